@@ -1,0 +1,101 @@
+use crate::id::EventId;
+use bytes::Bytes;
+
+/// Something that happened in a network, to be sent to its streams.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// The frame's `event:`, in upper case (`CHAT`).
+    pub name: &'static str,
+    /// The server whose stream alone gets the event; `None` sends it to every stream.
+    pub target: Option<String>,
+    /// The frame's `data:`, one JSON object on one line.
+    pub data: String,
+}
+
+/// Why an event was not published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PublishError {
+    /// The name is not made of upper-case letters and underscores, or the data has a line break:
+    /// either could forge further frames in the stream.
+    #[error("an event is a name in upper case and one line of data")]
+    NotOneFrame,
+    /// The bus, or this network's part of it, was closed.
+    #[error("the event bus is closed")]
+    Closed,
+}
+
+impl Event {
+    pub(crate) fn check(&self) -> Result<(), PublishError> {
+        let named = !self.name.is_empty()
+            && self
+                .name
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        let one_line = !self.data.bytes().any(|byte| matches!(byte, b'\n' | b'\r'));
+        (named && one_line)
+            .then_some(())
+            .ok_or(PublishError::NotOneFrame)
+    }
+
+    pub(crate) fn frame(&self, id: EventId) -> Bytes {
+        frame(id, self.name, &self.data)
+    }
+}
+
+/// The frame that tells a client to read everything again, and where the stream stands now.
+pub(crate) fn resync(head: EventId, now_ms: i64) -> Bytes {
+    frame(
+        head,
+        "RESYNC",
+        &format!(r#"{{"type":"RESYNC","at":{now_ms}}}"#),
+    )
+}
+
+fn frame(id: EventId, name: &str, data: &str) -> Bytes {
+    let id = id.to_string();
+    Bytes::from(["id: ", &id, "\nevent: ", name, "\ndata: ", data, "\n\n"].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(name: &'static str, data: &str) -> Event {
+        Event {
+            name,
+            target: None,
+            data: data.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_frame_is_what_a_stream_sends() {
+        let id = EventId {
+            epoch: 7,
+            sequence: 12,
+        };
+        let frame = event("CHAT", r#"{"type":"CHAT","at":5}"#).frame(id);
+        assert_eq!(
+            frame,
+            "id: 7.12\nevent: CHAT\ndata: {\"type\":\"CHAT\",\"at\":5}\n\n"
+        );
+    }
+
+    #[test]
+    fn a_line_break_cannot_forge_a_second_frame() {
+        for (name, data) in [
+            ("CHAT", "{}\n\nevent: TRANSFER"),
+            ("CHAT", "{}\r\rdata: {}"),
+            ("CHAT\ndata: {}", "{}"),
+            ("", "{}"),
+            ("chat", "{}"),
+        ] {
+            assert_eq!(
+                event(name, data).check(),
+                Err(PublishError::NotOneFrame),
+                "{name:?} {data:?}"
+            );
+        }
+        assert_eq!(event("WORLD_READY", r#"{"a":"\n"}"#).check(), Ok(()));
+    }
+}

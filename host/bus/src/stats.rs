@@ -1,0 +1,55 @@
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What the bus holds now, and what happened since it began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Networks with events or streams, or with some not long ago.
+    pub networks: u64,
+    /// Open subscriptions.
+    pub subscriptions: u64,
+    /// Events that can be resumed from.
+    pub kept_events: u64,
+    /// The bytes of their frames.
+    pub kept_bytes: u64,
+    /// Events published.
+    pub published: u64,
+    /// Subscriptions that could not resume where they asked to.
+    pub resyncs: u64,
+    /// Subscriptions that gave way to a newer one of the same server.
+    pub replaced: u64,
+    /// Subscriptions that were cut off because they were too far behind.
+    pub too_slow: u64,
+}
+
+#[derive(Default)]
+pub(crate) struct Counters {
+    published: AtomicU64,
+    resyncs: AtomicU64,
+    replaced: AtomicU64,
+    too_slow: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn published(&self) {
+        self.published.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn subscribed(&self, resync: bool, replaced: bool) {
+        self.resyncs.fetch_add(u64::from(resync), Relaxed);
+        self.replaced.fetch_add(u64::from(replaced), Relaxed);
+    }
+
+    pub(crate) fn too_slow(&self, subscriptions: u64) {
+        self.too_slow.fetch_add(subscriptions, Relaxed);
+    }
+
+    pub(crate) fn read(&self) -> Stats {
+        Stats {
+            published: self.published.load(Relaxed),
+            resyncs: self.resyncs.load(Relaxed),
+            replaced: self.replaced.load(Relaxed),
+            too_slow: self.too_slow.load(Relaxed),
+            ..Stats::default()
+        }
+    }
+}
