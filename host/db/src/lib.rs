@@ -1,1 +1,41 @@
-//! placeholder
+//! One SQL text over SQLite and PostgreSQL.
+//!
+//! [`Db`] runs plain SQL, written once with `$1`, `$2` … placeholders, on the real driver of
+//! either database. Three doors lead in:
+//!
+//! - [`Db::query`] reads outside any transaction;
+//! - [`Db::write`] runs one atomic writing statement;
+//! - [`Db::transaction`] runs several statements as one, all or nothing.
+//!
+//! What is acknowledged by the last two survives a kill and a power cut.
+//!
+//! # Writing SQL for both
+//!
+//! | Rust | SQLite column | PostgreSQL column |
+//! |---|---|---|
+//! | `bool` | `BOOLEAN` | `BOOLEAN` |
+//! | `i64` | `BIGINT` | `BIGINT` |
+//! | `f64` | `REAL` | `DOUBLE PRECISION` |
+//! | `String` | `TEXT` | `TEXT` |
+//! | `Vec<u8>` | `BLOB` | `BYTEA` |
+//! | `uuid::Uuid` | `BLOB` | `UUID` |
+//!
+//! PostgreSQL's `sum(bigint)` is `NUMERIC`: say `CAST(sum(x) AS BIGINT)`. Where a text must differ
+//! between the two, give an [`Sql`] pair.
+
+mod config;
+mod db;
+mod error;
+mod migrate;
+mod postgres;
+mod sql;
+mod sqlite;
+mod statement;
+mod tx;
+
+pub use config::{Backend, Config};
+pub use db::Db;
+pub use error::Error;
+pub use sql::{Record, Sql, Value};
+pub use statement::Statement;
+pub use tx::Tx;

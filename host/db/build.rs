@@ -1,0 +1,6 @@
+//! Builds the crate anew when a migration is added or removed: `sqlx::migrate!` itself only
+//! notices changes in the files it has already seen.
+
+fn main() {
+    println!("cargo::rerun-if-changed=../../migrations");
+}

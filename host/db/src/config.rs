@@ -1,0 +1,30 @@
+//! Which database to use.
+
+use std::path::PathBuf;
+
+/// Where the data lives.
+#[derive(Clone, Debug)]
+pub enum Config {
+    /// One SQLite file, for a single node.
+    Sqlite {
+        /// The database file. It and its folder are created when missing.
+        path: PathBuf,
+    },
+    /// A PostgreSQL server, which several nodes may share.
+    Postgres {
+        /// `postgres://user:password@host:port/database`. Session settings given in its `options`
+        /// parameter replace this crate's own, the statement time-out included.
+        url: String,
+        /// The most connections this node opens at once.
+        max_connections: u32,
+    },
+}
+
+/// The kind of database behind a [`Db`](crate::Db).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// SQLite.
+    Sqlite,
+    /// PostgreSQL.
+    Postgres,
+}

@@ -1,0 +1,149 @@
+//! The database's handle.
+
+use std::sync::Arc;
+
+use sqlx::PgPool;
+
+use crate::{Backend, Config, Error, Sql, Statement, Tx, migrate, postgres, sqlite};
+
+tokio::task_local! {
+    /// Set while the work of a transaction runs. A write of the same task beside it would wait,
+    /// on SQLite, for the very connection its own transaction holds.
+    static IN_TRANSACTION: ();
+}
+
+/// Refuses what would wait for the transaction it is asked in.
+pub(crate) fn refuse_nested() -> Result<(), Error> {
+    match IN_TRANSACTION.try_with(|()| ()) {
+        Ok(()) => Err(Error::Nested),
+        Err(_) => Ok(()),
+    }
+}
+
+/// A database, open. Clones share it.
+#[derive(Clone)]
+pub struct Db(Arc<Open>);
+
+enum Open {
+    Sqlite(sqlite::Sqlite),
+    Postgres { pool: PgPool, url: String },
+}
+
+/// The end of a transaction, which its closure does not hold.
+enum Turn {
+    Sqlite(sqlite::Turn),
+    Postgres(postgres::Turn),
+}
+
+impl Db {
+    /// Opens the database. A missing SQLite file is created; a PostgreSQL server must answer.
+    pub async fn connect(config: &Config) -> Result<Self, Error> {
+        Ok(Self(Arc::new(match config {
+            Config::Sqlite { path } => Open::Sqlite(sqlite::Sqlite::open(path).await?),
+            Config::Postgres {
+                url,
+                max_connections,
+            } => Open::Postgres {
+                pool: postgres::connect(url, *max_connections).await?,
+                url: url.clone(),
+            },
+        })))
+    }
+
+    /// Brings the schema up to date. Safe to run from several processes at once.
+    pub async fn migrate(&self) -> Result<(), Error> {
+        match &*self.0 {
+            Open::Sqlite(sqlite) => migrate::sqlite(sqlite.options()).await,
+            Open::Postgres { url, .. } => migrate::postgres(url).await,
+        }
+    }
+
+    /// The kind of database.
+    pub fn backend(&self) -> Backend {
+        match &*self.0 {
+            Open::Sqlite(_) => Backend::Sqlite,
+            Open::Postgres { .. } => Backend::Postgres,
+        }
+    }
+
+    /// Asks the database for a sign of life.
+    pub async fn ping(&self) -> Result<(), Error> {
+        self.query("SELECT 1").execute().await.map(drop)
+    }
+
+    /// A reading statement outside any transaction. It sees all that has been acknowledged.
+    pub fn query(&self, sql: impl Into<Sql>) -> Statement<'_> {
+        match &*self.0 {
+            Open::Sqlite(sqlite) => Statement::sqlite(sql.into(), sqlite.read()),
+            Open::Postgres { pool, .. } => {
+                Statement::postgres(sql.into(), postgres::Target::Read(pool))
+            }
+        }
+    }
+
+    /// One writing statement, with or without `RETURNING`, that is atomic by itself. Answered when
+    /// it is durable. It costs less than a transaction of one statement.
+    ///
+    /// PostgreSQL runs it again when it loses against a concurrent transaction.
+    pub fn write(&self, sql: impl Into<Sql>) -> Statement<'_> {
+        match &*self.0 {
+            Open::Sqlite(sqlite) => Statement::sqlite(sql.into(), sqlite.write()),
+            Open::Postgres { pool, .. } => {
+                Statement::postgres(sql.into(), postgres::Target::Write(pool))
+            }
+        }
+    }
+
+    /// Runs `work` as one transaction: kept whole and durable if it answers `Ok`, undone if it
+    /// answers `Err`, panics or is dropped.
+    ///
+    /// `work` may be run again when PostgreSQL gives it up in favour of a concurrent transaction,
+    /// so it must change nothing but the database. It must wait for nothing but the database
+    /// either: on SQLite all writers wait for it. A failed statement spoils the transaction on
+    /// both databases, see [`Error::Aborted`].
+    pub async fn transaction<T, E, F>(&self, work: impl Fn(Tx) -> F) -> Result<T, E>
+    where
+        E: From<Error>,
+        F: Future<Output = Result<T, E>> + Send,
+    {
+        refuse_nested()?;
+        let mut attempt = 1;
+        loop {
+            let (tx, turn) = self.begin().await?;
+            let outcome = IN_TRANSACTION.scope((), work(tx)).await;
+            let settled = match turn {
+                Turn::Sqlite(turn) => turn.settle(outcome.is_ok()).await,
+                Turn::Postgres(turn) => turn.settle(outcome.is_ok()).await,
+            };
+            match settled {
+                Ok(()) => return outcome,
+                Err(Error::Conflict) if attempt < postgres::ATTEMPTS => {
+                    postgres::back_off(attempt).await;
+                    attempt += 1;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    async fn begin(&self) -> Result<(Tx, Turn), Error> {
+        Ok(match &*self.0 {
+            Open::Sqlite(sqlite) => {
+                let (lent, turn) = sqlite.begin().await?;
+                (Tx::sqlite(lent), Turn::Sqlite(turn))
+            }
+            Open::Postgres { pool, .. } => {
+                let (lent, turn) = postgres::begin(pool).await?;
+                (Tx::postgres(lent), Turn::Postgres(turn))
+            }
+        })
+    }
+
+    /// Finishes what is under way and closes the database. Later use answers [`Error::Closed`].
+    pub async fn close(&self) {
+        match &*self.0 {
+            Open::Sqlite(sqlite) => sqlite.close().await,
+            Open::Postgres { pool, .. } => pool.close().await,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What can go wrong.
+
+use std::sync::Arc;
+
+use sqlx::migrate::MigrateError;
+
+/// Why the database did not do as asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// [`one`](crate::Statement::one) found no row.
+    #[error("no row where one was expected")]
+    NotFound,
+    /// The database was closed by [`Db::close`](crate::Db::close).
+    #[error("the database is closed")]
+    Closed,
+    /// A statement of the transaction failed and its work went on all the same. Nothing of it is
+    /// kept, on either database. Statements that may meet an existing row say `ON CONFLICT`.
+    #[error("a statement of the transaction had failed")]
+    Aborted,
+    /// Concurrent transactions won again and again; nothing is kept.
+    #[error("lost against concurrent transactions")]
+    Conflict,
+    /// A write or a transaction was asked for inside a transaction, which would wait for itself.
+    #[error("a transaction runs its statements on its own handle only")]
+    Nested,
+    /// The commit shared with other writers failed; nothing of it is kept.
+    #[error("commit failed: {0}")]
+    Commit(#[source] Arc<sqlx::Error>),
+    /// The schema could not be brought up to date.
+    #[error(transparent)]
+    Migrate(#[from] MigrateError),
+    /// The folder of the database file could not be created.
+    #[error("cannot create the database's folder: {0}")]
+    Folder(#[source] std::io::Error),
+    /// What the driver or the database server says.
+    #[error(transparent)]
+    Driver(sqlx::Error),
+}
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        match error {
+            sqlx::Error::PoolClosed => Self::Closed,
+            sqlx::Error::RowNotFound => Self::NotFound,
+            other => Self::Driver(other),
+        }
+    }
+}
+
+impl Error {
+    fn driver(&self) -> Option<&sqlx::Error> {
+        match self {
+            Self::Driver(error) => Some(error),
+            Self::Commit(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    fn database(&self) -> Option<&dyn sqlx::error::DatabaseError> {
+        self.driver()?.as_database_error()
+    }
+
+    /// A row with the same unique key exists.
+    pub fn is_unique_violation(&self) -> bool {
+        self.database()
+            .is_some_and(|error| error.is_unique_violation())
+    }
+
+    /// A row that is referred to does not exist, or one that is referred to would go.
+    pub fn is_foreign_key_violation(&self) -> bool {
+        self.database()
+            .is_some_and(|error| error.is_foreign_key_violation())
+    }
+
+    /// The database can't be reached, or has no room for one more request; trying again later may
+    /// help.
+    pub fn is_unavailable(&self) -> bool {
+        match self.driver() {
+            Some(
+                sqlx::Error::Io(_)
+                | sqlx::Error::PoolTimedOut
+                | sqlx::Error::WorkerCrashed
+                | sqlx::Error::Tls(_),
+            ) => true,
+            _ => matches!(self, Self::Closed | Self::Conflict),
+        }
+    }
+
+    /// PostgreSQL gave this transaction up in favour of another: a serialization failure (40001)
+    /// or a deadlock (40P01). The same again may succeed.
+    pub(crate) fn is_conflict(&self) -> bool {
+        self.database()
+            .and_then(sqlx::error::DatabaseError::code)
+            .is_some_and(|code| code == "40001" || code == "40P01")
+    }
+}

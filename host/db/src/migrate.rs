@@ -1,0 +1,25 @@
+//! The schema's history, embedded in the binary.
+
+use sqlx::{Connection, SqliteConnection, migrate::Migrator, sqlite::SqliteConnectOptions};
+
+use crate::{Error, postgres};
+
+static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
+
+/// Brings a SQLite file up to date in one transaction, behind which a second process waits.
+pub(crate) async fn sqlite(options: &SqliteConnectOptions) -> Result<(), Error> {
+    let mut conn = SqliteConnection::connect_with(options).await?;
+    let mut transaction = conn.begin_with("BEGIN IMMEDIATE").await?;
+    SQLITE.run(&mut *transaction).await?;
+    transaction.commit().await?;
+    Ok(conn.close().await?)
+}
+
+/// Brings a PostgreSQL database up to date. Nodes that start together take turns by an advisory
+/// lock, which a failure gives up by closing the connection.
+pub(crate) async fn postgres(url: &str) -> Result<(), Error> {
+    let mut conn = postgres::connect_unhurried(url).await?;
+    POSTGRES.run(&mut conn).await?;
+    Ok(conn.close().await?)
+}

@@ -1,0 +1,66 @@
+//! SQL texts, the values that go in and the records that come out.
+
+use sqlx::{Encode, FromRow, Postgres, Sqlite, Type, postgres::PgRow, sqlite::SqliteRow};
+
+/// A SQL text for each database. A plain `&'static str` is the same text for both.
+#[derive(Clone, Copy, Debug)]
+pub struct Sql {
+    /// What SQLite runs.
+    pub sqlite: &'static str,
+    /// What PostgreSQL runs.
+    pub postgres: &'static str,
+}
+
+impl From<&'static str> for Sql {
+    fn from(both: &'static str) -> Self {
+        Self {
+            sqlite: both,
+            postgres: both,
+        }
+    }
+}
+
+/// A value both drivers can bind.
+pub trait Value:
+    for<'q> Encode<'q, Sqlite> + Type<Sqlite> + for<'q> Encode<'q, Postgres> + Type<Postgres> + Send
+{
+}
+
+impl<T> Value for T where
+    T: for<'q> Encode<'q, Sqlite>
+        + Type<Sqlite>
+        + for<'q> Encode<'q, Postgres>
+        + Type<Postgres>
+        + Send
+{
+}
+
+/// A row shape both drivers can decode: a tuple such as `(i64,)`, or a struct with
+/// `#[derive(sqlx::FromRow)]`.
+pub trait Record:
+    for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin
+{
+}
+
+impl<T> Record for T where
+    T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin
+{
+}
+
+/// How much of a statement's result its caller wants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Want {
+    /// The number of rows it changed.
+    Count,
+    /// Its first row.
+    First,
+    /// All its rows.
+    All,
+}
+
+/// What a statement answered, as far as it was wanted.
+#[derive(Debug)]
+pub(crate) enum Answer<R> {
+    Count(u64),
+    Rows(Vec<R>),
+}

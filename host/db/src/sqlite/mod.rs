@@ -1,0 +1,143 @@
+//! The SQLite side: a pool of readers and the one writer.
+
+mod batch;
+mod writer;
+
+use std::{num::NonZero, path::Path, thread::available_parallelism, time::Duration};
+
+use sqlx::{
+    Connection, SqliteConnection, SqlitePool,
+    sqlite::{
+        SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow,
+        SqliteSynchronous,
+    },
+};
+
+pub(crate) use self::writer::Turn;
+use self::writer::Writer;
+use crate::{
+    Error,
+    sql::{Answer, Want},
+    tx::Lent,
+};
+
+/// How long to wait for another process that writes to the same file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a caller waits for a free reader.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Prepared statements kept per connection, enough for all of the hub's.
+const STATEMENTS: usize = 500;
+
+/// Where a statement runs.
+pub(crate) enum Target<'c> {
+    /// On a reader.
+    Read(&'c SqlitePool),
+    /// On the writer, on its own.
+    Write(&'c Writer),
+    /// On the writer, in a transaction.
+    Tx(&'c mut Lent<SqliteConnection>),
+}
+
+impl Target<'_> {
+    pub(crate) async fn run(
+        self,
+        sql: &'static str,
+        arguments: SqliteArguments,
+        want: Want,
+    ) -> Result<Answer<SqliteRow>, Error> {
+        match self {
+            Self::Read(pool) => run(&mut *pool.acquire().await?, sql, arguments, want).await,
+            Self::Write(writer) => writer.write(sql, arguments, want).await,
+            Self::Tx(lent) => {
+                let (conn, fate) = lent.parts()?;
+                let before = fate.begin();
+                let result = run(conn, sql, arguments, want).await;
+                fate.note(before, &result);
+                result
+            }
+        }
+    }
+}
+
+async fn run(
+    conn: &mut SqliteConnection,
+    sql: &'static str,
+    arguments: SqliteArguments,
+    want: Want,
+) -> Result<Answer<SqliteRow>, Error> {
+    let query = sqlx::query_with(sql, arguments);
+    Ok(match want {
+        Want::Count => Answer::Count(query.execute(conn).await?.rows_affected()),
+        Want::First => Answer::Rows(query.fetch_optional(conn).await?.into_iter().collect()),
+        Want::All => Answer::Rows(query.fetch_all(conn).await?),
+    })
+}
+
+/// An open SQLite file.
+pub(crate) struct Sqlite {
+    options: SqliteConnectOptions,
+    readers: SqlitePool,
+    writer: Writer,
+}
+
+impl Sqlite {
+    pub(crate) async fn open(path: &Path) -> Result<Self, Error> {
+        if let Some(folder) = path.parent() {
+            tokio::fs::create_dir_all(folder)
+                .await
+                .map_err(Error::Folder)?;
+        }
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            .busy_timeout(BUSY_TIMEOUT)
+            .statement_cache_capacity(STATEMENTS);
+        // The writer creates the file, so it comes before the readers.
+        let conn = SqliteConnection::connect_with(&options).await?;
+        let writer = Writer::spawn(conn, options.clone());
+        let readers = SqlitePoolOptions::new()
+            .max_connections(readers())
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .test_before_acquire(false)
+            .connect_with(options.clone().pragma("query_only", "ON"))
+            .await?;
+        Ok(Self {
+            options,
+            readers,
+            writer,
+        })
+    }
+
+    pub(crate) fn options(&self) -> &SqliteConnectOptions {
+        &self.options
+    }
+
+    pub(crate) fn read(&self) -> Target<'_> {
+        Target::Read(&self.readers)
+    }
+
+    pub(crate) fn write(&self) -> Target<'_> {
+        Target::Write(&self.writer)
+    }
+
+    pub(crate) async fn begin(&self) -> Result<(Lent<SqliteConnection>, Turn), Error> {
+        self.writer.begin().await
+    }
+
+    pub(crate) async fn close(&self) {
+        // Readers go first: the last connection to close folds the log into the file.
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}
+
+fn readers() -> u32 {
+    available_parallelism().map_or(4, |cores| {
+        u32::try_from(NonZero::get(cores)).unwrap_or(4).max(4)
+    })
+}

@@ -1,0 +1,177 @@
+//! The one writer of a SQLite file, which commits queued requests together.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use sqlx::{
+    ConnectOptions, Connection, SqliteConnection,
+    sqlite::{SqliteArguments, SqliteConnectOptions, SqliteRow},
+};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::batch;
+use crate::{
+    Error,
+    db::refuse_nested,
+    sql::{Answer, Want},
+    tx::Lent,
+};
+
+/// Requests that may wait in the queue; further callers wait for room in it.
+const QUEUE: usize = 1024;
+
+/// Something to be written.
+pub(super) enum Job {
+    /// One statement, which the writer runs itself.
+    Write(Write),
+    /// A transaction, which wants the connection for a while.
+    Transaction(Transaction),
+}
+
+/// A statement and who wants its answer.
+pub(super) struct Write {
+    pub(super) sql: &'static str,
+    pub(super) arguments: SqliteArguments,
+    pub(super) want: Want,
+    pub(super) answer: oneshot::Sender<Result<Answer<SqliteRow>, Error>>,
+}
+
+/// A transaction and how it is to end.
+pub(super) struct Transaction {
+    /// Takes the connection to the caller.
+    pub(super) lend: oneshot::Sender<Result<Lent<SqliteConnection>, Error>>,
+    /// Brings the caller's verdict; none comes from one that hung up or panicked.
+    pub(super) verdict: oneshot::Receiver<Verdict>,
+}
+
+/// What a caller makes of its transaction.
+pub(super) struct Verdict {
+    /// The work since the savepoint is to stay.
+    pub(super) keep: bool,
+    /// Who waits to hear of the commit.
+    pub(super) answer: oneshot::Sender<Result<(), Error>>,
+}
+
+/// A transaction's place in its batch.
+pub(crate) struct Turn(oneshot::Sender<Verdict>);
+
+impl Turn {
+    /// Keeps or undoes the work and waits for the batch's commit: even work that is undone has
+    /// seen, and answers by, what the others are about to commit.
+    pub(crate) async fn settle(self, keep: bool) -> Result<(), Error> {
+        let (answer, committed) = oneshot::channel();
+        // A writer that is gone does not answer.
+        let _ = self.0.send(Verdict { keep, answer });
+        committed.await.unwrap_or(Err(Error::Closed))
+    }
+}
+
+impl Job {
+    /// Tells the caller why its work was not even begun.
+    fn refuse(self, why: &Arc<sqlx::Error>) {
+        let error = Error::Commit(Arc::clone(why));
+        match self {
+            Self::Write(write) => drop(write.answer.send(Err(error))),
+            Self::Transaction(transaction) => drop(transaction.lend.send(Err(error))),
+        }
+    }
+}
+
+/// The queue in front of the writer.
+pub(crate) struct Writer {
+    /// Gone once the writer is told to close.
+    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    /// Ends when the writer has closed.
+    closed: watch::Receiver<()>,
+}
+
+impl Writer {
+    /// Starts the writer on `conn`; `options` open another one should it break.
+    pub(super) fn spawn(conn: SqliteConnection, options: SqliteConnectOptions) -> Self {
+        let (jobs, queue) = mpsc::channel(QUEUE);
+        let (closing, closed) = watch::channel(());
+        tokio::spawn(async move {
+            work(queue, conn, options).await;
+            drop(closing);
+        });
+        Self {
+            jobs: Mutex::new(Some(jobs)),
+            closed,
+        }
+    }
+
+    pub(super) async fn write(
+        &self,
+        sql: &'static str,
+        arguments: SqliteArguments,
+        want: Want,
+    ) -> Result<Answer<SqliteRow>, Error> {
+        refuse_nested()?;
+        let (answer, answered) = oneshot::channel();
+        self.queue(Job::Write(Write {
+            sql,
+            arguments,
+            want,
+            answer,
+        }))
+        .await?;
+        answered.await.unwrap_or(Err(Error::Closed))
+    }
+
+    /// Waits for the turn of a transaction.
+    pub(super) async fn begin(&self) -> Result<(Lent<SqliteConnection>, Turn), Error> {
+        let (lend, lent) = oneshot::channel();
+        let (turn, verdict) = oneshot::channel();
+        self.queue(Job::Transaction(Transaction { lend, verdict }))
+            .await?;
+        let lent = lent.await.unwrap_or(Err(Error::Closed))?;
+        Ok((lent, Turn(turn)))
+    }
+
+    /// Closes the queue and waits until all that is in it has been committed.
+    pub(super) async fn close(&self) {
+        self.jobs.lock().take();
+        // Nothing is ever sent: this waits for the sender's end.
+        let _ = self.closed.clone().changed().await;
+    }
+
+    async fn queue(&self, job: Job) -> Result<(), Error> {
+        let jobs = self.jobs.lock().clone().ok_or(Error::Closed)?;
+        jobs.send(job).await.map_err(|_| Error::Closed)
+    }
+}
+
+/// Writes batch after batch until the queue is closed and empty.
+async fn work(
+    mut queue: mpsc::Receiver<Job>,
+    conn: SqliteConnection,
+    options: SqliteConnectOptions,
+) {
+    let mut open = Some(conn);
+    while let Some(first) = queue.recv().await {
+        let begun = match open.take() {
+            Some(conn) => batch::begin(conn).await,
+            None => match options.connect().await {
+                Ok(conn) => batch::begin(conn).await,
+                Err(error) => Err(error),
+            },
+        };
+        match begun {
+            Ok(conn) => open = batch::run(conn, first, &mut queue).await,
+            Err(error) => {
+                tracing::error!(%error, "cannot write to the database");
+                let error = Arc::new(error);
+                first.refuse(&error);
+                while let Ok(job) = queue.try_recv() {
+                    job.refuse(&error);
+                }
+            }
+        }
+    }
+    if let Some(Err(error)) = match open {
+        Some(conn) => Some(conn.close().await),
+        None => None,
+    } {
+        tracing::warn!(%error, "the database did not close cleanly");
+    }
+}
