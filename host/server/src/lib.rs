@@ -1,1 +1,18 @@
-//! placeholder
+//! The Network Hub: one service for a network of game servers. `docs/architecture.md` shows the rooms.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod app;
+pub mod chat;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod events;
+pub mod http;
+pub mod ids;
+pub mod matchmaking;
+pub mod modules;
+pub mod networks;
+pub mod punishments;
+pub mod servers;
+pub mod values;

@@ -1,1 +1,16 @@
-fn main(){}
+//! The binary `hub`.
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    match hub::cli::run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("hub: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

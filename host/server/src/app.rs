@@ -1,0 +1,110 @@
+//! The running hub: what its rooms share.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use hub_bus::{Bus, BusConfig};
+use hub_db::Db;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::ids::Ids;
+use crate::modules::{self, Modules};
+use crate::networks::{self, KeyCache};
+use crate::punishments;
+use crate::servers::{self, Presence};
+
+/// A cheap handle on the one [`AppState`].
+#[derive(Clone)]
+pub struct App(Arc<AppState>);
+
+/// What the rooms share.
+pub struct AppState {
+    /// What the hub runs with.
+    pub settings: Settings,
+    /// Where time comes from.
+    pub clock: Clock,
+    /// Where identifiers, secrets and seeds come from.
+    pub ids: Ids,
+    /// Where the truth is.
+    pub db: Db,
+    /// Where events go.
+    pub bus: Bus,
+    /// Keys that were looked up lately.
+    pub keys: KeyCache,
+    /// Who is online.
+    pub presence: Presence,
+    /// The networks' modules.
+    pub modules: Modules,
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Deref for App {
+    type Target = AppState;
+
+    fn deref(&self) -> &AppState {
+        &self.0
+    }
+}
+
+impl App {
+    /// Opens the database, brings back what the last run knew and starts the background work.
+    pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<Self> {
+        let db = Db::connect(&settings.database()).await?;
+        db.migrate().await?;
+        let bus = Bus::new(BusConfig::new(ids.seed()));
+        let app = Self(Arc::new(AppState {
+            settings,
+            clock,
+            ids,
+            db,
+            bus,
+            keys: KeyCache::default(),
+            presence: Presence::default(),
+            modules: Modules::default(),
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        }));
+        app.spawn(networks::service::note_uses(app.clone()));
+        servers::start(&app).await?;
+        modules::start(&app).await?;
+        punishments::start(&app);
+        Ok(app)
+    }
+
+    /// Runs background work until the hub stops.
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = work => {}
+            }
+        });
+    }
+
+    /// Ends when the hub is to stop.
+    pub fn stopping(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
+    /// Ends the streams, which would hold the stop up for ever, and tells everything else to finish.
+    pub fn begin_stop(&self) {
+        self.stop.cancel();
+        self.bus.close();
+    }
+
+    /// Waits for the background work, saves what is only in memory and closes the database.
+    pub async fn finish_stop(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+        servers::stop(self).await;
+        if let Err(error) = networks::service::flush_uses(self).await {
+            tracing::warn!(%error, "could not note when keys were used");
+        }
+        self.db.close().await;
+    }
+}

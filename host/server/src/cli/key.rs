@@ -1,0 +1,74 @@
+//! `hub key …`: works on the database directly, also while a hub serves it.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::cli::open_database;
+use crate::clock::Clock;
+use crate::config::StorageArgs;
+use crate::ids::Ids;
+use crate::networks::service::{self, KeyWish, OPERATOR_NETWORK};
+use crate::networks::{Scope, Scopes};
+use crate::values::{Identifier, NetworkId};
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Key {
+    /// Create a key of a network, or the operator's
+    Create(Create),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Create {
+    /// The network's id or name
+    #[arg(long, value_name = "ID", required_unless_present = "operator")]
+    network: Option<String>,
+    /// What the key may do; may be given several times
+    #[arg(long = "scope", value_name = "S", required_unless_present = "operator")]
+    scopes: Vec<Scope>,
+    /// Create a key for the operator of the whole hub
+    #[arg(long, conflicts_with_all = ["network", "scopes"])]
+    operator: bool,
+    /// What you call it
+    #[arg(long, default_value = "made on the command line")]
+    name: Identifier,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+impl Key {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let Self::Create(create) = self;
+        let scopes: Scopes = if create.operator {
+            [Scope::Operator].into_iter().collect()
+        } else {
+            anyhow::ensure!(!create.scopes.contains(&Scope::Operator), "the operator's key is made with --operator");
+            create.scopes.iter().copied().collect()
+        };
+        let db = open_database(&create.storage).await?;
+        let network = match create.network.as_deref() {
+            None => OPERATOR_NETWORK,
+            Some(given) => match given.parse::<Uuid>() {
+                Ok(id) => NetworkId(id),
+                Err(_) => service::network_named(&db, given)
+                    .await?
+                    .ok_or_else(|| anyhow::anyhow!("there is no network `{given}`"))?,
+            },
+        };
+        let wish = KeyWish { name: create.name.into_string(), scopes, expires_at: None };
+        let created = service::create_key(&db, &Clock::System, &Ids::System, network, wish).await;
+        db.close().await;
+        let key = created?;
+        if create.json {
+            println!("{}", json!({"keyId": key.id, "apiKey": key.text}));
+        } else {
+            println!("key id   {}", key.id.0);
+            println!("API key  {}", key.text);
+            println!("The key is shown this once; the hub keeps only a hash of it.");
+        }
+        Ok(())
+    }
+}

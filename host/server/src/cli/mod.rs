@@ -1,0 +1,54 @@
+//! The commands of the one binary.
+
+mod key;
+mod network;
+mod serve;
+
+use clap::{Parser, Subcommand};
+
+/// The Network Hub: one service for a network of game servers.
+#[derive(Parser, Debug)]
+#[command(name = "hub", version, about, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Serve the hub
+    Serve(serve::Serve),
+    /// Networks (tenants), on the database itself
+    #[command(subcommand)]
+    Network(network::Network),
+    /// API keys, on the database itself
+    #[command(subcommand)]
+    Key(key::Key),
+    /// Print the OpenAPI document
+    Openapi,
+}
+
+/// Runs the command that the process was started with.
+pub fn run() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match cli.command {
+            Command::Serve(serve) => serve.run().await,
+            Command::Network(network) => network.run().await,
+            Command::Key(key) => key.run().await,
+            Command::Openapi => {
+                println!("{}", serde_json::to_string_pretty(&crate::http::document())?);
+                Ok(())
+            }
+        }
+    })
+}
+
+/// Opens the database that the storage options name, for commands that work on it directly.
+async fn open_database(storage: &crate::config::StorageArgs) -> anyhow::Result<hub_db::Db> {
+    let settings = crate::config::Settings::of_storage(storage)?;
+    let db = hub_db::Db::connect(&settings.database()).await?;
+    db.migrate().await?;
+    Ok(db)
+}

@@ -1,0 +1,70 @@
+//! `hub serve`.
+
+use std::io::Write as _;
+
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use crate::app::App;
+use crate::clock::Clock;
+use crate::config::{ServeArgs, Settings};
+use crate::http::{self, Server};
+use crate::ids::Ids;
+
+#[derive(Args, Debug)]
+pub(super) struct Serve {
+    #[command(flatten)]
+    args: ServeArgs,
+}
+
+impl Serve {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        log_to_stderr();
+        let settings = Settings::of_serve(&self.args)?;
+        let listener = http::bind(settings.listen).await?;
+        let address = listener.local_addr()?;
+        let app = App::start(settings, Clock::System, Ids::System).await?;
+        let server = Server::new(app.clone());
+        println!("listening on http://{address}");
+        std::io::stdout().flush()?;
+        stop_on_signal(app.clone())?;
+        server.run(listener).await;
+        app.finish_stop().await;
+        tracing::info!("stopped");
+        Ok(())
+    }
+}
+
+/// Structured lines on standard error: JSON unless a person is watching. `HUB_LOG` filters, as `info,hub=debug`.
+pub(super) fn log_to_stderr() {
+    let filter = EnvFilter::try_from_env("HUB_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+        lines.init();
+    } else {
+        lines.json().flatten_event(true).init();
+    }
+}
+
+/// The first SIGTERM or Ctrl-C lets the hub finish what it does; the second ends it.
+pub(super) fn stop_on_signal(app: App) -> std::io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::spawn(async move {
+        let mut asked = false;
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            if asked {
+                std::process::exit(130);
+            }
+            asked = true;
+            tracing::info!("stopping; once more ends it at once");
+            app.begin_stop();
+        }
+    });
+    Ok(())
+}

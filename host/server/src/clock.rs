@@ -1,0 +1,69 @@
+//! Time as a parameter: nothing else in the hub asks the machine what time it is.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::watch;
+
+/// Milliseconds since the Unix epoch, UTC: the unit of every timestamp on the wire and in the database.
+pub type Millis = i64;
+
+/// Where the hub's time comes from: the machine, or a test that moves it by hand.
+#[derive(Clone, Debug)]
+pub enum Clock {
+    /// The machine's clock.
+    System,
+    /// Stands still until [`ManualClock::advance`] moves it.
+    Manual(ManualClock),
+}
+
+impl Clock {
+    /// The current time.
+    pub fn now(&self) -> Millis {
+        match self {
+            Self::System => system_now(),
+            Self::Manual(clock) => *clock.now.borrow(),
+        }
+    }
+
+    /// Waits for `duration` of this clock's time.
+    pub async fn sleep(&self, duration: Duration) {
+        match self {
+            Self::System => tokio::time::sleep(duration).await,
+            Self::Manual(clock) => {
+                let until = self.now() + millis(duration);
+                let mut now = clock.now.subscribe();
+                // The sender lives inside `clock`, so waiting cannot fail.
+                let _ = now.wait_for(|now| *now >= until).await;
+            }
+        }
+    }
+}
+
+/// A clock for tests: time passes only when told to.
+#[derive(Clone, Debug)]
+pub struct ManualClock {
+    now: Arc<watch::Sender<Millis>>,
+}
+
+impl ManualClock {
+    /// A clock that shows `now`.
+    pub fn new(now: Millis) -> Self {
+        Self { now: Arc::new(watch::Sender::new(now)) }
+    }
+
+    /// Lets `duration` pass and wakes whoever waited for it.
+    pub fn advance(&self, duration: Duration) {
+        self.now.send_modify(|now| *now += millis(duration));
+    }
+}
+
+/// A duration in the unit of [`Millis`].
+pub fn millis(duration: Duration) -> Millis {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[allow(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
+fn system_now() -> Millis {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
+}

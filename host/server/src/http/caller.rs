@@ -1,0 +1,107 @@
+//! Who calls, and what they may do: the extractor's type is the permission a route needs.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::request::Parts;
+
+use crate::app::App;
+use crate::http::error::ApiError;
+use crate::http::request_id::RequestId;
+use crate::networks::{self, KeyId, Scope, Scopes};
+use crate::values::NetworkId;
+
+/// The caller behind a valid key.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The network the key belongs to: the tenant of everything this request touches.
+    pub network: NetworkId,
+    /// The key, for the books.
+    pub key: KeyId,
+    /// What the key may do.
+    pub scopes: Scopes,
+    /// The address the request came from.
+    pub remote: IpAddr,
+    /// The request's id.
+    pub request_id: RequestId,
+}
+
+impl Caller {
+    async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
+        let sent = parts.headers.get("x-service-api-key").map(|value| value.as_bytes());
+        let key = networks::service::authenticate(app, sent).await?;
+        let remote = parts
+            .extensions
+            .get::<ConnectInfo<SocketAddr>>()
+            .map_or(IpAddr::from([127, 0, 0, 1]), |ConnectInfo(address)| address.ip().to_canonical());
+        let request_id = parts.extensions.get::<RequestId>().cloned();
+        Ok(Self {
+            network: key.network,
+            key: key.id.clone(),
+            scopes: key.scopes,
+            remote,
+            request_id: request_id.ok_or_else(|| ApiError::internal(std::io::Error::other("request without id")))?,
+        })
+    }
+
+    /// Refuses a caller whose key has none of `any`.
+    pub fn require(&self, any: &[Scope]) -> Result<(), ApiError> {
+        if any.iter().any(|scope| self.scopes.allow(*scope)) {
+            return Ok(());
+        }
+        let names: Vec<_> = any.iter().map(|scope| format!("`{scope}`")).collect();
+        Err(ApiError::new(
+            axum::http::StatusCode::FORBIDDEN,
+            "forbidden_scope",
+            format!("This key lacks the scope {}.", names.join(" or ")),
+        ))
+    }
+}
+
+/// An extractor that lets only callers with a certain permission through.
+/// [`crate::http::endpoints`] takes no handler whose first argument is not one.
+pub trait Permission {
+    /// A key with any one of these may call.
+    const SCOPES: &'static [Scope];
+}
+
+macro_rules! permissions {
+    ($($(#[$doc:meta])* $name:ident: $($scope:ident)|+;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub struct $name(pub Caller);
+
+        impl Permission for $name {
+            const SCOPES: &'static [Scope] = &[$(Scope::$scope),+];
+        }
+
+        impl FromRequestParts<App> for $name {
+            type Rejection = ApiError;
+
+            async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+                let caller = Caller::identify(parts, app).await?;
+                caller.require(Self::SCOPES)?;
+                Ok(Self(caller))
+            }
+        }
+    )+};
+}
+
+permissions! {
+    /// Connectors: all of `/api/plugin`.
+    Plugin: Plugin;
+    /// Node agents and provisioned machines, and connectors that do an agent's work.
+    Agent: Agent | Plugin;
+    /// May list servers and read their logs.
+    ServersRead: ServersRead;
+    /// May command servers.
+    ServersControl: ServersControl;
+    /// May read modules.
+    ModulesRead: ModulesRead;
+    /// May upload, activate, try and remove modules.
+    ModulesWrite: ModulesWrite;
+    /// The network's owner: keys, settings and books.
+    NetworkManage: NetworkManage;
+    /// The operator of the whole hub.
+    Operator: Operator;
+}

@@ -1,0 +1,142 @@
+//! The one shape of every error on the wire.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// An error as a caller sees it. The cause stays in the log.
+#[derive(Clone, Debug)]
+pub struct ApiError {
+    status: StatusCode,
+    code: &'static str,
+    message: Cow<'static, str>,
+    retry_after_secs: Option<u64>,
+    cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+impl ApiError {
+    /// An error with a stable snake-case `code` and a sentence for a person.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, code, message: message.into(), retry_after_secs: None, cause: None }
+    }
+
+    /// 400 with the given code.
+    pub fn bad_request(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    /// 400 `invalid_request`: syntax or a value of the request is wrong.
+    pub fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::bad_request("invalid_request", message)
+    }
+
+    /// 404 with the given code.
+    pub fn not_found(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, code, message)
+    }
+
+    /// 413 `body_too_large`.
+    pub fn too_large(limit: usize) -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "body_too_large",
+            format!("The body is larger than the {limit} bytes allowed here."),
+        )
+    }
+
+    /// 500 `internal`, for what is the hub's fault; the cause is logged with the request's id.
+    pub fn internal(cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+        let mut error = Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            "Something went wrong inside the hub; the operator finds it in the log by the request id.",
+        );
+        error.cause = Some(Arc::new(cause));
+        error
+    }
+
+    /// Tells the caller when to try again.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after_secs = Some(seconds);
+        self
+    }
+
+    /// The status it is answered with.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Its stable code.
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// Its sentence for a person.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What lies behind it, for the log.
+    pub(super) fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync)> {
+        self.cause.as_deref()
+    }
+
+    /// The answer, with the id of the request it belongs to.
+    pub(super) fn render(&self, request_id: &str) -> Response {
+        let body = ErrorBody {
+            error: self.message.to_string(),
+            code: self.code.to_owned(),
+            request_id: request_id.to_owned(),
+        };
+        let mut response = (self.status, Json(body)).into_response();
+        if let Some(seconds) = self.retry_after_secs {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.status.as_u16(), self.code, self.message)
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+impl From<hub_db::Error> for ApiError {
+    fn from(error: hub_db::Error) -> Self {
+        Self::internal(error)
+    }
+}
+
+/// Leaves the body to [`super::request_id::layer`], which knows the request's id.
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// The body of every error.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorBody {
+    /// A sentence for a person.
+    #[schema(example = "No API key was sent; put it in the X-Service-Api-Key header.")]
+    pub error: String,
+    /// What a program reads; it never changes.
+    #[schema(example = "unauthenticated")]
+    pub code: String,
+    /// The same as the response's `X-Request-Id`.
+    #[schema(example = "Zk3vXq0aP1mB7s2T")]
+    pub request_id: String,
+}

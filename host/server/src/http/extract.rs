@@ -1,0 +1,132 @@
+//! Extractors for what a request carries besides its key. Whatever is wrong with it is 400 in the one shape.
+
+use axum::body::Bytes;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::header::CONTENT_LENGTH;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::http::error::ApiError;
+
+/// The largest JSON body, in bytes.
+pub const JSON_LIMIT: usize = 1024 * 1024;
+
+/// A JSON body of at most [`JSON_LIMIT`]; as an answer, JSON. The request's content type is not looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let bytes = read_body(request, JSON_LIMIT).await?;
+        reject_nul(&bytes)?;
+        let mut json = serde_json::Deserializer::from_slice(&bytes);
+        let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let path = error.path().to_string();
+            let reason = error.into_inner();
+            if bytes.is_empty() {
+                ApiError::invalid("A JSON body is needed here and none was sent.")
+            } else if path == "." {
+                ApiError::invalid(format!("The body is not what this route takes: {reason}."))
+            } else {
+                ApiError::invalid(format!("In the body, `{path}`: {reason}."))
+            }
+        })?;
+        json.end().map_err(|error| ApiError::invalid(format!("The body is not one JSON value: {error}.")))?;
+        Ok(Self(value))
+    }
+}
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        axum::Json(self.0).into_response()
+    }
+}
+
+/// The parameters behind the `?`.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let query = parts.uri.query().unwrap_or_default();
+        if query.contains("%00") {
+            return Err(ApiError::invalid("The query must not contain NUL characters."));
+        }
+        let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
+        serde_path_to_error::deserialize(pairs).map(Self).map_err(|error| {
+            let path = error.path().to_string();
+            let reason = error.into_inner();
+            ApiError::invalid(if path == "." {
+                format!("The query is not what this route takes: {reason}.")
+            } else {
+                format!("In the query, `{path}`: {reason}.")
+            })
+        })
+    }
+}
+
+/// The parameters in the path.
+#[derive(Clone, Copy, Debug)]
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        if parts.uri.path().contains("%00") {
+            return Err(ApiError::invalid("The path must not contain NUL characters."));
+        }
+        axum::extract::Path::from_request_parts(parts, state)
+            .await
+            .map(|axum::extract::Path(value)| Self(value))
+            .map_err(|rejection: PathRejection| ApiError::invalid(format!("{}.", rejection.body_text())))
+    }
+}
+
+/// Raw bytes of at most `LIMIT`.
+#[derive(Clone, Debug)]
+pub struct RawBody<const LIMIT: usize>(pub Bytes);
+
+impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for RawBody<LIMIT> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        read_body(request, LIMIT).await.map(Self)
+    }
+}
+
+async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+    let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > limit as u64) {
+        return Err(ApiError::too_large(limit));
+    }
+    match Limited::new(request.into_body(), limit).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(ApiError::too_large(limit)),
+        Err(error) => Err(ApiError::invalid(format!("The body could not be read: {error}."))),
+    }
+}
+
+/// PostgreSQL's text cannot hold U+0000 and no name or reason needs it, so it is refused at the door.
+fn reject_nul(json: &[u8]) -> Result<(), ApiError> {
+    let mut escaped = false;
+    for (at, byte) in json.iter().enumerate() {
+        if escaped {
+            escaped = false;
+            if json[at..].starts_with(b"u0000") {
+                return Err(ApiError::invalid("The body must not contain NUL characters (\\u0000)."));
+            }
+        } else {
+            escaped = *byte == b'\\';
+        }
+    }
+    Ok(())
+}

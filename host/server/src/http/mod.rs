@@ -1,0 +1,60 @@
+//! The door: routing, callers, limits, the shapes of errors and lists, and the served documentation.
+
+pub mod caller;
+pub mod endpoints;
+pub mod error;
+pub mod extract;
+mod openapi;
+pub mod page;
+mod public;
+mod reference;
+pub mod request_id;
+mod serve;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::http::error::ApiError;
+pub use serve::{Server, bind};
+
+/// All of the hub's routes, each room's from its own `router`.
+fn rooms() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(openapi::base())
+        .merge(crate::chat::router())
+        .merge(crate::events::router())
+        .merge(crate::matchmaking::router())
+        .merge(crate::modules::router())
+        .merge(crate::networks::router())
+        .merge(crate::punishments::router())
+        .merge(crate::servers::router())
+        .merge(public::router())
+}
+
+/// The served OpenAPI document.
+pub fn document() -> utoipa::openapi::OpenApi {
+    let (_, mut document) = rooms().split_for_parts();
+    openapi::complete(&mut document);
+    document
+}
+
+/// The whole service.
+pub fn router(app: &App) -> Router {
+    let (routes, mut document) = rooms().split_for_parts();
+    openapi::complete(&mut document);
+    routes
+        .merge(reference::router(&document))
+        .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))
+        .method_not_allowed_fallback(async || {
+            let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
+            ApiError::new(status, "method_not_allowed", "This route exists, but not with this method; /api shows which.")
+        })
+        .layer(CatchPanicLayer::custom(|_| {
+            let panicked = std::io::Error::other("the handler panicked; the panic is in the log");
+            axum::response::IntoResponse::into_response(ApiError::internal(panicked))
+        }))
+        .layer(from_fn_with_state(app.clone(), request_id::layer))
+        .with_state(app.clone())
+}

@@ -1,0 +1,72 @@
+//! The OpenAPI document: what is the same for all operations is said here once, the rest by each handler.
+
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
+use utoipa::openapi::{
+    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, ResponseBuilder,
+};
+use utoipa::{PartialSchema as _, ToSchema as _};
+
+use crate::http::error::ErrorBody;
+
+/// The frame that the rooms' operations are put into.
+pub(super) fn base() -> OpenApi {
+    let mut components = Components::new();
+    components.schemas.insert(ErrorBody::name().into_owned(), ErrorBody::schema());
+    let key = ApiKeyValue::with_description(
+        "X-Service-Api-Key",
+        "A key of your network, made by the operator or at /api/manage/keys. Each operation names the scopes of which \
+         the key needs one.",
+    );
+    components.add_security_scheme("apiKey", SecurityScheme::ApiKey(ApiKey::Header(key)));
+    OpenApiBuilder::new()
+        .info(
+            InfoBuilder::new()
+                .title("Network Hub")
+                .version(env!("CARGO_PKG_VERSION"))
+                .description(Some(include_str!("openapi.md")))
+                .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()))
+                .build(),
+        )
+        .components(Some(components))
+        .build()
+}
+
+/// Adds the answers that follow from what an operation takes: whoever needs a key can be refused, whoever takes
+/// anything can be sent something wrong.
+pub(super) fn complete(document: &mut OpenApi) {
+    for item in document.paths.paths.values_mut() {
+        let operations =
+            [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch, &mut item.head];
+        for operation in operations.into_iter().flatten() {
+            complete_operation(operation);
+        }
+    }
+}
+
+fn complete_operation(operation: &mut Operation) {
+    let takes_parameters = operation.parameters.as_ref().is_some_and(|list| !list.is_empty());
+    if takes_parameters || operation.request_body.is_some() {
+        add(operation, "400", "The request's syntax or one of its values is wrong; the error says which");
+    }
+    if operation.security.is_some() {
+        add(operation, "401", "The key is missing, malformed, unknown, expired or revoked");
+        add(operation, "403", "The key lacks the scope, or its network is suspended");
+        add(operation, "429", "Too many requests; `Retry-After` says when to come back");
+    }
+    if operation.request_body.is_some() {
+        add(operation, "413", "The body is too large");
+    }
+}
+
+fn add(operation: &mut Operation, status: &str, description: &str) {
+    operation.responses.responses.entry(status.to_owned()).or_insert_with(|| {
+        let error = Ref::from_schema_name(ErrorBody::name());
+        RefOr::T(
+            ResponseBuilder::new()
+                .description(description)
+                .content("application/json", ContentBuilder::new().schema(Some(error)).build())
+                .build(),
+        )
+    });
+}

@@ -1,0 +1,117 @@
+//! Lists: the interface's page and its two parameters.
+
+use std::fmt;
+
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+/// One page of a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Page<T> {
+    /// The rows of this page.
+    pub items: Vec<T>,
+    /// Which page this is; the first is 0.
+    pub page: i64,
+    /// The most rows a page has.
+    pub limit: i64,
+    /// How many rows there are on all pages.
+    pub total: i64,
+}
+
+/// `limit`: how many rows are wanted. 50 when absent, cut to 200 when larger; below 1 is an error.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit(pub i64);
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self(50)
+    }
+}
+
+/// `page`: which page is wanted, counted from 0.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageNumber(pub i64);
+
+impl PageNumber {
+    /// How many rows lie before this page.
+    pub fn offset(self, limit: Limit) -> i64 {
+        self.0.saturating_mul(limit.0)
+    }
+}
+
+impl<T> Page<T> {
+    /// The page of `limit` rows at `page`, of `total`.
+    pub fn new(items: Vec<T>, page: PageNumber, limit: Limit, total: i64) -> Self {
+        Self { items, page: page.0, limit: limit.0, total }
+    }
+
+    /// Cuts the page out of a list that is in memory as a whole.
+    pub fn cut(all: Vec<T>, page: PageNumber, limit: Limit) -> Self {
+        let total = all.len() as i64;
+        let skip = usize::try_from(page.offset(limit)).unwrap_or(usize::MAX);
+        let items = all.into_iter().skip(skip).take(limit.0 as usize).collect();
+        Self::new(items, page, limit, total)
+    }
+
+    /// The same page with every row turned into another shape.
+    pub fn map<U>(self, into: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(into).collect(), page: self.page, limit: self.limit, total: self.total }
+    }
+}
+
+/// A whole number as a query writes it. One too large for the machine is merely large.
+struct WholeNumber;
+
+impl Visitor<'_> for WholeNumber {
+    type Value = i64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an integer")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<i64, E> {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(E::custom("must be an integer"));
+        }
+        Ok(text.parse().unwrap_or(if text.starts_with('-') { i64::MIN } else { i64::MAX }))
+    }
+}
+
+/// Reads an integer of a query and cuts it to `max`; below `min` is an error.
+pub fn bounded<'de, D: Deserializer<'de>>(deserializer: D, min: i64, max: i64) -> Result<i64, D::Error> {
+    let number = deserializer.deserialize_str(WholeNumber)?;
+    if number < min {
+        return Err(de::Error::custom(format_args!("must be at least {min}")));
+    }
+    Ok(number.min(max))
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        bounded(deserializer, 1, 200).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for PageNumber {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        bounded(deserializer, 0, i64::MAX).map(Self)
+    }
+}
+
+impl PartialSchema for Limit {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).default(Some(50.into())).into()
+    }
+}
+impl ToSchema for Limit {}
+
+impl PartialSchema for PageNumber {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).default(Some(0.into())).into()
+    }
+}
+impl ToSchema for PageNumber {}

@@ -1,0 +1,86 @@
+//! The few routes that need no key.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::http::extract::Json;
+
+/// The routes.
+pub(super) fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(readyz)).routes(routes!(version))
+}
+
+/// The process lives
+///
+/// Answers as long as the hub can answer anything; says nothing about its database.
+#[utoipa::path(get, path = "/healthz", tag = "Health", responses((status = 200, body = Health)))]
+async fn healthz() -> Json<Health> {
+    Json(Health { status: "OK", lacks: vec![] })
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Health {
+    /// `OK` or `UNAVAILABLE`.
+    #[schema(value_type = String, example = "OK")]
+    status: &'static str,
+    /// What is missing, such as `database`.
+    #[schema(value_type = Vec<String>)]
+    lacks: Vec<&'static str>,
+}
+
+/// The hub can do its work
+///
+/// 503 names what it lacks; a load balancer should send callers elsewhere meanwhile.
+#[utoipa::path(get, path = "/readyz", tag = "Health",
+    responses((status = 200, body = Health), (status = 503, body = Health, description = "Not ready")))]
+async fn readyz(State(app): State<App>) -> (StatusCode, Json<Health>) {
+    let mut lacks = vec![];
+    if app.db.ping().await.is_err() {
+        lacks.push("database");
+    }
+    if app.stopping().is_cancelled() {
+        lacks.push("time: the hub is stopping");
+    }
+    if lacks.is_empty() {
+        return (StatusCode::OK, Json(Health { status: "OK", lacks }));
+    }
+    (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "UNAVAILABLE", lacks }))
+}
+
+/// What this hub was built from.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct BuildStamp {
+    #[schema(value_type = String, example = "hub")]
+    component: &'static str,
+    #[schema(value_type = String, example = "0.1.0")]
+    version: &'static str,
+    /// How many commits lie behind this build.
+    build: u64,
+    /// The commit's short hash.
+    #[schema(value_type = String, example = "1a2b3c4")]
+    commit: &'static str,
+    /// When the commit was made, ISO 8601.
+    #[schema(value_type = String, example = "2026-11-21T10:00:00Z")]
+    build_time: &'static str,
+    /// Whether the tree had changes that no commit holds.
+    dev: bool,
+}
+
+/// The build stamp
+#[utoipa::path(get, path = "/api/version", tag = "About", responses((status = 200, body = BuildStamp)))]
+async fn version() -> Json<BuildStamp> {
+    Json(BuildStamp {
+        component: "hub",
+        version: env!("CARGO_PKG_VERSION"),
+        build: env!("HUB_BUILD").parse().unwrap_or(0),
+        commit: env!("HUB_COMMIT"),
+        build_time: env!("HUB_BUILD_TIME"),
+        dev: env!("HUB_DEV") == "true",
+    })
+}

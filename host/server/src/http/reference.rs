@@ -1,0 +1,45 @@
+//! The interactive reference at `/api`. Its assets are in the binary; nothing is loaded from elsewhere.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Path;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use utoipa::openapi::OpenApi;
+use utoipa_swagger_ui::Config;
+
+use crate::app::App;
+use crate::http::error::ApiError;
+
+const PAGE: &str = include_str!("reference.html");
+const START: &str = include_str!("reference.js");
+/// The page runs its own scripts and calls its own hub, and does nothing else.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The page, its assets and the document.
+pub(super) fn router(document: &OpenApi) -> Router<App> {
+    let json: Arc<str> = serde_json::to_string(document).unwrap_or_default().into();
+    Router::new()
+        .route("/api", get(async || ([(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, POLICY)], PAGE)))
+        .route("/api/reference/start.js", get(async || ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], START)))
+        .route("/api/reference/{asset}", get(asset))
+        .route(
+            "/api/openapi.json",
+            get(async move || ([(CONTENT_TYPE, "application/json")], axum::body::Bytes::from(json.as_bytes().to_vec()))),
+        )
+}
+
+async fn asset(Path(name): Path<String>) -> Result<Response, ApiError> {
+    let unknown = || ApiError::not_found("unknown_route", "There is no such asset.");
+    let config = Arc::new(Config::from("/api/openapi.json"));
+    match utoipa_swagger_ui::serve(&name, config) {
+        Ok(Some(file)) => {
+            let headers = [(CONTENT_TYPE, file.content_type), (CACHE_CONTROL, "public, max-age=86400".to_owned())];
+            Ok((headers, file.bytes.into_owned()).into_response())
+        }
+        _ => Err(unknown()),
+    }
+}

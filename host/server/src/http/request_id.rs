@@ -1,0 +1,82 @@
+//! Outermost layer: gives every request its id, renders errors with it, and writes the one log line.
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderValue, header::HeaderName};
+use axum::middleware::Next;
+use axum::response::Response;
+use tracing::Instrument as _;
+
+use crate::app::App;
+use crate::http::error::ApiError;
+
+static HEADER: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The id of the request being served: the caller's own where it sent a sane one.
+#[derive(Clone, Debug)]
+pub struct RequestId(HeaderValue);
+
+impl RequestId {
+    fn of(request: &Request, app: &App) -> Self {
+        if let Some(sent) = request.headers().get(&HEADER)
+            && is_sane(sent.as_bytes())
+        {
+            return Self(sent.clone());
+        }
+        // Base 62 is always a valid header value.
+        Self(HeaderValue::try_from(app.ids.token(16)).unwrap_or_else(|_| HeaderValue::from_static("-")))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or("-")
+    }
+}
+
+/// What may be echoed into headers, bodies and logs: 1 to 128 of `[A-Za-z0-9_.:-]`.
+fn is_sane(id: &[u8]) -> bool {
+    (1..=128).contains(&id.len()) && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(byte))
+}
+
+/// See the module.
+pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let id = RequestId::of(&request, &app);
+    let method = request.method().clone();
+    // The matched pattern, not the path: paths carry players' names and signed tokens.
+    let route = request.extensions().get::<MatchedPath>().map_or("-".to_owned(), |path| path.as_str().to_owned());
+    let span = tracing::info_span!("request", id = id.as_str(), %method, route);
+    request.extensions_mut().insert(id.clone());
+    let started = tokio::time::Instant::now();
+    let mut response = next.run(request).instrument(span.clone()).await;
+    let _entered = span.enter();
+    if let Some(error) = response.extensions_mut().remove::<ApiError>() {
+        if let Some(cause) = error.cause() {
+            tracing::error!(code = error.code(), error = %Chain(cause), "request failed");
+        }
+        let headers = std::mem::take(response.headers_mut());
+        response = error.render(id.as_str());
+        // What a layer or a handler added to the bare error stays, but for what describes its empty body.
+        for (name, value) in &headers {
+            if name != axum::http::header::CONTENT_LENGTH && name != axum::http::header::CONTENT_TYPE {
+                response.headers_mut().insert(name.clone(), value.clone());
+            }
+        }
+    }
+    tracing::debug!(status = response.status().as_u16(), micros = started.elapsed().as_micros() as u64, "served");
+    response.headers_mut().insert(HEADER.clone(), id.0);
+    response
+}
+
+/// An error with all its causes on one line.
+struct Chain<'a>(&'a (dyn std::error::Error + Send + Sync));
+
+impl std::fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut source = self.0.source();
+        while let Some(error) = source {
+            write!(f, ": {error}")?;
+            source = error.source();
+        }
+        Ok(())
+    }
+}

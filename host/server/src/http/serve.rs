@@ -1,0 +1,79 @@
+//! Accepts connections and serves them until told to stop.
+//!
+//! Not axum's own `serve`: it installs no timer, so that a client which never finishes its request line would
+//! hold a connection for ever.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::extract::ConnectInfo;
+use axum::{Extension, Router};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::app::App;
+
+/// How long a client may take to send a request's head.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long requests that are under way at a stop may take to finish.
+const FINISH_WITHIN: Duration = Duration::from_secs(10);
+
+/// Listens on `address`.
+pub async fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    TcpListener::bind(address).await
+}
+
+/// Serves one listener.
+pub struct Server {
+    app: App,
+    router: Router,
+}
+
+impl Server {
+    /// A server for all of the hub's routes.
+    pub fn new(app: App) -> Self {
+        let router = super::router(&app);
+        Self { app, router }
+    }
+
+    /// Serves until the hub is told to stop, then lets what is under way finish.
+    pub async fn run(self, listener: TcpListener) {
+        let graceful = GracefulShutdown::new();
+        let stop = self.app.stopping();
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, remote)) => self.serve(stream, remote, &graceful),
+                    // Out of descriptors, most likely: others will close some.
+                    Err(error) => {
+                        tracing::warn!(%error, "could not accept a connection");
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                    }
+                },
+            }
+        }
+        drop(listener);
+        if tokio::time::timeout(FINISH_WITHIN, graceful.shutdown()).await.is_err() {
+            tracing::warn!("some requests did not finish in time and were cut off");
+        }
+    }
+
+    fn serve(&self, stream: TcpStream, remote: SocketAddr, graceful: &GracefulShutdown) {
+        // Answers and events are small and should leave at once.
+        let _ = stream.set_nodelay(true);
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+        builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(30));
+        let service = TowerToHyperService::new(self.router.clone().layer(Extension(ConnectInfo(remote))));
+        let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service).into_owned());
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(error, "connection ended early");
+            }
+        });
+    }
+}

@@ -1,0 +1,91 @@
+//! The text of a key: `hub_<key id>_<secret><checksum>`.
+//!
+//! The prefix lets secret scanners recognise it; the checksum tells a typo apart without a look-up.
+
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use crate::ids::Ids;
+use crate::networks::model::KeyId;
+
+const PREFIX: &str = "hub_";
+const ID_LENGTH: usize = 12;
+/// 32 characters of base 62 are 190 bits.
+const SECRET_LENGTH: usize = 32;
+const CHECKSUM_LENGTH: usize = 6;
+
+/// SHA-256 of a whole key; all that is stored of it.
+pub(super) type KeyHash = Vec<u8>;
+
+/// A fresh id for a key.
+pub(super) fn new_id(ids: &Ids) -> KeyId {
+    KeyId(ids.token(ID_LENGTH))
+}
+
+/// A fresh key under `id`: the text, shown once, and the hash to store.
+pub(super) fn mint(ids: &Ids, id: &KeyId) -> (String, KeyHash) {
+    let body = format!("{PREFIX}{}_{}", id.0, ids.token(SECRET_LENGTH));
+    let text = format!("{body}{}", checksum(&body));
+    let hash = hash(&text);
+    (text, hash)
+}
+
+/// The id inside a well-formed key.
+pub(super) fn parse(text: &str) -> Option<KeyId> {
+    let at = text.len().checked_sub(CHECKSUM_LENGTH)?;
+    let (body, sum) = text.split_at_checked(at)?;
+    let (id, secret) = body.strip_prefix(PREFIX)?.split_once('_')?;
+    let base62 = |part: &str, length| part.len() == length && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if !base62(id, ID_LENGTH) || !base62(secret, SECRET_LENGTH) || checksum(body) != sum {
+        return None;
+    }
+    Some(KeyId(id.to_owned()))
+}
+
+/// The hash that is stored for `text`.
+pub(super) fn hash(text: &str) -> KeyHash {
+    Sha256::digest(text.as_bytes()).to_vec()
+}
+
+/// Compares two hashes without telling by its time where they differ.
+pub(super) fn same(one: &[u8], other: &[u8]) -> bool {
+    one.ct_eq(other).into()
+}
+
+/// CRC-32 in six digits of base 62.
+fn checksum(body: &str) -> String {
+    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut rest = crc32fast::hash(body.as_bytes()) as usize;
+    let mut digits = [b'0'; CHECKSUM_LENGTH];
+    for digit in digits.iter_mut().rev() {
+        *digit = DIGITS[rest % DIGITS.len()];
+        rest /= DIGITS.len();
+    }
+    digits.iter().map(|digit| char::from(*digit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_carries_its_id_and_survives_no_typo() {
+        let ids = Ids::seeded(1);
+        let id = new_id(&ids);
+        let (text, stored) = mint(&ids, &id);
+        assert_eq!(parse(&text), Some(id));
+        assert!(same(&hash(&text), &stored));
+        for at in 0..text.len() {
+            let mut typo = text.clone().into_bytes();
+            typo[at] = if typo[at] == b'x' { b'y' } else { b'x' };
+            assert_eq!(parse(&String::from_utf8(typo).unwrap()), None, "typo at {at}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_no_key() {
+        for text in ["", "hub_", "hub__", "é", "hub_abc_déf", "hub_123456789012_éééééééééééééééééééé"] {
+            assert_eq!(parse(text), None);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Networks (tenants) and their API keys.
+//!
+//! Invariants: a key's secret is never stored, only its SHA-256; a revoked, expired or rolled-away secret is refused
+//! within a second everywhere; `networks/store.rs` holds the only queries that cross networks.
+//! Tables: `networks`, `api_keys`.
+
+mod cache;
+mod key;
+mod model;
+mod routes;
+pub mod service;
+mod store;
+
+pub use cache::KeyCache;
+pub use model::{ActiveKey, KeyId, Scope, Scopes};
+pub use routes::router;

@@ -1,0 +1,146 @@
+//! Networks, keys and scopes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::clock::Millis;
+use crate::values::NetworkId;
+
+/// The public part of a key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type, ToSchema)]
+#[serde(transparent)]
+#[sqlx(transparent)]
+pub struct KeyId(pub String);
+
+macro_rules! scopes {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)?) => {
+        /// What a key may do.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+        pub enum Scope {
+            $($(#[$doc])* #[serde(rename = $name)] $variant),+
+        }
+
+        impl Scope {
+            /// All there are.
+            pub const ALL: &'static [Scope] = &[$(Scope::$variant),+];
+
+            /// As the wire writes it.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+}
+
+scopes! {
+    /// All of `/api/plugin`.
+    Plugin = "plugin",
+    /// What node agents and provisioned machines call.
+    Agent = "agent",
+    /// List servers, read logs.
+    ServersRead = "servers:read",
+    /// Command servers.
+    ServersControl = "servers:control",
+    /// Read modules.
+    ModulesRead = "modules:read",
+    /// Upload, activate, try and remove modules; includes reading.
+    ModulesWrite = "modules:write",
+    /// The owner's settings and books.
+    NetworkManage = "network:manage",
+    /// The operator, across networks.
+    Operator = "operator",
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Scope {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.iter().copied().find(|scope| scope.as_str() == text).ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|scope| scope.as_str()).collect();
+            format!("unknown scope; there are {}", known.join(", "))
+        })
+    }
+}
+
+/// A set of scopes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scopes(u16);
+
+impl Scopes {
+    /// What the first key of a network may do: everything but the operator's work.
+    pub fn owner() -> Self {
+        Scope::ALL.iter().copied().filter(|scope| *scope != Scope::Operator).collect()
+    }
+
+    /// Whether a key with these may do what `scope` stands for. Writing modules includes reading them.
+    pub fn allow(self, scope: Scope) -> bool {
+        self.holds(scope) || (scope == Scope::ModulesRead && self.holds(Scope::ModulesWrite))
+    }
+
+    /// Whether a key with these may do everything that a key with `others` may.
+    pub fn cover(self, others: Self) -> bool {
+        others.iter().all(|scope| self.allow(scope))
+    }
+
+    /// The scopes in their fixed order.
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.iter().copied().filter(move |scope| self.holds(*scope))
+    }
+
+    /// As the database writes them.
+    pub(super) fn to_text(self) -> String {
+        self.iter().map(Scope::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// As the database wrote them. A scope of a newer hub means nothing to this one.
+    pub(super) fn from_text(text: &str) -> Self {
+        text.split(' ').filter_map(|name| name.parse().ok()).collect()
+    }
+
+    fn holds(self, scope: Scope) -> bool {
+        self.0 & (1 << scope as u16) != 0
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+        Self(scopes.into_iter().fold(0, |bits, scope| bits | (1 << scope as u16)))
+    }
+}
+
+/// A key that was found good.
+#[derive(Clone, Debug)]
+pub struct ActiveKey {
+    /// The network it belongs to.
+    pub network: NetworkId,
+    /// Its id.
+    pub id: KeyId,
+    /// What it may do.
+    pub scopes: Scopes,
+}
+
+/// A key's row, joined with what matters of its network.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct KeyRow {
+    pub(super) network_id: NetworkId,
+    pub(super) key_id: KeyId,
+    pub(super) name: String,
+    pub(super) scopes: String,
+    pub(super) sha256: Vec<u8>,
+    pub(super) previous_sha256: Option<Vec<u8>>,
+    pub(super) previous_until: Option<Millis>,
+    pub(super) created_at: Millis,
+    pub(super) expires_at: Option<Millis>,
+    pub(super) revoked_at: Option<Millis>,
+    pub(super) last_used_at: Option<Millis>,
+    pub(super) suspended: bool,
+}

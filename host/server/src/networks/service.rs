@@ -1,0 +1,290 @@
+//! The rules of networks and keys.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use hub_db::Db;
+use thiserror::Error;
+
+use crate::app::App;
+use crate::clock::{Clock, Millis};
+use crate::http::error::ApiError;
+use crate::ids::Ids;
+use crate::networks::model::{ActiveKey, KeyId, KeyRow, Scope, Scopes};
+use crate::networks::{key, store};
+use crate::values::NetworkId;
+
+/// The operator's keys belong to this network, which has nothing else.
+pub const OPERATOR_NETWORK: NetworkId = NetworkId(uuid::Uuid::nil());
+const DEFAULT_PLAN: &str = "default";
+const NOTE_USES_EVERY: Duration = Duration::from_secs(10);
+
+/// What can be wrong with a request about networks and keys.
+#[derive(Debug, Error)]
+pub enum NetworksError {
+    /// The name is taken.
+    #[error("A network named `{0}` exists already.")]
+    NameTaken(String),
+    /// No such network.
+    #[error("There is no network {0}.")]
+    UnknownNetwork(NetworkId),
+    /// No such key in the caller's network.
+    #[error("This network has no key `{}`.", .0.0)]
+    UnknownKey(KeyId),
+    /// A caller tried to hand out more than it has.
+    #[error("A key cannot hand out scopes it does not have itself.")]
+    ScopesExceedOwn,
+    /// A key for the operator's work cannot belong to a network.
+    #[error("The scope `operator` is not a network's to give.")]
+    OperatorScope,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<NetworksError> for ApiError {
+    fn from(error: NetworksError) -> Self {
+        let message = error.to_string();
+        match error {
+            NetworksError::NameTaken(_) => Self::bad_request("name_taken", message),
+            NetworksError::UnknownNetwork(_) => Self::not_found("unknown_network", message),
+            NetworksError::UnknownKey(_) => Self::not_found("unknown_key", message),
+            NetworksError::ScopesExceedOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
+            NetworksError::OperatorScope => Self::bad_request("operator_scope", message),
+            NetworksError::Database(error) => Self::internal(error),
+        }
+    }
+}
+
+/// What a new key shall be.
+#[derive(Clone, Debug)]
+pub struct KeyWish {
+    /// What its owner calls it.
+    pub name: String,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// When it ends by itself.
+    pub expires_at: Option<Millis>,
+}
+
+/// A key that was just made or rolled; the only time its text is seen.
+#[derive(Clone, Debug)]
+pub struct MintedKey {
+    /// Its id.
+    pub id: KeyId,
+    /// Its text.
+    pub text: String,
+    /// Its name.
+    pub name: String,
+    /// What it may do.
+    pub scopes: Scopes,
+    /// When it ends by itself.
+    pub expires_at: Option<Millis>,
+}
+
+/// Finds the key behind the header's value. 401 where there is none that is good, 403 where its network is suspended.
+pub(crate) async fn authenticate(app: &App, sent: Option<&[u8]>) -> Result<ActiveKey, ApiError> {
+    let unauthenticated = |message: &'static str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message);
+    let sent = sent.ok_or_else(|| unauthenticated("No API key was sent; put it in the X-Service-Api-Key header."))?;
+    let malformed = || unauthenticated("This is not an API key; a key reads hub_<id>_<secret>. Was it cut or mistyped?");
+    let text = std::str::from_utf8(sent).map_err(|_| malformed())?;
+    let id = key::parse(text).ok_or_else(malformed)?;
+    let row = find_key(app, &id).await?.ok_or_else(|| unauthenticated("This API key is unknown."))?;
+    let now = app.clock.now();
+    let hash = key::hash(text);
+    let current = key::same(&hash, &row.sha256);
+    let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::same(&hash, previous))
+        && row.previous_until.is_some_and(|until| now < until);
+    if !current && !previous {
+        return Err(unauthenticated("This API key is unknown."));
+    }
+    if row.revoked_at.is_some() {
+        return Err(unauthenticated("This API key was revoked."));
+    }
+    if row.expires_at.is_some_and(|at| at <= now) {
+        return Err(unauthenticated("This API key has expired."));
+    }
+    if row.suspended {
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "network_suspended", "This network is suspended."));
+    }
+    app.keys.note_use(row.network_id, &id, now);
+    Ok(ActiveKey { network: row.network_id, id, scopes: Scopes::from_text(&row.scopes) })
+}
+
+async fn find_key(app: &App, id: &KeyId) -> Result<Option<Arc<KeyRow>>, hub_db::Error> {
+    if let Some(row) = app.keys.get(id) {
+        return Ok(Some(row));
+    }
+    let row = store::find_key(&app.db, id).await?.map(Arc::new);
+    if let Some(row) = &row {
+        app.keys.put(row.clone());
+    }
+    Ok(row)
+}
+
+/// Makes a network and its first key, which may do everything but the operator's work.
+pub async fn create_network(
+    db: &Db,
+    clock: &Clock,
+    ids: &Ids,
+    name: &str,
+) -> Result<(NetworkId, MintedKey), NetworksError> {
+    let network = NetworkId(ids.uuid());
+    let wish = KeyWish { name: "owner".to_owned(), scopes: Scopes::owner(), expires_at: None };
+    let (new, minted) = mint(clock, ids, wish);
+    let signing_secret = ids.token(48);
+    db.transaction(async |mut tx| {
+        let row = store::NewNetwork {
+            name,
+            plan: DEFAULT_PLAN,
+            signing_secret: signing_secret.clone(),
+            created_at: clock.now(),
+        };
+        store::insert_network(&mut tx, network, row).await.map_err(|error| {
+            if error.is_unique_violation() { NetworksError::NameTaken(name.to_owned()) } else { error.into() }
+        })?;
+        store::insert_key(&mut tx, network, &new).await?;
+        Ok::<_, NetworksError>(())
+    })
+    .await?;
+    Ok((network, minted))
+}
+
+/// Makes a key of a network, for someone who works on the database itself.
+pub async fn create_key(
+    db: &Db,
+    clock: &Clock,
+    ids: &Ids,
+    network: NetworkId,
+    wish: KeyWish,
+) -> Result<MintedKey, NetworksError> {
+    let (new, minted) = mint(clock, ids, wish);
+    let signing_secret = ids.token(48);
+    db.transaction(async |mut tx| {
+        if !store::network_exists(&mut tx, network).await? {
+            if network != OPERATOR_NETWORK {
+                return Err(NetworksError::UnknownNetwork(network));
+            }
+            let row = store::NewNetwork {
+                name: "(operator)",
+                plan: DEFAULT_PLAN,
+                signing_secret: signing_secret.clone(),
+                created_at: clock.now(),
+            };
+            store::insert_network(&mut tx, network, row).await?;
+        }
+        store::insert_key(&mut tx, network, &new).await?;
+        Ok(())
+    })
+    .await?;
+    Ok(minted)
+}
+
+/// Makes a key for a caller, who cannot give away more than it has.
+pub async fn create_key_for(
+    app: &App,
+    network: NetworkId,
+    own: Scopes,
+    wish: KeyWish,
+) -> Result<MintedKey, NetworksError> {
+    if wish.scopes.iter().any(|scope| scope == Scope::Operator) {
+        return Err(NetworksError::OperatorScope);
+    }
+    if !own.cover(wish.scopes) {
+        return Err(NetworksError::ScopesExceedOwn);
+    }
+    create_key(&app.db, &app.clock, &app.ids, network, wish).await
+}
+
+/// Gives a key a new secret; the old one stays good for `overlap_ms`. Whoever rolls a key learns its secret, so a
+/// key that may do more than the caller's `own` is out of reach.
+pub async fn roll_key(
+    app: &App,
+    network: NetworkId,
+    own: Scopes,
+    id: &KeyId,
+    overlap_ms: Millis,
+) -> Result<MintedKey, NetworksError> {
+    let (text, hash) = key::mint(&app.ids, id);
+    let until = app.clock.now().saturating_add(overlap_ms);
+    let row = app
+        .db
+        .transaction(async |mut tx| {
+            let row = store::live_key(&mut tx, network, id).await?;
+            let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
+            if !own.cover(Scopes::from_text(&row.scopes)) {
+                return Err(NetworksError::ScopesExceedOwn);
+            }
+            store::roll_key(&mut tx, network, id, hash.clone(), until).await?;
+            Ok::<_, NetworksError>(row)
+        })
+        .await?;
+    app.keys.forget(id);
+    let scopes = Scopes::from_text(&row.scopes);
+    Ok(MintedKey { id: id.clone(), text, name: row.name, scopes, expires_at: row.expires_at })
+}
+
+/// Ends a key.
+pub async fn revoke_key(app: &App, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
+    if !store::revoke_key(&app.db, network, id, app.clock.now()).await? {
+        return Err(NetworksError::UnknownKey(id.clone()));
+    }
+    app.keys.forget(id);
+    Ok(())
+}
+
+/// The network's live keys and how many there are.
+pub(super) async fn list_keys(
+    app: &App,
+    network: NetworkId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<KeyRow>, i64), NetworksError> {
+    Ok(store::list_keys(&app.db, network, limit, offset).await?)
+}
+
+/// The secret with which the network's commands to servers are signed.
+pub async fn signing_secret(app: &App, network: NetworkId) -> Result<String, NetworksError> {
+    store::signing_secret(&app.db, network).await?.ok_or(NetworksError::UnknownNetwork(network))
+}
+
+/// The network called `name`.
+pub async fn network_named(db: &Db, name: &str) -> Result<Option<NetworkId>, NetworksError> {
+    Ok(store::network_named(db, name).await?)
+}
+
+/// Writes down, now and then, when each key was last used: a write per request would cost more than it tells.
+pub(crate) async fn note_uses(app: App) {
+    loop {
+        app.clock.sleep(NOTE_USES_EVERY).await;
+        if let Err(error) = flush_uses(&app).await {
+            tracing::warn!(%error, "could not note when keys were used");
+        }
+    }
+}
+
+/// Writes down the uses noted so far.
+pub(crate) async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
+    let uses = app.keys.take_uses();
+    if uses.is_empty() {
+        return Ok(());
+    }
+    app.db
+        .transaction(async |mut tx| {
+            for (network, id, at) in &uses {
+                store::note_key_use(&mut tx, *network, id, *at).await?;
+            }
+            Ok(())
+        })
+        .await
+}
+
+fn mint(clock: &Clock, ids: &Ids, wish: KeyWish) -> (store::NewKey, MintedKey) {
+    let id = key::new_id(ids);
+    let (text, sha256) = key::mint(ids, &id);
+    let KeyWish { name, scopes, expires_at } = wish;
+    let new =
+        store::NewKey { id: id.clone(), name: name.clone(), scopes, sha256, created_at: clock.now(), expires_at };
+    (new, MintedKey { id, text, name, scopes, expires_at })
+}

@@ -1,0 +1,168 @@
+//! All SQL of networks and keys. The only file with queries that cross networks: finding the network of a key,
+//! and the operator's list.
+
+use hub_db::{Db, Error, Tx};
+
+use crate::clock::Millis;
+use crate::networks::model::{KeyId, KeyRow, Scopes};
+use crate::values::NetworkId;
+
+/// Crosses networks: before the key is found nobody knows whose it is.
+pub(super) async fn find_key(db: &Db, id: &KeyId) -> Result<Option<KeyRow>, Error> {
+    db.query(
+        "SELECT k.*, n.suspended FROM api_keys k JOIN networks n ON n.network_id = k.network_id WHERE k.key_id = $1",
+    )
+    .bind(id.clone())
+    .optional()
+    .await
+}
+
+pub(super) struct NewNetwork<'a> {
+    pub(super) name: &'a str,
+    pub(super) plan: &'a str,
+    pub(super) signing_secret: String,
+    pub(super) created_at: Millis,
+}
+
+pub(super) async fn insert_network(tx: &mut Tx, network: NetworkId, new: NewNetwork<'_>) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO networks (network_id, name, plan, suspended, signing_secret, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(network)
+    .bind(new.name.to_owned())
+    .bind(new.plan.to_owned())
+    .bind(false)
+    .bind(new.signing_secret)
+    .bind(new.created_at)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn network_exists(tx: &mut Tx, network: NetworkId) -> Result<bool, Error> {
+    let row: Option<(String,)> =
+        tx.query("SELECT name FROM networks WHERE network_id = $1").bind(network).optional().await?;
+    Ok(row.is_some())
+}
+
+pub(super) async fn signing_secret(db: &Db, network: NetworkId) -> Result<Option<String>, Error> {
+    let row: Option<(String,)> =
+        db.query("SELECT signing_secret FROM networks WHERE network_id = $1").bind(network).optional().await?;
+    Ok(row.map(|(secret,)| secret))
+}
+
+/// The network's name, for people.
+pub(super) async fn network_named(db: &Db, name: &str) -> Result<Option<NetworkId>, Error> {
+    let row: Option<(NetworkId,)> =
+        db.query("SELECT network_id FROM networks WHERE name = $1").bind(name.to_owned()).optional().await?;
+    Ok(row.map(|(network,)| network))
+}
+
+pub(super) struct NewKey {
+    pub(super) id: KeyId,
+    pub(super) name: String,
+    pub(super) scopes: Scopes,
+    pub(super) sha256: Vec<u8>,
+    pub(super) created_at: Millis,
+    pub(super) expires_at: Option<Millis>,
+}
+
+pub(super) async fn insert_key(tx: &mut Tx, network: NetworkId, key: &NewKey) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO api_keys (network_id, key_id, name, scopes, sha256, created_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(network)
+    .bind(key.id.clone())
+    .bind(key.name.clone())
+    .bind(key.scopes.to_text())
+    .bind(key.sha256.clone())
+    .bind(key.created_at)
+    .bind(key.expires_at)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// The network's keys that are not revoked, oldest first, and how many there are.
+pub(super) async fn list_keys(
+    db: &Db,
+    network: NetworkId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<KeyRow>, i64), Error> {
+    let (total,): (i64,) = db
+        .query("SELECT COUNT(*) FROM api_keys WHERE network_id = $1 AND revoked_at IS NULL")
+        .bind(network)
+        .one()
+        .await?;
+    let rows = db
+        .query(
+            "SELECT k.*, n.suspended FROM api_keys k JOIN networks n ON n.network_id = k.network_id
+             WHERE k.network_id = $1 AND k.revoked_at IS NULL ORDER BY k.created_at, k.key_id LIMIT $2 OFFSET $3",
+        )
+        .bind(network)
+        .bind(limit)
+        .bind(offset)
+        .all()
+        .await?;
+    Ok((rows, total))
+}
+
+pub(super) async fn live_key(tx: &mut Tx, network: NetworkId, id: &KeyId) -> Result<Option<KeyRow>, Error> {
+    tx.query(
+        "SELECT k.*, n.suspended FROM api_keys k JOIN networks n ON n.network_id = k.network_id
+         WHERE k.network_id = $1 AND k.key_id = $2 AND k.revoked_at IS NULL",
+    )
+    .bind(network)
+    .bind(id.clone())
+    .optional()
+    .await
+}
+
+/// Gives the key a new secret; the one it had stays good until `overlap_until`.
+pub(super) async fn roll_key(
+    tx: &mut Tx,
+    network: NetworkId,
+    id: &KeyId,
+    sha256: Vec<u8>,
+    overlap_until: Millis,
+) -> Result<(), Error> {
+    tx.query(
+        "UPDATE api_keys SET previous_sha256 = sha256, previous_until = $3, sha256 = $4
+         WHERE network_id = $1 AND key_id = $2",
+    )
+    .bind(network)
+    .bind(id.clone())
+    .bind(overlap_until)
+    .bind(sha256)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// Ends the key; false when the network has no such live key.
+pub(super) async fn revoke_key(db: &Db, network: NetworkId, id: &KeyId, at: Millis) -> Result<bool, Error> {
+    let rows = db
+        .write("UPDATE api_keys SET revoked_at = $3 WHERE network_id = $1 AND key_id = $2 AND revoked_at IS NULL")
+        .bind(network)
+        .bind(id.clone())
+        .bind(at)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+pub(super) async fn note_key_use(tx: &mut Tx, network: NetworkId, id: &KeyId, at: Millis) -> Result<(), Error> {
+    tx.query(
+        "UPDATE api_keys SET last_used_at = $3
+         WHERE network_id = $1 AND key_id = $2 AND (last_used_at IS NULL OR last_used_at < $3)",
+    )
+    .bind(network)
+    .bind(id.clone())
+    .bind(at)
+    .execute()
+    .await?;
+    Ok(())
+}

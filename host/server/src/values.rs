@@ -1,0 +1,189 @@
+//! Values that many rooms share, valid by construction: what a request may call things.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
+
+/// A network (tenant). Every query carries one; it comes from the caller's key and from nowhere else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, sqlx::Type, ToSchema)]
+#[serde(transparent)]
+#[sqlx(transparent)]
+pub struct NetworkId(pub Uuid);
+
+impl fmt::Display for NetworkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A player's UUID: read hyphenated or as 32 hex digits in any case, written in lower case with hyphens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, sqlx::Type)]
+#[serde(transparent)]
+#[sqlx(transparent)]
+pub struct PlayerId(pub Uuid);
+
+impl fmt::Display for PlayerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::str::FromStr for PlayerId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // `Uuid` also reads URNs and braces, which the interface does not know.
+        if matches!(text.len(), 32 | 36)
+            && let Ok(uuid) = Uuid::try_parse(text)
+        {
+            return Ok(Self(uuid));
+        }
+        Err("must be a UUID, hyphenated or as 32 hex digits".to_owned())
+    }
+}
+
+impl<'de> Deserialize<'de> for PlayerId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+impl PartialSchema for PlayerId {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)))
+            .examples(["069a79f4-44e9-4726-a5be-fca90e38aaf5"])
+            .into()
+    }
+}
+impl ToSchema for PlayerId {}
+
+/// What a network calls one of its things (a server, a type, a world): 1 to 255 characters, not blank, no
+/// control characters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, sqlx::Type)]
+#[serde(transparent)]
+#[sqlx(transparent)]
+pub struct Identifier(String);
+
+impl Identifier {
+    /// The text as it was sent.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text, owned.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl std::str::FromStr for Identifier {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::try_from(text.to_owned())
+    }
+}
+
+impl TryFrom<String> for Identifier {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Err("must not be blank".to_owned());
+        }
+        if text.chars().count() > 255 {
+            return Err("must be at most 255 characters".to_owned());
+        }
+        if text.chars().any(char::is_control) {
+            return Err("must not contain control characters".to_owned());
+        }
+        Ok(Self(text))
+    }
+}
+
+impl fmt::Display for Identifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::borrow::Borrow<str> for Identifier {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Identifier {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
+    }
+}
+
+impl PartialSchema for Identifier {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .min_length(Some(1))
+            .max_length(Some(255))
+            // Not blank, and no control characters.
+            .pattern(Some(r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$"))
+            .into()
+    }
+}
+impl ToSchema for Identifier {}
+
+/// Free text of at most `MAX` characters, such as a reason or a display name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Default)]
+#[serde(transparent)]
+pub struct Text<const MAX: usize>(String);
+
+impl<const MAX: usize> Text<MAX> {
+    /// The text as it was sent.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text, owned.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl<const MAX: usize> TryFrom<String> for Text<MAX> {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text.chars().count() > MAX {
+            return Err(format!("must be at most {MAX} characters"));
+        }
+        Ok(Self(text))
+    }
+}
+
+impl<'de, const MAX: usize> Deserialize<'de> for Text<MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
+    }
+}
+
+impl<const MAX: usize> PartialSchema for Text<MAX> {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).max_length(Some(MAX)).into()
+    }
+}
+impl<const MAX: usize> ToSchema for Text<MAX> {
+    fn name() -> std::borrow::Cow<'static, str> {
+        format!("Text{MAX}").into()
+    }
+}
+
+/// An optional text filter of a query: blank is the same as absent.
+pub fn not_blank(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.trim().is_empty())
+}

@@ -1,0 +1,69 @@
+//! Every error has the one shape, and the checks come in their order.
+
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::on_both;
+
+on_both! {
+    async fn unknown_routes_and_methods_have_the_one_shape(hub: Hub) {
+        let stranger = hub.stranger();
+        stranger.get("/nowhere").await.expect_error(404, "unknown_route");
+        stranger.get("/api/plugin/nowhere").await.expect_error(404, "unknown_route");
+        // Route and method come before the key.
+        stranger.delete("/api/manage/keys").await.expect_error(405, "method_not_allowed");
+        stranger.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
+    }
+
+    async fn a_sane_request_id_is_echoed_and_an_insane_one_replaced(hub: Hub) {
+        let client = hub.network().await;
+        let sent = |id: &str| client.request(Method::GET, "/api/manage/nowhere").header("X-Request-Id", id);
+        let answer = client.send(sent("evening-42")).await;
+        assert_eq!(answer.headers["x-request-id"], "evening-42");
+        answer.expect_error(404, "unknown_route");
+        for insane in ["two words", "", &"x".repeat(129), "<script>"] {
+            let answer = client.send(sent(insane)).await;
+            assert_ne!(answer.headers["x-request-id"], insane);
+            answer.expect_error(404, "unknown_route");
+        }
+        assert!(client.get("/api/version").await.headers.contains_key("x-request-id"));
+    }
+
+    async fn what_is_wrong_with_a_body_or_query_is_said(hub: Hub) {
+        let client = hub.network().await;
+        let wrong = |body: &'static str| client.request(Method::POST, "/api/manage/keys").body(body);
+        for (body, hint) in [
+            ("", "none was sent"),
+            ("{", "EOF"),
+            ("[]", "invalid type"),
+            (r#"{"name": 5, "scopes": []}"#, "`name`"),
+            (r#"{"name": "  ", "scopes": ["plugin"]}"#, "blank"),
+            (r#"{"name": "x", "scopes": ["root"]}"#, "`scopes[0]`"),
+            (r#"{"scopes": ["plugin"]}"#, "missing field `name`"),
+            (r#"{"name": "a\u0000b", "scopes": ["plugin"]}"#, "NUL"),
+            (r#"{"name": "x", "scopes": ["plugin"]} trailing"#, "one JSON value"),
+        ] {
+            let answer = client.send(wrong(body)).await;
+            answer.expect_error(400, "invalid_request");
+            assert!(answer.body["error"].as_str().unwrap().contains(hint), "{body}: {}", answer.body);
+        }
+        for query in ["limit=0", "limit=-1", "limit=x", "limit=", "limit=1.5", "page=-1", "page=x"] {
+            client.get(&format!("/api/manage/keys?{query}")).await.expect_error(400, "invalid_request");
+        }
+        let large = client.get("/api/manage/keys?limit=99999999999999999999999&page=0&other=1").await;
+        assert_eq!(large.expect(200)["limit"], 200);
+    }
+
+    async fn a_large_body_is_413_before_its_syntax_is_looked_at(hub: Hub) {
+        let client = hub.network().await;
+        let large = " ".repeat(1024 * 1024 + 1);
+        let answer = client.send(client.request(Method::POST, "/api/manage/keys").body(large.clone())).await;
+        answer.expect_error(413, "body_too_large");
+        // The scope comes before the size.
+        let plugin = client.key_with(&["plugin"]).await;
+        let answer = plugin.send(plugin.request(Method::POST, "/api/manage/keys").body(large)).await;
+        answer.expect_error(403, "forbidden_scope");
+        let largest = json!({"name": "x", "scopes": ["plugin"], "ignored": "x".repeat(1000 * 1000)});
+        client.post("/api/manage/keys", largest).await.expect(201);
+    }
+}

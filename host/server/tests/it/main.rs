@@ -1,0 +1,15 @@
+//! Tests through the hub's public door, each on SQLite and on PostgreSQL.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, unreachable_pub)]
+
+mod chat;
+mod errors;
+mod events;
+mod keys;
+mod matchmaking;
+mod modules;
+mod openapi;
+mod punishments;
+mod servers;
+mod strangers;
+mod support;

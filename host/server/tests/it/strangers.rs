@@ -1,0 +1,104 @@
+//! Every operation of the served document, called by those who must not.
+
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::support::{Client, on_both};
+
+struct Operation {
+    method: Method,
+    path: String,
+    scopes: Vec<String>,
+}
+
+async fn operations(client: &Client) -> Vec<Operation> {
+    let document = client.get("/api/openapi.json").await.expect(200).clone();
+    let mut operations = vec![];
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let scopes = operation["security"].as_array().map(|all| {
+                all.iter().flat_map(|one| one["apiKey"].as_array().unwrap()).map(|scope| scope.as_str().unwrap().to_owned())
+            });
+            operations.push(Operation {
+                method: method.to_uppercase().parse().unwrap(),
+                path: fill(path),
+                scopes: scopes.map(Iterator::collect).unwrap_or_default(),
+            });
+        }
+    }
+    operations
+}
+
+/// Puts something harmless into a path's parameters.
+fn fill(path: &str) -> String {
+    let mut filled = String::new();
+    let mut rest = path;
+    while let Some((before, parameter)) = rest.split_once('{') {
+        let (_, after) = parameter.split_once('}').unwrap();
+        filled.push_str(before);
+        filled.push_str("069a79f4-44e9-4726-a5be-fca90e38aaf5");
+        rest = after;
+    }
+    filled + rest
+}
+
+/// Called with nothing in the body or query, so that a key which is let through changes nothing.
+async fn call(client: &Client, operation: &Operation) -> (u16, Value) {
+    let response = client.request(operation.method.clone(), &operation.path).send().await.unwrap();
+    let status = response.status().as_u16();
+    let stream = response.headers().get("content-type").is_some_and(|kind| kind == "text/event-stream");
+    let body = if stream { Value::Null } else { response.json().await.unwrap_or_default() };
+    (status, body)
+}
+
+const SCOPES: [&str; 7] =
+    ["plugin", "agent", "servers:read", "servers:control", "modules:read", "modules:write", "network:manage"];
+
+on_both! {
+    async fn nobody_without_the_right_key_gets_in(hub: Hub) {
+        let owner = hub.network().await;
+        let stranger = hub.stranger();
+        let mut keys = vec![];
+        for scope in SCOPES {
+            keys.push((scope, owner.key_with(&[scope]).await));
+        }
+        let public = ["/healthz", "/readyz", "/api/version", "/api/openapi.json", "/api"];
+        for operation in operations(&stranger).await {
+            let name = format!("{} {}", operation.method, operation.path);
+            let (status, body) = call(&stranger, &operation).await;
+            if operation.scopes.is_empty() {
+                let known = public.contains(&operation.path.as_str())
+                    || operation.path.starts_with("/api/public/")
+                    || operation.path.starts_with("/api/artifacts/");
+                assert!(known, "{name} needs no key");
+                continue;
+            }
+            assert_eq!((status, &body["code"]), (401, &"unauthenticated".into()), "{name} without a key");
+            for (scope, key) in &keys {
+                let (status, body) = call(key, &operation).await;
+                let may = operation.scopes.iter().any(|needed| needed == scope)
+                    || (*scope == "modules:write" && operation.scopes.iter().any(|needed| needed == "modules:read"));
+                if may {
+                    assert!(!matches!(status, 401 | 403 | 500..), "{name} with {scope}: {status} {body}");
+                } else {
+                    assert_eq!((status, &body["code"]), (403, &"forbidden_scope".into()), "{name} with {scope}");
+                }
+            }
+        }
+    }
+
+    async fn another_networks_key_finds_nothing(hub: Hub) {
+        let theirs = hub.network().await;
+        let ours = hub.network().await;
+        let operations = operations(&ours).await;
+        assert!(operations.len() > 4);
+        let secret = theirs.key.clone().unwrap();
+        for operation in operations.iter().filter(|operation| operation.method == Method::GET) {
+            let (status, body) = call(&ours, operation).await;
+            assert!(status < 500, "{} {}: {body}", operation.method, operation.path);
+            let text = body.to_string();
+            assert!(!text.contains(&theirs.network.unwrap().to_string()), "{}", operation.path);
+            assert!(!text.contains(&secret[4..16]), "{}", operation.path);
+        }
+    }
+}

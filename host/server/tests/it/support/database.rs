@@ -1,0 +1,60 @@
+//! A fresh database for each test.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hub::config::Settings;
+use hub_db::{Config, Db};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use tempfile::TempDir;
+use tokio::sync::OnceCell;
+
+#[derive(Clone)]
+pub struct Backend {
+    folder: Arc<TempDir>,
+    postgres: Option<String>,
+}
+
+impl Backend {
+    pub fn sqlite() -> Self {
+        Self { folder: Arc::new(TempDir::new().unwrap()), postgres: None }
+    }
+
+    pub async fn postgres() -> Self {
+        static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let template = TEMPLATE.get_or_init(make_template).await;
+        let name = format!("{template}_{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        let mut server = PgConnection::connect(&server_url()).await.unwrap();
+        let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
+        server.execute(AssertSqlSafe(create)).await.unwrap();
+        Self { folder: Arc::new(TempDir::new().unwrap()), postgres: Some(database_url(&name)) }
+    }
+
+    pub fn apply(&self, settings: &mut Settings) {
+        settings.data = self.folder.path().to_owned();
+        settings.database.clone_from(&self.postgres);
+    }
+}
+
+/// A database with all migrations applied, to be copied.
+async fn make_template() -> String {
+    let name = format!("it_{}", std::process::id());
+    let mut server = PgConnection::connect(&server_url()).await.unwrap();
+    server.execute(AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))).await.unwrap();
+    server.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
+    let db = Db::connect(&Config::Postgres { url: database_url(&name), max_connections: 1 }).await.unwrap();
+    db.migrate().await.unwrap();
+    db.close().await;
+    name
+}
+
+fn server_url() -> String {
+    std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES must be the URL of a PostgreSQL; scripts/test starts one")
+}
+
+fn database_url(name: &str) -> String {
+    let url = server_url();
+    let (server, _) = url.rsplit_once('/').unwrap();
+    format!("{server}/{name}")
+}

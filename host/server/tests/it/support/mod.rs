@@ -1,0 +1,119 @@
+//! A hub for one test: real HTTP on a free port, a database of its own, a clock moved by hand.
+
+mod client;
+mod database;
+mod events;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use hub::app::App;
+use hub::clock::{Clock, ManualClock};
+use hub::config::Settings;
+use hub::http::{Server, bind};
+use hub::ids::Ids;
+use hub::networks::service;
+use tokio::task::JoinHandle;
+
+pub use client::{Answer, Client};
+pub use database::Backend;
+#[allow(unused_imports)]
+pub use events::{Event, Events};
+
+/// Wednesday 2027-03-10 12:00 UTC, where every test starts.
+pub const NOW: i64 = 1_804_680_000_000;
+
+/// Runs each test on both databases: `on_both! { async fn name(hub: Hub) { … } }`.
+macro_rules! on_both {
+    ($($(#[$attribute:meta])* async fn $name:ident($hub:ident: Hub) $body:block)+) => {$(
+        $(#[$attribute])*
+        async fn $name($hub: $crate::support::Hub) $body
+
+        mod $name {
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn sqlite() {
+                super::$name($crate::support::Hub::start($crate::support::Backend::sqlite()).await).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn postgres() {
+                super::$name($crate::support::Hub::start($crate::support::Backend::postgres().await).await).await;
+            }
+        }
+    )+};
+}
+pub(crate) use on_both;
+
+pub struct Hub {
+    pub app: App,
+    pub clock: ManualClock,
+    address: SocketAddr,
+    http: reqwest::Client,
+    backend: Backend,
+    serving: JoinHandle<()>,
+    settings: Settings,
+}
+
+impl Hub {
+    pub async fn start(backend: Backend) -> Self {
+        Self::start_with(backend, |_| {}).await
+    }
+
+    pub async fn start_with(backend: Backend, change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = Settings { listen: ([127, 0, 0, 1], 0).into(), ..Settings::default() };
+        backend.apply(&mut settings);
+        change(&mut settings);
+        Self::run(backend, settings, ManualClock::new(NOW)).await
+    }
+
+    async fn run(backend: Backend, settings: Settings, clock: ManualClock) -> Self {
+        let listener = bind(settings.listen).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let app = App::start(settings.clone(), Clock::Manual(clock.clone()), Ids::System).await.unwrap();
+        let serving = tokio::spawn(Server::new(app.clone()).run(listener));
+        Self { app, clock, address, http: reqwest::Client::new(), backend, serving, settings }
+    }
+
+    /// Stops the hub as SIGTERM does and starts another on the same data, `later` of the clock's time.
+    #[allow(dead_code)]
+    pub async fn restart(self, later: Duration) -> Self {
+        self.app.begin_stop();
+        self.serving.await.unwrap();
+        self.app.finish_stop().await;
+        self.clock.advance(later);
+        Self::run(self.backend, self.settings, self.clock).await
+    }
+
+    /// Starts another hub on the same data while this one is left as it is, as after a kill.
+    #[allow(dead_code)]
+    pub async fn abandon(self, later: Duration) -> Self {
+        self.serving.abort();
+        self.clock.advance(later);
+        Self::run(self.backend, self.settings, self.clock).await
+    }
+
+    /// A new network, called with its owner's key.
+    pub async fn network(&self) -> Client {
+        let name = format!("net-{}", self.app.ids.token(8));
+        let (id, key) = service::create_network(&self.app.db, &self.app.clock, &self.app.ids, &name).await.unwrap();
+        self.with_key(&key.text).for_network(id)
+    }
+
+    /// A caller with this key.
+    pub fn with_key(&self, key: &str) -> Client {
+        Client::new(self.http.clone(), self.url(), Some(key.to_owned()))
+    }
+
+    /// A caller without a key.
+    pub fn stranger(&self) -> Client {
+        Client::new(self.http.clone(), self.url(), None)
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn advance_ms(&self, millis: u64) {
+        self.clock.advance(Duration::from_millis(millis));
+    }
+}
