@@ -12,5 +12,5 @@ pub mod service;
 mod store;
 
 pub use cache::KeyCache;
-pub use model::{ActiveKey, KeyId, Scope, Scopes};
+pub use model::{ActiveKey, Credential, KeyId, Scope, Scopes};
 pub use routes::router;
