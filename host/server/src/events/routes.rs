@@ -83,7 +83,8 @@ async fn open(
         let server = query.server_id.as_ref().map(Identifier::as_str);
         let last = opening.last_event_id.as_deref();
         let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now());
-        stream::body(&app, subscription, caller.credential, opening.connection)
+        let has_id = last.is_some_and(|id| !id.is_empty());
+        stream::body(&app, subscription, caller.credential, opening.connection, has_id)
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

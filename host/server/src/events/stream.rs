@@ -77,12 +77,14 @@ struct Sender {
     frames: Vec<Bytes>,
 }
 
-/// The body of a stream: `subscription` from here on. `connection` is the one it is alone on.
+/// The body of a stream: `subscription` from here on. `connection` is the one it is alone on. A client that has no id
+/// yet is told one at once, so that it can resume before its first event.
 pub(super) fn body(
     app: &App,
     subscription: Subscription,
     credential: Credential,
     connection: Option<Connection>,
+    has_id: bool,
 ) -> Body {
     let stream = Arc::new(OpenStream {
         credential,
@@ -95,8 +97,8 @@ pub(super) fn body(
         news: Notify::new(),
     });
     app.streams.add(Arc::clone(&stream));
-    let mut sender = Sender { app: app.clone(), subscription, stream, frames: Vec::new() };
-    sender.frames.push(sender.opening());
+    let opening = opening(app, (!has_id).then(|| subscription.start_id()));
+    let sender = Sender { app: app.clone(), subscription, stream, frames: vec![opening] };
     Body::from_stream(unfold(sender, async |mut sender| {
         let frame = sender.next().await?;
         Some((Ok::<_, Infallible>(frame), sender))
@@ -104,12 +106,6 @@ pub(super) fn body(
 }
 
 impl Sender {
-    /// Not an event: when to reconnect, and where the stream stands, so that it can be resumed before its first event.
-    fn opening(&self) -> Bytes {
-        let retry = RETRY_MS + self.app.ids.seed() % RETRY_MS;
-        Bytes::from(format!(": open\nretry: {retry}\nid: {}\n\n", self.subscription.start_id()))
-    }
-
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if self.stream.withdrawn.load(Ordering::Relaxed) {
@@ -137,6 +133,13 @@ impl Drop for Sender {
     fn drop(&mut self) {
         self.app.streams.remove(&self.stream);
     }
+}
+
+/// Not an event: the stream is open, when to reconnect, and where it begins.
+fn opening(app: &App, start: Option<String>) -> Bytes {
+    let retry = RETRY_MS + app.ids.seed() % RETRY_MS;
+    let id = start.map(|id| format!("id: {id}\n")).unwrap_or_default();
+    Bytes::from(format!(": open\nretry: {retry}\n{id}\n"))
 }
 
 fn ping(now: Millis) -> Bytes {
