@@ -4,7 +4,6 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::app::App;
-use crate::clock::Millis;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::punishments::body::PunishmentBody;
