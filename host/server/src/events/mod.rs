@@ -11,5 +11,5 @@ mod stream;
 
 pub use model::EventKind;
 pub use routes::router;
-pub use service::{PublishError, Streams, publish};
 pub(crate) use service::start;
+pub use service::{PublishError, Streams, publish};

@@ -1,6 +1,6 @@
 //! Publishing, and the watch over the streams that are open.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::clock::{Millis, millis};
 use crate::events::model::EventKind;
 use crate::events::stream::OpenStream;
 use crate::http::error::ApiError;
-use crate::networks::{self, Credential, Scope};
+use crate::networks::{self, Scope};
 use crate::values::NetworkId;
 
 /// Twice a second, so that a withdrawn key's stream is gone within one.
@@ -96,35 +96,38 @@ impl Streams {
 /// Starts the watch over the open streams.
 pub(crate) fn start(app: &App) {
     app.spawn(watch(app.clone()));
+    app.spawn(judge(app.clone()));
 }
 
 /// One loop for all streams, so that a stream costs no timer: it lets the bus forget what is old and cut off who is
-/// too slow, makes the pings due, and ends the streams whose key is no longer good.
+/// too slow, and makes the pings due.
 async fn watch(app: App) {
     loop {
         let now = app.clock.now();
         app.bus.sweep(now);
-        let streams = app.streams.all();
-        let withdrawn = withdrawn(&app, &streams).await;
-        for stream in &streams {
-            if withdrawn.contains(&stream.credential) {
-                stream.end();
-            }
+        for stream in app.streams.all() {
             stream.tick(now);
         }
-        drop(streams);
         app.clock.sleep_until(now.saturating_add(millis(WATCH_EVERY))).await;
     }
 }
 
-async fn withdrawn(app: &App, streams: &[Arc<OpenStream>]) -> HashSet<Credential> {
-    let shown = streams.iter().map(|stream| stream.credential.clone()).collect();
-    match networks::service::withdrawn(app, shown, Scope::Plugin).await {
-        Ok(withdrawn) => withdrawn,
-        // Nothing is known against them.
-        Err(error) => {
-            tracing::warn!(%error, "could not judge the keys of the open streams again");
-            HashSet::new()
+/// Ends the streams whose key is no longer good. Apart from the watch, so that no ping waits for the database.
+async fn judge(app: App) {
+    loop {
+        let now = app.clock.now();
+        let streams = app.streams.all();
+        let shown = streams.iter().map(|stream| &stream.credential).collect();
+        match networks::service::withdrawn(&app, shown, Scope::Plugin).await {
+            Ok(withdrawn) if withdrawn.is_empty() => {}
+            Ok(withdrawn) => {
+                let ended = streams.iter().filter(|stream| withdrawn.contains(&stream.credential));
+                ended.for_each(|stream| stream.end());
+            }
+            // Nothing is known against them.
+            Err(error) => tracing::warn!(%error, "could not judge the keys of the open streams again"),
         }
+        drop(streams);
+        app.clock.sleep_until(now.saturating_add(millis(WATCH_EVERY))).await;
     }
 }

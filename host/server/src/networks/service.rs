@@ -88,7 +88,8 @@ pub struct MintedKey {
 pub(crate) async fn authenticate(app: &App, sent: Option<&[u8]>) -> Result<ActiveKey, ApiError> {
     let unauthenticated = |message: &'static str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message);
     let sent = sent.ok_or_else(|| unauthenticated("No API key was sent; put it in the X-Service-Api-Key header."))?;
-    let malformed = || unauthenticated("This is not an API key; a key reads hub_<id>_<secret>. Was it cut or mistyped?");
+    let malformed =
+        || unauthenticated("This is not an API key; a key reads hub_<id>_<secret>. Was it cut or mistyped?");
     let text = std::str::from_utf8(sent).map_err(|_| malformed())?;
     let id = key::parse(text).ok_or_else(malformed)?;
     let credential = Credential { id, sha256: key::hash(text) };
@@ -103,22 +104,21 @@ pub(crate) async fn authenticate(app: &App, sent: Option<&[u8]>) -> Result<Activ
 /// Which of these credentials are no longer good for `scope`. One query for all of them.
 pub(crate) async fn withdrawn(
     app: &App,
-    shown: HashSet<Credential>,
+    shown: HashSet<&Credential>,
     scope: Scope,
 ) -> Result<HashSet<Credential>, hub_db::Error> {
     if shown.is_empty() {
-        return Ok(shown);
+        return Ok(HashSet::new());
     }
     let ids: HashSet<_> = shown.iter().map(|credential| &credential.id).collect();
     let rows = store::find_keys(&app.db, &ids.into_iter().collect::<Vec<_>>()).await?;
     let rows: HashMap<_, _> = rows.iter().map(|row| (&row.key_id, row)).collect();
     let now = app.clock.now();
     let good = |credential: &Credential| {
-        rows.get(&credential.id).is_some_and(|row| {
-            judge(row, credential, now).is_ok() && Scopes::from_text(&row.scopes).allow(scope)
-        })
+        rows.get(&credential.id)
+            .is_some_and(|row| judge(row, credential, now).is_ok() && Scopes::from_text(&row.scopes).allow(scope))
     };
-    Ok(shown.iter().filter(|credential| !good(credential)).cloned().collect())
+    Ok(shown.into_iter().filter(|credential| !good(credential)).cloned().collect())
 }
 
 /// 401 for a credential that is not, or no longer, the key's; 403 where its network is suspended.
@@ -314,7 +314,6 @@ fn mint(clock: &Clock, ids: &Ids, wish: KeyWish) -> (store::NewKey, MintedKey) {
     let id = key::new_id(ids);
     let (text, sha256) = key::mint(ids, &id);
     let KeyWish { name, scopes, expires_at } = wish;
-    let new =
-        store::NewKey { id: id.clone(), name: name.clone(), scopes, sha256, created_at: clock.now(), expires_at };
+    let new = store::NewKey { id: id.clone(), name: name.clone(), scopes, sha256, created_at: clock.now(), expires_at };
     (new, MintedKey { id, text, name, scopes, expires_at })
 }

@@ -14,6 +14,7 @@ mod review;
 mod routes;
 pub mod service;
 mod store;
+mod values;
 
 pub use model::{Draft, Filter, IpAddress, Kind, Party, Punishment, Span, State, Subject, Target, Terms};
 pub use routes::router;

@@ -1,9 +1,11 @@
-//! The network's say: its modules see every punishment before it is made.
+//! The network's say: its modules see every punishment before it is made, and may look at a player's record.
 
+use hub_sandbox::contract::players;
 use hub_sandbox::contract::punishment::{self, Decision, Proposal, Verdict};
 
 use crate::app::App;
-use crate::punishments::model::{Draft, Span, Target, Terms};
+use crate::clock::Millis;
+use crate::punishments::model::{Draft, Punishment, Span, Target, Terms};
 use crate::punishments::service::PunishmentsError;
 use crate::values::NetworkId;
 
@@ -54,6 +56,24 @@ impl From<punishment::Terms> for Terms {
             kind: terms.kind.into(),
             reason: Some(terms.reason).filter(|reason| !reason.is_empty()),
             span: terms.duration_ms.map(Span::of_module),
+        }
+    }
+}
+
+impl Punishment {
+    /// As a module sees it at `now`.
+    pub fn for_module(&self, now: Millis) -> players::Punishment {
+        players::Punishment {
+            id: self.id.unsigned_abs(),
+            kind: self.kind.into(),
+            reason: self.reason.clone().unwrap_or_default(),
+            issued_at_ms: u64::try_from(self.issued_at).unwrap_or(0),
+            duration_ms: self.duration_ms.map(Millis::unsigned_abs),
+            ip_based: self.ip_based,
+            issuer_name: self.issuer_name.clone(),
+            active: self.is_active(now),
+            revoked: self.is_revoked(),
+            expired: self.is_expired(now),
         }
     }
 }

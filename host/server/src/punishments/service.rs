@@ -4,12 +4,14 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::app::App;
+use crate::clock::Millis;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::punishments::body::PunishmentBody;
-use crate::punishments::model::{Draft, Filter, FoldedName, IpAddress, Kind, Party, Punishment, State, Subject, Target};
+use crate::punishments::model::{Draft, Filter, IpAddress, Kind, Party, Punishment, State, Subject, Target};
 use crate::punishments::review::review;
 use crate::punishments::store::{self, NewPunishment, Revocation};
+use crate::punishments::values::FoldedName;
 use crate::values::{NetworkId, PlayerId};
 
 /// What can be wrong with a request about punishments.
@@ -109,6 +111,18 @@ pub async fn find(
     Ok(store::find(&app.db, network, subject, filter, app.clock.now()).await?)
 }
 
+/// A player's whole record since `since`, of one kind or of all, at most `limit` and the newest of them.
+pub async fn history(
+    app: &App,
+    network: NetworkId,
+    subject: &Subject,
+    since: Option<Millis>,
+    kind: Option<Kind>,
+    limit: i64,
+) -> Result<Vec<Punishment>, PunishmentsError> {
+    find(app, network, subject, &Filter { active_only: false, since, kind, limit, offset: 0 }).await
+}
+
 /// Takes a punishment back. One that is not in force stays as it is.
 pub async fn revoke(
     app: &App,
@@ -139,10 +153,10 @@ pub async fn unban_name(
     let revoked = app
         .db
         .transaction(async |mut tx| {
-            let address = match and_last_address {
-                true => store::last_address_of_name(&mut tx, network, &folded).await?,
-                false => None,
-            };
+            let mut address = None;
+            if and_last_address {
+                address = store::last_address_of_name(&mut tx, network, &folded).await?;
+            }
             let subject = Subject { name: Some(name.to_owned()), address, player: None };
             store::revoke_bans(&mut tx, network, &subject, by).await
         })

@@ -3,7 +3,8 @@
 use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
-use crate::punishments::model::{Filter, FoldedName, IpAddress, Party, Punishment, State, Subject, Terms};
+use crate::punishments::model::{Filter, IpAddress, Party, Punishment, Span, State, Subject, Terms};
+use crate::punishments::values::FoldedName;
 use crate::values::{NetworkId, PlayerId};
 
 /// The ids of the punishments that match the player `$2`, the name `$3` or the address `$4`; what is null matches
@@ -92,7 +93,7 @@ pub(super) async fn insert(tx: &mut Tx, network: NetworkId, new: NewPunishment<'
     .bind(new.name.map(FoldedName::of))
     .bind(new.terms.kind.as_str().to_owned())
     .bind(new.terms.reason.clone())
-    .bind(new.terms.span.map(|span| span.ms()))
+    .bind(new.terms.span.map(Span::ms))
     .bind(new.expires_at)
     .bind(new.ip_based)
     .bind(new.address)
@@ -282,7 +283,7 @@ pub(super) async fn next_expiry(db: &Db) -> Result<Option<Millis>, Error> {
     Ok(row.map(|(at,)| at))
 }
 
-/// Crosses networks, as [`next_expiry`] does: notes up to `limit` that are due, and answers them with their networks.
+/// Crosses networks: as [`next_expiry`] does. Notes up to `limit` that are due, and answers them with their networks.
 pub(super) async fn expire(db: &Db, now: Millis, limit: i64) -> Result<Vec<Punishment>, Error> {
     db.write(
         "UPDATE punishments SET state = 'EXPIRED'

@@ -102,8 +102,7 @@ async fn create_by_name(
     State(app): State<App>,
     Json(body): Json<CreateByName>,
 ) -> Result<Json<PunishmentBody>, ApiError> {
-    let target =
-        Target::Name { name: body.player_name.into_string(), ip_based: body.ip_based.unwrap_or(false) };
+    let target = Target::Name { name: body.player_name.into_string(), ip_based: body.ip_based.unwrap_or(false) };
     let terms = terms(body.r#type, body.reason, body.duration_ms);
     make(&app, &caller, Draft { target, terms, issuer: party(body.issuer_uuid, body.issuer_name) }).await
 }
@@ -143,7 +142,8 @@ async fn create_ip(
     };
     let address: IpAddress =
         address.parse().map_err(|reason| ApiError::invalid(format!("In the body, `ipAddress`: {reason}.")))?;
-    let kind = body.r#type.ok_or_else(|| ApiError::invalid("The body is not what this route takes: missing field `type`."))?;
+    let kind =
+        body.r#type.ok_or_else(|| ApiError::invalid("The body is not what this route takes: missing field `type`."))?;
     let terms = terms(kind, body.reason, body.duration_ms);
     let issuer = party(body.issuer_uuid, body.issuer_name);
     Ok(make(&app, &caller, Draft { target: Target::Address(address), terms, issuer }).await?.into_response())
