@@ -89,6 +89,11 @@ impl Listener {
 pub struct Ended(pub(crate) Arc<Listener>);
 
 impl Ended {
+    /// Whether the end has come, without waiting for it.
+    pub fn is_over(&self) -> bool {
+        self.0.end.get().is_some()
+    }
+
     /// Waits for the end. `None`: the subscription was dropped.
     pub async fn wait(self) -> Option<End> {
         let notified = self.0.ended.notified();
