@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::clock::Clock;
 use crate::config::Settings;
+use crate::geo::Geo;
 use crate::ids::Ids;
 use crate::modules::{self, Modules};
 use crate::networks::{self, KeyCache};
@@ -32,6 +33,8 @@ pub struct AppState {
     pub db: Db,
     /// Where events go.
     pub bus: Bus,
+    /// Where addresses are.
+    pub geo: Geo,
     /// Keys that were looked up lately.
     pub keys: KeyCache,
     /// Who is online.
@@ -53,6 +56,7 @@ impl Deref for App {
 impl App {
     /// Opens the database, brings back what the last run knew and starts the background work.
     pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<Self> {
+        let geo = Geo::open(settings.geoip.as_deref())?;
         let db = Db::connect(&settings.database()).await?;
         db.migrate().await?;
         let bus = Bus::new(BusConfig::new(ids.seed()));
@@ -62,6 +66,7 @@ impl App {
             ids,
             db,
             bus,
+            geo,
             keys: KeyCache::default(),
             presence: Presence::default(),
             modules: Modules::default(),
