@@ -21,4 +21,4 @@ pub use presence::Presence;
 pub(crate) use presence::{LiveWorld, NetworkPresence, Server, UNLIMITED, free_slots};
 pub use routes::router;
 pub(crate) use saving::{start, stop};
-pub use snapshot::{LiveServer, World};
+pub(crate) use snapshot::{LiveServer, World};

@@ -14,7 +14,7 @@ use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 /// What a server is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Role {
+pub(crate) enum Role {
     /// Players play on it.
     #[default]
     Game,
@@ -40,16 +40,16 @@ impl Role {
 /// What is going on in a server or world: an upper-case word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct GameState(Arc<str>);
+pub(crate) struct GameState(Arc<str>);
 
 impl GameState {
     /// The word as it was sent.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Whether a minigame in this state takes players.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         matches!(&*self.0, "IDLE" | "WAITING" | "STARTING")
     }
 }
@@ -82,7 +82,7 @@ impl ToSchema for GameState {}
 /// How many: 0 to 2147483647.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
-pub struct Count(pub u32);
+pub(crate) struct Count(pub(crate) u32);
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -102,29 +102,29 @@ impl ToSchema for Count {}
 /// A world as its server reports it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct WorldReport {
+pub(crate) struct WorldReport {
     /// Unique on its server; of two with one id the later counts.
     #[schema(example = "arena-3")]
-    pub world_id: Identifier,
+    pub(crate) world_id: Identifier,
     /// What players call it.
     #[serde(default, deserialize_with = "blank_as_absent")]
-    pub display_name: Option<Text<255>>,
+    pub(crate) display_name: Option<Text<255>>,
     /// Players in it; absent: 0.
     #[serde(default)]
-    pub current_players: Option<Count>,
+    pub(crate) current_players: Option<Count>,
     /// How many fit; absent or 0: no limit.
     #[serde(default)]
-    pub max_players: Option<Count>,
+    pub(crate) max_players: Option<Count>,
     /// What is going on in it. A minigame takes players in IDLE, WAITING and STARTING.
     #[serde(default, deserialize_with = "blank_as_absent")]
-    pub game_state: Option<GameState>,
+    pub(crate) game_state: Option<GameState>,
     /// Players its game needs to start; absent or 0: it is no minigame.
     #[serde(default)]
-    pub players_to_start: Option<Count>,
+    pub(crate) players_to_start: Option<Count>,
     /// What kind of world it is; players are matched by it.
     #[serde(default, deserialize_with = "optional_identifier")]
     #[schema(example = "duel")]
-    pub world_type: Option<Identifier>,
+    pub(crate) world_type: Option<Identifier>,
 }
 
 /// A field that may hold an identifier; a blank one is the same as none.
@@ -135,15 +135,15 @@ pub(super) fn optional_identifier<'de, D: Deserializer<'de>>(deserializer: D) ->
 /// A plugin that runs on a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PluginReport {
+pub(crate) struct PluginReport {
     /// Its name.
-    pub name: Text<255>,
+    pub(crate) name: Text<255>,
     /// Its version.
     #[serde(default)]
-    pub version: Option<Text<255>>,
+    pub(crate) version: Option<Text<255>>,
     /// Whether it is switched on.
     #[serde(default)]
-    pub enabled: Option<bool>,
+    pub(crate) enabled: Option<bool>,
 }
 
 /// What a server runs.

@@ -11,84 +11,84 @@ use crate::values::Identifier;
 /// A server that is online.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct LiveServer {
+pub(crate) struct LiveServer {
     /// Its id.
     #[schema(example = "bedwars-1")]
-    pub server_id: Identifier,
+    pub(crate) server_id: Identifier,
     /// What kind of server it is; players are matched by it.
     #[schema(example = "bedwars")]
-    pub server_type: Identifier,
+    pub(crate) server_type: Identifier,
     /// The engine it runs on.
     #[schema(example = "MINECRAFT")]
-    pub game_type: Option<String>,
+    pub(crate) game_type: Option<String>,
     /// What players call it.
-    pub display_name: Option<String>,
+    pub(crate) display_name: Option<String>,
     /// Players on it.
-    pub current_players: u32,
+    pub(crate) current_players: u32,
     /// How many fit; 0: no limit.
-    pub max_players: u32,
+    pub(crate) max_players: u32,
     /// Where players reach it.
     #[schema(example = "play.example.org")]
-    pub host: String,
+    pub(crate) host: String,
     /// See `host`.
     #[schema(example = 25565)]
-    pub port: u16,
+    pub(crate) port: u16,
     /// When it came online.
-    pub started_at: Millis,
+    pub(crate) started_at: Millis,
     /// When it last said that it is there.
-    pub last_heartbeat: Millis,
+    pub(crate) last_heartbeat: Millis,
     /// What is going on on it.
-    pub game_state: Option<GameState>,
+    pub(crate) game_state: Option<GameState>,
     /// Players its game needs to start; 0: it is no minigame.
-    pub players_to_start: u32,
+    pub(crate) players_to_start: u32,
     /// Where it is; UNKNOWN where that is not known.
-    pub region: Region,
+    pub(crate) region: Region,
     /// Its worlds.
-    pub worlds: Vec<World>,
+    pub(crate) worlds: Vec<World>,
     /// There is a limit and it is reached.
-    pub full: bool,
+    pub(crate) full: bool,
     /// For people.
     #[schema(example = "12/100")]
-    pub player_count_display: String,
+    pub(crate) player_count_display: String,
     /// Not full and, if it is a minigame, IDLE, WAITING or STARTING.
-    pub joinable: bool,
+    pub(crate) joinable: bool,
     /// Its game needs players to start.
-    pub minigame_server: bool,
+    pub(crate) minigame_server: bool,
     /// How many of those are missing.
-    pub players_needed_to_start: u32,
+    pub(crate) players_needed_to_start: u32,
     /// The larger of `currentPlayers` and the sum over its worlds.
-    pub total_players: u64,
+    pub(crate) total_players: u64,
 }
 
 /// A world of a server that is online.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct World {
+pub(crate) struct World {
     /// Its id, unique on its server.
     #[schema(example = "arena-3")]
-    pub world_id: Identifier,
+    pub(crate) world_id: Identifier,
     /// What players call it.
-    pub display_name: Option<String>,
+    pub(crate) display_name: Option<String>,
     /// Players in it, as its server last said.
-    pub current_players: u32,
+    pub(crate) current_players: u32,
     /// How many fit; 0: no limit.
-    pub max_players: u32,
+    pub(crate) max_players: u32,
     /// What is going on in it.
-    pub game_state: Option<GameState>,
+    pub(crate) game_state: Option<GameState>,
     /// Players its game needs to start; 0: it is no minigame.
-    pub players_to_start: u32,
+    pub(crate) players_to_start: u32,
     /// What kind of world it is; players are matched by it.
     #[schema(example = "duel")]
-    pub world_type: Option<Identifier>,
+    pub(crate) world_type: Option<Identifier>,
     /// There is a limit and it is reached.
-    pub full: bool,
+    pub(crate) full: bool,
     /// For people.
     #[schema(example = "3/8")]
-    pub player_count_display: String,
+    pub(crate) player_count_display: String,
     /// Not full and, if it is a minigame, IDLE, WAITING or STARTING.
-    pub joinable: bool,
+    pub(crate) joinable: bool,
     /// Its game needs players to start.
-    pub minigame_world: bool,
+    pub(crate) minigame_world: bool,
     /// How many of those are missing.
-    pub players_needed_to_start: u32,
+    pub(crate) players_needed_to_start: u32,
 }
