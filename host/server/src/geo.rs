@@ -11,8 +11,6 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::values::blank_as_absent;
-
 const UNKNOWN: &str = "UNKNOWN";
 
 /// A region's name: a continent, or a network's own. Read in any case; `EU` and `US` are read as `EUROPE` and
@@ -81,11 +79,6 @@ impl PartialSchema for Region {
     }
 }
 impl ToSchema for Region {}
-
-/// A field that may hold a region; a blank one is the same as none. For `#[serde(deserialize_with)]`.
-pub fn optional_region<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Region>, D::Error> {
-    blank_as_absent(deserializer)
-}
 
 /// Where an address is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,9 +16,9 @@ pub mod service;
 mod snapshot;
 mod store;
 
-pub(crate) use model::{Facts, GameState, Location, Role};
+pub(crate) use model::{Facts, GameState, Role};
 pub use presence::Presence;
-pub(crate) use presence::{LiveWorld, NetworkPresence, Server, UNLIMITED, free_slots};
+pub(crate) use presence::{LiveWorld, NetworkPresence, Server, free_slots};
 pub use routes::router;
 pub(crate) use saving::{start, stop};
 pub(crate) use snapshot::{LiveServer, World};

@@ -122,14 +122,9 @@ pub(crate) struct WorldReport {
     #[serde(default)]
     pub(crate) players_to_start: Option<Count>,
     /// What kind of world it is; players are matched by it.
-    #[serde(default, deserialize_with = "optional_identifier")]
+    #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "duel")]
     pub(crate) world_type: Option<Identifier>,
-}
-
-/// A field that may hold an identifier; a blank one is the same as none.
-pub(super) fn optional_identifier<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Identifier>, D::Error> {
-    blank_as_absent(deserializer)
 }
 
 /// A plugin that runs on a server.

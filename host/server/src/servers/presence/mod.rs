@@ -15,7 +15,7 @@ use parking_lot::{Mutex, RwLock};
 
 pub(crate) use network::{NetworkPresence, Unplaced};
 pub(crate) use saving::{Changes, SavedPlayer, SavedServer};
-pub(crate) use server::{LiveWorld, Server, UNLIMITED, free_slots};
+pub(crate) use server::{LiveWorld, Server, free_slots};
 pub(crate) use unsaved::Unsaved;
 
 use crate::values::NetworkId;

@@ -4,8 +4,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use uuid::Uuid;
-
 use crate::clock::Millis;
 use crate::servers::model::{Heartbeat, Location, Registration};
 use crate::servers::presence::server::{LiveWorld, Player, Server, live_worlds};
@@ -208,7 +206,6 @@ impl NetworkPresence {
         server: &Identifier,
         world: Option<Identifier>,
         player: Option<PlayerId>,
-        transfer: Uuid,
         now: Millis,
     ) {
         let id = self.id_of(server.as_str());
@@ -220,7 +217,7 @@ impl NetworkPresence {
             }
         }
         if let Some(server) = self.servers.get_mut(&id) {
-            server.reservations.add(transfer, player, world, now);
+            server.reservations.add(player, world, now);
         }
     }
 

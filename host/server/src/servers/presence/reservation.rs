@@ -2,8 +2,6 @@
 
 use std::collections::VecDeque;
 
-use uuid::Uuid;
-
 use crate::clock::Millis;
 use crate::values::{Identifier, PlayerId};
 
@@ -13,7 +11,6 @@ pub(crate) const HOLD: Millis = 15_000;
 /// A slot kept for one player, or for a caller who did not say for whom.
 #[derive(Clone, Debug)]
 pub(crate) struct Reservation {
-    pub(crate) transfer: Uuid,
     pub(crate) player: Option<PlayerId>,
     pub(crate) world: Option<Identifier>,
     expires_at: Millis,
@@ -24,10 +21,10 @@ pub(crate) struct Reservation {
 pub(super) struct Reservations(VecDeque<Reservation>);
 
 impl Reservations {
-    pub(super) fn add(&mut self, transfer: Uuid, player: Option<PlayerId>, world: Option<Identifier>, now: Millis) {
+    pub(super) fn add(&mut self, player: Option<PlayerId>, world: Option<Identifier>, now: Millis) {
         // Stays in order should the machine's clock be set back.
         let expires_at = self.0.back().map_or(0, |last| last.expires_at).max(now + HOLD);
-        self.0.push_back(Reservation { transfer, player, world, expires_at });
+        self.0.push_back(Reservation { player, world, expires_at });
     }
 
     /// How many count at `now`, without that of `except`.

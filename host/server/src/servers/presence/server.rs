@@ -10,7 +10,7 @@ use crate::servers::snapshot::{LiveServer, World};
 use crate::values::{Identifier, PlayerId};
 
 /// Free slots where there is no limit.
-pub(crate) const UNLIMITED: u32 = u32::MAX;
+const UNLIMITED: u32 = u32::MAX;
 
 /// How long a server's word that a player is on it holds against another's, in milliseconds.
 const VOUCHED_FOR: Millis = 15_000;

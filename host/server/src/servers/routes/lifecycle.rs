@@ -10,14 +10,13 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::geo::{Region, optional_region};
+use crate::geo::Region;
 use crate::http::caller::Plugin;
 use crate::http::endpoints::endpoints;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
 use crate::servers::model::{
     Count, Facts, GameState, Heartbeat, PluginReport, Registration, Role, SoftwareReport, WorldReport,
-    optional_identifier,
 };
 use crate::servers::service;
 use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
@@ -59,7 +58,7 @@ struct Register {
     #[serde(default, deserialize_with = "blank_as_absent")]
     public_ip: Option<Text<255>>,
     /// Where it is; absent: found by GeoIP from `publicIp`, `host` or the address this request comes from.
-    #[serde(default, deserialize_with = "optional_region")]
+    #[serde(default, deserialize_with = "blank_as_absent")]
     region: Option<Region>,
     /// What is going on on it. A minigame takes players in IDLE, WAITING and STARTING.
     #[serde(default, deserialize_with = "blank_as_absent")]
@@ -184,7 +183,7 @@ struct Beat {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
     /// Not looked at: the type is that of the register call.
-    #[serde(default, deserialize_with = "optional_identifier")]
+    #[serde(default, deserialize_with = "blank_as_absent")]
     #[allow(dead_code, reason = "read so that a wrong type is an error, as for every documented field")]
     server_type: Option<Identifier>,
     /// What is going on on it; absent: as it was.
@@ -208,7 +207,7 @@ struct Beat {
 #[serde(rename_all = "camelCase")]
 struct BeatPlayer {
     uuid: PlayerId,
-    #[serde(default, deserialize_with = "optional_identifier")]
+    #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "Notch")]
     name: Option<Identifier>,
 }
@@ -252,7 +251,7 @@ struct UnregisterQuery {
     /// Which server.
     server_id: Identifier,
     /// Not looked at: the id says all.
-    #[serde(default, deserialize_with = "optional_identifier")]
+    #[serde(default, deserialize_with = "blank_as_absent")]
     #[allow(dead_code, reason = "documented by the interface")]
     server_type: Option<Identifier>,
 }

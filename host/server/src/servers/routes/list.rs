@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::geo::{Region, optional_region};
+use crate::geo::Region;
 use crate::http::caller::{Plugin, ServersRead};
 use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
@@ -14,7 +14,7 @@ use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::servers::routes::record::ServerRecord;
 use crate::servers::service::{self, Search};
-use crate::values::{Identifier, NetworkId, not_blank};
+use crate::values::{Identifier, NetworkId, blank_as_absent, not_blank};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     endpoints![list, list_for_owner, get]
@@ -33,7 +33,7 @@ struct ListQuery {
     /// Only servers that are online, or that are not.
     online: Option<bool>,
     /// Only servers in this region.
-    #[serde(default, deserialize_with = "optional_region")]
+    #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>)]
     region: Option<Region>,
     /// A part of the server's id or display name, in any case.

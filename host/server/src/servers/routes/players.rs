@@ -11,9 +11,9 @@ use crate::http::caller::Plugin;
 use crate::http::endpoints::endpoints;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
-use crate::servers::model::{Location, optional_identifier};
+use crate::servers::model::Location;
 use crate::servers::service;
-use crate::values::{Identifier, PlayerId, not_blank};
+use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
 
 pub(super) fn router() -> OpenApiRouter<App> {
     endpoints![list, join, change_world, leave]
@@ -72,11 +72,11 @@ struct Join {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
     /// Not looked at: the type is that of the register call.
-    #[serde(default, deserialize_with = "optional_identifier")]
+    #[serde(default, deserialize_with = "blank_as_absent")]
     #[allow(dead_code, reason = "read so that a wrong type is an error, as for every documented field")]
     server_type: Option<Identifier>,
     player_uuid: PlayerId,
-    #[serde(default, deserialize_with = "optional_identifier")]
+    #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "Notch")]
     player_name: Option<Identifier>,
 }
@@ -106,7 +106,7 @@ struct ChangeWorld {
     #[schema(example = "arena-3")]
     new_world_id: Identifier,
     /// The world they were in; absent: the one last noted.
-    #[serde(default, deserialize_with = "optional_identifier")]
+    #[serde(default, deserialize_with = "blank_as_absent")]
     previous_world_id: Option<Identifier>,
 }
 
@@ -130,7 +130,7 @@ async fn change_world(
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct LeaveQuery {
     /// The server they left; absent: whichever they are on.
-    #[serde(default, deserialize_with = "optional_identifier")]
+    #[serde(default, deserialize_with = "blank_as_absent")]
     server_id: Option<Identifier>,
 }
 
