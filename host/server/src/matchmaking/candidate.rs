@@ -127,8 +127,7 @@ impl<'a> Candidate<'a> {
             Mode::World { server_type, world_type } => {
                 let servers = presence.of_type(server_type, asker.now);
                 let worlds = servers.flat_map(|server| server.worlds.iter().map(move |world| (server, world)));
-                let wanted =
-                    worlds.filter(|(_, world)| world_type.is_none() || world.report.world_type == *world_type);
+                let wanted = worlds.filter(|(_, world)| world_type.is_none() || world.report.world_type == *world_type);
                 wanted.map(|(server, world)| Self::judge(presence, server, Some(world), asker)).collect()
             }
             Mode::Direct { .. } => vec![],

@@ -10,12 +10,7 @@ use crate::servers::NetworkPresence;
 use crate::values::NetworkId;
 
 /// Keeps a slot at that place, or says why not.
-pub(super) async fn join(
-    app: &App,
-    network: NetworkId,
-    place: &Place,
-    asker: &Asker,
-) -> Result<Match, hub_db::Error> {
+pub(super) async fn join(app: &App, network: NetworkId, place: &Place, asker: &Asker) -> Result<Match, hub_db::Error> {
     let decided = app.presence.with(network, |presence| {
         judge(presence, place, asker).map(|result| match result {
             Ok(()) => keep_slot(presence, place, asker, app.ids.uuid()).unwrap_or_else(Match::none),
@@ -40,7 +35,10 @@ pub(super) async fn explain(
         let candidates: Vec<_> = candidate(presence, place, asker).into_iter().collect();
         let shown = candidates.first().filter(|_| result.is_ok()).map(Candidate::shown);
         let explanation = Explanation::of(DecidedBy::BuiltIn, &candidates, asker, |_| Some(1));
-        Some((result.map_or_else(Match::none, |()| shown.unwrap_or_else(|| Match::none(MatchResult::WorldNotFound))), explanation))
+        Some((
+            result.map_or_else(Match::none, |()| shown.unwrap_or_else(|| Match::none(MatchResult::WorldNotFound))),
+            explanation,
+        ))
     });
     match decided {
         Some(decided) => Ok(decided),

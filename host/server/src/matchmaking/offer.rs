@@ -9,8 +9,8 @@ use hub_sandbox::{CandidateTexts, Candidates, Text};
 use crate::app::App;
 use crate::geo::Region;
 use crate::matchmaking::candidate::{Asker, Candidate};
-use crate::matchmaking::model::{Mode, Place, Wish};
 use crate::matchmaking::chain::{Ranking, rank_servers, rank_worlds};
+use crate::matchmaking::model::{Mode, Place, Wish};
 use crate::servers::{Facts, GameState};
 use crate::values::{Identifier, NetworkId};
 

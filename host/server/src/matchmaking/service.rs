@@ -67,11 +67,7 @@ async fn find_by_modules(app: &App, network: NetworkId, wish: &Wish) -> Match {
 }
 
 /// What [`find`] would answer now, and why. Keeps no slot.
-pub(crate) async fn explain(
-    app: &App,
-    network: NetworkId,
-    wish: &Wish,
-) -> Result<(Match, Explanation), hub_db::Error> {
+pub(crate) async fn explain(app: &App, network: NetworkId, wish: &Wish) -> Result<(Match, Explanation), hub_db::Error> {
     let asker = asker(app, wish);
     if let Mode::Direct { server_id, world_id } = &wish.mode {
         let place = Place { server_id: server_id.clone(), world_id: world_id.clone() };

@@ -90,10 +90,8 @@ async fn save_slot(app: &App, network: NetworkId, slot: &Slot) -> Result<(), Err
 }
 
 async fn write(app: &App, network: NetworkId, changes: &Changes) -> Result<(), Error> {
-    let only_beats = changes.servers.is_empty()
-        && changes.gone.is_empty()
-        && changes.players.is_empty()
-        && changes.left.is_empty();
+    let only_beats =
+        changes.servers.is_empty() && changes.gone.is_empty() && changes.players.is_empty() && changes.left.is_empty();
     let beats = store::Beats::of(&changes.beats);
     if only_beats {
         return store::note_beats(&app.db, network, beats).await;

@@ -137,12 +137,12 @@ pub(super) async fn change_world(
     to: Identifier,
     from: Option<Identifier>,
 ) -> Result<(), ServersError> {
-    app.presence
-        .with(network, |presence| presence.change_world(&server, player, to, from, app.clock.now()))
-        .map_err(|unplaced| match unplaced {
+    app.presence.with(network, |presence| presence.change_world(&server, player, to, from, app.clock.now())).map_err(
+        |unplaced| match unplaced {
             Unplaced::UnknownServer => ServersError::NotOnline(server),
             Unplaced::NotOnServer => ServersError::NotOnServer(player, server),
-        })?;
+        },
+    )?;
     Ok(save(app, network).await?)
 }
 
@@ -213,8 +213,7 @@ pub(super) async fn list(
         });
         (wanted, ids)
     });
-    let filter =
-        store::Filter { server_type: search.server_type, region: search.region, search: search.text, online };
+    let filter = store::Filter { server_type: search.server_type, region: search.region, search: search.text, online };
     let (rows, total) = store::list(&app.db, network, filter, limit, offset).await?;
     Ok((rows.into_iter().map(|row| record(app, network, row)).collect(), total))
 }

@@ -294,8 +294,7 @@ macro_rules! filtered {
 }
 
 const COUNT: Sql = filtered!("SELECT COUNT(*) FROM servers WHERE network_id = $1", "");
-const LIST: Sql =
-    filtered!("SELECT * FROM servers WHERE network_id = $1", " ORDER BY server_id LIMIT $7 OFFSET $8");
+const LIST: Sql = filtered!("SELECT * FROM servers WHERE network_id = $1", " ORDER BY server_id LIMIT $7 OFFSET $8");
 
 /// The wanted registry rows by id, and how many there are.
 pub(super) async fn list(

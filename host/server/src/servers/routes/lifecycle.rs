@@ -147,7 +147,8 @@ async fn register(
 
 fn host(sent: Option<Text<255>>) -> Result<Option<String>, ApiError> {
     let Some(host) = sent.map(|host| host.as_str().trim().to_owned()) else { return Ok(None) };
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'%' | b'[' | b']');
+    let fits =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'%' | b'[' | b']');
     if !host.bytes().all(fits) {
         return Err(ApiError::invalid("In the body, `host`: must be a host name or an IP address."));
     }

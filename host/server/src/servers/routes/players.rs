@@ -86,11 +86,7 @@ struct Join {
 /// A player is on at most one server: a join elsewhere moves them. It uses up the slot that was reserved for them.
 #[utoipa::path(post, path = "/api/plugin/servers/players", tag = "Servers", security(("apiKey" = ["plugin"])),
     operation_id = "join_server", responses((status = 204, description = "Present")))]
-async fn join(
-    Plugin(caller): Plugin,
-    State(app): State<App>,
-    Json(body): Json<Join>,
-) -> Result<StatusCode, ApiError> {
+async fn join(Plugin(caller): Plugin, State(app): State<App>, Json(body): Json<Join>) -> Result<StatusCode, ApiError> {
     service::join(&app, caller.network, body.server_id, body.player_uuid, body.player_name).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -131,8 +131,7 @@ impl From<Record> for ServerRecord {
         let online = live.is_some();
         let software = facts.software;
         let built = software.version.is_some() || software.build.is_some() || software.commit.is_some();
-        let build_info =
-            BuildInfo { version: software.version, build: software.build, commit: software.commit };
+        let build_info = BuildInfo { version: software.version, build: software.build, commit: software.commit };
         let platformed = software.platform_name.is_some() || software.platform_version.is_some();
         let platform = Platform { name: software.platform_name, version: software.platform_version };
         // Hytale's clients speak QUIC, everybody else's TCP.
