@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::clock::Clock;
 use crate::config::Settings;
+use crate::events::{self, Streams};
 use crate::geo::Geo;
 use crate::ids::Ids;
 use crate::modules::{self, Modules};
@@ -35,6 +36,8 @@ pub struct AppState {
     pub bus: Bus,
     /// Where addresses are.
     pub geo: Geo,
+    /// Event streams that are open.
+    pub streams: Streams,
     /// Keys that were looked up lately.
     pub keys: KeyCache,
     /// Who is online.
@@ -67,6 +70,7 @@ impl App {
             db,
             bus,
             geo,
+            streams: Streams::default(),
             keys: KeyCache::default(),
             presence: Presence::default(),
             modules: Modules::default(),
@@ -74,6 +78,7 @@ impl App {
             tasks: TaskTracker::new(),
         }));
         app.spawn(networks::service::note_uses(app.clone()));
+        events::start(&app);
         servers::start(&app).await?;
         modules::start(&app).await?;
         punishments::start(&app);
