@@ -1,0 +1,166 @@
+//! How many events a second reach 5,000 readers: through the bus, and through a bare
+//! `tokio::sync::broadcast` of the same frames in the same process.
+//!
+//! `cargo run --release -p hub-bus --example fanout`
+#![allow(
+    clippy::expect_used,
+    reason = "a measurement that fails should say where"
+)]
+
+use bytes::Bytes;
+use hub_bus::{Bus, BusConfig, Event, Subscription};
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, broadcast};
+
+const READERS: usize = 5_000;
+const NETWORK: u128 = 1;
+const LINE: &str = r#"{"type":"CHAT","at":1700000000000,"playerUuid":"00000000-0000-4000-8000-000000000000","playerName":"Somebody","message":"a line of chat of the usual length","serverId":"lobby-1","serverType":"lobby"}"#;
+
+/// Lets the publisher go on when every reader has read the whole burst.
+struct Burst {
+    size: usize,
+    done: AtomicUsize,
+    all: Notify,
+}
+
+impl Burst {
+    fn read(&self, so_far: usize) {
+        if so_far.is_multiple_of(self.size)
+            && self.done.fetch_add(1, Ordering::AcqRel) + 1 == READERS
+        {
+            self.done.store(0, Ordering::Release);
+            self.all.notify_one();
+        }
+    }
+}
+
+fn event(target: Option<String>) -> Event {
+    Event {
+        name: "CHAT",
+        target,
+        data: LINE.to_owned(),
+    }
+}
+
+fn bus() -> Bus {
+    Bus::new(BusConfig::new(1))
+}
+
+fn subscriptions(bus: &Bus, count: usize) -> Vec<Subscription> {
+    (0..count)
+        .map(|reader| bus.subscribe(NETWORK, Some(&format!("server-{reader}")), None, 0))
+        .collect()
+}
+
+async fn through_bus(burst: Arc<Burst>, bursts: usize) -> Duration {
+    let bus = bus();
+    for mut subscription in subscriptions(&bus, READERS) {
+        let burst = Arc::clone(&burst);
+        tokio::spawn(async move {
+            let (mut frames, mut read) = (Vec::new(), 0);
+            while subscription.next_batch(&mut frames, 32).await.is_ok() {
+                for frame in frames.drain(..) {
+                    black_box(frame.len());
+                    read += 1;
+                    burst.read(read);
+                }
+            }
+        });
+    }
+    let began = Instant::now();
+    for _ in 0..bursts {
+        for _ in 0..burst.size {
+            let published = bus.publish(NETWORK, event(None), 0).await;
+            published.expect("the bus is open");
+        }
+        burst.all.notified().await;
+    }
+    let took = began.elapsed();
+    bus.close();
+    took
+}
+
+async fn through_broadcast(burst: Arc<Burst>, bursts: usize) -> Duration {
+    let (sender, _) = broadcast::channel::<Bytes>(1_024);
+    for _ in 0..READERS {
+        let (burst, mut receiver) = (Arc::clone(&burst), sender.subscribe());
+        tokio::spawn(async move {
+            let mut read = 0;
+            while let Ok(frame) = receiver.recv().await {
+                black_box(frame.len());
+                read += 1;
+                burst.read(read);
+            }
+        });
+    }
+    let began = Instant::now();
+    for sequence in 0..bursts * burst.size {
+        let frame = format!("id: 1.{sequence}\nevent: CHAT\ndata: {LINE}\n\n");
+        sender.send(Bytes::from(frame)).expect("readers are there");
+        if (sequence + 1).is_multiple_of(burst.size) {
+            burst.all.notified().await;
+        }
+    }
+    began.elapsed()
+}
+
+fn median(mut all: Vec<Duration>) -> Duration {
+    all.sort_unstable();
+    all[all.len() / 2]
+}
+
+/// Events for one server each, while 5,000 streams are open: none of the others is woken.
+async fn targeted(events: usize) -> Duration {
+    let bus = bus();
+    let mut subscriptions = subscriptions(&bus, READERS);
+    let began = Instant::now();
+    for number in 0..events {
+        let reader = number % READERS;
+        let event = event(Some(format!("server-{reader}")));
+        let published = bus.publish(NETWORK, event, 0).await;
+        published.expect("the bus is open");
+        black_box(subscriptions[reader].next().await);
+    }
+    began.elapsed()
+}
+
+fn resident_bytes() -> Option<usize> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    Some(pages.split(' ').nth(1)?.parse::<usize>().ok()? * 4_096)
+}
+
+#[tokio::main]
+async fn main() {
+    for (size, bursts) in [(1, 400), (8, 60), (64, 10)] {
+        let (mut ours, mut bare) = (Vec::new(), Vec::new());
+        for _ in 0..7 {
+            let burst = || {
+                Arc::new(Burst {
+                    size,
+                    done: AtomicUsize::new(0),
+                    all: Notify::new(),
+                })
+            };
+            ours.push(through_bus(burst(), bursts).await);
+            bare.push(through_broadcast(burst(), bursts).await);
+        }
+        let deliveries = (READERS * size * bursts) as f64;
+        let [ours, bare] = [ours, bare].map(|all| deliveries / median(all).as_secs_f64());
+        println!(
+            "bursts of {size:2}: bus {ours:>10.0}/s, broadcast {bare:>10.0}/s, ratio {:.2}",
+            ours / bare
+        );
+    }
+    let events = 200_000;
+    let rate = events as f64 / targeted(events).await.as_secs_f64();
+    println!("targeted, {READERS} streams open: {rate:.0}/s");
+    let before = resident_bytes();
+    let bus = bus();
+    let open = subscriptions(&bus, 100_000);
+    if let (Some(before), Some(after)) = (before, resident_bytes()) {
+        println!("a subscription: {} bytes", (after - before) / open.len());
+    }
+}

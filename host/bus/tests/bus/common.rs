@@ -1,0 +1,69 @@
+//! What the tests share: polling once in place of waiting, and reading frames.
+
+use hub_bus::{Bus, BusConfig, Event, Next, Subscription};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+pub(crate) const NETWORK: u128 = 7;
+pub(crate) const EPOCH: u64 = 11;
+
+/// The future's result if it has one without waiting.
+pub(crate) fn now<F: Future>(future: F) -> Option<F::Output> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}
+
+pub(crate) fn bus(change: impl FnOnce(&mut BusConfig)) -> Bus {
+    let mut config = BusConfig::new(EPOCH);
+    change(&mut config);
+    Bus::new(config)
+}
+
+pub(crate) fn chat(target: Option<&str>) -> Event {
+    Event {
+        name: "CHAT",
+        target: target.map(str::to_owned),
+        data: r#"{"type":"CHAT"}"#.to_owned(),
+    }
+}
+
+pub(crate) fn publish(bus: &Bus, target: Option<&str>, now_ms: i64) -> u64 {
+    now(bus.publish(NETWORK, chat(target), now_ms))
+        .expect("publishing in process does not wait")
+        .expect("it is published")
+}
+
+pub(crate) fn id(sequence: u64) -> String {
+    format!("{EPOCH}.{sequence}")
+}
+
+/// The sequence a frame carries in its `id:`.
+pub(crate) fn sequence(frame: &[u8]) -> u64 {
+    let text = std::str::from_utf8(frame).expect("a frame is text");
+    let id = text
+        .strip_prefix("id: ")
+        .and_then(|rest| rest.split('\n').next());
+    let number = id.and_then(|id| id.strip_prefix(&format!("{EPOCH}.")));
+    number
+        .expect("an id of this epoch")
+        .parse()
+        .expect("a number")
+}
+
+/// Everything there is to read now: sequences of frames, with what is no frame as text.
+pub(crate) fn read(subscription: &mut Subscription) -> Vec<String> {
+    let mut seen = Vec::new();
+    while let Some(next) = now(subscription.next()) {
+        seen.push(match &next {
+            Next::Frame(frame) => sequence(frame).to_string(),
+            Next::Resync(frame) => format!("resync {}", sequence(frame)),
+            end => format!("{end:?}"),
+        });
+        if matches!(next, Next::Replaced | Next::TooSlow | Next::Closed) {
+            break;
+        }
+    }
+    seen
+}

@@ -1,0 +1,224 @@
+//! Who gets which events, and from where on.
+
+use crate::common::{EPOCH, NETWORK, bus, chat, id, now, publish, read, sequence};
+use hub_bus::{End, Event, Next, PublishError};
+
+#[test]
+fn an_event_is_one_frame_for_every_stream() {
+    let bus = bus(|_| ());
+    let mut one = bus.subscribe(NETWORK, Some("a"), None, 0);
+    let mut other = bus.subscribe(NETWORK, None, None, 0);
+    let mut elsewhere = bus.subscribe(NETWORK + 1, Some("a"), None, 0);
+    publish(&bus, None, 0);
+    let (Some(Next::Frame(first)), Some(Next::Frame(second))) =
+        (now(one.next()), now(other.next()))
+    else {
+        panic!("both streams have the event");
+    };
+    assert_eq!(
+        first,
+        format!("id: {EPOCH}.1\nevent: CHAT\ndata: {{\"type\":\"CHAT\"}}\n\n")
+    );
+    assert_eq!(first.as_ptr(), second.as_ptr(), "the bytes are shared");
+    assert_eq!(
+        now(elsewhere.next()),
+        None,
+        "another network's stream is silent"
+    );
+}
+
+#[test]
+fn a_targeted_event_takes_a_number_but_goes_to_one_stream() {
+    let bus = bus(|_| ());
+    let mut streams = ["a", "b"].map(|id| bus.subscribe(NETWORK, Some(id), None, 0));
+    let mut nobodys = bus.subscribe(NETWORK, None, None, 0);
+    for target in [None, Some("a"), Some("b"), None, Some("a"), None] {
+        publish(&bus, target, 0);
+    }
+    let [a, b] = streams.each_mut().map(read);
+    assert_eq!(a, ["1", "2", "4", "5", "6"]);
+    assert_eq!(b, ["1", "3", "4", "6"]);
+    assert_eq!(read(&mut nobodys), ["1", "4", "6"]);
+}
+
+#[test]
+fn a_stream_resumes_after_its_last_event() {
+    let bus = bus(|_| ());
+    for target in [None, Some("a"), Some("b"), None] {
+        publish(&bus, target, 0);
+    }
+    let resume = |server, last: &str| read(&mut bus.subscribe(NETWORK, server, Some(last), 0));
+    assert_eq!(resume(Some("a"), &id(1)), ["2", "4"]);
+    assert_eq!(resume(Some("a"), &id(0)), ["1", "2", "4"]);
+    assert_eq!(resume(Some("b"), &id(1)), ["3", "4"]);
+    assert_eq!(resume(None, &id(2)), ["4"]);
+    assert_eq!(resume(Some("a"), &id(4)), [""; 0]);
+    assert_eq!(resume(Some("a"), ""), [""; 0], "an empty id is none");
+}
+
+#[test]
+fn an_id_that_means_nothing_resynchronises_and_goes_on() {
+    let bus = bus(|_| ());
+    publish(&bus, None, 0);
+    for last in [
+        "nonsense".to_owned(),
+        format!("{}.1", EPOCH + 1),
+        id(2),
+        format!("{EPOCH}.-1"),
+    ] {
+        let mut stream = bus.subscribe(NETWORK, Some("a"), Some(&last), 5);
+        assert_eq!(stream.start_id(), id(1));
+        let Some(Next::Resync(frame)) = now(stream.next()) else {
+            panic!("{last} begins with a RESYNC");
+        };
+        assert_eq!(
+            frame,
+            format!("id: {EPOCH}.1\nevent: RESYNC\ndata: {{\"type\":\"RESYNC\",\"at\":5}}\n\n")
+        );
+        assert_eq!(now(stream.next()), None);
+    }
+    assert_eq!(bus.stats().resyncs, 4);
+    let mut stream = bus.subscribe(NETWORK, Some("a"), Some("nonsense"), 0);
+    publish(&bus, None, 0);
+    assert_eq!(read(&mut stream), ["resync 1", "2"]);
+    let mut again = bus.subscribe(NETWORK, Some("a"), Some(&id(1)), 0);
+    assert_eq!(
+        read(&mut again),
+        ["2"],
+        "the RESYNC's own id can be resumed from"
+    );
+}
+
+#[test]
+fn a_stream_can_resume_before_its_first_event() {
+    let bus = bus(|_| ());
+    publish(&bus, None, 0);
+    let start = bus.subscribe(NETWORK, Some("a"), None, 0).start_id();
+    publish(&bus, None, 0);
+    let mut again = bus.subscribe(NETWORK, Some("a"), Some(&start), 0);
+    assert_eq!(again.start_id(), start);
+    assert_eq!(read(&mut again), ["2"]);
+}
+
+#[test]
+fn the_newer_stream_of_a_server_replaces_the_older() {
+    let bus = bus(|_| ());
+    let mut old = bus.subscribe(NETWORK, Some("a"), None, 0);
+    publish(&bus, None, 0);
+    let mut new = bus.subscribe(NETWORK, Some("a"), Some(&id(0)), 0);
+    publish(&bus, None, 0);
+    assert_eq!(read(&mut old), ["Replaced"]);
+    assert_eq!(read(&mut old), ["Replaced"], "and stays so");
+    drop(old);
+    assert!(
+        bus.is_connected(NETWORK, "a"),
+        "the newer one is still there"
+    );
+    assert_eq!(read(&mut new), ["1", "2"]);
+    drop(new);
+    assert!(!bus.is_connected(NETWORK, "a"));
+    assert_eq!(bus.stats().replaced, 1);
+}
+
+#[test]
+fn connected_is_who_has_an_open_stream_in_this_network() {
+    let bus = bus(|_| ());
+    publish(&bus, Some("b"), 0);
+    let a = bus.subscribe(NETWORK, Some("a"), None, 0);
+    let nobodys = bus.subscribe(NETWORK, None, None, 0);
+    assert!(bus.is_connected(NETWORK, "a"));
+    assert!(
+        !bus.is_connected(NETWORK, "b"),
+        "events alone connect nobody"
+    );
+    assert!(!bus.is_connected(NETWORK + 1, "a"));
+    assert_eq!(bus.connected_servers(NETWORK), ["a"]);
+    assert_eq!(bus.stats().subscriptions, 2);
+    drop((a, nobodys));
+    assert!(bus.connected_servers(NETWORK).is_empty());
+    assert_eq!(bus.stats().subscriptions, 0);
+}
+
+#[test]
+fn closing_a_network_ends_its_streams_alone() {
+    let bus = bus(|_| ());
+    let mut stream = bus.subscribe(NETWORK, Some("a"), None, 0);
+    let mut elsewhere = bus.subscribe(NETWORK + 1, Some("a"), None, 0);
+    for _ in 0..3 {
+        publish(&bus, None, 0);
+    }
+    bus.close_network(NETWORK);
+    assert_eq!(read(&mut stream), ["Closed"]);
+    assert!(!bus.is_connected(NETWORK, "a"));
+    assert_eq!(now(elsewhere.next()), None);
+
+    // Events of before are gone, and no number is given out twice.
+    assert_eq!(publish(&bus, None, 0), 4);
+    let mut again = bus.subscribe(NETWORK, Some("a"), Some(&id(1)), 0);
+    assert_eq!(read(&mut again), ["resync 4"]);
+}
+
+#[test]
+fn a_closed_bus_takes_and_gives_nothing() {
+    let bus = bus(|_| ());
+    let mut before = bus.subscribe(NETWORK, Some("a"), None, 0);
+    bus.close();
+    let mut after = bus.subscribe(NETWORK, Some("b"), None, 0);
+    let mut new_network = bus.subscribe(NETWORK + 1, Some("b"), None, 0);
+    for stream in [&mut before, &mut after, &mut new_network] {
+        assert_eq!(read(stream), ["Closed"]);
+    }
+    assert!(!bus.is_connected(NETWORK, "b"));
+    for network in [NETWORK, NETWORK + 1] {
+        let published = now(bus.publish(network, chat(None), 0));
+        assert_eq!(published, Some(Err(PublishError::Closed)));
+    }
+}
+
+#[test]
+fn an_event_that_would_forge_frames_is_refused() {
+    let bus = bus(|_| ());
+    let forged = Event {
+        data: "{}\n\nevent: TRANSFER\ndata: {}".to_owned(),
+        ..chat(None)
+    };
+    let published = now(bus.publish(NETWORK, forged, 0));
+    assert_eq!(published, Some(Err(PublishError::NotOneFrame)));
+    assert_eq!(publish(&bus, None, 0), 1, "it took no number");
+}
+
+#[test]
+fn whoever_does_not_read_learns_of_the_end() {
+    let bus = bus(|_| ());
+    let old = bus.subscribe(NETWORK, Some("a"), None, 0);
+    let mut ended = std::pin::pin!(old.ended().wait());
+    assert_eq!(now(ended.as_mut()), None);
+    let new = bus.subscribe(NETWORK, Some("a"), None, 0);
+    assert_eq!(now(ended), Some(Some(End::Replaced)));
+    assert_eq!(
+        now(old.ended().wait()),
+        Some(Some(End::Replaced)),
+        "also later"
+    );
+
+    let mut left = std::pin::pin!(new.ended().wait());
+    assert_eq!(now(left.as_mut()), None);
+    drop(new);
+    assert_eq!(now(left), Some(None));
+}
+
+#[test]
+fn a_batch_takes_what_is_there_up_to_its_size() {
+    let bus = bus(|_| ());
+    let mut stream = bus.subscribe(NETWORK, Some("a"), Some("old"), 0);
+    for _ in 0..5 {
+        publish(&bus, None, 0);
+    }
+    let mut frames = Vec::new();
+    assert_eq!(now(stream.next_batch(&mut frames, 4)), Some(Ok(())));
+    let seen: Vec<_> = frames.iter().map(|frame| sequence(frame)).collect();
+    assert_eq!(seen, [0, 1, 2, 3], "the RESYNC, then events");
+    assert_eq!(now(stream.next_batch(&mut frames, 4)), Some(Ok(())));
+    assert_eq!(frames.len(), 6, "what was there stays there");
+    assert_eq!(now(stream.next_batch(&mut frames, 4)), None);
+}

@@ -1,0 +1,107 @@
+//! Compiled code on disk. A file here becomes native code of this process, so only a file that carries this
+//! hub's own MAC is ever looked at.
+
+use crate::module::Sha256Sum;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+const MAC_BYTES: usize = 32;
+
+/// The cache's folder. Files are named by the component's SHA-256 inside a folder per engine compatibility.
+pub(crate) struct ArtifactCache {
+    folder: PathBuf,
+    compatibility: String,
+    key: [u8; 32],
+    written: AtomicU64,
+}
+
+/// What the cache has for a component.
+pub(crate) enum Cached {
+    /// Its code, ready to run.
+    Found(Component),
+    /// Nothing.
+    Missing,
+    /// A file that is not what this hub wrote, or that wasmtime does not accept. It has been removed.
+    Refused(String),
+}
+
+impl ArtifactCache {
+    pub(crate) fn open(folder: &Path, compatibility: String, key: [u8; 32]) -> io::Result<Self> {
+        let folder = folder.join(&compatibility);
+        std::fs::create_dir_all(&folder)?;
+        Ok(Self {
+            folder,
+            compatibility,
+            key,
+            written: AtomicU64::new(0),
+        })
+    }
+
+    fn path(&self, id: Sha256Sum) -> PathBuf {
+        self.folder.join(format!("{id}.bin"))
+    }
+
+    /// Reads a component's code. Blocks.
+    pub(crate) fn load(&self, engine: &Engine, id: Sha256Sum) -> Cached {
+        let path = self.path(id);
+        let file = match std::fs::read(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Cached::Missing,
+            Err(error) => return Cached::Refused(format!("{}: {error}", path.display())),
+        };
+        match self.open_file(engine, id, &file) {
+            Ok(component) => Cached::Found(component),
+            Err(why) => {
+                // It would only be refused again. Where it can't be removed it will be written over.
+                let _ = std::fs::remove_file(&path);
+                Cached::Refused(format!("{}: {why}", path.display()))
+            }
+        }
+    }
+
+    fn open_file(&self, engine: &Engine, id: Sha256Sum, file: &[u8]) -> Result<Component, String> {
+        let (mac, artifact) = file.split_at_checked(MAC_BYTES).ok_or("it is cut short")?;
+        self.mac(id, artifact)
+            .and_then(|expected| expected.verify_slice(mac).ok())
+            .ok_or("its MAC is not this hub's")?;
+        // SAFETY: `deserialize` requires bytes that `Engine::precompile_component` gave. The MAC has just
+        // shown that this hub wrote exactly these bytes, for this component and this engine, from such a result.
+        #[allow(unsafe_code)]
+        let component = unsafe { Component::deserialize(engine, artifact) };
+        component.map_err(|error| format!("{error:#}"))
+    }
+
+    /// Writes a component's code, whole or not at all. Blocks.
+    pub(crate) fn store(&self, id: Sha256Sum, artifact: &[u8]) -> io::Result<()> {
+        let mac = self.mac(id, artifact).ok_or(io::ErrorKind::InvalidInput)?;
+        let path = self.path(id);
+        let turn = self.written.fetch_add(1, Ordering::Relaxed);
+        let unfinished = self
+            .folder
+            .join(format!("{id}.{}.{turn}.tmp", std::process::id()));
+        let mut file = std::fs::File::create_new(&unfinished)?;
+        let written = file
+            .write_all(&mac.finalize().into_bytes())
+            .and_then(|()| file.write_all(artifact))
+            .and_then(|()| std::fs::rename(&unfinished, &path));
+        if written.is_err() {
+            let _ = std::fs::remove_file(&unfinished);
+        }
+        written
+    }
+
+    /// The MAC covers what the code is for, so that a file can't be passed off as another module's.
+    fn mac(&self, id: Sha256Sum, artifact: &[u8]) -> Option<Hmac<Sha256>> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
+        mac.update(b"network-hub compiled module 1\0");
+        mac.update(self.compatibility.as_bytes());
+        mac.update(&id.0);
+        mac.update(artifact);
+        Some(mac)
+    }
+}

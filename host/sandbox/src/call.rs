@@ -1,0 +1,133 @@
+//! Calling one module: a place to run, the deadline, the blocking pool.
+
+use crate::clock::{left_until, monotonic};
+use crate::contract::CallContext;
+use crate::host::Host;
+use crate::limits::Limits;
+use crate::module::{ModuleHandle, Ready};
+use crate::operation::Operation;
+use crate::report::{CallFailure, CallReport};
+use crate::run::Job;
+use crate::sandbox::Sandbox;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+impl Sandbox {
+    /// Calls one function of one module once, outside of any chain: for dry runs, replays and tests.
+    /// The same context, input and host answers give the same answer to the byte, and the same fuel.
+    pub async fn call<O: Operation>(
+        &self,
+        module: &ModuleHandle,
+        limits: Limits,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: Arc<O::Input>,
+    ) -> CallReport<O::Answer> {
+        self.call_through::<O>(None, module, limits, host, context, input)
+            .await
+    }
+
+    /// Calls through a gate that bounds how many calls run at once. Everything from here on, waiting included,
+    /// is inside the deadline.
+    pub(crate) async fn call_through<O: Operation>(
+        &self,
+        gate: Option<&Arc<Semaphore>>,
+        module: &ModuleHandle,
+        limits: Limits,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: Arc<O::Input>,
+    ) -> CallReport<O::Answer> {
+        let deadline = monotonic() + limits.wall;
+        let ready = match self.ready_before(deadline, module).await {
+            Ok(ready) => ready,
+            Err(failure) => return CallReport::not_run(failure),
+        };
+        self.run::<O>(gate, ready, limits, deadline, host, context, input)
+            .await
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    pub(crate) async fn run<O: Operation>(
+        &self,
+        gate: Option<&Arc<Semaphore>>,
+        ready: Arc<Ready>,
+        mut limits: Limits,
+        deadline: Instant,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: Arc<O::Input>,
+    ) -> CallReport<O::Answer> {
+        // The network's own gate first, so that whoever waits for a shared place holds one of few.
+        let mut permits = [None, None];
+        for (permit, gate) in permits.iter_mut().zip([gate, Some(&self.0.places)]) {
+            let Some(gate) = gate else { continue };
+            match enter(gate, deadline).await {
+                Some(entered) => *permit = Some(entered),
+                None => return CallReport::not_run(CallFailure::Busy),
+            }
+        }
+        limits.memory_bytes = limits.memory_bytes.min(self.0.max_memory_bytes);
+        let runtime = tokio::runtime::Handle::current();
+        let job = Job::<O> {
+            ready,
+            limits,
+            deadline,
+            context,
+            input,
+            host,
+            runtime,
+        };
+        let inner = Arc::clone(&self.0);
+        let running = tokio::task::spawn_blocking(move || {
+            let report = job.run(&inner.ticker);
+            drop(permits);
+            report
+        });
+        running.await.unwrap_or_else(|error| {
+            CallReport::not_run(CallFailure::Unavailable {
+                reason: format!("the host panicked: {error}"),
+            })
+        })
+    }
+
+    /// A module's code before the deadline. Bringing it back goes on after a deadline that passed, so that the next
+    /// call finds it.
+    async fn ready_before(
+        &self,
+        deadline: Instant,
+        module: &ModuleHandle,
+    ) -> Result<Arc<Ready>, CallFailure> {
+        if let Some(ready) = self.ready_now(&module.0) {
+            return Ok(ready);
+        }
+        let (sandbox, module) = (self.clone(), module.clone());
+        let loading = tokio::spawn(async move { sandbox.ready(&module.0).await });
+        match tokio::time::timeout(left_until(deadline), loading).await {
+            Ok(Ok(Ok(ready))) => Ok(ready),
+            Ok(Ok(Err(error))) => Err(CallFailure::Unavailable {
+                reason: error.to_string(),
+            }),
+            Ok(Err(error)) => Err(CallFailure::Unavailable {
+                reason: error.to_string(),
+            }),
+            Err(_) => Err(CallFailure::Unavailable {
+                reason: "its code is still being loaded".into(),
+            }),
+        }
+    }
+}
+
+/// A place behind a gate, before the deadline.
+async fn enter(gate: &Arc<Semaphore>, deadline: Instant) -> Option<OwnedSemaphorePermit> {
+    // Without a timer where there is room, which is nearly always.
+    if let Ok(permit) = Arc::clone(gate).try_acquire_owned() {
+        return Some(permit);
+    }
+    let waiting = Arc::clone(gate).acquire_owned();
+    tokio::time::timeout(left_until(deadline), waiting)
+        .await
+        .ok()?
+        .ok()
+}

@@ -1,0 +1,125 @@
+//! One module in a chain.
+
+use super::breaker::{Admission, Breaker, BreakerState};
+use super::stats::{LinkStats, Stats};
+use crate::contract::{CallContext, Point};
+use crate::host::Host;
+use crate::limits::Limits;
+use crate::module::ModuleHandle;
+use crate::report::{CallFailure, CallReport};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// What a failed call of a module means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum OnFailure {
+    /// As though the module were not there.
+    #[default]
+    Skip,
+    /// The chain refuses.
+    Refuse,
+}
+
+/// A module's place in a chain.
+pub struct LinkConfig {
+    /// The module.
+    pub module: ModuleHandle,
+    /// Its name in the network.
+    pub name: String,
+    /// Its version under that name.
+    pub version: u64,
+    /// Its configuration: the text of one JSON object.
+    pub config: String,
+    /// What a failed call of it means.
+    pub on_failure: OnFailure,
+    /// What a call of it may cost; see [`Limits::of`].
+    pub limits: Limits,
+    /// Answers its data calls, bound to this network and module.
+    pub host: Arc<dyn Host>,
+}
+
+impl LinkConfig {
+    /// Whether the module serves a point.
+    pub fn serves(&self, point: Point) -> bool {
+        self.module.points().contains(&point)
+    }
+}
+
+/// A module in a chain, with its breaker and its statistics.
+pub struct Link {
+    pub(super) config: LinkConfig,
+    breaker: Breaker,
+    stats: Stats,
+}
+
+impl Link {
+    /// A link whose breaker is closed and whose statistics are empty.
+    pub fn new(config: LinkConfig) -> Self {
+        Self {
+            config,
+            breaker: Breaker::default(),
+            stats: Stats::default(),
+        }
+    }
+
+    /// How it was set up.
+    pub fn config(&self) -> &LinkConfig {
+        &self.config
+    }
+
+    /// What it has cost lately.
+    pub fn stats(&self) -> LinkStats {
+        self.stats.read()
+    }
+
+    /// Whether its module is called, at a time in milliseconds since the Unix epoch.
+    pub fn breaker(&self, now_ms: u64) -> BreakerState {
+        self.breaker.state(now_ms)
+    }
+
+    pub(super) fn admit(&self, now_ms: u64) -> Admission {
+        self.breaker.admit(now_ms)
+    }
+
+    pub(super) fn record<T>(&self, admission: Admission, report: &CallReport<T>, now_ms: u64) {
+        self.stats.record(report);
+        match &report.result {
+            Ok(_) => self.breaker.record(admission, false, now_ms),
+            Err(failure) if failure.is_the_modules() => {
+                self.breaker.record(admission, true, now_ms)
+            }
+            // Says nothing about the module.
+            Err(CallFailure::Unavailable { reason }) => {
+                tracing::warn!(
+                    module = self.config.name,
+                    version = self.config.version,
+                    reason,
+                    "module call failed"
+                );
+            }
+            Err(_) => {}
+        }
+    }
+
+    pub(super) fn context(&self, call: &super::Call) -> CallContext {
+        CallContext {
+            call_id: call.call_id.clone(),
+            network_id: call.network_id.clone(),
+            now_ms: call.now_ms,
+            seed: call.seed,
+            config: self.config.config.clone(),
+        }
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link")
+            .field("name", &self.config.name)
+            .field("version", &self.config.version)
+            .field("module", &self.config.module)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,35 @@
+//! The child's side.
+
+use super::protocol::{self, Header};
+use crate::engine;
+use rlimit::Resource;
+use std::io::{self, Read, Write};
+
+/// Compiles the one module that standard input holds. This is all that `hub compile-module` does; it is meant
+/// to be called by the hub itself.
+///
+/// # Errors
+/// When the pipes break or a limit can't be set. A module that does not compile is an answer, not an error.
+pub fn child_main(mut stdin: impl Read, mut stdout: impl Write) -> io::Result<()> {
+    let header = Header::read(&mut stdin)?;
+    confine(&header)?;
+    let mut bytes = Vec::new();
+    stdin.read_to_end(&mut bytes)?;
+    let outcome = engine::compiling()
+        .map_err(|error| format!("the compiler could not start: {error:#}"))
+        .and_then(|engine| super::compile(&engine, &bytes));
+    protocol::write(&outcome, &mut stdout)
+}
+
+/// Takes from this process what compiling does not need.
+fn confine(header: &Header) -> io::Result<()> {
+    let Header {
+        memory_bytes,
+        cpu_seconds,
+    } = *header;
+    Resource::AS.set(memory_bytes, memory_bytes)?;
+    // The signal of the soft limit names the reason; the hard one follows where that did not end it.
+    Resource::CPU.set(cpu_seconds, cpu_seconds.saturating_add(1))?;
+    Resource::CORE.set(0, 0)?;
+    Resource::FSIZE.set(0, 0)
+}

@@ -1,0 +1,52 @@
+//! Compiling untrusted bytes to native code, in a process of its own.
+//!
+//! The child reads the limits and the upload from standard input, puts itself under the limits, and writes either the
+//! component and its compiled code or the reason why there are none to standard output. Whatever else
+//! happens to it (killed, out of memory, crashed) is a reason too, and never the hub's trouble.
+
+mod child;
+mod parent;
+mod protocol;
+
+pub use child::child_main;
+pub(crate) use parent::Compile;
+
+use crate::componentize::componentize;
+use crate::inspect::Offer;
+use std::path::PathBuf;
+
+/// How modules are compiled.
+#[derive(Clone, Debug)]
+pub enum Compiler {
+    /// By this executable, called with the one argument `compile-module`, which must do nothing but call
+    /// [`child_main`].
+    Child(PathBuf),
+    /// In this process, without limits. For tools and tests whose modules are trusted.
+    InProcess,
+}
+
+/// A component, compiled.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    /// The component where the upload was a core module.
+    pub(crate) wrapped: Option<Vec<u8>>,
+    /// Native code and its metadata, as wasmtime serializes them.
+    pub(crate) artifact: Vec<u8>,
+    pub(crate) offer: Offer,
+}
+
+/// Judges, wraps where needed, and compiles. The error is for the module's author.
+fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Compiled, String> {
+    let (component, offer) = componentize(bytes)?;
+    let artifact = engine
+        .precompile_component(&component)
+        .map_err(|error| format!("it does not compile: {error:#}"))?;
+    Ok(Compiled {
+        wrapped: match component {
+            std::borrow::Cow::Owned(wrapped) => Some(wrapped),
+            std::borrow::Cow::Borrowed(_) => None,
+        },
+        artifact,
+        offer,
+    })
+}

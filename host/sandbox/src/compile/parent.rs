@@ -1,0 +1,146 @@
+//! The hub's side.
+
+use super::protocol::{self, Header};
+use super::{Compiled, Compiler};
+use crate::limits::CompileLimits;
+use crate::sandbox::PrepareError;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
+use tokio::sync::Semaphore;
+use wasmtime::Engine;
+
+/// Compiles, a few at a time.
+pub(crate) struct Compile {
+    compiler: Compiler,
+    limits: CompileLimits,
+    places: Semaphore,
+}
+
+/// Signals of the kernel's that have a meaning here.
+const SIGKILL: i32 = 9;
+const SIGXCPU: i32 = 24;
+/// Bytes of the child's standard error that are kept.
+const STDERR_BYTES: u64 = 4096;
+
+impl Compile {
+    pub(crate) fn new(compiler: Compiler, limits: CompileLimits, at_once: usize) -> Self {
+        Self {
+            compiler,
+            limits,
+            places: Semaphore::new(at_once),
+        }
+    }
+
+    /// Compiles an upload. Waiting for a place does not count against its time.
+    pub(crate) async fn compile(
+        &self,
+        engine: &Engine,
+        bytes: &[u8],
+    ) -> Result<Compiled, PrepareError> {
+        let most = self.limits.module_bytes;
+        if bytes.len() > most {
+            return Err(PrepareError::Invalid(format!(
+                "it has {} bytes, more than {most}",
+                bytes.len()
+            )));
+        }
+        let _place = self
+            .places
+            .acquire()
+            .await
+            .map_err(|_| internal("the hub is stopping"))?;
+        match &self.compiler {
+            Compiler::Child(program) => self.in_child(program, bytes).await,
+            Compiler::InProcess => {
+                let (engine, bytes) = (engine.clone(), bytes.to_vec());
+                tokio::task::spawn_blocking(move || super::compile(&engine, &bytes))
+                    .await
+                    .map_err(|error| internal(format!("the compiler panicked: {error}")))?
+                    .map_err(PrepareError::Invalid)
+            }
+        }
+    }
+
+    async fn in_child(&self, program: &Path, bytes: &[u8]) -> Result<Compiled, PrepareError> {
+        let mut child = Command::new(program)
+            .arg("compile-module")
+            // Nothing of the hub's environment, secrets included, is the child's business.
+            .env_clear()
+            .env("RAYON_NUM_THREADS", self.limits.threads.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| internal(format!("the compiler did not start: {error}")))?;
+        let (Some(mut stdin), Some(mut stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(internal("the compiler has no pipes"));
+        };
+        let header = Header {
+            memory_bytes: self.limits.memory_bytes,
+            cpu_seconds: self.limits.cpu_seconds,
+        };
+        let talk = async {
+            let feed = async move {
+                // A child that died early does not read to the end; its status tells why.
+                let _ = stdin.write_all(&header.to_bytes()).await;
+                let _ = stdin.write_all(bytes).await;
+            };
+            let (mut answer, mut complaint) = (Vec::new(), Vec::new());
+            let listen = async {
+                let mut head = stderr.take(STDERR_BYTES);
+                let _ = head.read_to_end(&mut complaint).await;
+                // The rest is read too, so that the child never waits for it to be.
+                let _ = tokio::io::copy(&mut head.into_inner(), &mut tokio::io::sink()).await;
+            };
+            let ((), read, ()) = tokio::join!(feed, stdout.read_to_end(&mut answer), listen);
+            read?;
+            let status = child.wait().await?;
+            std::io::Result::Ok((status, answer, complaint))
+        };
+        let Ok(talked) = tokio::time::timeout(self.limits.wall, talk).await else {
+            let seconds = self.limits.wall.as_secs_f32();
+            return Err(PrepareError::Invalid(format!(
+                "compiling it took longer than {seconds} s"
+            )));
+        };
+        let (status, answer, complaint) =
+            talked.map_err(|error| internal(format!("the compiler's pipes broke: {error}")))?;
+        match protocol::read(&answer) {
+            Some(outcome) if status.success() => outcome.map_err(PrepareError::Invalid),
+            _ => Err(PrepareError::Invalid(
+                self.cause_of_death(status, &complaint),
+            )),
+        }
+    }
+
+    fn cause_of_death(&self, status: ExitStatus, complaint: &[u8]) -> String {
+        let complaint = String::from_utf8_lossy(complaint);
+        let complaint = complaint.trim();
+        match status.signal() {
+            Some(SIGXCPU | SIGKILL) => format!(
+                "compiling it took more than {} s of CPU time, or was killed by the system",
+                self.limits.cpu_seconds
+            ),
+            _ if complaint.contains("memory allocation of")
+                || complaint.contains("Cannot allocate memory") =>
+            {
+                format!(
+                    "compiling it took more than {} MiB of memory",
+                    self.limits.memory_bytes >> 20
+                )
+            }
+            Some(signal) => format!("the compiler crashed on it (signal {signal}): {complaint}"),
+            None => format!("the compiler failed on it ({status}): {complaint}"),
+        }
+    }
+}
+
+fn internal(why: impl Into<String>) -> PrepareError {
+    PrepareError::Internal(why.into())
+}

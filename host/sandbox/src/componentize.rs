@@ -1,0 +1,36 @@
+//! Core modules that carry their component type become components.
+
+use crate::inspect::{Offer, Upload, check_wasi, inspect, judge};
+use std::borrow::Cow;
+use wit_component::ComponentEncoder;
+
+/// Judges an upload from its outside and gives the component it is, or becomes.
+pub(crate) fn componentize(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Offer), String> {
+    match inspect(bytes)? {
+        Upload::Component(surface) => Ok((Cow::Borrowed(bytes), judge(&surface)?)),
+        Upload::Core { has_type, imports } => {
+            check_wasi(imports.iter().map(String::as_str))?;
+            if !has_type {
+                return Err("it is a core WebAssembly module that does not say which extension points it \
+                     serves: it has no component type. Build it with an SDK of the hub, or wrap it with \
+                     `wasm-tools component embed` and `wasm-tools component new`"
+                    .into());
+            }
+            let component = wrap(bytes)?;
+            let Upload::Component(surface) = inspect(&component)? else {
+                return Err("wrapping it did not give a component".into());
+            };
+            let offer = judge(&surface)?;
+            Ok((Cow::Owned(component), offer))
+        }
+    }
+}
+
+/// Wraps a core module that carries its component type.
+pub(crate) fn wrap(core: &[u8]) -> Result<Vec<u8>, String> {
+    ComponentEncoder::default()
+        .validate(true)
+        .module(core)
+        .and_then(|mut encoder| encoder.encode())
+        .map_err(|error| format!("it can't be wrapped as a component: {error:#}"))
+}

@@ -1,0 +1,157 @@
+//! `matchmaking.wit`.
+
+use super::PlayerRef;
+use serde::{Deserialize, Serialize};
+use wasmtime::component::{ComponentType, Lift, Lower};
+
+/// `free_slots` of a candidate without a limit.
+pub const UNLIMITED_SLOTS: u32 = u32::MAX;
+
+/// What is going on in a server or world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(enum)]
+#[serde(rename_all = "UPPERCASE")]
+#[repr(u8)]
+pub enum GameState {
+    /// Nobody is playing or waiting.
+    #[component(name = "idle")]
+    Idle,
+    /// Waiting for more players.
+    #[component(name = "waiting")]
+    Waiting,
+    /// About to start.
+    #[component(name = "starting")]
+    Starting,
+    /// A game runs.
+    #[component(name = "playing")]
+    Playing,
+    /// A state of the server's own.
+    #[component(name = "other")]
+    Other,
+}
+
+impl GameState {
+    /// The state a server's own text stands for.
+    pub fn from_text(state: &str) -> Self {
+        match state {
+            "IDLE" => Self::Idle,
+            "WAITING" => Self::Waiting,
+            "STARTING" => Self::Starting,
+            "PLAYING" => Self::Playing,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Who is looking for what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+#[serde(rename_all = "camelCase")]
+pub struct MatchRequest {
+    /// The player to be sent.
+    #[component(name = "player")]
+    pub player: PlayerRef,
+    /// The number of the player's region in this call.
+    #[component(name = "region")]
+    pub region: u16,
+    /// The server type asked for.
+    #[component(name = "server-type")]
+    pub server_type: String,
+    /// The world type asked for, when worlds are ranked.
+    #[component(name = "world-type")]
+    pub world_type: Option<String>,
+    /// The game the player would like to be near an owner of.
+    #[component(name = "affinity-game-id")]
+    pub affinity_game_id: Option<String>,
+    /// The kind of that owner.
+    #[component(name = "affinity-owner-scope")]
+    pub affinity_owner_scope: Option<String>,
+    /// That owner.
+    #[component(name = "affinity-owner-id")]
+    pub affinity_owner_id: Option<String>,
+}
+
+/// A server the player could join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerCandidate {
+    /// Its position in the list. The sandbox numbers the candidates itself.
+    #[component(name = "index")]
+    #[serde(default)]
+    pub index: u32,
+    /// The number of its region in this call.
+    #[component(name = "region")]
+    pub region: u16,
+    /// What is going on on it.
+    #[component(name = "state")]
+    pub state: GameState,
+    /// Whether the owner asked for is live on it.
+    #[component(name = "affinity")]
+    pub affinity: bool,
+    /// Players on it.
+    #[component(name = "current-players")]
+    pub current_players: u32,
+    /// 0 where there is no limit.
+    #[component(name = "max-players")]
+    pub max_players: u32,
+    /// Slots left after players and reservations; [`UNLIMITED_SLOTS`] without a limit.
+    #[component(name = "free-slots")]
+    pub free_slots: u32,
+    /// Players its game needs to start; 0 where it is no minigame.
+    #[component(name = "players-to-start")]
+    pub players_to_start: u32,
+    /// How many of those are missing.
+    #[component(name = "players-needed")]
+    pub players_needed: u32,
+}
+
+/// A world the player could join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+#[serde(rename_all = "camelCase")]
+pub struct WorldCandidate {
+    /// Its position in the list. The sandbox numbers the candidates itself.
+    #[component(name = "index")]
+    #[serde(default)]
+    pub index: u32,
+    /// The number of its server's region in this call.
+    #[component(name = "region")]
+    pub region: u16,
+    /// What is going on in it.
+    #[component(name = "state")]
+    pub state: GameState,
+    /// Whether it is the world of the owner asked for.
+    #[component(name = "affinity")]
+    pub affinity: bool,
+    /// Players in it.
+    #[component(name = "current-players")]
+    pub current_players: u32,
+    /// 0 where there is no limit.
+    #[component(name = "max-players")]
+    pub max_players: u32,
+    /// Slots left in it and on its server; [`UNLIMITED_SLOTS`] without a limit.
+    #[component(name = "free-slots")]
+    pub free_slots: u32,
+    /// Players its game needs to start; 0 where it is no minigame.
+    #[component(name = "players-to-start")]
+    pub players_to_start: u32,
+    /// How many of those are missing.
+    #[component(name = "players-needed")]
+    pub players_needed: u32,
+    /// Worlds of this call with the same number are on the same server.
+    #[component(name = "server")]
+    pub server: u32,
+    /// Slots left on its server; [`UNLIMITED_SLOTS`] without a limit.
+    #[component(name = "server-free-slots")]
+    pub server_free_slots: u32,
+}
+
+/// Why nobody of this kind is matched now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+pub struct Refusal {
+    /// For the player's eyes.
+    #[component(name = "reason")]
+    pub reason: String,
+}

@@ -1,0 +1,75 @@
+//! The contract between hub and module, as Rust types: `plugins-sdk/wit/1.0` one to one.
+//!
+//! These are also what the hub itself works with. When a later version of the contract changes a type, the
+//! newest version's types stay here and the older version gets an adapter of its own that translates.
+
+pub mod chat;
+pub mod matchmaking;
+pub mod players;
+pub mod punishment;
+mod types;
+
+pub use types::{CallContext, HostError, LogLevel, PlayerRef, PunishmentKind};
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Versions of the contract that this hub runs, newest first.
+pub const SUPPORTED_VERSIONS: &[&str] = &["1.0.0"];
+
+/// The WIT package all interfaces of the contract are in.
+pub const PACKAGE: &str = "network-hub:module";
+
+/// The host interfaces a module may import.
+pub const HOST_INTERFACES: &[&str] = &["log", "store", "players", "candidates"];
+
+/// A place in the hub where a network's modules decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Point {
+    /// Which server or world a player is sent to.
+    Matchmaking,
+    /// Every chat line before anybody sees it.
+    Chat,
+    /// Every punishment before it is made.
+    Punishment,
+}
+
+impl Point {
+    /// All points, in the order they are listed everywhere.
+    pub const ALL: [Self; 3] = [Self::Matchmaking, Self::Chat, Self::Punishment];
+
+    /// The name on the wire, which is also the name of its WIT interface.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Matchmaking => "matchmaking",
+            Self::Chat => "chat",
+            Self::Punishment => "punishment",
+        }
+    }
+
+    /// The point of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|point| point.name() == name)
+    }
+
+    /// The functions its WIT interface exports.
+    pub(crate) const fn functions(self) -> &'static [&'static str] {
+        match self {
+            Self::Matchmaking => &["rank-servers", "rank-worlds"],
+            Self::Chat => &["filter"],
+            Self::Punishment => &["review"],
+        }
+    }
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The full name of an interface, such as `network-hub:module/chat@1.0.0`.
+pub(crate) fn interface_name(interface: &str, version: &str) -> String {
+    format!("{PACKAGE}/{interface}@{version}")
+}

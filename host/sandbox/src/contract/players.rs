@@ -1,0 +1,113 @@
+//! `players.wit`.
+
+use super::PunishmentKind;
+use serde::{Deserialize, Serialize};
+use wasmtime::component::{ComponentType, Lift, Lower};
+
+/// The period a statistic is counted over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(enum)]
+#[serde(rename_all = "UPPERCASE")]
+#[repr(u8)]
+pub enum Period {
+    /// The day, in UTC.
+    #[component(name = "daily")]
+    Daily,
+    /// The week from Monday.
+    #[component(name = "weekly")]
+    Weekly,
+    /// The month.
+    #[component(name = "monthly")]
+    Monthly,
+    /// All time.
+    #[component(name = "lifetime")]
+    Lifetime,
+}
+
+/// What is decided about a permission node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(enum)]
+#[serde(rename_all = "camelCase")]
+#[repr(u8)]
+pub enum PermissionState {
+    /// A node grants it.
+    #[component(name = "granted")]
+    Granted,
+    /// A node denies it.
+    #[component(name = "denied")]
+    Denied,
+    /// Nothing says either.
+    #[component(name = "undefined")]
+    Undefined,
+}
+
+/// Where an online player is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+#[serde(rename_all = "camelCase")]
+pub struct Location {
+    /// The server they are on.
+    #[component(name = "server-id")]
+    pub server_id: String,
+    /// That server's type.
+    #[component(name = "server-type")]
+    pub server_type: String,
+    /// The world they are in.
+    #[component(name = "world-id")]
+    pub world_id: Option<String>,
+}
+
+/// Which punishments to list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+#[serde(rename_all = "camelCase")]
+pub struct PunishmentFilter {
+    /// Only those issued at this time or later.
+    #[component(name = "since-ms")]
+    pub since_ms: Option<u64>,
+    /// Only those of this kind.
+    #[component(name = "kind")]
+    #[serde(rename = "type")]
+    pub kind: Option<PunishmentKind>,
+    /// At most this many, 1 to 100 (checked by the sandbox); the newest are kept.
+    #[component(name = "limit")]
+    pub limit: u32,
+}
+
+/// One punishment of a player's record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+#[serde(rename_all = "camelCase")]
+pub struct Punishment {
+    /// Its id in the network.
+    #[component(name = "id")]
+    pub id: u64,
+    /// Which of the four it is.
+    #[component(name = "kind")]
+    #[serde(rename = "type")]
+    pub kind: PunishmentKind,
+    /// Why it was issued.
+    #[component(name = "reason")]
+    pub reason: String,
+    /// When, in milliseconds since the Unix epoch.
+    #[component(name = "issued-at-ms")]
+    pub issued_at_ms: u64,
+    /// For how long; none is permanent.
+    #[component(name = "duration-ms")]
+    pub duration_ms: Option<u64>,
+    /// Whether it covers the player's address too.
+    #[component(name = "ip-based")]
+    pub ip_based: bool,
+    /// Who issued it.
+    #[component(name = "issuer-name")]
+    pub issuer_name: Option<String>,
+    /// In force now.
+    #[component(name = "active")]
+    pub active: bool,
+    /// Taken back before its time.
+    #[component(name = "revoked")]
+    pub revoked: bool,
+    /// Its time ran out.
+    #[component(name = "expired")]
+    pub expired: bool,
+}

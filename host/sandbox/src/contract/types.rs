@@ -1,0 +1,96 @@
+//! `types.wit` and the level of `log.wit`.
+
+use serde::{Deserialize, Serialize};
+use wasmtime::component::{ComponentType, Lift, Lower};
+
+/// What a call knows about itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+#[serde(rename_all = "camelCase")]
+pub struct CallContext {
+    /// Names this call in the hub's records and logs.
+    #[component(name = "call-id")]
+    pub call_id: String,
+    /// The network this call belongs to.
+    #[component(name = "network-id")]
+    pub network_id: String,
+    /// The time of the call in milliseconds since the Unix epoch.
+    #[component(name = "now-ms")]
+    pub now_ms: u64,
+    /// A random number chosen by the hub for this call.
+    #[component(name = "seed")]
+    pub seed: u64,
+    /// The module's configuration: the text of one JSON object.
+    #[component(name = "config")]
+    pub config: String,
+}
+
+/// A player by identity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+pub struct PlayerRef {
+    /// Lower case, with hyphens.
+    #[component(name = "uuid")]
+    pub uuid: String,
+    /// The name at the time of the call.
+    #[component(name = "name")]
+    pub name: String,
+}
+
+/// The four kinds of punishment.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ComponentType, Lift, Lower,
+)]
+#[component(enum)]
+#[serde(rename_all = "UPPERCASE")]
+#[repr(u8)]
+pub enum PunishmentKind {
+    /// May not join.
+    #[component(name = "ban")]
+    Ban,
+    /// May not chat.
+    #[component(name = "mute")]
+    Mute,
+    /// Is warned.
+    #[component(name = "warn")]
+    Warn,
+    /// Is thrown out once. Recorded, and never active.
+    #[component(name = "kick")]
+    Kick,
+}
+
+/// Why a host function could not answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(variant)]
+#[serde(rename_all = "camelCase")]
+pub enum HostError {
+    /// An argument the hub can't accept, and what is wrong with it.
+    #[component(name = "invalid")]
+    Invalid(String),
+    /// The module's key-value store is full.
+    #[component(name = "quota-exceeded")]
+    QuotaExceeded,
+    /// The hub could not reach its data in time.
+    #[component(name = "unavailable")]
+    Unavailable,
+}
+
+/// How much a log line matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(enum)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum LogLevel {
+    /// For the author while developing.
+    #[component(name = "debug")]
+    Debug,
+    /// Worth knowing.
+    #[component(name = "info")]
+    Info,
+    /// Something looks wrong.
+    #[component(name = "warn")]
+    Warn,
+    /// Something is wrong.
+    #[component(name = "error")]
+    Error,
+}

@@ -1,0 +1,80 @@
+//! The two wasmtime engines: one that runs, and one that only compiles. Both generate, and accept, the same
+//! code; the runtime one also reserves the pool its instances live in.
+
+use std::hash::{Hash, Hasher};
+use wasmtime::{
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result,
+    WasmBacktraceDetails,
+};
+
+/// Everything that decides what code is generated. No WASI is linked anywhere: a module's whole world is the
+/// contract.
+fn base() -> Config {
+    let mut config = Config::new();
+    config
+        // Synchronous calls cost half of what asynchronous ones do.
+        .concurrency_support(false)
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        // The same bits on every CPU, so that a replay gives the same bytes.
+        .cranelift_nan_canonicalization(true)
+        .wasm_relaxed_simd(false)
+        .wasm_memory64(false)
+        .wasm_multi_memory(false)
+        .max_wasm_stack(512 << 10)
+        // Files and lines in backtraces where a module carries them, whatever the environment says.
+        .wasm_backtrace_details(WasmBacktraceDetails::Enable);
+    config
+}
+
+/// An engine for compiling: it reserves no address space, so that a child under a limit can have one.
+pub(crate) fn compiling() -> Result<Engine> {
+    Engine::new(&base())
+}
+
+/// The engine for running, with a pool of `calls` places of up to `memory_bytes` each.
+pub(crate) fn running(calls: u32, memory_bytes: usize) -> Result<Engine> {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(calls)
+        .total_memories(calls)
+        .total_core_instances(calls.saturating_mul(32))
+        .total_tables(calls.saturating_mul(8))
+        .max_memories_per_component(1)
+        .max_tables_per_component(8)
+        .max_core_instances_per_component(32)
+        .max_core_instance_size(1 << 20)
+        .max_component_instance_size(1 << 20)
+        .table_elements(50_000)
+        .max_memory_size(memory_bytes)
+        // Small modules touch little memory: clearing it in place beats giving it back and faulting it in again.
+        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .table_keep_resident(16 << 10)
+        .pagemap_scan(Enabled::No);
+    let mut config = base();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    Engine::new(&config)
+}
+
+/// Bytes of an instance's memory that are cleared in place for the next.
+const KEEP_RESIDENT: usize = 256 << 10;
+
+/// Names what compiled code fits: it changes with wasmtime's version, the CPU's features and the settings above.
+pub(crate) fn compatibility(engine: &Engine) -> String {
+    #[allow(deprecated)]
+    // SipHash with fixed keys: the same in every process, as a file name needs.
+    let mut hasher = std::hash::SipHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_engines_accept_the_same_code() {
+        let compiling = compiling().unwrap();
+        let running = running(2, 1 << 20).unwrap();
+        assert_eq!(compatibility(&compiling), compatibility(&running));
+    }
+}

@@ -1,0 +1,50 @@
+//! Turns what wasmtime says about a call that ended early into a [`CallFailure`].
+
+use crate::report::CallFailure;
+use crate::state::Stop;
+use wasmtime::{Error, Trap, WasmBacktrace};
+
+/// Where a call was when it ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Instantiating the module.
+    Starting,
+    /// Running the exported function, or handing its arguments and answer over.
+    Calling,
+}
+
+/// The failure an error stands for. `memory_denied` says whether the module had asked for too much memory.
+pub(crate) fn classify(error: &Error, phase: Phase, memory_denied: bool) -> CallFailure {
+    if let Some(stop) = error.downcast_ref::<Stop>() {
+        return match stop {
+            Stop::TimedOut => CallFailure::TimedOut,
+            Stop::HostCallLimit => CallFailure::HostCallLimit,
+            Stop::NotOfThisCall(_) => trap(error),
+        };
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::Interrupt) => CallFailure::TimedOut,
+        Some(Trap::OutOfFuel) => CallFailure::OutOfFuel,
+        // Allocators give up by trapping, which on its own would hide the reason.
+        _ if memory_denied => CallFailure::OutOfMemory,
+        Some(_) => trap(error),
+        // Not a trap: the module broke the rules by which values are handed over, as with a pointer outside
+        // of its memory, text that is no UTF-8, or more data than the host accepts.
+        None if phase == Phase::Calling => CallFailure::InvalidAnswer {
+            reason: error.root_cause().to_string(),
+        },
+        None => CallFailure::Unavailable {
+            reason: format!("{error:#}"),
+        },
+    }
+}
+
+fn trap(error: &Error) -> CallFailure {
+    CallFailure::Trap {
+        message: error.root_cause().to_string(),
+        backtrace: error
+            .downcast_ref::<WasmBacktrace>()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+    }
+}

@@ -1,0 +1,167 @@
+//! What a module may ask the hub for while it runs: a host call is a value, and so is its answer. That is what
+//! makes them countable in one place, recordable, and answerable from a record in a replay.
+
+use crate::contract::HostError;
+use crate::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
+use serde::{Deserialize, Serialize};
+use std::future::Future;
+use std::pin::Pin;
+
+/// A boxed future, so that the traits of this crate can be used as objects.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Answers the data calls of one module in one network. The implementor is bound to both, so that nothing a
+/// module says can reach another's data.
+///
+/// Arguments are inside the bounds the contract states (lengths, counts, a ttl of 1 or more) when they arrive.
+/// The sandbox stops waiting at the call's deadline and drops the future.
+pub trait Host: Send + Sync {
+    /// Answers one call with the [`HostAnswer`] that its [`HostCall`] names.
+    fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>>;
+}
+
+/// A call of a host function that touches data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    tag = "call",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub enum HostCall {
+    /// The value of a key. Answer: [`HostAnswer::Value`].
+    StoreGet {
+        /// 1 to 256 bytes.
+        key: String,
+    },
+    /// Sets a key and its expiry. Answer: [`HostAnswer::Done`].
+    StoreSet {
+        /// 1 to 256 bytes.
+        key: String,
+        /// Up to 64 KiB.
+        value: String,
+        /// Expires this long after now; none: never.
+        ttl_ms: Option<u64>,
+    },
+    /// Adds to a number; a missing key counts as 0 and is created with the expiry. Answer: [`HostAnswer::Number`].
+    StoreIncrement {
+        /// 1 to 256 bytes.
+        key: String,
+        /// May be negative.
+        by: i64,
+        /// Applies only where the key is created.
+        ttl_ms: Option<u64>,
+    },
+    /// Deletes a key. Answer: [`HostAnswer::Deleted`].
+    StoreDelete {
+        /// 1 to 256 bytes.
+        key: String,
+    },
+    /// One statistic of several players, in their order. Answer: [`HostAnswer::Statistics`].
+    Statistics {
+        /// UUIDs as the module gave them, at most 100.
+        players: Vec<String>,
+        /// The statistic's name.
+        name: String,
+        /// `global` where the module gave none.
+        game_mode: String,
+        /// The period counted over.
+        period: Period,
+    },
+    /// A balance. Answer: [`HostAnswer::Balance`].
+    Balance {
+        /// A UUID as the module gave it.
+        player: String,
+        /// The currency's name.
+        currency: String,
+    },
+    /// A permission, resolved. Answer: [`HostAnswer::Permission`].
+    Permission {
+        /// A UUID as the module gave it.
+        player: String,
+        /// The node asked about.
+        node: String,
+        /// In this context.
+        context: Option<String>,
+        /// In this world.
+        world: Option<String>,
+    },
+    /// A player's punishments, newest first. Answer: [`HostAnswer::Punishments`].
+    Punishments {
+        /// A UUID or a name as the module gave it.
+        player: String,
+        /// Which of them.
+        filter: PunishmentFilter,
+    },
+    /// Where a player is. Answer: [`HostAnswer::Online`].
+    Online {
+        /// A UUID as the module gave it.
+        player: String,
+    },
+    /// Who is on a candidate of this matchmaking call. Answer: [`HostAnswer::Players`].
+    PlayersOn {
+        /// The server.
+        server_id: String,
+        /// The world, where the candidate is one.
+        world_id: Option<String>,
+    },
+}
+
+/// The answer to a [`HostCall`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum HostAnswer {
+    /// A key's value, where it has one.
+    Value(Option<String>),
+    /// It is done.
+    Done,
+    /// The sum.
+    Number(i64),
+    /// Whether there was something to delete.
+    Deleted(bool),
+    /// One per player asked about, in their order.
+    Statistics(Vec<Option<f64>>),
+    /// In ten-thousandths; none where there is no such currency.
+    Balance(Option<i64>),
+    /// What is decided about the permission.
+    Permission(PermissionState),
+    /// Newest first.
+    Punishments(Vec<Punishment>),
+    /// None when offline.
+    Online(Option<Location>),
+    /// UUIDs, at most 200.
+    Players(Vec<String>),
+}
+
+/// A data call that was made, in the order they were made: with the input and the context all a replay needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostCallRecord {
+    /// What was asked.
+    #[serde(flatten)]
+    pub call: HostCall,
+    /// What the module was told.
+    pub answer: Result<HostAnswer, HostError>,
+}
+
+/// A host without data: every list is empty, every key missing, every player unknown. Trial calls get it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EmptyHost;
+
+impl Host for EmptyHost {
+    fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
+        let answer = match call {
+            HostCall::StoreGet { .. } => HostAnswer::Value(None),
+            HostCall::StoreSet { .. } => HostAnswer::Done,
+            HostCall::StoreIncrement { by, .. } => HostAnswer::Number(*by),
+            HostCall::StoreDelete { .. } => HostAnswer::Deleted(false),
+            HostCall::Statistics { players, .. } => {
+                HostAnswer::Statistics(vec![None; players.len()])
+            }
+            HostCall::Balance { .. } => HostAnswer::Balance(None),
+            HostCall::Permission { .. } => HostAnswer::Permission(PermissionState::Undefined),
+            HostCall::Punishments { .. } => HostAnswer::Punishments(Vec::new()),
+            HostCall::Online { .. } => HostAnswer::Online(None),
+            HostCall::PlayersOn { .. } => HostAnswer::Players(Vec::new()),
+        };
+        Box::pin(std::future::ready(Ok(answer)))
+    }
+}

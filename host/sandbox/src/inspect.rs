@@ -1,0 +1,294 @@
+//! What an upload is, judged from its outside before anything is compiled.
+
+use crate::contract::{HOST_INTERFACES, PACKAGE, Point, SUPPORTED_VERSIONS};
+use wasmparser::{ComponentExternName, ComponentExternalKind, Parser, Payload};
+
+/// What an upload turned out to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Upload {
+    /// A component.
+    Component(Surface),
+    /// A core module, and whether it carries its component type.
+    Core {
+        has_type: bool,
+        imports: Vec<String>,
+    },
+}
+
+/// The names a component imports and exports.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Surface {
+    pub(crate) imports: Vec<String>,
+    /// With whether the export is an interface.
+    pub(crate) exports: Vec<(String, bool)>,
+}
+
+/// What a component offers the hub.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Offer {
+    pub(crate) points: Vec<Point>,
+    pub(crate) world_version: String,
+}
+
+const NOT_WASM: &str = "this is not a WebAssembly module";
+
+/// Reads the outline of an upload.
+pub(crate) fn inspect(bytes: &[u8]) -> Result<Upload, String> {
+    if Parser::is_component(bytes) {
+        surface(bytes).map(Upload::Component)
+    } else if Parser::is_core_wasm(bytes) {
+        core(bytes)
+    } else {
+        Err(format!(
+            "{NOT_WASM}: it starts with neither a component's nor a core module's header"
+        ))
+    }
+}
+
+fn broken(error: &wasmparser::BinaryReaderError) -> String {
+    format!("{NOT_WASM} that can be read: {error}")
+}
+
+fn surface(bytes: &[u8]) -> Result<Surface, String> {
+    let mut surface = Surface::default();
+    let mut depth = 0_u32;
+    for payload in Parser::new(0).parse_all(bytes) {
+        match payload.map_err(|error| broken(&error))? {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(section) if depth == 0 => {
+                for import in section {
+                    let import = import.map_err(|error| broken(&error))?;
+                    surface.imports.push(full_name(&import.name));
+                }
+            }
+            Payload::ComponentExportSection(section) if depth == 0 => {
+                for export in section {
+                    let export = export.map_err(|error| broken(&error))?;
+                    let is_interface = export.kind == ComponentExternalKind::Instance;
+                    surface
+                        .exports
+                        .push((full_name(&export.name), is_interface));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(surface)
+}
+
+/// A name with its version whole, where a part of it is written apart.
+fn full_name(name: &ComponentExternName<'_>) -> String {
+    format!("{}{}", name.name, name.version_suffix.unwrap_or_default())
+}
+
+fn core(bytes: &[u8]) -> Result<Upload, String> {
+    let mut has_type = false;
+    let mut imports = Vec::new();
+    for payload in Parser::new(0).parse_all(bytes) {
+        match payload.map_err(|error| broken(&error))? {
+            Payload::CustomSection(section) if section.name().starts_with("component-type") => {
+                has_type = true;
+            }
+            Payload::ImportSection(section) => {
+                for import in section.into_imports() {
+                    let import = import.map_err(|error| broken(&error))?;
+                    if imports.last().is_none_or(|last| last != import.module) {
+                        imports.push(import.module.to_owned());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(Upload::Core { has_type, imports })
+}
+
+/// Judges a component's imports and exports.
+pub(crate) fn judge(surface: &Surface) -> Result<Offer, String> {
+    check_wasi(surface.imports.iter().map(String::as_str))?;
+    let mut versions = Vec::new();
+    for import in &surface.imports {
+        let (interface, version) = contract_name(import).ok_or_else(|| {
+            format!(
+                "it imports `{import}`, which the hub does not offer. A module may import {} of \
+                 {PACKAGE}@{}",
+                HOST_INTERFACES.join(", "),
+                SUPPORTED_VERSIONS.join(" or "),
+            )
+        })?;
+        check_version(import, version)?;
+        if interface != "types" && !HOST_INTERFACES.contains(&interface) {
+            return Err(format!(
+                "it imports `{import}`, which is not part of the contract. A module may import {}",
+                HOST_INTERFACES.join(", "),
+            ));
+        }
+        versions.push(version);
+    }
+    let mut points = Vec::new();
+    for (export, is_interface) in &surface.exports {
+        let point = contract_name(export)
+            .filter(|_| *is_interface)
+            .map(|(interface, version)| (Point::from_name(interface), version));
+        let Some((Some(point), version)) = point else {
+            return Err(format!(
+                "it exports `{export}`, which is no extension point. The points are {}",
+                point_names(),
+            ));
+        };
+        check_version(export, version)?;
+        points.push(point);
+        versions.push(version);
+    }
+    versions.sort_unstable();
+    versions.dedup();
+    let world_version = match versions.as_slice() {
+        [version] => (*version).to_owned(),
+        [] => return Err(no_point()),
+        _ => {
+            return Err(format!(
+                "it mixes versions of the contract: {}",
+                versions.join(", ")
+            ));
+        }
+    };
+    if points.is_empty() {
+        return Err(no_point());
+    }
+    points.sort_unstable();
+    Ok(Offer {
+        points,
+        world_version,
+    })
+}
+
+/// Refuses imports of WASI in words that tell the author how to build without.
+pub(crate) fn check_wasi<'a>(imports: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    let wasi: Vec<_> = imports
+        .filter(|name| name.starts_with("wasi"))
+        .take(3)
+        .collect();
+    if wasi.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "it imports WASI ({}), but a module has no files, sockets, clock or randomness of its own: the time \
+         and a seed are in the call's context. Build it without WASI. Rust: the target \
+         wasm32-unknown-unknown instead of wasm32-wasip1 or wasm32-wasip2. JavaScript: `jco componentize` \
+         with `--disable all`. Python: `componentize-py componentize` with `--stub-wasi`. C: clang with \
+         `--target=wasm32 -nostdlib` instead of the WASI SDK",
+        wasi.join(", "),
+    ))
+}
+
+/// Splits `network-hub:module/chat@1.0.0` into interface and version.
+fn contract_name(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix(PACKAGE)?
+        .strip_prefix('/')?
+        .split_once('@')
+}
+
+fn check_version(name: &str, version: &str) -> Result<(), String> {
+    if SUPPORTED_VERSIONS.contains(&version) {
+        return Ok(());
+    }
+    Err(format!(
+        "`{name}` is of version {version} of the contract; this hub supports {}",
+        SUPPORTED_VERSIONS.join(", ")
+    ))
+}
+
+fn no_point() -> String {
+    format!(
+        "it exports no extension point. A module exports one or more of {}",
+        point_names()
+    )
+}
+
+fn point_names() -> String {
+    let names: Vec<_> = Point::ALL
+        .iter()
+        .map(|point| format!("{PACKAGE}/{point}"))
+        .collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn surface(imports: &[&str], exports: &[&str]) -> Surface {
+        Surface {
+            imports: imports.iter().map(ToString::to_string).collect(),
+            exports: exports
+                .iter()
+                .map(|name| ((*name).to_owned(), true))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_component_may_export_any_subset_of_the_points() {
+        let offer = judge(&surface(
+            &[
+                "network-hub:module/types@1.0.0",
+                "network-hub:module/log@1.0.0",
+            ],
+            &[
+                "network-hub:module/punishment@1.0.0",
+                "network-hub:module/chat@1.0.0",
+            ],
+        ))
+        .unwrap();
+        assert_eq!(offer.points, [Point::Chat, Point::Punishment]);
+        assert_eq!(offer.world_version, "1.0.0");
+    }
+
+    #[test]
+    fn what_is_refused_is_refused_with_a_reason() {
+        let chat = "network-hub:module/chat@1.0.0";
+        for (imports, exports, reason) in [
+            (&[][..], &[][..], "exports no extension point"),
+            (
+                &["network-hub:module/log@1.0.0"],
+                &[],
+                "exports no extension point",
+            ),
+            (
+                &["wasi:cli/environment@0.2.6"],
+                &[chat],
+                "wasm32-unknown-unknown",
+            ),
+            (
+                &["network-hub:module/log@1.1.0"],
+                &[chat],
+                "this hub supports 1.0.0",
+            ),
+            (
+                &["network-hub:module/http@1.0.0"],
+                &[chat],
+                "not part of the contract",
+            ),
+            (&["acme:tools/log@1.0.0"], &[chat], "does not offer"),
+            (&[], &[chat, "run"], "no extension point"),
+            (&[], &["network-hub:module/chat@2.0.0"], "version 2.0.0"),
+        ] {
+            let error = judge(&surface(imports, exports)).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_module_are_named_so() {
+        for bytes in [
+            &b""[..],
+            b"PK\x03\x04",
+            b"\0asm\x01\0\0\0\xff",
+            b"\0asm\x0d\0\x01\0\xff",
+        ] {
+            let error = inspect(bytes).unwrap_err();
+            assert!(error.contains(NOT_WASM), "{error}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What a call, and a compilation, may cost.
+
+use crate::contract::Point;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The longest duration a module may give a punishment: ten years, in milliseconds.
+pub const MAX_DURATION_MS: u64 = 10 * 365 * 24 * 60 * 60 * 1000;
+/// The longest rewritten chat line, in characters.
+pub const MAX_LINE_CHARS: usize = 1024;
+/// The longest reason, in characters.
+pub const MAX_REASON_CHARS: usize = 256;
+/// The most follow-ups one review may ask for.
+pub const MAX_FOLLOW_UPS: usize = 8;
+
+/// What one call of a module may cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Limits {
+    /// Time from the call's arrival to its answer, waiting for a place and for host calls included.
+    pub wall: Duration,
+    /// WebAssembly instructions, roughly; unlike time, the same in every run.
+    pub fuel: u64,
+    /// Linear memory, in bytes. More than [`crate::SandboxConfig::max_memory_bytes`] counts as that.
+    pub memory_bytes: usize,
+    /// Host calls that touch data.
+    pub host_calls: u32,
+    /// Log lines kept; more are counted and dropped.
+    pub log_lines: usize,
+    /// Bytes kept of a log line.
+    pub log_line_bytes: usize,
+}
+
+impl Limits {
+    /// The limits of a point where a plan says nothing else.
+    pub const fn of(point: Point) -> Self {
+        let (wall_ms, fuel) = match point {
+            Point::Matchmaking => (25, 100_000_000),
+            Point::Chat => (10, 50_000_000),
+            Point::Punishment => (50, 200_000_000),
+        };
+        Self {
+            wall: Duration::from_millis(wall_ms),
+            fuel,
+            memory_bytes: 64 << 20,
+            host_calls: 8,
+            log_lines: 64,
+            log_line_bytes: 2048,
+        }
+    }
+}
+
+/// What compiling one module may cost. Enforced on the child process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompileLimits {
+    /// Time from start to result.
+    pub wall: Duration,
+    /// CPU time over all its threads, in seconds.
+    pub cpu_seconds: u64,
+    /// Address space, in bytes.
+    pub memory_bytes: u64,
+    /// The size of an upload, in bytes.
+    pub module_bytes: usize,
+    /// Threads it may compile with.
+    pub threads: usize,
+}
+
+impl Default for CompileLimits {
+    fn default() -> Self {
+        Self {
+            wall: Duration::from_mins(1),
+            cpu_seconds: 60,
+            memory_bytes: 4 << 30,
+            module_bytes: 64 << 20,
+            threads: 2,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The host functions, as the contract names them. Each only translates; what they do is in `state.rs`.
+
+use crate::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
+use crate::contract::{HostError, LogLevel, SUPPORTED_VERSIONS, interface_name};
+use crate::host::{HostAnswer, HostCall};
+use crate::state::State;
+use crate::texts::Text;
+use wasmtime::component::Linker;
+use wasmtime::{Engine, Result, StoreContextMut};
+
+type Cx<'a> = StoreContextMut<'a, State>;
+type Answer<T> = Result<(Result<T, HostError>,)>;
+
+/// A linker with every host function of every supported version of the contract, and nothing else.
+pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>> {
+    let mut linker = Linker::new(engine);
+    for version in SUPPORTED_VERSIONS {
+        log(&mut linker, version)?;
+        store(&mut linker, version)?;
+        players(&mut linker, version)?;
+        candidates(&mut linker, version)?;
+    }
+    Ok(linker)
+}
+
+fn log(linker: &mut Linker<State>, version: &str) -> Result<()> {
+    let mut log = linker.instance(&interface_name("log", version))?;
+    log.func_wrap(
+        "write",
+        |mut cx: Cx<'_>, (level, message): (LogLevel, String)| {
+            cx.data_mut().log(level, message);
+            Ok(())
+        },
+    )
+}
+
+fn store(linker: &mut Linker<State>, version: &str) -> Result<()> {
+    let mut store = linker.instance(&interface_name("store", version))?;
+    store.func_wrap("get", |mut cx: Cx<'_>, (key,): (String,)| {
+        ask(&mut cx, HostCall::StoreGet { key }, |answer| match answer {
+            HostAnswer::Value(value) => Some(value),
+            _ => None,
+        })
+    })?;
+    store.func_wrap(
+        "set",
+        |mut cx: Cx<'_>, (key, value, ttl_ms): (String, String, Option<u64>)| {
+            let call = HostCall::StoreSet { key, value, ttl_ms };
+            ask(&mut cx, call, |answer| match answer {
+                HostAnswer::Done => Some(()),
+                _ => None,
+            })
+        },
+    )?;
+    store.func_wrap(
+        "increment",
+        |mut cx: Cx<'_>, (key, by, ttl_ms): (String, i64, Option<u64>)| {
+            let call = HostCall::StoreIncrement { key, by, ttl_ms };
+            ask(&mut cx, call, |answer| match answer {
+                HostAnswer::Number(sum) => Some(sum),
+                _ => None,
+            })
+        },
+    )?;
+    store.func_wrap("delete", |mut cx: Cx<'_>, (key,): (String,)| {
+        ask(
+            &mut cx,
+            HostCall::StoreDelete { key },
+            |answer| match answer {
+                HostAnswer::Deleted(deleted) => Some(deleted),
+                _ => None,
+            },
+        )
+    })
+}
+
+type StatisticsParams = (Vec<String>, String, Option<String>, Period);
+type PermissionParams = (String, String, Option<String>, Option<String>);
+
+fn players(linker: &mut Linker<State>, version: &str) -> Result<()> {
+    let mut players = linker.instance(&interface_name("players", version))?;
+    players.func_wrap(
+        "statistics",
+        |mut cx: Cx<'_>, (players, name, game_mode, period): StatisticsParams| {
+            let asked = players.len();
+            let game_mode = game_mode.unwrap_or_else(|| "global".into());
+            let call = HostCall::Statistics {
+                players,
+                name,
+                game_mode,
+                period,
+            };
+            ask(&mut cx, call, |answer| match answer {
+                HostAnswer::Statistics(values) if values.len() == asked => Some(values),
+                _ => None,
+            })
+        },
+    )?;
+    players.func_wrap(
+        "balance",
+        |mut cx: Cx<'_>, (player, currency): (String, String)| {
+            let call = HostCall::Balance { player, currency };
+            ask(&mut cx, call, |answer| match answer {
+                HostAnswer::Balance(balance) => Some(balance),
+                _ => None,
+            })
+        },
+    )?;
+    players.func_wrap(
+        "permission",
+        |mut cx: Cx<'_>,
+         (player, node, context, world): PermissionParams|
+         -> Answer<PermissionState> {
+            let call = HostCall::Permission {
+                player,
+                node,
+                context,
+                world,
+            };
+            ask(&mut cx, call, |answer| match answer {
+                HostAnswer::Permission(state) => Some(state),
+                _ => None,
+            })
+        },
+    )?;
+    players.func_wrap(
+        "punishments",
+        |mut cx: Cx<'_>, (player, filter): (String, PunishmentFilter)| -> Answer<Vec<Punishment>> {
+            let call = HostCall::Punishments { player, filter };
+            ask(&mut cx, call, |answer| match answer {
+                HostAnswer::Punishments(punishments) => Some(punishments),
+                _ => None,
+            })
+        },
+    )?;
+    players.func_wrap(
+        "online",
+        |mut cx: Cx<'_>, (player,): (String,)| -> Answer<Option<Location>> {
+            ask(
+                &mut cx,
+                HostCall::Online { player },
+                |answer| match answer {
+                    HostAnswer::Online(location) => Some(location),
+                    _ => None,
+                },
+            )
+        },
+    )
+}
+
+fn candidates(linker: &mut Linker<State>, version: &str) -> Result<()> {
+    let mut candidates = linker.instance(&interface_name("candidates", version))?;
+    for (name, text) in [
+        ("server-id", Text::ServerId),
+        ("server-type", Text::ServerType),
+        ("display-name", Text::DisplayName),
+        ("world-id", Text::WorldId),
+        ("world-type", Text::WorldType),
+        ("state-name", Text::StateName),
+    ] {
+        candidates.func_wrap(name, move |cx: Cx<'_>, (candidate,): (u32,)| {
+            Ok((cx.data().text(candidate, text)?,))
+        })?;
+    }
+    candidates.func_wrap("region-name", |cx: Cx<'_>, (region,): (u16,)| {
+        Ok((cx.data().region_name(region)?,))
+    })?;
+    candidates.func_wrap("region-number", |cx: Cx<'_>, (name,): (String,)| {
+        Ok((cx.data().region_number(&name)?,))
+    })?;
+    candidates.func_wrap("players", |mut cx: Cx<'_>, (candidate,): (u32,)| {
+        let server_id = cx.data().text(candidate, Text::ServerId)?;
+        let world_id = Some(cx.data().text(candidate, Text::WorldId)?).filter(|id| !id.is_empty());
+        let call = HostCall::PlayersOn {
+            server_id,
+            world_id,
+        };
+        ask(&mut cx, call, |answer| match answer {
+            HostAnswer::Players(players) => Some(players),
+            _ => None,
+        })
+    })
+}
+
+fn ask<T>(
+    cx: &mut Cx<'_>,
+    call: HostCall,
+    pick: impl FnOnce(HostAnswer) -> Option<T>,
+) -> Answer<T> {
+    Ok((cx.data_mut().ask(call, pick)?,))
+}

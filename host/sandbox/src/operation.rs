@@ -1,0 +1,281 @@
+//! The functions modules export, one type per function: what goes in, what comes out, and what is a valid answer.
+
+use crate::bounds::{check_duration, check_line, check_reason};
+use crate::contract::matchmaking::{MatchRequest, Refusal, ServerCandidate, WorldCandidate};
+use crate::contract::{CallContext, Point, chat, punishment};
+use crate::limits::MAX_FOLLOW_UPS;
+use crate::state::State;
+use crate::texts::CandidateTexts;
+use std::sync::Arc;
+use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Lower};
+use wasmtime::{Result, Store};
+
+/// The input of a matchmaking call.
+pub struct Candidates<C> {
+    /// Who is looking for what.
+    pub request: Arc<MatchRequest>,
+    /// What they could join, in the order the hub would choose.
+    pub candidates: Vec<C>,
+    /// The candidates' texts, by position in `candidates`.
+    pub texts: Arc<dyn CandidateTexts>,
+}
+
+/// A candidate that can be numbered.
+pub trait Candidate: Copy + Send + Sync + 'static {
+    /// Sets its position in the list.
+    fn number(&mut self, index: u32);
+}
+
+impl Candidate for ServerCandidate {
+    fn number(&mut self, index: u32) {
+        self.index = index;
+    }
+}
+
+impl Candidate for WorldCandidate {
+    fn number(&mut self, index: u32) {
+        self.index = index;
+    }
+}
+
+/// The answer of a matchmaking call: indices, best first, or why nobody is matched.
+pub type RankAnswer = Result<Vec<u32>, Refusal>;
+
+/// A function of an extension point. Implemented by [`RankServers`], [`RankWorlds`], [`FilterChat`] and
+/// [`ReviewPunishment`] alone.
+pub trait Operation: Invoke<Self::Input, Self::Answer> + 'static {
+    /// The extension point it belongs to.
+    const POINT: Point;
+    /// Its position in [`Point`]'s list of functions.
+    #[doc(hidden)]
+    const FUNCTION: usize;
+    /// What a module is given beside the context.
+    type Input: Send + Sync + 'static;
+    /// What it answers.
+    type Answer: Send + 'static;
+}
+
+/// `matchmaking.rank-servers`.
+#[derive(Clone, Copy, Debug)]
+pub struct RankServers;
+/// `matchmaking.rank-worlds`.
+#[derive(Clone, Copy, Debug)]
+pub struct RankWorlds;
+/// `chat.filter`.
+#[derive(Clone, Copy, Debug)]
+pub struct FilterChat;
+/// `punishment.review`.
+#[derive(Clone, Copy, Debug)]
+pub struct ReviewPunishment;
+
+impl Operation for RankServers {
+    const POINT: Point = Point::Matchmaking;
+    const FUNCTION: usize = 0;
+    type Input = Candidates<ServerCandidate>;
+    type Answer = RankAnswer;
+}
+
+impl Operation for RankWorlds {
+    const POINT: Point = Point::Matchmaking;
+    const FUNCTION: usize = 1;
+    type Input = Candidates<WorldCandidate>;
+    type Answer = RankAnswer;
+}
+
+impl Operation for FilterChat {
+    const POINT: Point = Point::Chat;
+    const FUNCTION: usize = 0;
+    type Input = chat::Line;
+    type Answer = chat::Verdict;
+}
+
+impl Operation for ReviewPunishment {
+    const POINT: Point = Point::Punishment;
+    const FUNCTION: usize = 0;
+    type Input = punishment::Proposal;
+    type Answer = punishment::Verdict;
+}
+
+/// What the sandbox itself needs of an operation.
+pub(crate) mod sealed {
+    use super::{
+        Arc, CallContext, CandidateTexts, ComponentExportIndex, Instance, Result, State, Store,
+    };
+
+    /// A running call.
+    pub struct Running<'a> {
+        pub(crate) store: &'a mut Store<State>,
+        pub(crate) instance: &'a Instance,
+        pub(crate) export: &'a ComponentExportIndex,
+        pub(crate) context: &'a CallContext,
+    }
+
+    pub trait Invoke<Input, Answer> {
+        /// Calls the exported function.
+        fn invoke(running: Running<'_>, input: &Input) -> Result<Answer>;
+
+        /// Checks the answer against the bounds of the contract; says what is wrong with it.
+        fn check(input: &Input, answer: &Answer) -> std::result::Result<(), String>;
+
+        /// The texts host functions may look up.
+        fn texts(_input: &Input) -> Option<Arc<dyn CandidateTexts>> {
+            None
+        }
+    }
+}
+
+use sealed::{Invoke, Running};
+
+fn call<Params, Answer>(running: Running<'_>, params: Params) -> Result<Answer>
+where
+    Params: ComponentNamedList + Lower,
+    Answer: Send + Sync + Lift + 'static,
+{
+    let function = running
+        .instance
+        .get_typed_func::<Params, (Answer,)>(&mut *running.store, running.export)?;
+    Ok(function.call(&mut *running.store, params)?.0)
+}
+
+impl Invoke<Candidates<ServerCandidate>, RankAnswer> for RankServers {
+    fn invoke(running: Running<'_>, input: &Candidates<ServerCandidate>) -> Result<RankAnswer> {
+        let params = (running.context, &*input.request, &*input.candidates);
+        call(running, params)
+    }
+
+    fn check(input: &Candidates<ServerCandidate>, answer: &RankAnswer) -> Result<(), String> {
+        check_ranking(input.candidates.len(), answer)
+    }
+
+    fn texts(input: &Candidates<ServerCandidate>) -> Option<Arc<dyn CandidateTexts>> {
+        Some(Arc::clone(&input.texts))
+    }
+}
+
+impl Invoke<Candidates<WorldCandidate>, RankAnswer> for RankWorlds {
+    fn invoke(running: Running<'_>, input: &Candidates<WorldCandidate>) -> Result<RankAnswer> {
+        let params = (running.context, &*input.request, &*input.candidates);
+        call(running, params)
+    }
+
+    fn check(input: &Candidates<WorldCandidate>, answer: &RankAnswer) -> Result<(), String> {
+        check_ranking(input.candidates.len(), answer)
+    }
+
+    fn texts(input: &Candidates<WorldCandidate>) -> Option<Arc<dyn CandidateTexts>> {
+        Some(Arc::clone(&input.texts))
+    }
+}
+
+impl Invoke<chat::Line, chat::Verdict> for FilterChat {
+    fn invoke(running: Running<'_>, line: &chat::Line) -> Result<chat::Verdict> {
+        let params = (running.context, line);
+        call(running, params)
+    }
+
+    fn check(_: &chat::Line, verdict: &chat::Verdict) -> Result<(), String> {
+        match &verdict.decision {
+            chat::Decision::Allow => {}
+            chat::Decision::Rewrite(text) => check_line(text)?,
+            chat::Decision::Refuse(reason) => check_reason(reason, true)?,
+        }
+        if let Some(mute) = &verdict.mute {
+            check_duration(mute.duration_ms)?;
+            check_reason(&mute.reason, true)?;
+        }
+        Ok(())
+    }
+}
+
+impl Invoke<punishment::Proposal, punishment::Verdict> for ReviewPunishment {
+    fn invoke(
+        running: Running<'_>,
+        proposal: &punishment::Proposal,
+    ) -> Result<punishment::Verdict> {
+        let params = (running.context, proposal);
+        call(running, params)
+    }
+
+    fn check(proposal: &punishment::Proposal, verdict: &punishment::Verdict) -> Result<(), String> {
+        match &verdict.decision {
+            punishment::Decision::Accept => {}
+            punishment::Decision::Amend(terms) => check_terms(&proposal.terms, terms)?,
+            punishment::Decision::Refuse(reason) => check_reason(reason, true)?,
+        }
+        if verdict.follow_ups.len() > MAX_FOLLOW_UPS {
+            return Err(format!(
+                "{} follow-ups are more than {MAX_FOLLOW_UPS}",
+                verdict.follow_ups.len()
+            ));
+        }
+        let mut follow_ups = verdict.follow_ups.iter();
+        follow_ups.try_for_each(|terms| check_terms(&proposal.terms, terms))
+    }
+}
+
+/// What a module leaves as it was proposed is the hub's own, and not checked again.
+fn check_terms(proposed: &punishment::Terms, terms: &punishment::Terms) -> Result<(), String> {
+    if terms.reason != proposed.reason {
+        check_reason(&terms.reason, false)?;
+    }
+    match terms.duration_ms {
+        duration if duration == proposed.duration_ms => Ok(()),
+        Some(duration_ms) => check_duration(duration_ms),
+        None => Ok(()),
+    }
+}
+
+/// A ranking holds positions of the input, each at most once.
+fn check_ranking(candidates: usize, answer: &RankAnswer) -> Result<(), String> {
+    let order = match answer {
+        Ok(order) => order,
+        Err(refusal) => return check_reason(&refusal.reason, true),
+    };
+    let mut seen = vec![false; candidates];
+    for &index in order {
+        match seen.get_mut(index as usize) {
+            None => return Err(format!("there is no candidate {index} among {candidates}")),
+            Some(true) => return Err(format!("candidate {index} is listed twice")),
+            Some(fresh) => *fresh = true,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::PunishmentKind;
+
+    #[test]
+    fn a_ranking_lists_candidates_of_the_call_once() {
+        assert!(check_ranking(3, &Ok(vec![2, 0])).is_ok());
+        assert!(check_ranking(3, &Ok(vec![])).is_ok());
+        assert!(check_ranking(3, &Ok(vec![3])).is_err());
+        assert!(check_ranking(3, &Ok(vec![1, 1])).is_err());
+        assert!(
+            check_ranking(
+                3,
+                &Err(Refusal {
+                    reason: String::new()
+                })
+            )
+            .is_err()
+        );
+    }
+
+    #[test]
+    fn only_what_a_module_changed_of_the_terms_is_checked() {
+        let terms = |duration_ms, reason: &str| punishment::Terms {
+            kind: PunishmentKind::Mute,
+            duration_ms,
+            reason: reason.into(),
+        };
+        let long = "x".repeat(300);
+        let proposed = terms(Some(u64::MAX), &long);
+        assert!(check_terms(&proposed, &terms(Some(u64::MAX), &long)).is_ok());
+        assert!(check_terms(&proposed, &terms(None, "short")).is_ok());
+        assert!(check_terms(&proposed, &terms(Some(0), "short")).is_err());
+        assert!(check_terms(&proposed, &terms(Some(1), &"y".repeat(257))).is_err());
+    }
+}

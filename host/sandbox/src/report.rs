@@ -1,0 +1,110 @@
+//! What is known about a call once it is over.
+
+use crate::contract::LogLevel;
+use crate::host::HostCallRecord;
+use serde::{Deserialize, Serialize};
+
+/// One call of one module: its answer or why there is none, and what it cost.
+#[derive(Clone, Debug)]
+pub struct CallReport<T> {
+    /// The module's answer, checked against the bounds of its point.
+    pub result: Result<T, CallFailure>,
+    /// Microseconds from entering the sandbox to the answer, without waiting for a place.
+    pub micros: u64,
+    /// Fuel used.
+    pub fuel: u64,
+    /// The most linear memory it had, in bytes.
+    pub memory_bytes: usize,
+    /// What it logged.
+    pub logs: Vec<LogLine>,
+    /// Log lines dropped over the limit.
+    pub logs_dropped: u32,
+    /// The data calls it made, in order.
+    pub host_calls: Vec<HostCallRecord>,
+}
+
+impl<T> CallReport<T> {
+    /// The report of a call that never entered the sandbox.
+    pub(crate) fn not_run(failure: CallFailure) -> Self {
+        Self {
+            result: Err(failure),
+            micros: 0,
+            fuel: 0,
+            memory_bytes: 0,
+            logs: Vec::new(),
+            logs_dropped: 0,
+            host_calls: Vec::new(),
+        }
+    }
+}
+
+/// A line a module logged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLine {
+    /// How much it matters.
+    pub level: LogLevel,
+    /// The text, cut at the limit.
+    pub message: String,
+}
+
+/// Why a call has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
+#[serde(tag = "failure", rename_all = "camelCase")]
+pub enum CallFailure {
+    /// The module trapped: a panic, a stack overflow, an access out of bounds and the like.
+    #[error("the module trapped: {message}")]
+    Trap {
+        /// What happened.
+        message: String,
+        /// Where, by function names (and files and lines where the module carries them). May be empty.
+        backtrace: String,
+    },
+    /// The deadline passed.
+    #[error("the call took longer than its time limit")]
+    TimedOut,
+    /// The fuel ran out.
+    #[error("the call used up its fuel")]
+    OutOfFuel,
+    /// The module wanted more memory than it may have, and gave up.
+    #[error("the call needed more memory than its limit")]
+    OutOfMemory,
+    /// The module made more data calls than it may.
+    #[error("the call made more host calls than its limit")]
+    HostCallLimit,
+    /// The answer, or an argument of a host call, is outside of what the contract allows.
+    #[error("the answer is invalid: {reason}")]
+    InvalidAnswer {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No place became free before the deadline: too many calls of this network and point at once.
+    #[error("too many calls at once")]
+    Busy,
+    /// The hub could not run the module, through no fault of the module's.
+    #[error("the module could not be run: {reason}")]
+    Unavailable {
+        /// For the operator's log.
+        reason: String,
+    },
+}
+
+impl CallFailure {
+    /// A stable code for statistics and the wire.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Trap { .. } => "trap",
+            Self::TimedOut => "timed_out",
+            Self::OutOfFuel => "out_of_fuel",
+            Self::OutOfMemory => "out_of_memory",
+            Self::HostCallLimit => "host_call_limit",
+            Self::InvalidAnswer { .. } => "invalid_answer",
+            Self::Busy => "busy",
+            Self::Unavailable { .. } => "unavailable",
+        }
+    }
+
+    /// Whether the module is to blame, so that its breaker counts it.
+    pub const fn is_the_modules(&self) -> bool {
+        !matches!(self, Self::Busy | Self::Unavailable { .. })
+    }
+}

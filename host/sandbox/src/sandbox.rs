@@ -1,0 +1,288 @@
+//! The sandbox itself: what is shared by all modules of all networks.
+
+use crate::cache::{ArtifactCache, Cached};
+use crate::compile::{Compile, Compiled, Compiler};
+use crate::contract::Point;
+use crate::limits::CompileLimits;
+use crate::linker::linker;
+use crate::module::{ComponentSource, Module, ModuleHandle, Ready, Sha256Sum};
+use crate::state::State;
+use crate::ticker::Ticker;
+use crate::{engine, trial};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use wasmtime::Engine;
+use wasmtime::component::{Component, Linker};
+
+/// How a [`Sandbox`] is set up.
+#[derive(Clone, Debug)]
+pub struct SandboxConfig {
+    /// How modules are compiled.
+    pub compiler: Compiler,
+    /// What compiling one may cost.
+    pub compile_limits: CompileLimits,
+    /// Modules compiled at once.
+    pub compiles_at_once: usize,
+    /// The folder for compiled code. It is created where it is missing, and may be deleted at any time.
+    pub cache_dir: PathBuf,
+    /// The secret by which compiled code is recognised as this hub's own. Keep it out of `cache_dir`.
+    pub mac_key: [u8; 32],
+    /// Compiled code kept in memory, in bytes.
+    pub cache_bytes: u64,
+    /// Calls that run at once, over all networks.
+    pub calls_at_once: u32,
+    /// The most memory any call may have, in bytes, whatever its limits say.
+    pub max_memory_bytes: usize,
+}
+
+impl SandboxConfig {
+    /// The usual sizes.
+    pub fn new(compiler: Compiler, cache_dir: PathBuf, mac_key: [u8; 32]) -> Self {
+        Self {
+            compiler,
+            compile_limits: CompileLimits::default(),
+            compiles_at_once: 1,
+            cache_dir,
+            mac_key,
+            cache_bytes: 512 << 20,
+            calls_at_once: 64,
+            max_memory_bytes: 64 << 20,
+        }
+    }
+}
+
+/// Runs modules. Cheap to clone; all clones are the same sandbox.
+#[derive(Clone)]
+pub struct Sandbox(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) engine: Engine,
+    pub(crate) ticker: Ticker,
+    /// One place per instance the pool can hold.
+    pub(crate) places: Arc<Semaphore>,
+    pub(crate) max_memory_bytes: usize,
+    linker: Linker<State>,
+    compile: Compile,
+    artifacts: ArtifactCache,
+    ready: moka::sync::Cache<Sha256Sum, Arc<Ready>>,
+}
+
+/// The sandbox could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// The engine refused its settings, or its pool does not fit the address space.
+    #[error("the WebAssembly engine did not start: {0}")]
+    Engine(String),
+    /// The folder for compiled code, or a thread, could not be had.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// An upload did not become a module.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// It can't be a module; the reason is for its author.
+    #[error("{0}")]
+    Invalid(String),
+    /// The hub failed; the reason is for its operator.
+    #[error("{0}")]
+    Internal(String),
+}
+
+/// A module could not be loaded; the reason is for the operator.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct LoadError(pub String);
+
+/// An upload that is a module.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The SHA-256 of the bytes as they were uploaded.
+    pub sha256: Sha256Sum,
+    /// The component to store: the upload itself, or what a core module was wrapped into.
+    pub component: Vec<u8>,
+    /// The SHA-256 of the component, by which it is loaded.
+    pub id: Sha256Sum,
+    /// The points it serves.
+    pub points: Vec<Point>,
+    /// The version of the contract it is written against.
+    pub world_version: String,
+}
+
+impl Sandbox {
+    /// Sets a sandbox up: reserves its pool of instances, opens the cache, starts the clock of deadlines.
+    ///
+    /// # Errors
+    /// See [`SandboxError`].
+    pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
+        let started = |error: wasmtime::Error| SandboxError::Engine(format!("{error:#}"));
+        let engine =
+            engine::running(config.calls_at_once, config.max_memory_bytes).map_err(started)?;
+        let compatibility = engine::compatibility(&engine);
+        Ok(Self(Arc::new(Inner {
+            ticker: Ticker::start(&engine)?,
+            places: Arc::new(Semaphore::new(config.calls_at_once as usize)),
+            max_memory_bytes: config.max_memory_bytes,
+            linker: linker(&engine).map_err(started)?,
+            compile: Compile::new(
+                config.compiler,
+                config.compile_limits,
+                config.compiles_at_once,
+            ),
+            artifacts: ArtifactCache::open(&config.cache_dir, compatibility, config.mac_key)?,
+            ready: moka::sync::Cache::builder()
+                .max_capacity(config.cache_bytes)
+                .weigher(|_, ready: &Arc<Ready>| ready.size())
+                .build(),
+            engine,
+        })))
+    }
+
+    /// Makes an upload a module: validates it, wraps a core module, compiles it, keeps the compiled code, and
+    /// tries every function it exports once. Takes as long as compiling does; drop the future to give up.
+    ///
+    /// # Errors
+    /// [`PrepareError::Invalid`] with a reason for the author where it can't be a module.
+    pub async fn prepare(&self, upload: Vec<u8>) -> Result<Prepared, PrepareError> {
+        let compiled = self.0.compile.compile(&self.0.engine, &upload).await?;
+        let inner = Arc::clone(&self.0);
+        let (prepared, ready) = blocking(move || inner.keep(upload, compiled)).await??;
+        trial::run(self, &ready, &prepared.points)
+            .await
+            .map_err(PrepareError::Invalid)?;
+        Ok(prepared)
+    }
+
+    /// Makes a stored component ready to be called: from memory, else from disk, else compiled from its source.
+    ///
+    /// # Errors
+    /// [`LoadError`] where none of these works.
+    pub async fn load(
+        &self,
+        id: Sha256Sum,
+        source: Arc<dyn ComponentSource>,
+    ) -> Result<ModuleHandle, LoadError> {
+        let mut module = Module {
+            id,
+            points: Vec::new(),
+            source,
+            loading: tokio::sync::Mutex::default(),
+        };
+        module.points = self.ready(&module).await?.points();
+        Ok(ModuleHandle(Arc::new(module)))
+    }
+
+    /// A module's code, if it is in memory.
+    pub(crate) fn ready_now(&self, module: &Module) -> Option<Arc<Ready>> {
+        self.0.ready.get(&module.id)
+    }
+
+    /// A module's code, from wherever it is.
+    pub(crate) async fn ready(&self, module: &Module) -> Result<Arc<Ready>, LoadError> {
+        if let Some(ready) = self.ready_now(module) {
+            return Ok(ready);
+        }
+        let _turn = module.loading.lock().await;
+        if let Some(ready) = self.ready_now(module) {
+            return Ok(ready);
+        }
+        let (inner, id) = (Arc::clone(&self.0), module.id);
+        let cached = blocking(move || inner.from_disk(id))
+            .await
+            .map_err(LoadError::from)?;
+        if let Some(ready) = cached? {
+            return Ok(ready);
+        }
+        let component = module.source.component().await.map_err(LoadError)?;
+        let compiled = self.0.compile.compile(&self.0.engine, &component).await?;
+        let inner = Arc::clone(&self.0);
+        let (prepared, ready) = blocking(move || inner.keep(component, compiled))
+            .await
+            .map_err(LoadError::from)??;
+        if prepared.id != module.id {
+            return Err(LoadError(format!(
+                "the stored component is {}, not {}",
+                prepared.id, module.id
+            )));
+        }
+        Ok(ready)
+    }
+}
+
+impl Inner {
+    /// Brings compiled code from disk into memory.
+    fn from_disk(&self, id: Sha256Sum) -> Result<Option<Arc<Ready>>, LoadError> {
+        match self.artifacts.load(&self.engine, id) {
+            Cached::Found(component) => self
+                .resolve(id, &component)
+                .map(Some)
+                .map_err(|error| LoadError(format!("{error:#}"))),
+            Cached::Missing => Ok(None),
+            Cached::Refused(why) => {
+                tracing::warn!(%why, "compiled code was refused and will be compiled again");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Keeps what was compiled, on disk and in memory.
+    fn keep(
+        &self,
+        upload: Vec<u8>,
+        compiled: Compiled,
+    ) -> Result<(Prepared, Arc<Ready>), PrepareError> {
+        let sha256 = Sha256Sum::of(&upload);
+        let (component, id) = match compiled.wrapped {
+            Some(component) => {
+                let id = Sha256Sum::of(&component);
+                (component, id)
+            }
+            None => (upload, sha256),
+        };
+        self.artifacts
+            .store(id, &compiled.artifact)
+            .map_err(|error| {
+                PrepareError::Internal(format!("compiled code could not be kept: {error}"))
+            })?;
+        let loaded = match self.artifacts.load(&self.engine, id) {
+            Cached::Found(component) => component,
+            Cached::Missing => return Err(PrepareError::Internal("compiled code vanished".into())),
+            Cached::Refused(why) => {
+                return Err(PrepareError::Invalid(format!("it can't be run: {why}")));
+            }
+        };
+        let ready = self.resolve(id, &loaded).map_err(|error| {
+            PrepareError::Invalid(format!("it does not fit the contract: {error:#}"))
+        })?;
+        let prepared = Prepared {
+            sha256,
+            component,
+            id,
+            points: compiled.offer.points,
+            world_version: compiled.offer.world_version,
+        };
+        Ok((prepared, ready))
+    }
+
+    fn resolve(&self, id: Sha256Sum, component: &Component) -> wasmtime::Result<Arc<Ready>> {
+        let ready = Arc::new(Ready::new(&self.linker, component)?);
+        self.ready.insert(id, Arc::clone(&ready));
+        Ok(ready)
+    }
+}
+
+/// Runs work that reads or writes files off the async threads.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, PrepareError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| PrepareError::Internal(format!("a task failed: {error}")))
+}
+
+impl From<PrepareError> for LoadError {
+    fn from(error: PrepareError) -> Self {
+        Self(error.to_string())
+    }
+}

@@ -1,0 +1,83 @@
+//! The texts of matchmaking candidates, looked up only when a module asks for them.
+
+use serde::{Deserialize, Serialize};
+
+/// Which text of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// The id of the server, or of the world's server.
+    ServerId,
+    /// The type of the server, or of the world's server.
+    ServerType,
+    /// The display name of the server or world.
+    DisplayName,
+    /// The id of the world; empty for a server.
+    WorldId,
+    /// The type of the world; empty for a server.
+    WorldType,
+    /// The game state as the server sent it.
+    StateName,
+}
+
+/// Looks up the texts of one matchmaking call's candidates. Implement it over what the candidates were made
+/// from, so that nothing is copied for a module that does not ask.
+pub trait CandidateTexts: Send + Sync {
+    /// A text of the candidate at that position of the input; none where there is no such candidate.
+    fn text(&self, candidate: usize, text: Text) -> Option<&str>;
+
+    /// The name of a region's number; none where the number is not of this call.
+    fn region_name(&self, region: u16) -> Option<&str>;
+
+    /// The number of a region's name; none where no candidate nor the player is in it.
+    fn region_number(&self, name: &str) -> Option<u16>;
+}
+
+/// Texts held as they are: for dry runs, replays and tests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlainTexts {
+    /// One per candidate, in their order.
+    pub candidates: Vec<PlainCandidate>,
+    /// Region names; a region's number is its position.
+    pub regions: Vec<String>,
+}
+
+/// The texts of one candidate.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PlainCandidate {
+    /// See [`Text::ServerId`].
+    pub server_id: String,
+    /// See [`Text::ServerType`].
+    pub server_type: String,
+    /// See [`Text::DisplayName`].
+    pub display_name: String,
+    /// See [`Text::WorldId`].
+    pub world_id: String,
+    /// See [`Text::WorldType`].
+    pub world_type: String,
+    /// See [`Text::StateName`].
+    pub state_name: String,
+}
+
+impl CandidateTexts for PlainTexts {
+    fn text(&self, candidate: usize, text: Text) -> Option<&str> {
+        let candidate = self.candidates.get(candidate)?;
+        Some(match text {
+            Text::ServerId => &candidate.server_id,
+            Text::ServerType => &candidate.server_type,
+            Text::DisplayName => &candidate.display_name,
+            Text::WorldId => &candidate.world_id,
+            Text::WorldType => &candidate.world_type,
+            Text::StateName => &candidate.state_name,
+        })
+    }
+
+    fn region_name(&self, region: u16) -> Option<&str> {
+        self.regions.get(usize::from(region)).map(String::as_str)
+    }
+
+    fn region_number(&self, name: &str) -> Option<u16> {
+        let position = self.regions.iter().position(|region| region == name)?;
+        u16::try_from(position).ok()
+    }
+}

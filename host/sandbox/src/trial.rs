@@ -1,0 +1,185 @@
+//! The trial call: each exported function once, with a small made-up input, before an upload counts as a module.
+
+use crate::clock::monotonic;
+use crate::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, WorldCandidate};
+use crate::contract::{CallContext, PlayerRef, Point, PunishmentKind, chat, punishment};
+use crate::host::EmptyHost;
+use crate::limits::Limits;
+use crate::module::Ready;
+use crate::operation::{
+    Candidates, FilterChat, Operation, RankServers, RankWorlds, ReviewPunishment,
+};
+use crate::report::CallFailure;
+use crate::sandbox::Sandbox;
+use crate::texts::{PlainCandidate, PlainTexts};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The machine has just been busy compiling, so time is not what a trial judges; fuel and memory are.
+const WALL: Duration = Duration::from_secs(5);
+
+/// Tries every function of the points. The error is for the module's author.
+pub(crate) async fn run(
+    sandbox: &Sandbox,
+    ready: &Arc<Ready>,
+    points: &[Point],
+) -> Result<(), String> {
+    for point in points {
+        match point {
+            Point::Matchmaking => {
+                attempt::<RankServers>(sandbox, ready, servers()).await?;
+                attempt::<RankWorlds>(sandbox, ready, worlds()).await?;
+            }
+            Point::Chat => attempt::<FilterChat>(sandbox, ready, line()).await?,
+            Point::Punishment => attempt::<ReviewPunishment>(sandbox, ready, proposal()).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn attempt<O: Operation>(
+    sandbox: &Sandbox,
+    ready: &Arc<Ready>,
+    input: O::Input,
+) -> Result<(), String> {
+    let limits = Limits {
+        wall: WALL,
+        ..Limits::of(O::POINT)
+    };
+    let context = CallContext {
+        call_id: "trial".into(),
+        network_id: "trial".into(),
+        now_ms: 1_700_000_000_000,
+        seed: 1,
+        config: "{}".into(),
+    };
+    let deadline = monotonic() + limits.wall;
+    let report = sandbox
+        .run::<O>(
+            None,
+            Arc::clone(ready),
+            limits,
+            deadline,
+            Arc::new(EmptyHost),
+            context,
+            Arc::new(input),
+        )
+        .await;
+    let Err(failure) = report.result else {
+        return Ok(());
+    };
+    let function = O::POINT.functions().get(O::FUNCTION).unwrap_or(&"");
+    let mut why = format!(
+        "its trial call of {}.{function} failed: {failure}",
+        O::POINT
+    );
+    if let Some(last) = report.logs.last() {
+        why = format!("{why}. It last logged: {}", last.message);
+    }
+    if let CallFailure::Trap { backtrace, .. } = failure
+        && !backtrace.is_empty()
+    {
+        why = format!("{why}\n{backtrace}");
+    }
+    Err(why)
+}
+
+fn player() -> PlayerRef {
+    PlayerRef {
+        uuid: "00000000-0000-4000-8000-000000000001".into(),
+        name: "Trial".into(),
+    }
+}
+
+fn request(world_type: Option<String>) -> Arc<MatchRequest> {
+    Arc::new(MatchRequest {
+        player: player(),
+        region: 1,
+        server_type: "trial".into(),
+        world_type,
+        affinity_game_id: None,
+        affinity_owner_scope: None,
+        affinity_owner_id: None,
+    })
+}
+
+fn texts(world_id: &str) -> Arc<PlainTexts> {
+    let candidate = |number: u32| PlainCandidate {
+        server_id: format!("trial-{number}"),
+        server_type: "trial".into(),
+        display_name: format!("Trial {number}"),
+        world_id: world_id.into(),
+        world_type: world_id.into(),
+        state_name: "WAITING".into(),
+    };
+    Arc::new(PlainTexts {
+        candidates: vec![candidate(1), candidate(2)],
+        regions: vec!["UNKNOWN".into(), "EUROPE".into()],
+    })
+}
+
+fn servers() -> Candidates<ServerCandidate> {
+    let server = |index, region, current_players| ServerCandidate {
+        index,
+        region,
+        state: GameState::Waiting,
+        affinity: false,
+        current_players,
+        max_players: 16,
+        free_slots: 16 - current_players,
+        players_to_start: 8,
+        players_needed: 8 - current_players,
+    };
+    Candidates {
+        request: request(None),
+        candidates: vec![server(0, 0, 2), server(1, 1, 5)],
+        texts: texts(""),
+    }
+}
+
+fn worlds() -> Candidates<WorldCandidate> {
+    let world = |index, region, current_players| WorldCandidate {
+        index,
+        region,
+        state: GameState::Idle,
+        affinity: false,
+        current_players,
+        max_players: 16,
+        free_slots: 16 - current_players,
+        players_to_start: 0,
+        players_needed: 0,
+        server: index,
+        server_free_slots: 100,
+    };
+    Candidates {
+        request: request(Some("trial".into())),
+        candidates: vec![world(0, 0, 0), world(1, 1, 5)],
+        texts: texts("trial"),
+    }
+}
+
+fn line() -> chat::Line {
+    chat::Line {
+        player: player(),
+        message: "Hello, world!".into(),
+        server_id: "trial-1".into(),
+        server_type: "trial".into(),
+        world: Some("trial".into()),
+        rank: None,
+    }
+}
+
+fn proposal() -> punishment::Proposal {
+    punishment::Proposal {
+        player_uuid: Some(player().uuid),
+        player_name: Some(player().name),
+        terms: punishment::Terms {
+            kind: PunishmentKind::Mute,
+            duration_ms: Some(60_000),
+            reason: "Trial".into(),
+        },
+        ip_based: false,
+        issuer_uuid: None,
+        issuer_name: None,
+    }
+}

@@ -1,0 +1,118 @@
+//! `hub demo`: a hub with a network, its modules, and servers and players that behave like real ones. Everything it
+//! does goes through the same HTTP API that connectors and owners use.
+
+mod owner;
+mod play;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::app::App;
+use crate::cli::client::HubClient;
+use crate::cli::serve::{log_to_stderr, stop_on_signal};
+use crate::clock::Clock;
+use crate::config::{ServeArgs, Settings};
+use crate::http::{self, Server};
+use crate::ids::Ids;
+use crate::networks::service::{self, KeyWish};
+use crate::networks::{Scope, Scopes};
+use crate::values::NetworkId;
+
+const NETWORK: &str = "demo";
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Demo {
+    #[command(flatten)]
+    args: ServeArgs,
+}
+
+impl Demo {
+    pub(in crate::cli) async fn run(mut self) -> anyhow::Result<()> {
+        // The simulated evening is what is worth reading here; the log speaks up when something is wrong.
+        log_to_stderr("warn");
+        self.args.storage.data.get_or_insert_with(|| PathBuf::from("hub-demo"));
+        let settings = Settings::of_serve(&self.args)?;
+        let listener = http::bind(settings.listen).await?;
+        let url = format!("http://{}", listener.local_addr()?);
+        let app = App::start(settings, Clock::System, Ids::System).await?;
+        let serving = tokio::spawn(Server::new(app.clone()).run(listener));
+        stop_on_signal(app.clone())?;
+
+        let keys = Keys::make(&app).await?;
+        let owner = HubClient::new(&url, &keys.owner);
+        owner::set_up(&owner).await?;
+        let connector = HubClient::new(&url, &keys.connector);
+        play::open_servers(&connector).await?;
+        println!("listening on {url}");
+        println!("{}", welcome(&url, &keys));
+        std::io::stdout().flush()?;
+
+        let evening = tokio::spawn(play::evening(connector, app.ids.clone(), app.stopping()));
+        serving.await?;
+        evening.await?;
+        app.finish_stop().await;
+        Ok(())
+    }
+}
+
+/// The two kinds of key a network works with.
+struct Keys {
+    owner: String,
+    connector: String,
+}
+
+impl Keys {
+    /// Keys of the demo network, which is made at the first start. Keys are shown once, so each start makes new ones
+    /// and they end by themselves after a day.
+    async fn make(app: &App) -> anyhow::Result<Self> {
+        let network = match service::network_named(&app.db, NETWORK).await? {
+            Some(network) => network,
+            None => service::create_network(&app.db, &app.clock, &app.ids, NETWORK).await?.0,
+        };
+        let owner = Self::one(app, network, "demo owner", Scopes::owner()).await?;
+        let connector = Self::one(app, network, "demo connector", [Scope::Plugin].into_iter().collect()).await?;
+        Ok(Self { owner, connector })
+    }
+
+    async fn one(app: &App, network: NetworkId, name: &str, scopes: Scopes) -> anyhow::Result<String> {
+        const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+        let wish = KeyWish { name: name.to_owned(), scopes, expires_at: Some(app.clock.now() + DAY_MS) };
+        Ok(service::create_key(&app.db, &app.clock, &app.ids, network, wish).await?.text)
+    }
+}
+
+fn welcome(url: &str, keys: &Keys) -> String {
+    let Keys { owner, connector } = keys;
+    format!(
+        r#"
+The network `demo` is open: 6 game servers and a proxy in 2 regions, 40 players, 3 modules.
+
+Open   {url}/api            every route, to read and to try; paste a key under Authorize
+
+Keys   HUB_KEY={owner}
+         the owner's: everything but the operator's work
+       HUB_CONNECTOR_KEY={connector}
+         a connector's: what game servers call
+
+Try    export HUB={url} HUB_KEY={owner}
+
+       # which server is best for a player in Europe? the module region-first decides
+       curl -s -X POST $HUB/api/plugin/matchmaking/find -H "X-Service-Api-Key: $HUB_KEY" \
+         -d '{{"serverType":"bedwars","region":"EUROPE","playerUuid":"069a79f4-44e9-4726-a5be-fca90e38aaf5","playerName":"Notch"}}'
+
+       # listen to the network (Ctrl-C ends it)
+       curl -N $HUB/api/plugin/events -H "X-Service-Api-Key: $HUB_KEY"
+
+       # say something that chat-guard does not like
+       curl -s -X POST $HUB/api/plugin/chat -H "X-Service-Api-Key: $HUB_KEY" \
+         -d '{{"playerUuid":"069a79f4-44e9-4726-a5be-fca90e38aaf5","playerName":"Notch","serverId":"lobby-eu","message":"you noob"}}'
+
+       # see how the modules do
+       curl -s $HUB/api/manage/extension-points/matchmaking -H "X-Service-Api-Key: $HUB_KEY"
+
+What happens from here on (Ctrl-C stops the hub):
+"#
+    )
+}

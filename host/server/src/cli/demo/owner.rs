@@ -1,0 +1,57 @@
+//! What the demo network's owner does: uploads the starter modules and activates them.
+
+use serde_json::{Value, json};
+
+use crate::cli::client::HubClient;
+
+/// A starter module, built from `plugins/` and carried in the binary, so that the demo needs no WebAssembly toolchain.
+struct Starter {
+    name: &'static str,
+    point: &'static str,
+    wasm: &'static [u8],
+    config: fn() -> Value,
+}
+
+const STARTERS: [Starter; 3] = [
+    Starter {
+        name: "region-first",
+        point: "matchmaking",
+        wasm: include_bytes!("../../../../../plugins/region-first/region-first.wasm"),
+        config: || json!({}),
+    },
+    Starter {
+        name: "chat-guard",
+        point: "chat",
+        wasm: include_bytes!("../../../../../plugins/chat-guard/chat-guard.wasm"),
+        config: || json!({"words": ["noob", "trash"], "action": "mask"}),
+    },
+    Starter {
+        name: "escalation",
+        point: "punishment",
+        wasm: include_bytes!("../../../../../plugins/escalation/escalation.wasm"),
+        config: || json!({}),
+    },
+];
+
+/// Uploads each module and makes it the one of its point. A point that has modules already keeps them: they may be
+/// what somebody tried in an earlier run.
+pub(super) async fn set_up(owner: &HubClient) -> anyhow::Result<()> {
+    for starter in STARTERS {
+        let upload = owner
+            .request(reqwest::Method::POST, &format!("/api/manage/modules?name={}", starter.name))
+            .header("Content-Type", "application/wasm")
+            .body(starter.wasm);
+        let module = owner.send(upload).await?;
+        let path = format!("/api/manage/extension-points/{}", starter.point);
+        let chain = owner.get(&path).await?;
+        if chain["modules"].as_array().is_some_and(|modules| !modules.is_empty()) {
+            continue;
+        }
+        let link = json!({
+            "name": starter.name, "version": module["version"], "config": (starter.config)(),
+            "mode": "ACTIVE", "onFailure": "SKIP",
+        });
+        owner.put(&path, &json!({"modules": [link]})).await?;
+    }
+    Ok(())
+}
