@@ -1,7 +1,7 @@
 //! The running hub: what its rooms share.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use hub_bus::{Bus, BusConfig};
 use hub_db::Db;
@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::ids::Ids;
-use crate::modules::{self, Modules};
+use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
 use crate::punishments;
 use crate::servers::{self, Presence};
@@ -19,6 +19,17 @@ use crate::servers::{self, Presence};
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
 pub struct App(Arc<AppState>);
+
+/// A handle that does not keep the hub alive, for what the hub itself holds.
+#[derive(Clone)]
+pub struct WeakApp(Weak<AppState>);
+
+impl WeakApp {
+    /// The hub, while it is there.
+    pub fn upgrade(&self) -> Option<App> {
+        self.0.upgrade().map(App)
+    }
+}
 
 /// What the rooms share.
 pub struct AppState {
@@ -56,6 +67,7 @@ impl App {
         let db = Db::connect(&settings.database()).await?;
         db.migrate().await?;
         let bus = Bus::new(BusConfig::new(ids.seed()));
+        let modules = Modules::open(&settings, &ids)?;
         let app = Self(Arc::new(AppState {
             settings,
             clock,
@@ -64,13 +76,12 @@ impl App {
             bus,
             keys: KeyCache::default(),
             presence: Presence::default(),
-            modules: Modules::default(),
+            modules,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }));
         app.spawn(networks::service::note_uses(app.clone()));
         servers::start(&app).await?;
-        modules::start(&app).await?;
         punishments::start(&app);
         Ok(app)
     }
@@ -84,6 +95,11 @@ impl App {
                 () = work => {}
             }
         });
+    }
+
+    /// A handle that does not keep the hub alive.
+    pub fn downgrade(&self) -> WeakApp {
+        WeakApp(Arc::downgrade(&self.0))
     }
 
     /// Ends when the hub is to stop.

@@ -20,10 +20,3 @@ mod store;
 pub use compiler::ModuleSettings;
 pub use live::Modules;
 pub use routes::router;
-
-use crate::app::App;
-
-/// Nothing has to be loaded ahead of time: a network's chains come to life with their first call.
-pub(crate) async fn start(_app: &App) -> anyhow::Result<()> {
-    Ok(())
-}
