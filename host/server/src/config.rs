@@ -33,6 +33,7 @@ pub struct StorageArgs {
 #[derive(Args, Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ServeArgs {
+    /// Where the truth is kept.
     #[command(flatten)]
     #[serde(flatten)]
     pub storage: StorageArgs,

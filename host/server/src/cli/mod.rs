@@ -1,5 +1,7 @@
 //! The commands of the one binary.
 
+mod client;
+//DEMO mod demo;
 mod key;
 mod network;
 mod serve;
@@ -18,6 +20,8 @@ struct Cli {
 enum Command {
     /// Serve the hub
     Serve(serve::Serve),
+    /// A hub with a demo network, keys, modules, and simulated servers and players, in one command
+    //DEMO Demo(demo::Demo),
     /// Networks (tenants), on the database itself
     #[command(subcommand)]
     Network(network::Network),
@@ -35,6 +39,7 @@ pub fn run() -> anyhow::Result<()> {
     runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve.run().await,
+            //DEMO Command::Demo(demo) => demo.run().await,
             Command::Network(network) => network.run().await,
             Command::Key(key) => key.run().await,
             Command::Openapi => {

@@ -20,7 +20,7 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        log_to_stderr();
+        log_to_stderr("info");
         let settings = Settings::of_serve(&self.args)?;
         let listener = http::bind(settings.listen).await?;
         let address = listener.local_addr()?;
@@ -37,8 +37,8 @@ impl Serve {
 }
 
 /// Structured lines on standard error: JSON unless a person is watching. `HUB_LOG` filters, as `info,hub=debug`.
-pub(super) fn log_to_stderr() {
-    let filter = EnvFilter::try_from_env("HUB_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+pub(super) fn log_to_stderr(default: &str) {
+    let filter = EnvFilter::try_from_env("HUB_LOG").unwrap_or_else(|_| EnvFilter::new(default));
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
         lines.init();

@@ -1,6 +1,7 @@
 //! The door: routing, callers, limits, the shapes of errors and lists, and the served documentation.
 
 pub mod caller;
+mod drain;
 pub mod endpoints;
 pub mod error;
 pub mod extract;

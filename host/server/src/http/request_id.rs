@@ -7,6 +7,7 @@ use axum::response::Response;
 use tracing::Instrument as _;
 
 use crate::app::App;
+use crate::http::drain::drained;
 use crate::http::error::ApiError;
 
 static HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -46,7 +47,7 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
     let span = tracing::info_span!("request", id = id.as_str(), %method, route);
     request.extensions_mut().insert(id.clone());
     let started = tokio::time::Instant::now();
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let mut response = next.run(drained(request)).instrument(span.clone()).await;
     let _entered = span.enter();
     if let Some(error) = response.extensions_mut().remove::<ApiError>() {
         if let Some(cause) = error.cause() {

@@ -16,8 +16,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::app::App;
 
-/// How long a client may take to send a request's head.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a client may take to send a request's head; also how long a connection may idle between two.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long requests that are under way at a stop may take to finish.
 const FINISH_WITHIN: Duration = Duration::from_secs(10);
 

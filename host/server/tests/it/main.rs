@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, unreachable_pub)]
 
 mod chat;
+mod cli;
 mod errors;
 mod events;
 mod keys;

@@ -1,0 +1,153 @@
+//! The built binary, as its user starts it.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use hub::config::Settings;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::{Backend, Client};
+
+struct Installation {
+    settings: Settings,
+    _backend: Backend,
+}
+
+impl Installation {
+    fn new(backend: Backend) -> Self {
+        let mut settings = Settings::default();
+        backend.apply(&mut settings);
+        Self { settings, _backend: backend }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
+        command.args(arguments).arg("--data").arg(&self.settings.data);
+        if let Some(url) = &self.settings.database {
+            command.arg("--database").arg(url);
+        }
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn serve(&self) -> Serving {
+        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.next().expect("the hub says where it listens").unwrap();
+        let url = first.strip_prefix("listening on ").expect(&first).to_owned();
+        Serving { child, url }
+    }
+}
+
+struct Serving {
+    child: Child,
+    url: String,
+}
+
+impl Serving {
+    fn client(&self, key: &str) -> Client {
+        Client::new(reqwest::Client::new(), self.url.clone(), Some(key.to_owned()))
+    }
+
+    fn signal(&self, name: &str) {
+        let status = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        assert!(status.success());
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+async fn the_first_key_works(backend: Backend) {
+    let installation = Installation::new(backend);
+    let made = installation.json(&["network", "create", "evening", "--json"]);
+    assert_eq!(made["name"], "evening");
+    let again = installation.run(&["network", "create", "evening"]);
+    assert!(!again.status.success());
+    assert!(String::from_utf8_lossy(&again.stderr).contains("exists already"));
+
+    let mut hub = installation.serve();
+    let owner = hub.client(made["apiKey"].as_str().unwrap());
+    owner.get("/api/manage/keys").await.expect(200);
+    // Keys can be made while the hub serves.
+    let network = made["networkId"].as_str().unwrap();
+    let key = installation.json(&["key", "create", "--network", network, "--scope", "network:manage", "--json"]);
+    let client = hub.client(key["apiKey"].as_str().unwrap());
+    let acknowledged = client.post("/api/manage/keys", json!({"name": "k", "scopes": ["network:manage"]})).await;
+    let acknowledged = acknowledged.expect(201)["apiKey"].as_str().unwrap().to_owned();
+
+    // What was acknowledged survives a kill.
+    hub.signal("-KILL");
+    hub.child.wait().unwrap();
+    let mut hub = installation.serve();
+    hub.client(&acknowledged).get("/api/manage/keys").await.expect(200);
+
+    // SIGTERM is a clean end.
+    hub.signal("-TERM");
+    assert!(hub.child.wait().unwrap().success());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_key_works_on_sqlite() {
+    the_first_key_works(Backend::sqlite()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_key_works_on_postgres() {
+    the_first_key_works(Backend::postgres().await).await;
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_said_and_change_nothing() {
+    let installation = Installation::new(Backend::sqlite());
+    for (arguments, hint) in [
+        (&["key", "create", "--network", "nobody", "--scope", "plugin"][..], "no network `nobody`"),
+        (&["key", "create", "--network", "7a4d0c3e-0000-4000-8000-000000000000", "--scope", "plugin"], "no network"),
+        (&["key", "create", "--network", "x", "--scope", "root"], "unknown scope"),
+        (&["key", "create", "--network", "x", "--scope", "operator"], "--operator"),
+        (&["network", "create", "  "], "blank"),
+        (&["serve", "--listen", "nowhere"], "invalid"),
+        (&["serve", "--config", "/does/not/exist.toml"], "does not exist"),
+    ] {
+        let output = installation.run(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(hint), "{arguments:?}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn options_come_from_the_file_the_environment_and_the_command_line() {
+    let folder = TempDir::new().unwrap();
+    let (by_file, by_environment) = (folder.path().join("file"), folder.path().join("environment"));
+    let config = folder.path().join("hub.toml");
+    std::fs::write(&config, format!("data = {by_file:?}\n")).unwrap();
+    let create = |name: &str, environment: Option<&Path>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
+        command.args(["network", "create", name, "--config"]).arg(&config);
+        if let Some(data) = environment {
+            command.env("HUB_DATA", data);
+        }
+        assert!(command.output().unwrap().status.success());
+    };
+    create("one", None);
+    assert!(by_file.join("hub.db").exists());
+    create("one", Some(&by_environment));
+    assert!(by_environment.join("hub.db").exists());
+}

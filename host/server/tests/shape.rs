@@ -1,0 +1,144 @@
+//! The house rules that a compiler does not check: rooms keep to their doors, every query carries its network, files
+//! stay short.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Statements about no network in particular, each with the reason in a comment beside it.
+const CROSS_NETWORK_FILES: [&str; 1] = ["networks/store.rs"];
+const MOST_LINES: usize = 600;
+
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = vec![];
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+fn relative(file: &Path) -> String {
+    file.strip_prefix(source()).unwrap().to_str().unwrap().to_owned()
+}
+
+fn rooms() -> Vec<String> {
+    let folders = fs::read_dir(source()).unwrap().map(|entry| entry.unwrap().path());
+    folders
+        .filter(|path| path.join("mod.rs").exists() && !path.ends_with("http") && !path.ends_with("cli"))
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_room_calls_another_rooms_service_and_never_its_store() {
+    let rooms = rooms();
+    assert!(rooms.len() >= 7);
+    for file in rust_files(&source()) {
+        let name = relative(&file);
+        let text = fs::read_to_string(&file).unwrap();
+        for room in &rooms {
+            let reaches_in = text.contains(&format!("{room}::store"));
+            assert!(!reaches_in || name.starts_with(&format!("{room}/")), "{name} reaches into the store of {room}");
+        }
+    }
+}
+
+#[test]
+fn routes_leave_sql_to_the_store() {
+    for file in rust_files(&source()) {
+        let name = relative(&file);
+        let text = fs::read_to_string(&file).unwrap();
+        let has_sql = ["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM"].iter().any(|verb| text.contains(&format!("\"{verb}")));
+        assert!(!has_sql || name.contains("store"), "{name} holds SQL");
+    }
+}
+
+/// The text literals of a file that are SQL, with the comment lines above each.
+fn statements(text: &str) -> Vec<(String, String)> {
+    let mut found = vec![];
+    let mut rest = text;
+    let mut offset = 0;
+    while let Some(start) = rest.find('"') {
+        let literal = &rest[start + 1..];
+        let end = literal.find('"').unwrap_or(literal.len());
+        let body = literal[..end].trim_start();
+        if ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].iter().any(|verb| body.starts_with(verb)) {
+            let before = &text[..offset + start];
+            let context: String = before.lines().rev().take(8).collect::<Vec<_>>().join("\n");
+            found.push((body.to_owned(), context));
+        }
+        offset += start + 1 + end + 1;
+        rest = text.get(offset..).unwrap_or_default();
+    }
+    found
+}
+
+#[test]
+fn every_query_carries_its_network() {
+    let mut seen = 0;
+    for file in rust_files(&source()) {
+        let name = relative(&file);
+        if CROSS_NETWORK_FILES.contains(&name.as_str()) {
+            continue;
+        }
+        for (statement, context) in statements(&fs::read_to_string(&file).unwrap()) {
+            seen += 1;
+            let excused = context.contains("Crosses networks:");
+            assert!(statement.contains("network_id") || excused, "{name}: {statement}");
+        }
+    }
+    assert!(seen > 30, "found only {seen} statements");
+}
+
+#[test]
+fn files_stay_short() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for folder in ["host/server/src", "host/db/src", "host/bus/src", "host/sandbox/src", "plugins-sdk", "plugins"] {
+        for file in rust_files(&root.join(folder)) {
+            let text = fs::read_to_string(&file).unwrap();
+            let lines = text.lines().take_while(|line| !line.contains("#[cfg(test)]")).count();
+            assert!(lines <= MOST_LINES, "{} has {lines} lines", file.display());
+        }
+    }
+}
+
+#[test]
+fn the_host_crates_keep_their_walls() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (folder, forbidden) in [
+        ("db", ["hub-bus", "hub-sandbox", "axum"]),
+        ("bus", ["hub-db", "hub-sandbox", "axum"]),
+        ("sandbox", ["hub-db", "hub-bus", "axum"]),
+    ] {
+        let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml")).unwrap();
+        for name in forbidden {
+            assert!(!manifest.contains(&format!("\n{name}")), "{folder} depends on {name}");
+        }
+    }
+}
+
+#[test]
+fn migrations_come_in_pairs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+    let names = |folder: &str| {
+        let mut names: Vec<_> = fs::read_dir(root.join(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "sql"))
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("sqlite"), names("postgres"));
+    assert!(!names("sqlite").is_empty());
+}
