@@ -1,0 +1,55 @@
+//! What the hub knows about the players of this network. Each function is one of the call's 8 host calls to data.
+
+pub use crate::bindings::host::network_hub::module::players::{
+    Location, Period, PermissionState, Punishment, PunishmentFilter,
+};
+
+use crate::HostError;
+use crate::host::players as host;
+
+/// A statistic of one player in the game mode `global`; none where there is no such value.
+pub fn statistic(player: &str, name: &str, period: Period) -> Result<Option<f64>, HostError> {
+    let values = statistics(&[player.to_owned()], name, None, period)?;
+    Ok(values.into_iter().next().flatten())
+}
+
+/// A statistic of up to 100 players, in the order asked. `game_mode` is `global` where it is not given.
+pub fn statistics(
+    players: &[String],
+    name: &str,
+    game_mode: Option<&str>,
+    period: Period,
+) -> Result<Vec<Option<f64>>, HostError> {
+    host::statistics(players, name, game_mode, period)
+}
+
+/// A player's balance in ten-thousandths of the currency's unit; none where there is no such currency.
+pub fn balance(player: &str, currency: &str) -> Result<Option<i64>, HostError> {
+    host::balance(player, currency)
+}
+
+/// Whether a player holds a permission node, in any context and world.
+pub fn permission(player: &str, node: &str) -> Result<PermissionState, HostError> {
+    permission_in(player, node, None, None)
+}
+
+/// Whether a player holds a permission node, in the given context and world where they are given.
+pub fn permission_in(
+    player: &str,
+    node: &str,
+    context: Option<&str>,
+    world: Option<&str>,
+) -> Result<PermissionState, HostError> {
+    host::permission(player, node, context, world)
+}
+
+/// A player's punishments, newest first, revoked and expired ones included. `player` is a UUID, or a name for a
+/// record that was made by name.
+pub fn punishments(player: &str, filter: PunishmentFilter) -> Result<Vec<Punishment>, HostError> {
+    host::punishments(player, filter)
+}
+
+/// Where a player is; none when offline.
+pub fn online(player: &str) -> Result<Option<Location>, HostError> {
+    host::online(player)
+}

@@ -1,0 +1,66 @@
+//! The extension point `punishment`: every punishment, before it is made.
+
+pub use crate::bindings::punishment::exports::network_hub::module::punishment::{Decision, Proposal, Terms, Verdict};
+
+use crate::CallContext;
+
+/// Reviews punishments. Export it with [`punishment!`](crate::punishment!).
+pub trait Punishment {
+    /// Reviews one proposal, as it was made or as the module before this one in the chain amended it.
+    fn review(context: &CallContext, proposal: &Proposal) -> Verdict;
+}
+
+impl Verdict {
+    /// The punishment is made as proposed.
+    pub fn accept() -> Self {
+        Self { decision: Decision::Accept, follow_ups: Vec::new() }
+    }
+
+    /// The punishment is made on these terms instead.
+    pub fn amend(terms: Terms) -> Self {
+        Self { decision: Decision::Amend(terms), follow_ups: Vec::new() }
+    }
+
+    /// The punishment is not made, and its issuer is told the reason: 1 to 256 characters.
+    pub fn refuse(reason: impl Into<String>) -> Self {
+        Self { decision: Decision::Refuse(reason.into()), follow_ups: Vec::new() }
+    }
+
+    /// Adds a further punishment for the same player, made after this one and not reviewed again. At most 8.
+    #[must_use]
+    pub fn and_then(mut self, terms: Terms) -> Self {
+        self.follow_ups.push(terms);
+        self
+    }
+}
+
+/// Exports a type that implements [`Punishment`](crate::punishment::Punishment) as this module's
+/// `punishment`.
+#[macro_export]
+macro_rules! punishment {
+    ($review:ty) => {
+        const _: () = {
+            use $crate::bindings::punishment::exports::network_hub::module::punishment as point;
+
+            struct Exported;
+
+            impl point::Guest for Exported {
+                fn review(context: $crate::CallContext, proposal: point::Proposal) -> point::Verdict {
+                    $crate::entry::start();
+                    <$review as $crate::punishment::Punishment>::review(&context, &proposal)
+                }
+            }
+
+            // Nothing calls it in a native build, where it is not exported; it is in use all the same.
+            #[cfg(not(target_arch = "wasm32"))]
+            const _: fn() = || {
+                let _ = <Exported as point::Guest>::review;
+            };
+
+            #[cfg(target_arch = "wasm32")]
+            $crate::bindings::punishment::export_punishment!(
+                Exported with_types_in $crate::bindings::punishment
+            );
+        };
+    };
+}

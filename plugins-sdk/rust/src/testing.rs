@@ -1,0 +1,263 @@
+//! Stands in for the hub in native unit tests: say what it knows, call your module, look at what it did.
+//!
+//! ```
+//! use network_hub_module::{store, testing};
+//!
+//! testing::hub(|hub| hub.regions = vec!["UNKNOWN".into(), "EUROPE".into()]);
+//! store::set("seen", "1", None).unwrap();
+//! assert_eq!(testing::hub(|hub| hub.store["seen"].0.clone()), "1");
+//! ```
+//!
+//! There is one hub per thread, and each test runs on a thread of its own, so each starts with an empty one.
+
+use crate::players::{Location, PermissionState, Punishment};
+use crate::{CallContext, HostError};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// What the stand-in knows, by the arguments it is asked with.
+#[derive(Debug, Default)]
+pub struct Hub {
+    /// Fails every data call with this, where it is set.
+    pub failing: Option<HostError>,
+    /// The time keys of the store expire by. [`context_at`] sets it too.
+    pub now_ms: u64,
+    /// The store: values, and when they expire.
+    pub store: BTreeMap<String, (String, Option<u64>)>,
+    /// Statistics by player and name.
+    pub statistics: BTreeMap<(String, String), f64>,
+    /// Balances by player and currency, in ten-thousandths.
+    pub balances: BTreeMap<(String, String), i64>,
+    /// Permissions by player and node.
+    pub permissions: BTreeMap<(String, String), PermissionState>,
+    /// Punishments by player, newest first.
+    pub punishments: BTreeMap<String, Vec<Punishment>>,
+    /// Where online players are.
+    pub online: BTreeMap<String, Location>,
+    /// Texts of candidates, by index.
+    pub candidates: Vec<Candidate>,
+    /// Names of regions; a region's number is its position.
+    pub regions: Vec<String>,
+    /// What the module logged.
+    pub log: Vec<String>,
+}
+
+/// Texts of a candidate, and who is on it.
+#[derive(Debug, Default, Clone)]
+#[allow(missing_docs)] // As in `candidates`.
+pub struct Candidate {
+    pub server_id: String,
+    pub server_type: String,
+    pub display_name: String,
+    pub world_id: String,
+    pub world_type: String,
+    pub state_name: String,
+    pub players: Vec<String>,
+}
+
+thread_local! {
+    static HUB: RefCell<Hub> = RefCell::default();
+}
+
+/// Looks at, or changes, what this thread's hub knows.
+pub fn hub<R>(f: impl FnOnce(&mut Hub) -> R) -> R {
+    HUB.with_borrow_mut(f)
+}
+
+/// A call's context with this configuration, at time 0.
+pub fn context(config: &str) -> CallContext {
+    context_at(0, config)
+}
+
+/// A call's context with this configuration at this time, which is the hub's time from now on.
+pub fn context_at(now_ms: u64, config: &str) -> CallContext {
+    hub(|hub| hub.now_ms = now_ms);
+    CallContext { call_id: "test".into(), network_id: "test".into(), now_ms, seed: 0, config: config.into() }
+}
+
+/// The host functions, answered by this thread's hub.
+pub(crate) mod host {
+    use super::{Hub, hub};
+    use crate::HostError;
+
+    fn data<T>(f: impl FnOnce(&mut Hub) -> Result<T, HostError>) -> Result<T, HostError> {
+        hub(|hub| match &hub.failing {
+            Some(error) => Err(error.clone()),
+            None => f(hub),
+        })
+    }
+
+    pub(crate) mod log {
+        use crate::log::Level;
+
+        pub(crate) fn write(level: Level, message: &str) {
+            super::hub(|hub| hub.log.push(format!("{level:?}: {message}")));
+        }
+    }
+
+    pub(crate) mod store {
+        use super::{HostError, Hub, data};
+
+        pub(crate) fn get(key: &str) -> Result<Option<String>, HostError> {
+            data(|hub| Ok(live(hub, key).map(|(value, _)| value)))
+        }
+
+        pub(crate) fn set(key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), HostError> {
+            data(|hub| {
+                let expires = ttl_ms.map(|ttl| hub.now_ms + ttl);
+                hub.store.insert(key.into(), (value.into(), expires));
+                Ok(())
+            })
+        }
+
+        pub(crate) fn increment(key: &str, by: i64, ttl_ms: Option<u64>) -> Result<i64, HostError> {
+            data(|hub| {
+                let created = (String::from("0"), ttl_ms.map(|ttl| hub.now_ms + ttl));
+                let (value, expires) = live(hub, key).unwrap_or(created);
+                let sum = value.parse::<i64>().ok().and_then(|number| number.checked_add(by));
+                let sum = sum.ok_or_else(|| HostError::Invalid("not a number".into()))?;
+                hub.store.insert(key.into(), (sum.to_string(), expires));
+                Ok(sum)
+            })
+        }
+
+        pub(crate) fn delete(key: &str) -> Result<bool, HostError> {
+            data(|hub| {
+                let found = live(hub, key).is_some();
+                hub.store.remove(key);
+                Ok(found)
+            })
+        }
+
+        fn live(hub: &Hub, key: &str) -> Option<(String, Option<u64>)> {
+            let entry = hub.store.get(key)?;
+            entry.1.is_none_or(|expires| hub.now_ms < expires).then(|| entry.clone())
+        }
+    }
+
+    pub(crate) mod players {
+        use super::{HostError, data};
+        use crate::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
+
+        pub(crate) fn statistics(
+            players: &[String],
+            name: &str,
+            _game_mode: Option<&str>,
+            _period: Period,
+        ) -> Result<Vec<Option<f64>>, HostError> {
+            data(|hub| {
+                let value = |player: &String| hub.statistics.get(&(player.clone(), name.into())).copied();
+                Ok(players.iter().map(value).collect())
+            })
+        }
+
+        pub(crate) fn balance(player: &str, currency: &str) -> Result<Option<i64>, HostError> {
+            data(|hub| Ok(hub.balances.get(&(player.into(), currency.into())).copied()))
+        }
+
+        pub(crate) fn permission(
+            player: &str,
+            node: &str,
+            _context: Option<&str>,
+            _world: Option<&str>,
+        ) -> Result<PermissionState, HostError> {
+            data(|hub| {
+                let state = hub.permissions.get(&(player.into(), node.into()));
+                Ok(state.copied().unwrap_or(PermissionState::Undefined))
+            })
+        }
+
+        pub(crate) fn punishments(player: &str, filter: PunishmentFilter) -> Result<Vec<Punishment>, HostError> {
+            data(|hub| {
+                let all = hub.punishments.get(player).map(Vec::as_slice).unwrap_or_default();
+                let wanted = all.iter().filter(|punishment| {
+                    filter.since_ms.is_none_or(|since| punishment.issued_at_ms >= since)
+                        && filter.kind.is_none_or(|kind| punishment.kind == kind)
+                });
+                Ok(wanted.take(filter.limit as usize).cloned().collect())
+            })
+        }
+
+        pub(crate) fn online(player: &str) -> Result<Option<Location>, HostError> {
+            data(|hub| Ok(hub.online.get(player).cloned()))
+        }
+    }
+
+    pub(crate) mod candidates {
+        use super::super::Candidate;
+        use super::{HostError, data, hub};
+
+        #[allow(clippy::expect_used)] // As on the hub, a wrong index ends the call.
+        fn text(candidate: u32, pick: impl FnOnce(&Candidate) -> &String) -> String {
+            hub(|hub| {
+                let found = hub.candidates.get(candidate as usize);
+                pick(found.expect("no such candidate in this call")).clone()
+            })
+        }
+
+        pub(crate) fn server_id(candidate: u32) -> String {
+            text(candidate, |candidate| &candidate.server_id)
+        }
+
+        pub(crate) fn server_type(candidate: u32) -> String {
+            text(candidate, |candidate| &candidate.server_type)
+        }
+
+        pub(crate) fn display_name(candidate: u32) -> String {
+            text(candidate, |candidate| &candidate.display_name)
+        }
+
+        pub(crate) fn world_id(candidate: u32) -> String {
+            text(candidate, |candidate| &candidate.world_id)
+        }
+
+        pub(crate) fn world_type(candidate: u32) -> String {
+            text(candidate, |candidate| &candidate.world_type)
+        }
+
+        pub(crate) fn state_name(candidate: u32) -> String {
+            text(candidate, |candidate| &candidate.state_name)
+        }
+
+        #[allow(clippy::expect_used)] // As on the hub, a wrong number ends the call.
+        pub(crate) fn region_name(region: u16) -> String {
+            hub(|hub| {
+                let name = hub.regions.get(usize::from(region));
+                name.expect("no such region in this call").clone()
+            })
+        }
+
+        pub(crate) fn region_number(name: &str) -> Option<u16> {
+            hub(|hub| {
+                let position = hub.regions.iter().position(|region| region.eq_ignore_ascii_case(name))?;
+                u16::try_from(position).ok()
+            })
+        }
+
+        pub(crate) fn players(candidate: u32) -> Result<Vec<String>, HostError> {
+            data(|hub| {
+                let found = hub.candidates.get(candidate as usize);
+                Ok(found.map(|candidate| candidate.players.clone()).unwrap_or_default())
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store;
+
+    #[test]
+    fn a_counter_keeps_the_expiry_it_was_created_with() {
+        context_at(1000, "{}");
+        assert_eq!(store::increment("k", 2, Some(100)), Ok(2));
+        context_at(1099, "{}");
+        assert_eq!(store::increment("k", 2, Some(100)), Ok(4));
+        context_at(1100, "{}");
+        assert_eq!(store::get("k"), Ok(None));
+        assert_eq!(store::increment("k", 2, None), Ok(2));
+        assert_eq!(store::delete("k"), Ok(true));
+        assert_eq!(store::delete("k"), Ok(false));
+    }
+}

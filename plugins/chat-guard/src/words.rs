@@ -1,0 +1,152 @@
+//! Finding listed words in a line, also where they are written so as not to be found.
+
+use crate::config::Config;
+use std::ops::Range;
+
+/// Where listed words are, as ranges of bytes in the order of their beginnings, none inside another.
+pub(crate) fn find(config: &Config, message: &str) -> Vec<Range<usize>> {
+    let line: Vec<Letter> = message
+        .char_indices()
+        .map(|(start, letter)| Letter {
+            folded: fold(letter, config.fold),
+            alone: !letter.is_alphanumeric(),
+            start,
+            end: start + letter.len_utf8(),
+        })
+        .collect();
+    // Spaces in a listed word are as optional as between the letters of any other, when folding.
+    let letters = |word: &String| {
+        let kept = word.chars().filter(|letter| !(config.fold && letter.is_whitespace()));
+        kept.map(|letter| fold(letter, config.fold)).collect()
+    };
+    let words: Vec<Vec<char>> = config.words.iter().map(letters).collect();
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        let longest = words.iter().filter_map(|word| ends_at(config, &line, at, word)).max();
+        match longest {
+            Some(end) => {
+                found.push(line[at].start..line[end - 1].end);
+                at = end;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// The line with a star for each character of what was found.
+pub(crate) fn mask(message: &str, found: &[Range<usize>]) -> String {
+    let mut masked = String::with_capacity(message.len());
+    let mut done = 0;
+    for range in found {
+        masked.push_str(&message[done..range.start]);
+        masked.extend(message[range.clone()].chars().map(|_| '*'));
+        done = range.end;
+    }
+    masked.push_str(&message[done..]);
+    masked
+}
+
+/// A character of the line.
+struct Letter {
+    folded: char,
+    /// It is no letter and no digit.
+    alone: bool,
+    start: usize,
+    end: usize,
+}
+
+/// Where a word that begins at a position ends, if it is there.
+fn ends_at(config: &Config, line: &[Letter], from: usize, word: &[char]) -> Option<usize> {
+    let (&first, rest) = word.split_first()?;
+    if line[from].folded != first || (config.whole_words && from > 0 && !line[from - 1].alone) {
+        return None;
+    }
+    let mut at = from + 1;
+    let mut last = first;
+    for &letter in rest {
+        // What is skipped is a separator, or the last letter once more.
+        while config.fold
+            && line.get(at).is_some_and(|next| next.folded != letter && (next.alone || next.folded == last))
+        {
+            at += 1;
+        }
+        if line.get(at)?.folded != letter {
+            return None;
+        }
+        last = letter;
+        at += 1;
+    }
+    while config.fold && line.get(at).is_some_and(|next| next.folded == last) {
+        at += 1;
+    }
+    let ends = !config.whole_words || line.get(at).is_none_or(|next| next.alone);
+    ends.then_some(at)
+}
+
+/// A letter as it is compared: in lower case and, when folding, without the usual disguises.
+fn fold(letter: char, disguises: bool) -> char {
+    let lower = letter.to_lowercase().next().unwrap_or(letter);
+    match lower {
+        '0' if disguises => 'o',
+        '1' | '!' if disguises => 'i',
+        '3' if disguises => 'e',
+        '4' | '@' if disguises => 'a',
+        '5' | '$' if disguises => 's',
+        '7' | '+' if disguises => 't',
+        _ => lower,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masked(config: &Config, message: &str) -> String {
+        mask(message, &find(config, message))
+    }
+
+    fn config(words: &[&str]) -> Config {
+        Config { words: words.iter().map(ToString::to_string).collect(), ..Config::default() }
+    }
+
+    #[test]
+    fn words_are_found_in_any_case_and_only_whole() {
+        let config = config(&["ass"]);
+        assert_eq!(masked(&config, "ASS, class, assist"), "***, class, assist");
+        let parts = Config { whole_words: false, ..config };
+        assert_eq!(masked(&parts, "class"), "cl***");
+    }
+
+    #[test]
+    fn disguises_are_seen_through() {
+        let config = config(&["darn"]);
+        for disguised in ["d4rn", "D@RN", "d a r n", "d.a-r_n", "daaarrn", "d  4 r n", "darnnn"] {
+            assert_eq!(masked(&config, disguised), "*".repeat(disguised.len()), "{disguised}");
+        }
+        let plain = Config { fold: false, ..config };
+        assert_eq!(masked(&plain, "d4rn d a r n darn"), "d4rn d a r n ****");
+    }
+
+    #[test]
+    fn a_disguised_letter_can_be_a_sign() {
+        // `$` is no letter of its own, but stands for one.
+        assert_eq!(masked(&config(&["boss"]), "bo$$ !"), "**** !");
+    }
+
+    #[test]
+    fn other_letters_keep_their_places() {
+        let config = config(&["übel", "darn it"]);
+        assert_eq!(masked(&config, "so ÜBEL, ja"), "so ****, ja");
+        assert_eq!(masked(&config, "well darn it all"), "well ******* all");
+        assert_eq!(masked(&config, "dar nit"), "*******");
+        assert_eq!(masked(&config, ""), "");
+    }
+
+    #[test]
+    fn the_longest_word_counts() {
+        assert_eq!(masked(&config(&["dam", "damsel"]), "damsel"), "******");
+        assert_eq!(masked(&config(&["a", ""]), "a b a"), "* b *");
+    }
+}

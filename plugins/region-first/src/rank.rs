@@ -1,0 +1,125 @@
+//! The order of candidates, servers and worlds alike.
+
+use crate::config::Config;
+use network_hub_module::candidates::{region_name, region_number};
+use network_hub_module::matchmaking::{Ranking, Refusal, ServerCandidate, WorldCandidate};
+
+/// What counts of a candidate.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    index: u32,
+    region: u16,
+    affinity: bool,
+    /// Players a minigame still needs to start; 0 for anything else.
+    needed: u32,
+}
+
+impl From<&ServerCandidate> for Place {
+    fn from(server: &ServerCandidate) -> Self {
+        Self { index: server.index, region: server.region, affinity: server.affinity, needed: server.players_needed }
+    }
+}
+
+impl From<&WorldCandidate> for Place {
+    fn from(world: &WorldCandidate) -> Self {
+        Self { index: world.index, region: world.region, affinity: world.affinity, needed: world.players_needed }
+    }
+}
+
+/// Affinity, then region, then the minigame that needs fewest players, then the order as given.
+pub(crate) fn rank(config: &Config, home: u16, places: impl Iterator<Item = Place>) -> Ranking {
+    let near = regions_by_distance(config, home);
+    let mut ranked: Vec<_> = places
+        .filter_map(|place| {
+            let wanted = config.affinity_first && place.affinity;
+            let distance = near.iter().position(|&region| region == place.region);
+            if config.neighbours_only && !wanted && distance.is_none() {
+                return None;
+            }
+            let distance = if wanted { 0 } else { distance.unwrap_or(near.len()) };
+            Some((!wanted, distance, place.needed, place.index))
+        })
+        .collect();
+    if ranked.is_empty() {
+        return Err(Refusal { reason: "There is nothing to join in or near your region right now.".into() });
+    }
+    ranked.sort_unstable();
+    Ok(ranked.into_iter().map(|(.., index)| index).collect())
+}
+
+/// The player's region, then its neighbours; those without a candidate have no number and drop out.
+fn regions_by_distance(config: &Config, home: u16) -> Vec<u16> {
+    let mut near = vec![home];
+    if !config.neighbours.is_empty() {
+        let name = region_name(home);
+        let neighbours = config.neighbours.iter().find(|(region, _)| **region == name);
+        let neighbours = neighbours.into_iter().flat_map(|(_, neighbours)| neighbours);
+        near.extend(neighbours.filter_map(|neighbour| region_number(neighbour)));
+    }
+    near
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use network_hub_module::{config, testing};
+
+    const UNKNOWN: u16 = 0;
+    const EUROPE: u16 = 1;
+    const ASIA: u16 = 2;
+    const OCEANIA: u16 = 3;
+
+    fn place(index: u32, region: u16, needed: u32) -> Place {
+        Place { index, region, affinity: false, needed }
+    }
+
+    fn ranked(text: &str, home: u16, places: &[Place]) -> Ranking {
+        let names = ["UNKNOWN", "EUROPE", "ASIA", "OCEANIA"];
+        testing::hub(|hub| hub.regions = names.map(String::from).to_vec());
+        let config: Config = config(&testing::context(text));
+        rank(&config, home, places.iter().copied())
+    }
+
+    #[test]
+    fn the_players_region_comes_first_and_the_rest_keeps_its_order() {
+        let places = [place(0, ASIA, 0), place(1, UNKNOWN, 0), place(2, EUROPE, 0)];
+        assert_eq!(ranked("{}", EUROPE, &places).unwrap(), [2, 0, 1]);
+    }
+
+    #[test]
+    fn neighbours_follow_in_their_order() {
+        let text = r#"{"neighbours": {"OCEANIA": ["AFRICA", "ASIA", "EUROPE"]}}"#;
+        let places = [place(0, UNKNOWN, 0), place(1, EUROPE, 0), place(2, ASIA, 0), place(3, OCEANIA, 0)];
+        assert_eq!(ranked(text, OCEANIA, &places).unwrap(), [3, 2, 1, 0]);
+        assert_eq!(ranked(text, EUROPE, &places).unwrap(), [1, 0, 2, 3]);
+    }
+
+    #[test]
+    fn inside_a_region_the_minigame_that_needs_fewest_players_comes_first() {
+        let places = [place(0, EUROPE, 6), place(1, EUROPE, 2), place(2, ASIA, 1)];
+        assert_eq!(ranked("{}", EUROPE, &places).unwrap(), [1, 0, 2]);
+    }
+
+    #[test]
+    fn affinity_beats_the_region_unless_configured_otherwise() {
+        let friend = Place { affinity: true, ..place(1, ASIA, 0) };
+        let places = [place(0, EUROPE, 0), friend];
+        assert_eq!(ranked("{}", EUROPE, &places).unwrap(), [1, 0]);
+        assert_eq!(ranked(r#"{"affinityFirst": false}"#, EUROPE, &places).unwrap(), [0, 1]);
+    }
+
+    #[test]
+    fn far_regions_can_be_left_out() {
+        let text = r#"{"neighboursOnly": true, "neighbours": {"EUROPE": ["ASIA"]}}"#;
+        let places = [place(0, OCEANIA, 0), place(1, ASIA, 0)];
+        assert_eq!(ranked(text, EUROPE, &places).unwrap(), [1]);
+        assert!(ranked(text, EUROPE, &places[..1]).is_err());
+    }
+
+    #[test]
+    fn the_example_configuration_is_valid() {
+        let config: Config = config(&testing::context(include_str!("../config.example.json")));
+        assert_eq!(config.neighbours["EUROPE"][0], "AFRICA");
+    }
+}
