@@ -50,9 +50,8 @@ fn node_key(folder: &Path, ids: &Ids) -> anyhow::Result<[u8; 32]> {
         make_node_key(folder, &file, ids).with_context(|| format!("{} can't be written", file.display()))?;
     }
     let key = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
-    key.try_into().map_err(|_| {
-        anyhow::anyhow!("{} does not hold 32 bytes; remove it and the hub makes another", file.display())
-    })
+    key.try_into()
+        .map_err(|_| anyhow::anyhow!("{} does not hold 32 bytes; remove it and the hub makes another", file.display()))
 }
 
 /// Written beside its place and then linked there, so that it is never seen half-written and never overwritten.

@@ -17,11 +17,11 @@ pub(super) const MAX_CONFIG_BYTES: usize = 64 * 1024;
 /// A module's name: 1 to 64 of `[a-z0-9-]`, beginning with a letter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
-pub struct ModuleName(String);
+pub(super) struct ModuleName(String);
 
 impl ModuleName {
     /// The name as text.
-    pub fn as_str(&self) -> &str {
+    pub(super) fn as_str(&self) -> &str {
         &self.0
     }
 }

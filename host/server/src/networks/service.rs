@@ -87,7 +87,8 @@ pub struct MintedKey {
 pub(crate) async fn authenticate(app: &App, sent: Option<&[u8]>) -> Result<ActiveKey, ApiError> {
     let unauthenticated = |message: &'static str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message);
     let sent = sent.ok_or_else(|| unauthenticated("No API key was sent; put it in the X-Service-Api-Key header."))?;
-    let malformed = || unauthenticated("This is not an API key; a key reads hub_<id>_<secret>. Was it cut or mistyped?");
+    let malformed =
+        || unauthenticated("This is not an API key; a key reads hub_<id>_<secret>. Was it cut or mistyped?");
     let text = std::str::from_utf8(sent).map_err(|_| malformed())?;
     let id = key::parse(text).ok_or_else(malformed)?;
     let row = find_key(app, &id).await?.ok_or_else(|| unauthenticated("This API key is unknown."))?;
@@ -284,7 +285,6 @@ fn mint(clock: &Clock, ids: &Ids, wish: KeyWish) -> (store::NewKey, MintedKey) {
     let id = key::new_id(ids);
     let (text, sha256) = key::mint(ids, &id);
     let KeyWish { name, scopes, expires_at } = wish;
-    let new =
-        store::NewKey { id: id.clone(), name: name.clone(), scopes, sha256, created_at: clock.now(), expires_at };
+    let new = store::NewKey { id: id.clone(), name: name.clone(), scopes, sha256, created_at: clock.now(), expires_at };
     (new, MintedKey { id, text, name, scopes, expires_at })
 }

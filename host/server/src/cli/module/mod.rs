@@ -206,8 +206,10 @@ async fn put_into_chain(
 
 fn tell_chain(chain: &Value) {
     let modules = chain["modules"].as_array().cloned().unwrap_or_default();
-    let names: Vec<_> =
-        modules.iter().map(|module| format!("{} {}", module["name"].as_str().unwrap_or("?"), module["version"])).collect();
+    let names: Vec<_> = modules
+        .iter()
+        .map(|module| format!("{} {}", module["name"].as_str().unwrap_or("?"), module["version"]))
+        .collect();
     let names = if names.is_empty() { "the built-in behaviour".to_owned() } else { names.join(", then ") };
     println!("{}: {names}", chain["point"].as_str().unwrap_or("?"));
 }

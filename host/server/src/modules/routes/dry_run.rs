@@ -12,8 +12,8 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::modules::logs::{explain, level_name};
 use crate::modules::routes::sample;
-use crate::modules::service::dry_run::{self as service, Subject};
 use crate::modules::service::ModulesError;
+use crate::modules::service::dry_run::{self as service, Subject};
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct DryRun {
@@ -34,7 +34,7 @@ pub(super) struct DryRun {
 /// How a dry run went.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct DryRunReport {
+pub(super) struct DryRunReport {
     /// What the module answered; null where it failed.
     #[schema(value_type = Option<Object>)]
     output: Option<Value>,

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use hub_sandbox::contract::matchmaking::{
-    GameState, MatchRequest, ServerCandidate, UNLIMITED_SLOTS, WorldCandidate,
-};
+use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, UNLIMITED_SLOTS, WorldCandidate};
 use hub_sandbox::contract::{PlayerRef, Point};
 use hub_sandbox::{Candidates, PlainCandidate, PlainTexts};
 use serde::Deserialize;
@@ -106,7 +104,8 @@ fn ranking(ranking: Ranking) -> Result<Input, String> {
         return Ok(Input::Servers(Candidates { request, candidates: servers, texts }));
     }
     let mut ids = vec![];
-    let candidates = servers.iter().zip(&samples).map(|(server, sample)| world(server, position(&mut ids, &sample.server_id)));
+    let candidates =
+        servers.iter().zip(&samples).map(|(server, sample)| world(server, position(&mut ids, &sample.server_id)));
     Ok(Input::Worlds(Candidates { request, candidates: candidates.collect(), texts }))
 }
 

@@ -73,10 +73,9 @@ impl From<ModulesError> for ApiError {
             ModulesError::ModeUnavailable(..) => Self::bad_request("mode_unavailable", message),
             ModulesError::UnknownPoint(_) => Self::not_found("unknown_point", message),
             ModulesError::NothingBefore(_) => Self::bad_request("nothing_to_roll_back", message),
-            ModulesError::Load(_)
-            | ModulesError::Sandbox(_)
-            | ModulesError::Database(_)
-            | ModulesError::Stored(_) => Self::internal(error),
+            ModulesError::Load(_) | ModulesError::Sandbox(_) | ModulesError::Database(_) | ModulesError::Stored(_) => {
+                Self::internal(error)
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The rules of modules. Other rooms ask their network's modules through the functions of [`calls`].
 
-pub(super) mod chains;
 mod calls;
+pub(super) mod chains;
 pub(super) mod dry_run;
 mod error;
 pub(super) mod key_value;

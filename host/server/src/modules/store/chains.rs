@@ -17,13 +17,11 @@ pub(in crate::modules) async fn all_in(tx: &mut Tx, network: NetworkId) -> Resul
 }
 
 pub(in crate::modules) async fn find(db: &Db, network: NetworkId, point: &str) -> Result<Option<PointRow>, Error> {
-    db.query(
-        "SELECT point, revision, chain, previous FROM extension_points WHERE network_id = $1 AND point = $2",
-    )
-    .bind(network)
-    .bind(point.to_owned())
-    .optional()
-    .await
+    db.query("SELECT point, revision, chain, previous FROM extension_points WHERE network_id = $1 AND point = $2")
+        .bind(network)
+        .bind(point.to_owned())
+        .optional()
+        .await
 }
 
 /// Puts a chain in place; the one that was there becomes the one before. Answers its revision.

@@ -38,12 +38,7 @@ pub(in crate::modules) struct Entry {
     pub(in crate::modules) live: bool,
 }
 
-pub(in crate::modules) async fn get(
-    db: &Db,
-    of: Owner<'_>,
-    key: &[u8],
-    now: Millis,
-) -> Result<Option<Stored>, Error> {
+pub(in crate::modules) async fn get(db: &Db, of: Owner<'_>, key: &[u8], now: Millis) -> Result<Option<Stored>, Error> {
     let row: Option<(Option<Vec<u8>>, Option<i64>)> = db
         .query(
             "SELECT value, number FROM module_store

@@ -202,9 +202,7 @@ pub(in crate::modules) async fn list_versions(
         .one()
         .await?;
     let rows = db
-        .query(
-            "SELECT * FROM modules WHERE network_id = $1 AND name = $2 ORDER BY version DESC LIMIT $3 OFFSET $4",
-        )
+        .query("SELECT * FROM modules WHERE network_id = $1 AND name = $2 ORDER BY version DESC LIMIT $3 OFFSET $4")
         .bind(network)
         .bind(name.to_owned())
         .bind(limit)

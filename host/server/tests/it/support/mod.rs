@@ -15,7 +15,7 @@ use hub::ids::Ids;
 use hub::networks::service;
 use tokio::task::JoinHandle;
 
-pub use client::Client;
+pub use client::{Answer, Client};
 pub use database::Backend;
 #[allow(unused_imports)]
 pub use events::{Event, Events};
