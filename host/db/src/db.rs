@@ -40,13 +40,9 @@ impl Db {
     pub async fn connect(config: &Config) -> Result<Self, Error> {
         Ok(Self(Arc::new(match config {
             Config::Sqlite { path } => Open::Sqlite(sqlite::Sqlite::open(path).await?),
-            Config::Postgres {
-                url,
-                max_connections,
-            } => Open::Postgres {
-                pool: postgres::connect(url, *max_connections).await?,
-                url: url.clone(),
-            },
+            Config::Postgres { url, max_connections } => {
+                Open::Postgres { pool: postgres::connect(url, *max_connections).await?, url: url.clone() }
+            }
         })))
     }
 
@@ -75,9 +71,7 @@ impl Db {
     pub fn query(&self, sql: impl Into<Sql>) -> Statement<'_> {
         match &*self.0 {
             Open::Sqlite(sqlite) => Statement::sqlite(sql.into(), sqlite.read()),
-            Open::Postgres { pool, .. } => {
-                Statement::postgres(sql.into(), postgres::Target::Read(pool))
-            }
+            Open::Postgres { pool, .. } => Statement::postgres(sql.into(), postgres::Target::Read(pool)),
         }
     }
 
@@ -88,9 +82,7 @@ impl Db {
     pub fn write(&self, sql: impl Into<Sql>) -> Statement<'_> {
         match &*self.0 {
             Open::Sqlite(sqlite) => Statement::sqlite(sql.into(), sqlite.write()),
-            Open::Postgres { pool, .. } => {
-                Statement::postgres(sql.into(), postgres::Target::Write(pool))
-            }
+            Open::Postgres { pool, .. } => Statement::postgres(sql.into(), postgres::Target::Write(pool)),
         }
     }
 

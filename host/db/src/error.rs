@@ -63,26 +63,21 @@ impl Error {
 
     /// A row with the same unique key exists.
     pub fn is_unique_violation(&self) -> bool {
-        self.database()
-            .is_some_and(|error| error.is_unique_violation())
+        self.database().is_some_and(|error| error.is_unique_violation())
     }
 
     /// A row that is referred to does not exist, or one that is referred to would go.
     pub fn is_foreign_key_violation(&self) -> bool {
-        self.database()
-            .is_some_and(|error| error.is_foreign_key_violation())
+        self.database().is_some_and(|error| error.is_foreign_key_violation())
     }
 
     /// The database can't be reached, or has no room for one more request; trying again later may
     /// help.
     pub fn is_unavailable(&self) -> bool {
         match self.driver() {
-            Some(
-                sqlx::Error::Io(_)
-                | sqlx::Error::PoolTimedOut
-                | sqlx::Error::WorkerCrashed
-                | sqlx::Error::Tls(_),
-            ) => true,
+            Some(sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed | sqlx::Error::Tls(_)) => {
+                true
+            }
             _ => matches!(self, Self::Closed | Self::Conflict),
         }
     }

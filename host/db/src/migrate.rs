@@ -11,7 +11,7 @@ static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 pub(crate) async fn sqlite(options: &SqliteConnectOptions) -> Result<(), Error> {
     let mut conn = SqliteConnection::connect_with(options).await?;
     let mut transaction = conn.begin_with("BEGIN IMMEDIATE").await?;
-    SQLITE.run(&mut *transaction).await?;
+    SQLITE.run_direct(None, &mut *transaction, false).await?;
     transaction.commit().await?;
     Ok(conn.close().await?)
 }
@@ -20,6 +20,6 @@ pub(crate) async fn sqlite(options: &SqliteConnectOptions) -> Result<(), Error> 
 /// lock, which a failure gives up by closing the connection.
 pub(crate) async fn postgres(url: &str) -> Result<(), Error> {
     let mut conn = postgres::connect_unhurried(url).await?;
-    POSTGRES.run(&mut conn).await?;
+    POSTGRES.run_direct(None, &mut conn, false).await?;
     Ok(conn.close().await?)
 }

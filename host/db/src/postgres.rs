@@ -27,10 +27,7 @@ const MAX_LIFETIME: Duration = Duration::from_mins(30);
 const PING_AFTER: Duration = Duration::from_secs(1);
 
 /// No statement may hold its locks, or its caller, for ever.
-const SESSION: [(&str, &str); 2] = [
-    ("statement_timeout", "15s"),
-    ("idle_in_transaction_session_timeout", "15s"),
-];
+const SESSION: [(&str, &str); 2] = [("statement_timeout", "15s"), ("idle_in_transaction_session_timeout", "15s")];
 
 /// A transaction that holds its pooled connection.
 pub(crate) type PgTransaction = sqlx::Transaction<'static, Postgres>;

@@ -13,39 +13,20 @@ pub struct Sql {
 
 impl From<&'static str> for Sql {
     fn from(both: &'static str) -> Self {
-        Self {
-            sqlite: both,
-            postgres: both,
-        }
+        Self { sqlite: both, postgres: both }
     }
 }
 
-/// A value both drivers can bind.
-pub trait Value:
-    for<'q> Encode<'q, Sqlite> + Type<Sqlite> + for<'q> Encode<'q, Postgres> + Type<Postgres> + Send
-{
-}
+/// A value both drivers can bind. It may borrow for `'v`, as `Option<&'v str>` does.
+pub trait Value<'v>: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres> {}
 
-impl<T> Value for T where
-    T: for<'q> Encode<'q, Sqlite>
-        + Type<Sqlite>
-        + for<'q> Encode<'q, Postgres>
-        + Type<Postgres>
-        + Send
-{
-}
+impl<'v, T> Value<'v> for T where T: Encode<'v, Sqlite> + Type<Sqlite> + Encode<'v, Postgres> + Type<Postgres> {}
 
 /// A row shape both drivers can decode: a tuple such as `(i64,)`, or a struct with
 /// `#[derive(sqlx::FromRow)]`.
-pub trait Record:
-    for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin
-{
-}
+pub trait Record: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
-impl<T> Record for T where
-    T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin
-{
-}
+impl<T> Record for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
 /// How much of a statement's result its caller wants.
 #[derive(Clone, Copy, Debug)]

@@ -34,23 +34,15 @@ enum Rows {
 
 impl<'c> Statement<'c> {
     pub(crate) fn sqlite(sql: Sql, target: sqlite::Target<'c>) -> Self {
-        Self {
-            sql,
-            on: On::Sqlite(SqliteArguments::default(), target),
-            invalid: None,
-        }
+        Self { sql, on: On::Sqlite(SqliteArguments::default(), target), invalid: None }
     }
 
     pub(crate) fn postgres(sql: Sql, target: postgres::Target<'c>) -> Self {
-        Self {
-            sql,
-            on: On::Postgres(PgArguments::default(), target),
-            invalid: None,
-        }
+        Self { sql, on: On::Postgres(PgArguments::default(), target), invalid: None }
     }
 
     /// Gives the next placeholder (`$1`, then `$2` …) its value.
-    pub fn bind<T: Value>(mut self, value: T) -> Self {
+    pub fn bind<'v, T: Value<'v>>(mut self, value: T) -> Self {
         let added = match &mut self.on {
             On::Sqlite(arguments, _) => Arguments::add(arguments, value),
             On::Postgres(arguments, _) => Arguments::add(arguments, value),
@@ -95,14 +87,8 @@ impl<'c> Statement<'c> {
             return Err(sqlx::Error::Encode(error).into());
         }
         match self.on {
-            On::Sqlite(arguments, target) => target
-                .run(self.sql.sqlite, arguments, want)
-                .await
-                .map(Rows::Sqlite),
-            On::Postgres(arguments, target) => target
-                .run(self.sql.postgres, arguments, want)
-                .await
-                .map(Rows::Postgres),
+            On::Sqlite(arguments, target) => target.run(self.sql.sqlite, arguments, want).await.map(Rows::Sqlite),
+            On::Postgres(arguments, target) => target.run(self.sql.postgres, arguments, want).await.map(Rows::Postgres),
         }
     }
 }

@@ -72,11 +72,7 @@ impl<C> Lent<C> {
     /// Lends `conn`, which comes back through the second half.
     pub(crate) fn new(conn: C) -> (Self, oneshot::Receiver<(C, Fate)>) {
         let (home, back) = oneshot::channel();
-        let lent = Self {
-            conn: Some(conn),
-            fate: Fate::Sound,
-            home: Some(home),
-        };
+        let lent = Self { conn: Some(conn), fate: Fate::Sound, home: Some(home) };
         (lent, back)
     }
 

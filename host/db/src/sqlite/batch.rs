@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures_util::FutureExt;
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -20,6 +21,8 @@ use crate::{
 
 /// Requests in one batch at most.
 const MOST: usize = 256;
+/// Statements a connection must be able to take without an answer: two for each turn.
+pub(super) const COMMANDS: usize = 2 * MOST + 2;
 /// A batch takes in further requests for this long at most: the first of them waits for the last.
 const LONGEST: Duration = Duration::from_millis(10);
 
@@ -37,10 +40,7 @@ pub(super) async fn run(
     first: Job,
     queue: &mut mpsc::Receiver<Job>,
 ) -> Option<SqliteConnection> {
-    let mut batch = Batch {
-        callers: Vec::new(),
-        fresh: true,
-    };
+    let mut batch = Batch { callers: Vec::new(), fresh: true };
     match batch.fill(conn, first, queue).await {
         Ok(conn) => {
             batch.answer(None);
@@ -59,6 +59,13 @@ async fn control(conn: &mut SqliteConnection, sql: &'static str) -> sqlx::Result
     sqlx::query(sql).execute(conn).await.map(drop)
 }
 
+/// Has the connection's own thread run a statement that steers the transaction before whatever
+/// it is asked next. Not to wait for the answer saves each transaction a round trip to that thread.
+fn post(conn: &mut SqliteConnection, sql: &'static str) {
+    // Polled once, the future hands the statement over, which always finds room (`COMMANDS`).
+    let _ = control(conn, sql).now_or_never();
+}
+
 struct Batch {
     /// Who waits for the commit.
     callers: Vec<Caller>,
@@ -67,10 +74,7 @@ struct Batch {
 }
 
 enum Caller {
-    Write(
-        oneshot::Sender<Result<Answer<SqliteRow>, Error>>,
-        Result<Answer<SqliteRow>, Error>,
-    ),
+    Write(oneshot::Sender<Result<Answer<SqliteRow>, Error>>, Result<Answer<SqliteRow>, Error>),
     Transaction(oneshot::Sender<Result<(), Error>>, Result<(), Error>),
 }
 
@@ -90,33 +94,25 @@ impl Batch {
                 Job::Transaction(transaction) => self.transaction(conn, transaction).await?,
             };
             turns += 1;
-            next = if turns < MOST && started.elapsed() < LONGEST {
-                queue.try_recv().ok()
-            } else {
-                None
-            };
+            next = if turns < MOST && started.elapsed() < LONGEST { queue.try_recv().ok() } else { None };
         }
         control(&mut conn, "COMMIT").await?;
         Ok(conn)
     }
 
     /// A single statement needs no savepoint: if it fails, SQLite has undone just that one.
-    async fn write(
-        &mut self,
-        mut conn: SqliteConnection,
-        write: Write,
-    ) -> sqlx::Result<SqliteConnection> {
+    async fn write(&mut self, mut conn: SqliteConnection, write: Write) -> sqlx::Result<SqliteConnection> {
         if write.answer.is_closed() {
             return Ok(conn);
         }
         let result = run_statement(&mut conn, write.sql, write.arguments, write.want).await;
         let failed = result.is_err();
         self.callers.push(Caller::Write(write.answer, result));
-        self.fresh = false;
         if failed {
             // Some failures (a full disk) end the whole transaction; then this fails as well.
-            self.freshen(&mut conn).await?;
+            control(&mut conn, "RELEASE turn; SAVEPOINT turn").await?;
         }
+        self.fresh = failed;
         Ok(conn)
     }
 
@@ -130,39 +126,26 @@ impl Batch {
             return Ok(conn);
         }
         if !self.fresh {
-            self.freshen(&mut conn).await?;
+            // Neither can fail while the turns before were sound. Should SAVEPOINT fail all the
+            // same, so will ROLLBACK TO.
+            post(&mut conn, "RELEASE turn");
+            post(&mut conn, "SAVEPOINT turn");
         }
         let (lent, back) = Lent::new(conn);
         // A caller that has gone drops the connection, and so sends it back.
         drop(lend.send(Ok(lent)));
         let (mut conn, fate) = back.await.map_err(|_| sqlx::Error::WorkerCrashed)?;
         let mut keep = false;
-        if let Ok(Verdict {
-            keep: wanted,
-            answer,
-        }) = verdict.await
-        {
+        if let Ok(Verdict { keep: wanted, answer }) = verdict.await {
             keep = wanted && fate == Fate::Sound;
-            let result = if wanted && !keep {
-                Err(Error::Aborted)
-            } else {
-                Ok(())
-            };
+            let result = if wanted && !keep { Err(Error::Aborted) } else { Ok(()) };
             self.callers.push(Caller::Transaction(answer, result));
         }
-        if keep {
-            self.fresh = false;
-        } else {
+        self.fresh = !keep;
+        if !keep {
             control(&mut conn, "ROLLBACK TO turn").await?;
         }
         Ok(conn)
-    }
-
-    /// Seals what the turns so far have done and opens the next turn.
-    async fn freshen(&mut self, conn: &mut SqliteConnection) -> sqlx::Result<()> {
-        control(conn, "RELEASE turn; SAVEPOINT turn").await?;
-        self.fresh = true;
-        Ok(())
     }
 
     /// Tells every caller how its own work went, or that the batch as a whole is lost.
@@ -176,11 +159,7 @@ impl Batch {
     }
 }
 
-fn answer<T>(
-    to: oneshot::Sender<Result<T, Error>>,
-    result: Result<T, Error>,
-    failure: Option<&Arc<sqlx::Error>>,
-) {
+fn answer<T>(to: oneshot::Sender<Result<T, Error>>, result: Result<T, Error>, failure: Option<&Arc<sqlx::Error>>) {
     let result = match failure {
         Some(error) => result.and(Err(Error::Commit(Arc::clone(error)))),
         None => result,

@@ -8,8 +8,7 @@ use std::{num::NonZero, path::Path, thread::available_parallelism, time::Duratio
 use sqlx::{
     Connection, SqliteConnection, SqlitePool,
     sqlite::{
-        SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow,
-        SqliteSynchronous,
+        SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
     },
 };
 
@@ -83,9 +82,7 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     pub(crate) async fn open(path: &Path) -> Result<Self, Error> {
         if let Some(folder) = path.parent() {
-            tokio::fs::create_dir_all(folder)
-                .await
-                .map_err(Error::Folder)?;
+            tokio::fs::create_dir_all(folder).await.map_err(Error::Folder)?;
         }
         let options = SqliteConnectOptions::new()
             .filename(path)
@@ -94,7 +91,8 @@ impl Sqlite {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
             .busy_timeout(BUSY_TIMEOUT)
-            .statement_cache_capacity(STATEMENTS);
+            .statement_cache_capacity(STATEMENTS)
+            .command_buffer_size(batch::COMMANDS);
         // The writer creates the file, so it comes before the readers.
         let conn = SqliteConnection::connect_with(&options).await?;
         let writer = Writer::spawn(conn, options.clone());
@@ -106,11 +104,7 @@ impl Sqlite {
             .test_before_acquire(false)
             .connect_with(options.clone().pragma("query_only", "ON"))
             .await?;
-        Ok(Self {
-            options,
-            readers,
-            writer,
-        })
+        Ok(Self { options, readers, writer })
     }
 
     pub(crate) fn options(&self) -> &SqliteConnectOptions {
@@ -137,7 +131,5 @@ impl Sqlite {
 }
 
 fn readers() -> u32 {
-    available_parallelism().map_or(4, |cores| {
-        u32::try_from(NonZero::get(cores)).unwrap_or(4).max(4)
-    })
+    available_parallelism().map_or(4, |cores| u32::try_from(NonZero::get(cores)).unwrap_or(4).max(4))
 }

@@ -94,10 +94,7 @@ impl Writer {
             work(queue, conn, options).await;
             drop(closing);
         });
-        Self {
-            jobs: Mutex::new(Some(jobs)),
-            closed,
-        }
+        Self { jobs: Mutex::new(Some(jobs)), closed }
     }
 
     pub(super) async fn write(
@@ -108,13 +105,7 @@ impl Writer {
     ) -> Result<Answer<SqliteRow>, Error> {
         refuse_nested()?;
         let (answer, answered) = oneshot::channel();
-        self.queue(Job::Write(Write {
-            sql,
-            arguments,
-            want,
-            answer,
-        }))
-        .await?;
+        self.queue(Job::Write(Write { sql, arguments, want, answer })).await?;
         answered.await.unwrap_or(Err(Error::Closed))
     }
 
@@ -122,8 +113,7 @@ impl Writer {
     pub(super) async fn begin(&self) -> Result<(Lent<SqliteConnection>, Turn), Error> {
         let (lend, lent) = oneshot::channel();
         let (turn, verdict) = oneshot::channel();
-        self.queue(Job::Transaction(Transaction { lend, verdict }))
-            .await?;
+        self.queue(Job::Transaction(Transaction { lend, verdict })).await?;
         let lent = lent.await.unwrap_or(Err(Error::Closed))?;
         Ok((lent, Turn(turn)))
     }
@@ -142,21 +132,10 @@ impl Writer {
 }
 
 /// Writes batch after batch until the queue is closed and empty.
-async fn work(
-    mut queue: mpsc::Receiver<Job>,
-    conn: SqliteConnection,
-    options: SqliteConnectOptions,
-) {
+async fn work(mut queue: mpsc::Receiver<Job>, conn: SqliteConnection, options: SqliteConnectOptions) {
     let mut open = Some(conn);
     while let Some(first) = queue.recv().await {
-        let begun = match open.take() {
-            Some(conn) => batch::begin(conn).await,
-            None => match options.connect().await {
-                Ok(conn) => batch::begin(conn).await,
-                Err(error) => Err(error),
-            },
-        };
-        match begun {
+        match begin(open.take(), &options).await {
             Ok(conn) => open = batch::run(conn, first, &mut queue).await,
             Err(error) => {
                 tracing::error!(%error, "cannot write to the database");
@@ -168,10 +147,18 @@ async fn work(
             }
         }
     }
-    if let Some(Err(error)) = match open {
-        Some(conn) => Some(conn.close().await),
-        None => None,
-    } {
+    if let Some(conn) = open
+        && let Err(error) = conn.close().await
+    {
         tracing::warn!(%error, "the database did not close cleanly");
     }
+}
+
+/// Begins a batch, on a new connection where the last one was lost.
+async fn begin(open: Option<SqliteConnection>, options: &SqliteConnectOptions) -> sqlx::Result<SqliteConnection> {
+    let conn = match open {
+        Some(conn) => conn,
+        None => options.connect().await?,
+    };
+    batch::begin(conn).await
 }

@@ -1,0 +1,97 @@
+//! Databases for tests: each test gets its own.
+
+use std::{env, path::PathBuf};
+
+use hub_db::{Config, Db, Error};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+/// What a test's own code may fail with.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Db(Error),
+    /// The test gave its transaction up.
+    GivenUp,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Db(error)
+    }
+}
+
+/// A database of a test's own, removed at the end.
+pub(crate) struct Fixture {
+    pub(crate) db: Db,
+    pub(crate) config: Config,
+    home: Home,
+}
+
+enum Home {
+    Folder(TempDir),
+    Server { url: String, name: String },
+}
+
+impl Fixture {
+    pub(crate) async fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::Sqlite { path: folder.path().join("data/hub.db") };
+        Self { db: Db::connect(&config).await.unwrap(), config, home: Home::Folder(folder) }
+    }
+
+    pub(crate) async fn postgres() -> Self {
+        let url = env::var("HUB_TEST_POSTGRES").expect(
+            "HUB_TEST_POSTGRES must name a PostgreSQL server to test against, \
+             as postgres://postgres@127.0.0.1:5432/postgres does",
+        );
+        let name = format!("hub_db_{}", Uuid::new_v4().simple());
+        admin(&url, format!("CREATE DATABASE {name}")).await;
+        let (server, _) = url.rsplit_once('/').expect("HUB_TEST_POSTGRES must name a database");
+        let config = Config::Postgres { url: format!("{server}/{name}"), max_connections: 10 };
+        Self { db: Db::connect(&config).await.unwrap(), config, home: Home::Server { url, name } }
+    }
+
+    /// The SQLite file.
+    pub(crate) fn path(&self) -> PathBuf {
+        match &self.config {
+            Config::Sqlite { path } => path.clone(),
+            Config::Postgres { .. } => panic!("PostgreSQL has no file"),
+        }
+    }
+
+    /// Runs what sets a test up.
+    pub(crate) async fn set_up(&self, statements: &[&'static str]) {
+        for statement in statements {
+            self.db.write(*statement).execute().await.unwrap();
+        }
+    }
+
+    pub(crate) async fn remove(self) {
+        self.db.close().await;
+        match self.home {
+            Home::Folder(folder) => folder.close().unwrap(),
+            Home::Server { url, name } => admin(&url, format!("DROP DATABASE {name}")).await,
+        }
+    }
+}
+
+async fn admin(url: &str, sql: String) {
+    let mut conn = PgConnection::connect(url).await.expect("the server in HUB_TEST_POSTGRES must answer");
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut conn).await.unwrap();
+    conn.close().await.unwrap();
+}
+
+/// Runs a test on either database.
+pub(crate) async fn on_both(test: impl AsyncFn(&Fixture)) {
+    for fixture in [Fixture::sqlite().await, Fixture::postgres().await] {
+        test(&fixture).await;
+        fixture.remove().await;
+    }
+}
+
+/// How many rows a table `t` has.
+pub(crate) async fn count(db: &Db) -> i64 {
+    let (count,): (i64,) = db.query("SELECT COUNT(*) FROM t").one().await.unwrap();
+    count
+}

@@ -1,0 +1,11 @@
+//! The crate against both databases. PostgreSQL is the server `HUB_TEST_POSTGRES` names.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+mod durability;
+mod migrate;
+mod postgres;
+mod sqlite;
+mod transactions;
+mod types;

@@ -1,0 +1,176 @@
+//! What only PostgreSQL does: it gives transactions up.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hub_db::{Db, Error};
+use tokio::sync::Barrier;
+
+use crate::common::{Failure, Fixture, count};
+
+/// Answers how often it was called, but until the given call fails as a lost transaction does:
+/// what a sequence has counted is not rolled back.
+const FUSSY: [&str; 2] = [
+    "CREATE SEQUENCE attempts",
+    "CREATE FUNCTION fussy(patience BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
+     DECLARE attempt BIGINT := nextval('attempts');
+     BEGIN
+         IF attempt < patience THEN RAISE EXCEPTION 'lost' USING ERRCODE = '40001'; END IF;
+         RETURN attempt;
+     END $$",
+];
+
+const SERIALIZABLE: &str = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE";
+
+/// Runs two transactions of two parts each, which meet between the parts and, if `at_end`, once
+/// more before they commit, in their first attempts only. Answers all attempts of both.
+async fn collide(db: &Db, sides: [[&[&'static str]; 2]; 2], at_end: bool) -> u32 {
+    let attempts = AtomicU32::new(0);
+    let meeting = Barrier::new(2);
+    let run = async |[before, after]: [&[&'static str]; 2]| {
+        let mine = AtomicU32::new(0);
+        db.transaction(async |mut tx| {
+            attempts.fetch_add(1, Ordering::Relaxed);
+            let first = mine.fetch_add(1, Ordering::Relaxed) == 0;
+            for sql in before {
+                tx.query(*sql).execute().await?;
+            }
+            if first {
+                meeting.wait().await;
+            }
+            for sql in after {
+                tx.query(*sql).execute().await?;
+            }
+            if first && at_end {
+                meeting.wait().await;
+            }
+            Ok::<_, Error>(())
+        })
+        .await
+    };
+    let [left, right] = sides;
+    let (left, right) = tokio::join!(run(left), run(right));
+    left.unwrap();
+    right.unwrap();
+    attempts.into_inner()
+}
+
+#[tokio::test]
+async fn a_statement_lost_to_another_transaction_is_tried_again() {
+    let fixture = Fixture::postgres().await;
+    fixture.set_up(&["CREATE TABLE t (n BIGINT NOT NULL)", "INSERT INTO t VALUES (0)"]).await;
+    let side: [&[&str]; 2] = [&[SERIALIZABLE, "SELECT n FROM t"], &["UPDATE t SET n = n + 1"]];
+    assert!(collide(&fixture.db, [side, side], false).await > 2);
+    let (n,): (i64,) = fixture.db.query("SELECT n FROM t").one().await.unwrap();
+    assert_eq!(n, 2);
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn a_commit_lost_to_another_transaction_is_tried_again() {
+    let fixture = Fixture::postgres().await;
+    fixture.set_up(&["CREATE TABLE t (n BIGINT NOT NULL)"]).await;
+    // Each counts rows it has not seen the other insert: no order of the two gives that.
+    let side: [&[&str]; 2] = [&[SERIALIZABLE, "SELECT COUNT(*) FROM t"], &["INSERT INTO t SELECT COUNT(*) FROM t"]];
+    assert!(collide(&fixture.db, [side, side], true).await > 2);
+    let rows: Vec<(i64,)> = fixture.db.query("SELECT n FROM t ORDER BY n").all().await.unwrap();
+    assert_eq!(rows, [(0,), (1,)]);
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn a_deadlock_is_tried_again() {
+    const SOON: &str = "SET LOCAL deadlock_timeout = '10ms'";
+    const ONE: &str = "UPDATE t SET n = n + 1 WHERE id = 1";
+    const TWO: &str = "UPDATE t SET n = n + 1 WHERE id = 2";
+    let fixture = Fixture::postgres().await;
+    fixture.set_up(&["CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)", "INSERT INTO t VALUES (1, 0), (2, 0)"]).await;
+    assert!(collide(&fixture.db, [[&[SOON, ONE], &[TWO]], [&[SOON, TWO], &[ONE]]], false).await > 2);
+    let rows: Vec<(i64,)> = fixture.db.query("SELECT n FROM t").all().await.unwrap();
+    assert_eq!(rows, [(2,), (2,)]);
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn a_single_write_is_tried_again() {
+    let fixture = Fixture::postgres().await;
+    fixture.set_up(&FUSSY).await;
+    let (attempt,): (i64,) = fixture.db.write("SELECT fussy($1)").bind(3_i64).one().await.unwrap();
+    assert_eq!(attempt, 3);
+    // A read is not: its caller may not expect it to take that long.
+    fixture.db.query("SELECT fussy($1)").bind(10_i64).one::<(i64,)>().await.unwrap_err();
+    let (attempt,): (i64,) = fixture.db.query("SELECT nextval('attempts')").one().await.unwrap();
+    assert_eq!(attempt, 5);
+    fixture.remove().await;
+}
+
+/// Whatever the closure makes of the failure, also where it hides it.
+#[tokio::test]
+async fn a_transaction_that_always_loses_gives_up_at_last() {
+    let fixture = Fixture::postgres().await;
+    fixture.set_up(&FUSSY).await;
+    let attempts = AtomicU32::new(0);
+    for hidden in [false, true] {
+        let result = fixture
+            .db
+            .transaction(async |mut tx| {
+                attempts.fetch_add(1, Ordering::Relaxed);
+                let lost = tx.query("SELECT fussy($1)").bind(1000_i64).execute().await.unwrap_err();
+                drop(lost);
+                if hidden { Ok(()) } else { Err(Failure::GivenUp) }
+            })
+            .await;
+        assert!(matches!(result, Err(Failure::Db(Error::Conflict))));
+    }
+    assert_eq!(attempts.into_inner(), 16);
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn other_failures_are_not_tried_again() {
+    let fixture = Fixture::postgres().await;
+    fixture.set_up(&["CREATE TABLE t (id BIGINT PRIMARY KEY)"]).await;
+    let attempts = AtomicU32::new(0);
+    let result = fixture
+        .db
+        .transaction(async |mut tx| {
+            attempts.fetch_add(1, Ordering::Relaxed);
+            tx.query("INSERT INTO t VALUES (1), (1)").execute().await
+        })
+        .await;
+    assert!(result.unwrap_err().is_unique_violation());
+    assert_eq!(attempts.into_inner(), 1);
+    assert_eq!(count(&fixture.db).await, 0);
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn sessions_are_bounded_and_named() {
+    let fixture = Fixture::postgres().await;
+    let settings = "SELECT current_setting('statement_timeout'),
+        current_setting('idle_in_transaction_session_timeout'), current_setting('application_name')";
+    let row: (String, String, String) = fixture.db.query(settings).one().await.unwrap();
+    assert_eq!(row, ("15s".into(), "15s".into(), "network-hub".into()));
+    fixture.remove().await;
+}
+
+/// The server ends the connections, as it does when it restarts: a fresh one takes over once they
+/// have been idle for a while, and until then a caller learns that it may try again.
+#[tokio::test]
+async fn a_lost_connection_is_replaced() {
+    let fixture = Fixture::postgres().await;
+    let kill = "SELECT pg_terminate_backend(pg_backend_pid())";
+    fixture.db.query(kill).execute().await.unwrap_err();
+    fixture.db.ping().await.unwrap();
+    let killed = fixture.db.transaction(async |mut tx| tx.query(kill).execute().await).await;
+    killed.unwrap_err();
+    fixture.db.transaction(async |mut tx| tx.query("SELECT 1").execute().await).await.unwrap();
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_is_unavailable() {
+    let config =
+        hub_db::Config::Postgres { url: "postgres://nobody@127.0.0.1:1/nothing".to_owned(), max_connections: 1 };
+    let Err(error) = Db::connect(&config).await else { panic!("nothing listens there") };
+    assert!(error.is_unavailable(), "{error}");
+}

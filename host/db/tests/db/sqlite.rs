@@ -1,0 +1,233 @@
+//! The writer and what only SQLite does.
+
+use std::fs;
+
+use hub_db::{Config, Db, Error};
+use sqlx::{
+    Connection, SqliteConnection,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode},
+};
+use tokio::{sync::oneshot, task::JoinSet};
+
+use crate::common::{Fixture, count};
+
+const TABLE: &str = "CREATE TABLE t (id BIGINT PRIMARY KEY)";
+
+/// Commits in the write-ahead log: frames whose header tells the database's size after a commit.
+fn commits(fixture: &Fixture) -> usize {
+    let log = fs::read(fixture.path().with_extension("db-wal")).unwrap();
+    let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | usize::from(*byte));
+    let page = number(&log[8..12]);
+    log[32..].chunks_exact(24 + page).filter(|frame| number(&frame[4..8]) > 0).count()
+}
+
+/// Holds a transaction open until told to go on, so that others queue behind it.
+async fn hold(db: &Db) -> (oneshot::Sender<()>, tokio::task::JoinHandle<Result<(), Error>>) {
+    let (begun, has_begun) = oneshot::channel();
+    let (go, may_go) = oneshot::channel::<()>();
+    let signals = tokio::sync::Mutex::new(Some((begun, may_go)));
+    let db = db.clone();
+    let held = tokio::spawn(async move {
+        db.transaction(async |_tx| {
+            let (begun, may_go) = signals.lock().await.take().unwrap();
+            begun.send(()).unwrap();
+            may_go.await.unwrap();
+            Ok::<_, Error>(())
+        })
+        .await
+    });
+    has_begun.await.unwrap();
+    (go, held)
+}
+
+/// Writes behind a held transaction, half of them as transactions themselves.
+async fn queue(db: &Db, ids: std::ops::Range<i64>) -> JoinSet<Result<u64, Error>> {
+    let mut tasks = JoinSet::new();
+    for id in ids {
+        let db = db.clone();
+        tasks.spawn(async move {
+            if id % 2 == 0 {
+                db.write("INSERT INTO t VALUES ($1)").bind(id).execute().await
+            } else {
+                db.transaction(async |mut tx| tx.query("INSERT INTO t VALUES ($1)").bind(id).execute().await).await
+            }
+        });
+        // In one thread this lets the task come as far as the queue.
+        tokio::task::yield_now().await;
+    }
+    tasks
+}
+
+#[tokio::test]
+async fn the_file_and_its_folder_are_made_and_durable() {
+    let fixture = Fixture::sqlite().await;
+    assert!(fixture.path().exists());
+    let (mode,): (String,) = fixture.db.write("PRAGMA journal_mode").one().await.unwrap();
+    assert_eq!(mode, "wal");
+    let (full,): (i64,) = fixture.db.write("PRAGMA synchronous").one().await.unwrap();
+    assert_eq!(full, 2);
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn what_waits_together_is_committed_together() {
+    let fixture = Fixture::sqlite().await;
+    fixture.set_up(&[TABLE]).await;
+    let before = commits(&fixture);
+    let (go, held) = hold(&fixture.db).await;
+    let mut tasks = queue(&fixture.db, 0..100).await;
+    go.send(()).unwrap();
+    held.await.unwrap().unwrap();
+    while let Some(task) = tasks.join_next().await {
+        assert_eq!(task.unwrap().unwrap(), 1);
+    }
+    assert_eq!(count(&fixture.db).await, 100);
+    let commits = commits(&fixture) - before;
+    assert!((1..=20).contains(&commits), "{commits} commits for 100 writes");
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn a_batch_that_cannot_commit_is_lost_as_a_whole_and_says_so() {
+    let fixture = Fixture::sqlite().await;
+    fixture
+        .set_up(&[TABLE, "CREATE TABLE child (parent BIGINT REFERENCES t (id) DEFERRABLE INITIALLY DEFERRED)"])
+        .await;
+    let (go, held) = hold(&fixture.db).await;
+    let mut tasks = queue(&fixture.db, 0..4).await;
+    let db = fixture.db.clone();
+    // It only fails at COMMIT.
+    tasks.spawn(async move { db.write("INSERT INTO child VALUES (1000)").execute().await });
+    tokio::task::yield_now().await;
+    go.send(()).unwrap();
+    assert!(matches!(held.await.unwrap(), Err(Error::Commit(_))));
+    while let Some(task) = tasks.join_next().await {
+        assert!(matches!(task.unwrap(), Err(Error::Commit(_))));
+    }
+    assert_eq!(count(&fixture.db).await, 0);
+    let mut tasks = queue(&fixture.db, 0..4).await;
+    while let Some(task) = tasks.join_next().await {
+        task.unwrap().unwrap();
+    }
+    assert_eq!(count(&fixture.db).await, 4);
+    fixture.remove().await;
+}
+
+/// A failure that ends SQLite's whole transaction, as a full disk does, must not leave a caller
+/// acknowledged whose work went with it.
+#[tokio::test]
+async fn a_failure_that_ends_the_batch_is_told_to_all_in_it() {
+    for transaction in [false, true] {
+        let fixture = Fixture::sqlite().await;
+        fixture.set_up(&[TABLE, "INSERT INTO t VALUES (-1)"]).await;
+        let (go, held) = hold(&fixture.db).await;
+        let mut before = queue(&fixture.db, 0..4).await;
+        let db = fixture.db.clone();
+        let culprit = tokio::spawn(async move {
+            const SQL: &str = "INSERT OR ROLLBACK INTO t VALUES (-1)";
+            if transaction {
+                db.transaction(async |mut tx| tx.query(SQL).execute().await).await
+            } else {
+                db.write(SQL).execute().await
+            }
+        });
+        tokio::task::yield_now().await;
+        let mut after = queue(&fixture.db, 4..8).await;
+        go.send(()).unwrap();
+        held.await.unwrap().unwrap_err();
+        culprit.await.unwrap().unwrap_err();
+        while let Some(task) = before.join_next().await {
+            assert!(matches!(task.unwrap(), Err(Error::Commit(_))));
+        }
+        while let Some(task) = after.join_next().await {
+            task.unwrap().unwrap();
+        }
+        let rows: Vec<(i64,)> = fixture.db.query("SELECT id FROM t ORDER BY id").all().await.unwrap();
+        assert_eq!(rows, [(-1,), (4,), (5,), (6,), (7,)]);
+        fixture.remove().await;
+    }
+}
+
+#[tokio::test]
+async fn another_process_is_waited_for() {
+    let fixture = Fixture::sqlite().await;
+    fixture.set_up(&[TABLE]).await;
+    let options = SqliteConnectOptions::new().filename(fixture.path());
+    let mut other = SqliteConnection::connect_with(&options).await.unwrap();
+    let mut writing = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    sqlx::query("INSERT INTO t VALUES (1000)").execute(&mut *writing).await.unwrap();
+    let mut tasks = queue(&fixture.db, 0..10).await;
+    // Time enough for the writer to meet the lock.
+    for _ in 0..200 {
+        assert_eq!(count(&fixture.db).await, 0);
+    }
+    writing.commit().await.unwrap();
+    while let Some(task) = tasks.join_next().await {
+        task.unwrap().unwrap();
+    }
+    assert_eq!(count(&fixture.db).await, 11);
+    other.close().await.unwrap();
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn readers_do_not_write() {
+    let fixture = Fixture::sqlite().await;
+    fixture.set_up(&[TABLE]).await;
+    fixture.db.query("INSERT INTO t VALUES (1)").execute().await.unwrap_err();
+    assert_eq!(count(&fixture.db).await, 0);
+    fixture.remove().await;
+}
+
+/// Once closed, the file alone is the whole database, fit to be copied.
+#[tokio::test]
+async fn closing_folds_the_log_into_the_file() {
+    let fixture = Fixture::sqlite().await;
+    fixture.set_up(&[TABLE, "INSERT INTO t VALUES (1)"]).await;
+    fixture.db.close().await;
+    assert!(!fixture.path().with_extension("db-wal").exists());
+    let copy = fixture.path().with_file_name("copy.db");
+    fs::copy(fixture.path(), &copy).unwrap();
+    let copy = Db::connect(&Config::Sqlite { path: copy }).await.unwrap();
+    assert_eq!(count(&copy).await, 1);
+    copy.close().await;
+    fixture.remove().await;
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_made_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let result = Db::connect(&Config::Sqlite { path: file.join("hub.db") }).await;
+    assert!(matches!(result, Err(Error::Folder(_))));
+}
+
+/// A file in another journal mode, as a backup may leave it, is converted by whoever opens first.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_open_one_new_file_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hub.db");
+    let options =
+        SqliteConnectOptions::new().filename(&path).create_if_missing(true).journal_mode(SqliteJournalMode::Delete);
+    let mut old = SqliteConnection::connect_with(&options).await.unwrap();
+    sqlx::query(TABLE).execute(&mut old).await.unwrap();
+    old.close().await.unwrap();
+    let mut tasks = JoinSet::new();
+    for id in 0..16_i64 {
+        let config = Config::Sqlite { path: path.clone() };
+        tasks.spawn(async move {
+            let db = Db::connect(&config).await.unwrap();
+            db.write("INSERT INTO t VALUES ($1)").bind(id).execute().await.unwrap();
+            db
+        });
+    }
+    let mut open = Vec::new();
+    while let Some(task) = tasks.join_next().await {
+        open.push(task.unwrap());
+    }
+    for db in open {
+        assert_eq!(count(&db).await, 16);
+        db.close().await;
+    }
+}
