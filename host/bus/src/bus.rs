@@ -30,11 +30,7 @@ struct Registry {
 impl Bus {
     /// An empty bus.
     pub fn new(config: BusConfig) -> Self {
-        Self {
-            config: Arc::new(config),
-            counters: Arc::default(),
-            registry: Arc::default(),
-        }
+        Self { config: Arc::new(config), counters: Arc::default(), registry: Arc::default() }
     }
 
     /// Appends an event to the network's sequence and wakes the streams it is for.
@@ -44,20 +40,10 @@ impl Bus {
     /// # Errors
     /// [`PublishError::NotOneFrame`] for an event that is not one frame, [`PublishError::Closed`]
     /// after [`close`](Self::close).
-    #[expect(
-        clippy::unused_async,
-        reason = "a bus between nodes waits for its acknowledgement"
-    )]
-    pub async fn publish(
-        &self,
-        network: u128,
-        event: Event,
-        now_ms: i64,
-    ) -> Result<u64, PublishError> {
+    #[expect(clippy::unused_async, reason = "a bus between nodes waits for its acknowledgement")]
+    pub async fn publish(&self, network: u128, event: Event, now_ms: i64) -> Result<u64, PublishError> {
         event.check()?;
-        let sequence = self
-            .network(network)
-            .publish(&self.config, &event, now_ms)?;
+        let sequence = self.network(network).publish(&self.config, &event, now_ms)?;
         self.counters.published();
         Ok(sequence)
     }
@@ -78,13 +64,10 @@ impl Bus {
         now_ms: i64,
     ) -> Subscription {
         let last = last_event_id.filter(|id| !id.is_empty());
-        let asked = last
-            .and_then(EventId::parse)
-            .filter(|id| id.epoch == self.config.epoch);
+        let asked = last.and_then(EventId::parse).filter(|id| id.epoch == self.config.epoch);
         let network = self.network(network);
         let joined = network.join(&self.config, server_id, asked.map(|id| id.sequence), now_ms);
-        self.counters
-            .subscribed(last.is_some() && joined.resumed.is_none(), joined.replaced);
+        self.counters.subscribed(last.is_some() && joined.resumed.is_none(), joined.replaced);
         Subscription::new(
             network,
             Arc::clone(&self.config),
@@ -98,15 +81,12 @@ impl Bus {
 
     /// Whether the server has an open stream.
     pub fn is_connected(&self, network: u128, server_id: &str) -> bool {
-        self.existing(network)
-            .is_some_and(|network| network.state.lock().is_connected(server_id))
+        self.existing(network).is_some_and(|network| network.state.lock().is_connected(server_id))
     }
 
     /// The servers of a network that have an open stream, in no order.
     pub fn connected_servers(&self, network: u128) -> Vec<String> {
-        self.existing(network)
-            .map(|network| network.state.lock().connected_servers())
-            .unwrap_or_default()
+        self.existing(network).map(|network| network.state.lock().connected_servers()).unwrap_or_default()
     }
 
     /// To be called about once a second: frees what has expired, and cuts off subscriptions that
@@ -133,8 +113,7 @@ impl Bus {
     pub fn close_network(&self, network: u128) {
         let mut registry = self.registry.write();
         if let Some(network) = registry.networks.remove(&network) {
-            network.close();
-            registry.floor = registry.floor.max(network.state.lock().head());
+            registry.floor = registry.floor.max(network.close());
         }
     }
 
@@ -184,8 +163,7 @@ impl Bus {
         let mut registry = self.registry.write();
         for id in networks {
             let idle = registry.networks.get(id).is_some_and(|network| {
-                Arc::strong_count(network) == 1
-                    && network.state.lock().is_forgettable(&self.config, now_ms)
+                Arc::strong_count(network) == 1 && network.state.lock().is_forgettable(&self.config, now_ms)
             });
             if idle && let Some(network) = registry.networks.remove(id) {
                 registry.floor = registry.floor.max(network.state.lock().head());

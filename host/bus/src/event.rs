@@ -26,15 +26,9 @@ pub enum PublishError {
 
 impl Event {
     pub(crate) fn check(&self) -> Result<(), PublishError> {
-        let named = !self.name.is_empty()
-            && self
-                .name
-                .bytes()
-                .all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        let named = !self.name.is_empty() && self.name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
         let one_line = !self.data.bytes().any(|byte| matches!(byte, b'\n' | b'\r'));
-        (named && one_line)
-            .then_some(())
-            .ok_or(PublishError::NotOneFrame)
+        (named && one_line).then_some(()).ok_or(PublishError::NotOneFrame)
     }
 
     pub(crate) fn frame(&self, id: EventId) -> Bytes {
@@ -44,11 +38,7 @@ impl Event {
 
 /// The frame that tells a client to read everything again, and where the stream stands now.
 pub(crate) fn resync(head: EventId, now_ms: i64) -> Bytes {
-    frame(
-        head,
-        "RESYNC",
-        &format!(r#"{{"type":"RESYNC","at":{now_ms}}}"#),
-    )
+    frame(head, "RESYNC", &format!(r#"{{"type":"RESYNC","at":{now_ms}}}"#))
 }
 
 fn frame(id: EventId, name: &str, data: &str) -> Bytes {
@@ -61,24 +51,14 @@ mod tests {
     use super::*;
 
     fn event(name: &'static str, data: &str) -> Event {
-        Event {
-            name,
-            target: None,
-            data: data.to_owned(),
-        }
+        Event { name, target: None, data: data.to_owned() }
     }
 
     #[test]
     fn a_frame_is_what_a_stream_sends() {
-        let id = EventId {
-            epoch: 7,
-            sequence: 12,
-        };
+        let id = EventId { epoch: 7, sequence: 12 };
         let frame = event("CHAT", r#"{"type":"CHAT","at":5}"#).frame(id);
-        assert_eq!(
-            frame,
-            "id: 7.12\nevent: CHAT\ndata: {\"type\":\"CHAT\",\"at\":5}\n\n"
-        );
+        assert_eq!(frame, "id: 7.12\nevent: CHAT\ndata: {\"type\":\"CHAT\",\"at\":5}\n\n");
     }
 
     #[test]
@@ -90,11 +70,7 @@ mod tests {
             ("", "{}"),
             ("chat", "{}"),
         ] {
-            assert_eq!(
-                event(name, data).check(),
-                Err(PublishError::NotOneFrame),
-                "{name:?} {data:?}"
-            );
+            assert_eq!(event(name, data).check(), Err(PublishError::NotOneFrame), "{name:?} {data:?}");
         }
         assert_eq!(event("WORLD_READY", r#"{"a":"\n"}"#).check(), Ok(()));
     }

@@ -11,10 +11,7 @@ impl EventId {
     /// Reads `<epoch>.<sequence>`, both in plain decimal digits.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (epoch, sequence) = text.split_once('.')?;
-        Some(Self {
-            epoch: decimal(epoch)?,
-            sequence: decimal(sequence)?,
-        })
+        Some(Self { epoch: decimal(epoch)?, sequence: decimal(sequence)? })
     }
 }
 
@@ -26,10 +23,7 @@ impl fmt::Display for EventId {
 
 /// `u64::from_str` alone would also accept a leading `+`.
 fn decimal(text: &str) -> Option<u64> {
-    text.bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then(|| text.parse().ok())
-        .flatten()
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
 #[cfg(test)]
@@ -38,29 +32,15 @@ mod tests {
 
     #[test]
     fn an_id_reads_back_as_written() {
-        let id = EventId {
-            epoch: 1_700_000_000_000,
-            sequence: 42,
-        };
+        let id = EventId { epoch: 1_700_000_000_000, sequence: 42 };
         assert_eq!(EventId::parse(&id.to_string()), Some(id));
     }
 
     #[test]
     fn anything_else_is_no_id() {
-        for text in [
-            "",
-            ".",
-            "1.",
-            ".1",
-            "1",
-            "1.2.3",
-            "-1.2",
-            "1.+2",
-            " 1.2",
-            "1.2\n",
-            "a.b",
-            "1.99999999999999999999",
-        ] {
+        for text in
+            ["", ".", "1.", ".1", "1", "1.2.3", "-1.2", "1.+2", " 1.2", "1.2\n", "a.b", "1.99999999999999999999"]
+        {
             assert_eq!(EventId::parse(text), None, "{text:?}");
         }
     }

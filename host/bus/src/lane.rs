@@ -1,12 +1,6 @@
+use crate::count::Count;
 use bytes::Bytes;
 use std::collections::VecDeque;
-
-/// Events and bytes, counted since the lane began.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Count {
-    pub(crate) events: u64,
-    pub(crate) bytes: u64,
-}
 
 pub(crate) struct Entry {
     pub(crate) sequence: u64,
@@ -41,10 +35,7 @@ pub(crate) struct Lost;
 impl Lane {
     /// An empty lane about whose events up to `sequence` nothing is known.
     pub(crate) fn after(sequence: u64) -> Self {
-        Self {
-            lost: sequence,
-            ..Self::default()
-        }
+        Self { lost: sequence, ..Self::default() }
     }
 
     pub(crate) fn push(&mut self, entry: Entry) {
@@ -87,9 +78,7 @@ impl Lane {
 
     /// The position after everything up to `sequence`; `None` where entries after it are gone.
     pub(crate) fn position_after(&self, sequence: u64) -> Option<u64> {
-        let seen = self
-            .entries
-            .partition_point(|entry| entry.sequence <= sequence);
+        let seen = self.entries.partition_point(|entry| entry.sequence <= sequence);
         (sequence >= self.lost).then_some(self.first() + seen as u64)
     }
 
@@ -110,10 +99,7 @@ impl Lane {
 
     /// What is kept now.
     pub(crate) fn kept(&self) -> Count {
-        Count {
-            events: self.entries.len() as u64,
-            bytes: self.bytes,
-        }
+        Count { events: self.entries.len() as u64, bytes: self.bytes }
     }
 
     /// The newest sequence that may have been in this lane and is gone.

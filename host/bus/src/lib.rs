@@ -15,12 +15,14 @@
 
 mod bus;
 mod config;
+mod count;
 mod event;
 mod id;
 mod lane;
 mod listener;
 mod network;
 mod rendezvous;
+mod state;
 mod stats;
 mod subscription;
 

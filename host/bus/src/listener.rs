@@ -1,7 +1,8 @@
-use crate::lane::Count;
-use std::sync::Arc;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use crate::count::{Count, SharedCount};
+use futures_util::task::AtomicWaker;
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
 use tokio::sync::Notify;
 
 /// Why a subscription ended.
@@ -18,11 +19,14 @@ pub enum End {
 /// What the bus knows of a subscription while its reader is elsewhere.
 pub(crate) struct Listener {
     pub(crate) server_id: Option<Arc<str>>,
-    /// Read so far, of what was published since the subscription began. Both are changed and
-    /// compared under the network's lock alone, hence relaxed.
-    read_events: AtomicU64,
-    read_bytes: AtomicU64,
-    news: Notify,
+    /// Everything ever published for this server alone, so that a reader need not look it up to
+    /// find that there is nothing new.
+    pub(crate) own: SharedCount,
+    /// Read so far, of what was published since the subscription began, as if all that was
+    /// published before had been read.
+    pub(crate) read: SharedCount,
+    news: AtomicBool,
+    reader: AtomicWaker,
     end: OnceLock<Option<End>>,
     ended: Notify,
 }
@@ -31,46 +35,44 @@ impl Listener {
     pub(crate) fn new(server_id: Option<Arc<str>>) -> Self {
         Self {
             server_id,
-            read_events: AtomicU64::new(0),
-            read_bytes: AtomicU64::new(0),
-            news: Notify::new(),
+            own: SharedCount::default(),
+            read: SharedCount::default(),
+            news: AtomicBool::new(false),
+            reader: AtomicWaker::new(),
             end: OnceLock::new(),
             ended: Notify::new(),
         }
     }
 
-    /// Starts counting what is unread from here.
-    pub(crate) fn start_at(&self, pushed: Count) {
-        self.read_events.store(pushed.events, Relaxed);
-        self.read_bytes.store(pushed.bytes, Relaxed);
+    /// What is published in the two lanes it reads, given how much there is in the common one.
+    pub(crate) fn published(&self, everyone: Count) -> Count {
+        let own = self.own.get();
+        Count { events: everyone.events + own.events, bytes: everyone.bytes + own.bytes }
     }
 
-    pub(crate) fn has_read(&self, bytes: usize) {
-        self.read_events.fetch_add(1, Relaxed);
-        self.read_bytes.fetch_add(bytes as u64, Relaxed);
+    pub(crate) fn unread(&self, everyone: Count) -> Count {
+        let (published, read) = (self.published(everyone), self.read.get());
+        Count { events: published.events - read.events, bytes: published.bytes - read.bytes }
     }
 
-    /// What is unread when this much was published in the lanes it reads.
-    pub(crate) fn unread(&self, pushed: Count) -> Count {
-        Count {
-            events: pushed.events - self.read_events.load(Relaxed),
-            bytes: pushed.bytes - self.read_bytes.load(Relaxed),
+    /// A reader that was told of news and did not come yet needs no second call.
+    pub(crate) fn wake(&self) {
+        if !self.news.swap(true, AcqRel) {
+            self.reader.wake();
         }
     }
 
-    pub(crate) fn wake(&self) {
-        self.news.notify_one();
-    }
-
-    /// Returns at once if `wake` was called since the last time.
-    pub(crate) async fn news(&self) {
-        self.news.notified().await;
+    /// Ready at once if `wake` was called since it was last ready. The reader is registered before
+    /// the look, so that a call in between is not missed.
+    pub(crate) fn poll_news(&self, context: &Context<'_>) -> Poll<()> {
+        self.reader.register(context.waker());
+        if self.news.swap(false, AcqRel) { Poll::Ready(()) } else { Poll::Pending }
     }
 
     /// Ends the subscription, if nothing has yet; `None` when its reader left by itself.
     pub(crate) fn finish(&self, end: Option<End>) {
         if self.end.set(end).is_ok() {
-            self.news.notify_one();
+            self.wake();
             self.ended.notify_waiters();
         }
     }
@@ -87,16 +89,18 @@ impl Listener {
 pub struct Ended(pub(crate) Arc<Listener>);
 
 impl Ended {
+    /// Whether the end has come, without waiting for it.
+    pub fn is_over(&self) -> bool {
+        self.0.end.get().is_some()
+    }
+
     /// Waits for the end. `None`: the subscription was dropped.
     pub async fn wait(self) -> Option<End> {
         let notified = self.0.ended.notified();
         // From its creation on, `notified` misses no `notify_waiters`.
-        match self.0.end.get() {
-            Some(end) => *end,
-            None => {
-                notified.await;
-                self.0.end()
-            }
+        if self.0.end.get().is_none() {
+            notified.await;
         }
+        self.0.end()
     }
 }

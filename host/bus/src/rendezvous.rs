@@ -17,17 +17,13 @@ type Waiting<T, K> = Arc<Mutex<HashMap<K, oneshot::Sender<T>>>>;
 
 impl<T, K> Clone for Rendezvous<T, K> {
     fn clone(&self) -> Self {
-        Self {
-            waiting: Arc::clone(&self.waiting),
-        }
+        Self { waiting: Arc::clone(&self.waiting) }
     }
 }
 
 impl<T, K> Default for Rendezvous<T, K> {
     fn default() -> Self {
-        Self {
-            waiting: Arc::default(),
-        }
+        Self { waiting: Arc::default() }
     }
 }
 
@@ -37,11 +33,7 @@ impl<T, K: Eq + Hash + Clone> Rendezvous<T, K> {
     pub fn register(&self, id: K) -> Waiter<T, K> {
         let (sender, receiver) = oneshot::channel();
         self.waiting.lock().insert(id.clone(), sender);
-        Waiter {
-            id,
-            receiver,
-            waiting: Arc::clone(&self.waiting),
-        }
+        Waiter { id, receiver, waiting: Arc::clone(&self.waiting) }
     }
 
     /// Hands the answer to who waits for it; false when nobody does.
@@ -84,10 +76,7 @@ impl<T, K: Eq + Hash> Drop for Waiter<T, K> {
         let mut waiting = self.waiting.lock();
         self.receiver.close();
         // Under the same id there may be a newer waiter, whose channel is open.
-        if waiting
-            .get(&self.id)
-            .is_some_and(oneshot::Sender::is_closed)
-        {
+        if waiting.get(&self.id).is_some_and(oneshot::Sender::is_closed) {
             waiting.remove(&self.id);
         }
     }

@@ -4,8 +4,10 @@ use crate::id::EventId;
 use crate::lane::{Lane, Lost};
 use crate::listener::{End, Ended, Listener};
 use crate::network::{Joined, Network};
+use crate::state::Positions;
 use crate::stats::Counters;
 use bytes::Bytes;
+use std::future::poll_fn;
 use std::sync::Arc;
 
 /// One stream's reading of its network's events. Dropping it ends it.
@@ -18,8 +20,7 @@ pub struct Subscription {
     /// The newest sequence when it began; what came before is its own wish, not its lag.
     joined_at: u64,
     start: EventId,
-    everyone: u64,
-    own: u64,
+    at: Positions,
     caught_up: bool,
     /// Room for `next`, so that it need not allocate.
     one: Vec<Bytes>,
@@ -60,13 +61,9 @@ impl Subscription {
         resume: bool,
         now_ms: i64,
     ) -> Self {
-        let head = EventId {
-            epoch: config.epoch,
-            sequence: joined.head,
-        };
+        let head = EventId { epoch: config.epoch, sequence: joined.head };
         let resync = (resume && joined.resumed.is_none()).then(|| event::resync(head, now_ms));
         let start = asked.filter(|_| joined.resumed.is_some()).unwrap_or(head);
-        let (everyone, own) = joined.resumed.unwrap_or(joined.live);
         Self {
             network,
             listener: joined.listener,
@@ -75,8 +72,7 @@ impl Subscription {
             resync,
             joined_at: joined.head,
             start,
-            everyone,
-            own,
+            at: joined.resumed.unwrap_or(joined.live),
             caught_up: false,
             one: Vec::new(),
         }
@@ -122,7 +118,7 @@ impl Subscription {
     /// What is published after a reading that found nothing more is announced, also if nobody
     /// waits at that moment; so the lock is not taken again just to find nothing.
     async fn news(&mut self) {
-        self.listener.news().await;
+        poll_fn(|context| self.listener.poll_news(context)).await;
         self.caught_up = false;
     }
 
@@ -153,14 +149,17 @@ impl Subscription {
             return Err(Lost);
         }
         frames.extend(self.resync.take());
-        let (everyone, own) = state.lanes(self.listener.server_id.as_deref());
+        let everyone = state.everyone();
+        let has_own = self.listener.own.get().events > self.at.own;
+        let own = self.listener.server_id.as_deref().filter(|_| has_own);
+        let own = own.and_then(|id| state.lane_of(id));
         while frames.len() < most {
-            let for_all = everyone.get(self.everyone)?;
-            let for_one = own.map_or(Ok(None), |lane: &Lane| lane.get(self.own))?;
-            let (entry, position) = match (for_all, for_one) {
-                (Some(all), Some(one)) if one.sequence < all.sequence => (one, &mut self.own),
-                (None, Some(one)) => (one, &mut self.own),
-                (Some(all), _) => (all, &mut self.everyone),
+            let all = everyone.get(self.at.everyone)?;
+            let one = own.map_or(Ok(None), |lane: &Lane| lane.get(self.at.own))?;
+            let (entry, position) = match (all, one) {
+                (Some(all), Some(one)) if one.sequence < all.sequence => (one, &mut self.at.own),
+                (None, Some(one)) => (one, &mut self.at.own),
+                (Some(all), _) => (all, &mut self.at.everyone),
                 (None, None) => {
                     self.caught_up = true;
                     break;
@@ -168,7 +167,7 @@ impl Subscription {
             };
             *position += 1;
             if entry.sequence > self.joined_at {
-                self.listener.has_read(entry.frame.len());
+                self.listener.read.add(entry.frame.len());
             }
             frames.push(entry.frame.clone());
         }

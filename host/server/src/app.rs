@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::clock::Clock;
 use crate::config::Settings;
+use crate::events::{self, Streams};
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
@@ -43,6 +44,8 @@ pub struct AppState {
     pub db: Db,
     /// Where events go.
     pub bus: Bus,
+    /// Event streams that are open.
+    pub streams: Streams,
     /// Keys that were looked up lately.
     pub keys: KeyCache,
     /// Who is online.
@@ -74,6 +77,7 @@ impl App {
             ids,
             db,
             bus,
+            streams: Streams::default(),
             keys: KeyCache::default(),
             presence: Presence::default(),
             modules,
@@ -81,6 +85,7 @@ impl App {
             tasks: TaskTracker::new(),
         }));
         app.spawn(networks::service::note_uses(app.clone()));
+        events::start(&app);
         servers::start(&app).await?;
         punishments::start(&app);
         Ok(app)

@@ -30,8 +30,19 @@ impl Clock {
     pub async fn sleep(&self, duration: Duration) {
         match self {
             Self::System => tokio::time::sleep(duration).await,
+            Self::Manual(_) => self.sleep_until(self.now().saturating_add(millis(duration))).await,
+        }
+    }
+
+    /// Waits until this clock shows `until`. A loop that counts its steps from when each began misses no time that
+    /// passes while it works.
+    pub async fn sleep_until(&self, until: Millis) {
+        match self {
+            Self::System => {
+                let left = u64::try_from(until.saturating_sub(self.now())).unwrap_or(0);
+                tokio::time::sleep(Duration::from_millis(left)).await;
+            }
             Self::Manual(clock) => {
-                let until = self.now() + millis(duration);
                 let mut now = clock.now.subscribe();
                 // The sender lives inside `clock`, so waiting cannot fail.
                 let _ = now.wait_for(|now| *now >= until).await;

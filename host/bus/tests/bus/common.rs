@@ -22,11 +22,7 @@ pub(crate) fn bus(change: impl FnOnce(&mut BusConfig)) -> Bus {
 }
 
 pub(crate) fn chat(target: Option<&str>) -> Event {
-    Event {
-        name: "CHAT",
-        target: target.map(str::to_owned),
-        data: r#"{"type":"CHAT"}"#.to_owned(),
-    }
+    Event { name: "CHAT", target: target.map(str::to_owned), data: r#"{"type":"CHAT"}"#.to_owned() }
 }
 
 pub(crate) fn publish(bus: &Bus, target: Option<&str>, now_ms: i64) -> u64 {
@@ -42,14 +38,9 @@ pub(crate) fn id(sequence: u64) -> String {
 /// The sequence a frame carries in its `id:`.
 pub(crate) fn sequence(frame: &[u8]) -> u64 {
     let text = std::str::from_utf8(frame).expect("a frame is text");
-    let id = text
-        .strip_prefix("id: ")
-        .and_then(|rest| rest.split('\n').next());
+    let id = text.strip_prefix("id: ").and_then(|rest| rest.split('\n').next());
     let number = id.and_then(|id| id.strip_prefix(&format!("{EPOCH}.")));
-    number
-        .expect("an id of this epoch")
-        .parse()
-        .expect("a number")
+    number.expect("an id of this epoch").parse().expect("a number")
 }
 
 /// Everything there is to read now: sequences of frames, with what is no frame as text.

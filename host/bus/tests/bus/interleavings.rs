@@ -73,9 +73,7 @@ impl World {
     /// The sequences after one that a client's stream must carry.
     fn due(&self, client: usize, after: u64) -> Vec<u64> {
         let concerns = |target: &Option<&str>| target.is_none() || *target == CLIENTS[client];
-        (after + 1..=self.head())
-            .filter(|sequence| concerns(&self.events[*sequence as usize - 1].0))
-            .collect()
+        (after + 1..=self.head()).filter(|sequence| concerns(&self.events[*sequence as usize - 1].0)).collect()
     }
 
     fn is_kept(&self, sequence: u64) -> bool {
@@ -93,9 +91,7 @@ impl World {
         self.disconnect(client);
         let last = self.clients[client].last.filter(|_| resume);
         let text = last.map(id);
-        let stream = self
-            .bus
-            .subscribe(NETWORK, CLIENTS[client], text.as_deref(), self.now_ms);
+        let stream = self.bus.subscribe(NETWORK, CLIENTS[client], text.as_deref(), self.now_ms);
         for other in 0..CLIENTS.len() {
             if CLIENTS[other].is_some() && CLIENTS[other] == CLIENTS[client] {
                 self.expect_end(other, &Next::Replaced);
@@ -117,18 +113,12 @@ impl World {
         let lately = self.now_ms - self.clients[client].left_ms < RETENTION_MS;
         match self.next(client) {
             Some(Next::Resync(frame)) => {
-                assert!(
-                    !(kept && lately),
-                    "{client} could have resumed after {last}"
-                );
+                assert!(!(kept && lately), "{client} could have resumed after {last}");
                 assert_eq!(sequence(&frame), self.head());
                 self.clients[client].last = Some(self.head());
             }
             Some(Next::Frame(frame)) => self.expect_frame(client, sequence(&frame)),
-            None => assert!(
-                missed.is_empty(),
-                "{client} waits although it missed {missed:?}"
-            ),
+            None => assert!(missed.is_empty(), "{client} waits although it missed {missed:?}"),
             Some(end) => panic!("{client} ended at once: {end:?}"),
         }
     }
@@ -154,11 +144,7 @@ impl World {
 
     fn expect_frame(&mut self, client: usize, sequence: u64) {
         let last = self.clients[client].last.expect("it has connected");
-        assert_eq!(
-            self.due(client, last).first(),
-            Some(&sequence),
-            "after {last}"
-        );
+        assert_eq!(self.due(client, last).first(), Some(&sequence), "after {last}");
         self.clients[client].last = Some(sequence);
     }
 
@@ -175,10 +161,7 @@ impl World {
                 Some(Next::Frame(frame)) => self.expect_frame(client, sequence(&frame)),
                 Some(Next::TooSlow) => {
                     let expired = due.iter().any(|sequence| !self.is_kept(*sequence));
-                    assert!(
-                        self.lags(client) || expired,
-                        "{client} is cut off for nothing"
-                    );
+                    assert!(self.lags(client) || expired, "{client} is cut off for nothing");
                     self.disconnect(client);
                 }
                 None => {
@@ -212,8 +195,7 @@ impl World {
             Step::Sweep => self.sweep(),
         }
         for server in ["a", "b"] {
-            let open = (0..CLIENTS.len())
-                .any(|one| CLIENTS[one] == Some(server) && self.clients[one].stream.is_some());
+            let open = (0..CLIENTS.len()).any(|one| CLIENTS[one] == Some(server) && self.clients[one].stream.is_some());
             assert_eq!(self.bus.is_connected(NETWORK, server), open, "{server}");
         }
     }

@@ -31,11 +31,7 @@ fn ten_events_can_be_resumed_and_no_more() {
     assert_eq!(resume(&bus, 0, 0), ["1"]);
     publish(&bus, Some("b"), 0);
     assert_eq!(resume(&bus, 0, 0), ["resync 11"]);
-    assert_eq!(
-        resume(&bus, 1, 0),
-        [""; 0],
-        "what is lost was not for this stream"
-    );
+    assert_eq!(resume(&bus, 1, 0), [""; 0], "what is lost was not for this stream");
 }
 
 #[test]
@@ -63,20 +59,13 @@ fn who_lags_too_many_events_is_cut_off() {
         assert_eq!(read(&mut fast).len(), 1);
     }
     bus.sweep(0);
-    assert!(
-        bus.is_connected(NETWORK, "a"),
-        "the events of others are not its lag"
-    );
+    assert!(bus.is_connected(NETWORK, "a"), "the events of others are not its lag");
     publish(&bus, Some("a"), 0);
     assert_eq!(read(&mut slow), ["TooSlow"]);
     assert_eq!(read(&mut fast), [""; 0]);
     assert!(!bus.is_connected(NETWORK, "a"));
     assert_eq!(bus.stats().too_slow, 1);
-    assert_eq!(
-        resume(&bus, 0, 0),
-        ["1", "2", "3", "104"],
-        "it resumes without a loss"
-    );
+    assert_eq!(resume(&bus, 0, 0), ["1", "2", "3", "104"], "it resumes without a loss");
 }
 
 #[test]
@@ -186,4 +175,41 @@ fn a_forgotten_network_never_mistakes_an_old_id_for_a_new_one() {
     }
     assert_eq!(resume(&bus, 3, 7 * MINUTE), ["resync 10"]);
     assert_eq!(resume(&bus, 5, 7 * MINUTE), ["6", "7", "8", "9", "10"]);
+}
+
+#[test]
+fn a_forgotten_server_is_told_that_its_events_are_gone() {
+    let bus = bus(|_| ());
+    let _reader = bus.subscribe(NETWORK, None, None, 0);
+    publish(&bus, None, 0);
+    publish(&bus, Some("a"), 0);
+    for minute in 1..=6 {
+        bus.sweep(minute * MINUTE);
+    }
+    assert_eq!(resume(&bus, 1, 6 * MINUTE), ["resync 2"]);
+    assert_eq!(resume(&bus, 2, 6 * MINUTE), [""; 0]);
+}
+
+#[test]
+fn a_short_visit_is_enough_to_be_remembered() {
+    let bus = bus(|_| ());
+    let _reader = bus.subscribe(NETWORK, None, None, 0);
+    publish(&bus, None, 0);
+    publish(&bus, Some("b"), 0);
+    let visitors = [(NETWORK, Some("a")), (NETWORK + 1, None)];
+    drop(bus.subscribe(NETWORK, Some("a"), None, 0));
+    for network in [NETWORK + 1, NETWORK + 2] {
+        assert!(now(bus.publish(network, chat(None), 0)).is_some());
+    }
+    assert!(now(bus.publish(NETWORK + 2, chat(None), 0)).is_some());
+    bus.sweep(2 * MINUTE);
+    for (network, server) in visitors {
+        drop(bus.subscribe(network, server, None, 3 * MINUTE));
+    }
+    bus.sweep(4 * MINUTE);
+    assert_eq!(bus.stats().networks, 2, "the one nobody visited is forgotten");
+    for (network, server) in visitors {
+        let mut stream = bus.subscribe(network, server, Some(&id(1)), 4 * MINUTE);
+        assert_eq!(read(&mut stream), [""; 0], "{network}");
+    }
 }

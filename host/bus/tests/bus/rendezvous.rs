@@ -34,11 +34,7 @@ fn a_newer_waiter_takes_the_id_and_keeps_it() {
     let old = replies.register((1, 1));
     let new = replies.register((1, 1));
     assert_eq!(now(old.wait()), Some(None));
-    assert_eq!(
-        replies.len(),
-        1,
-        "the older one's end is not the newer one's"
-    );
+    assert_eq!(replies.len(), 1, "the older one's end is not the newer one's");
     assert!(replies.complete(&(1, 1), 5));
     assert_eq!(now(new.wait()), Some(Some(5)));
 }

@@ -10,21 +10,12 @@ fn an_event_is_one_frame_for_every_stream() {
     let mut other = bus.subscribe(NETWORK, None, None, 0);
     let mut elsewhere = bus.subscribe(NETWORK + 1, Some("a"), None, 0);
     publish(&bus, None, 0);
-    let (Some(Next::Frame(first)), Some(Next::Frame(second))) =
-        (now(one.next()), now(other.next()))
-    else {
+    let (Some(Next::Frame(first)), Some(Next::Frame(second))) = (now(one.next()), now(other.next())) else {
         panic!("both streams have the event");
     };
-    assert_eq!(
-        first,
-        format!("id: {EPOCH}.1\nevent: CHAT\ndata: {{\"type\":\"CHAT\"}}\n\n")
-    );
+    assert_eq!(first, format!("id: {EPOCH}.1\nevent: CHAT\ndata: {{\"type\":\"CHAT\"}}\n\n"));
     assert_eq!(first.as_ptr(), second.as_ptr(), "the bytes are shared");
-    assert_eq!(
-        now(elsewhere.next()),
-        None,
-        "another network's stream is silent"
-    );
+    assert_eq!(now(elsewhere.next()), None, "another network's stream is silent");
 }
 
 #[test]
@@ -60,21 +51,13 @@ fn a_stream_resumes_after_its_last_event() {
 fn an_id_that_means_nothing_resynchronises_and_goes_on() {
     let bus = bus(|_| ());
     publish(&bus, None, 0);
-    for last in [
-        "nonsense".to_owned(),
-        format!("{}.1", EPOCH + 1),
-        id(2),
-        format!("{EPOCH}.-1"),
-    ] {
+    for last in ["nonsense".to_owned(), format!("{}.1", EPOCH + 1), id(2), format!("{EPOCH}.-1")] {
         let mut stream = bus.subscribe(NETWORK, Some("a"), Some(&last), 5);
         assert_eq!(stream.start_id(), id(1));
         let Some(Next::Resync(frame)) = now(stream.next()) else {
             panic!("{last} begins with a RESYNC");
         };
-        assert_eq!(
-            frame,
-            format!("id: {EPOCH}.1\nevent: RESYNC\ndata: {{\"type\":\"RESYNC\",\"at\":5}}\n\n")
-        );
+        assert_eq!(frame, format!("id: {EPOCH}.1\nevent: RESYNC\ndata: {{\"type\":\"RESYNC\",\"at\":5}}\n\n"));
         assert_eq!(now(stream.next()), None);
     }
     assert_eq!(bus.stats().resyncs, 4);
@@ -82,11 +65,7 @@ fn an_id_that_means_nothing_resynchronises_and_goes_on() {
     publish(&bus, None, 0);
     assert_eq!(read(&mut stream), ["resync 1", "2"]);
     let mut again = bus.subscribe(NETWORK, Some("a"), Some(&id(1)), 0);
-    assert_eq!(
-        read(&mut again),
-        ["2"],
-        "the RESYNC's own id can be resumed from"
-    );
+    assert_eq!(read(&mut again), ["2"], "the RESYNC's own id can be resumed from");
 }
 
 #[test]
@@ -110,10 +89,7 @@ fn the_newer_stream_of_a_server_replaces_the_older() {
     assert_eq!(read(&mut old), ["Replaced"]);
     assert_eq!(read(&mut old), ["Replaced"], "and stays so");
     drop(old);
-    assert!(
-        bus.is_connected(NETWORK, "a"),
-        "the newer one is still there"
-    );
+    assert!(bus.is_connected(NETWORK, "a"), "the newer one is still there");
     assert_eq!(read(&mut new), ["1", "2"]);
     drop(new);
     assert!(!bus.is_connected(NETWORK, "a"));
@@ -127,10 +103,7 @@ fn connected_is_who_has_an_open_stream_in_this_network() {
     let a = bus.subscribe(NETWORK, Some("a"), None, 0);
     let nobodys = bus.subscribe(NETWORK, None, None, 0);
     assert!(bus.is_connected(NETWORK, "a"));
-    assert!(
-        !bus.is_connected(NETWORK, "b"),
-        "events alone connect nobody"
-    );
+    assert!(!bus.is_connected(NETWORK, "b"), "events alone connect nobody");
     assert!(!bus.is_connected(NETWORK + 1, "a"));
     assert_eq!(bus.connected_servers(NETWORK), ["a"]);
     assert_eq!(bus.stats().subscriptions, 2);
@@ -178,10 +151,7 @@ fn a_closed_bus_takes_and_gives_nothing() {
 #[test]
 fn an_event_that_would_forge_frames_is_refused() {
     let bus = bus(|_| ());
-    let forged = Event {
-        data: "{}\n\nevent: TRANSFER\ndata: {}".to_owned(),
-        ..chat(None)
-    };
+    let forged = Event { data: "{}\n\nevent: TRANSFER\ndata: {}".to_owned(), ..chat(None) };
     let published = now(bus.publish(NETWORK, forged, 0));
     assert_eq!(published, Some(Err(PublishError::NotOneFrame)));
     assert_eq!(publish(&bus, None, 0), 1, "it took no number");
@@ -195,11 +165,7 @@ fn whoever_does_not_read_learns_of_the_end() {
     assert_eq!(now(ended.as_mut()), None);
     let new = bus.subscribe(NETWORK, Some("a"), None, 0);
     assert_eq!(now(ended), Some(Some(End::Replaced)));
-    assert_eq!(
-        now(old.ended().wait()),
-        Some(Some(End::Replaced)),
-        "also later"
-    );
+    assert_eq!(now(old.ended().wait()), Some(Some(End::Replaced)), "also later");
 
     let mut left = std::pin::pin!(new.ended().wait());
     assert_eq!(now(left.as_mut()), None);

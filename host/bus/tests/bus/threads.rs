@@ -34,11 +34,7 @@ async fn concurrent_readers_and_writers_agree_on_one_sequence() {
     let readers: Vec<_> = (0..12)
         .map(|reader| {
             let streams_of = [u64::MAX, 1, 17][reader % 3];
-            tokio::spawn(read_all(
-                bus.clone(),
-                format!("server {reader}"),
-                streams_of,
-            ))
+            tokio::spawn(read_all(bus.clone(), format!("server {reader}"), streams_of))
         })
         .collect();
     let writers: Vec<_> = (0..PUBLISHERS)

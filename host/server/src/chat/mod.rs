@@ -1,10 +1,12 @@
 //! Chat: lines relayed to every server, through the network's filter.
+//!
+//! Invariants: a line reaches every stream of its network, the sender's server included, or nobody; what the filter
+//! refuses reaches nobody. Whether a muted player may speak is the connectors' business, who are told of the mute.
+//! Owns no table: chat is not kept.
 
-use utoipa_axum::router::OpenApiRouter;
+mod filter;
+mod model;
+mod routes;
+mod service;
 
-use crate::app::App;
-
-/// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-}
+pub use routes::router;

@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::request_id::RequestId;
-use crate::networks::{self, KeyId, Scope, Scopes};
+use crate::networks::{self, Credential, KeyId, Scope, Scopes};
 use crate::values::NetworkId;
 
 /// The caller behind a valid key.
@@ -18,6 +18,8 @@ pub struct Caller {
     pub network: NetworkId,
     /// The key, for the books.
     pub key: KeyId,
+    /// What was shown of the key, for a stream that outlives the request and has to be judged again.
+    pub credential: Credential,
     /// What the key may do.
     pub scopes: Scopes,
     /// The address the request came from.
@@ -37,7 +39,8 @@ impl Caller {
         let request_id = parts.extensions.get::<RequestId>().cloned();
         Ok(Self {
             network: key.network,
-            key: key.id.clone(),
+            key: key.id,
+            credential: key.credential,
             scopes: key.scopes,
             remote,
             request_id: request_id.ok_or_else(|| ApiError::internal(std::io::Error::other("request without id")))?,

@@ -19,7 +19,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
 use crate::http::error::ApiError;
-pub use serve::{Server, bind};
+pub use serve::{Connection, Server, bind};
 
 /// All of the hub's routes, each room's from its own `router`.
 fn rooms() -> OpenApiRouter<App> {

@@ -13,6 +13,8 @@ use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tower::Layer as _;
 
 use crate::app::App;
 
@@ -24,6 +26,18 @@ const FINISH_WITHIN: Duration = Duration::from_secs(10);
 /// Listens on `address`.
 pub async fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
     TcpListener::bind(address).await
+}
+
+/// The connection a request came on. A response whose client reads nothing is stuck in a write, where nothing but the
+/// end of its connection reaches it.
+#[derive(Clone, Debug, Default)]
+pub struct Connection(CancellationToken);
+
+impl Connection {
+    /// Ends it as it is, with everything that is under way on it.
+    pub fn cut(&self) {
+        self.0.cancel();
+    }
 }
 
 /// Serves one listener.
@@ -68,11 +82,17 @@ impl Server {
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(30));
-        let service = TowerToHyperService::new(self.router.clone().layer(Extension(ConnectInfo(remote))));
+        let cut = Connection::default();
+        let of_connection = (Extension(ConnectInfo(remote)), Extension(cut.clone()));
+        // Around the router: its own `layer` would copy every route for every connection.
+        let service = TowerToHyperService::new(of_connection.layer(self.router.clone()));
         let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service).into_owned());
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(error, "connection ended early");
+            tokio::select! {
+                ended = connection => if let Err(error) = ended {
+                    tracing::debug!(error, "connection ended early");
+                },
+                () = cut.0.cancelled() => tracing::debug!("connection was cut off"),
             }
         });
     }

@@ -1,7 +1,8 @@
 //! Networks (tenants) and their API keys.
 //!
 //! Invariants: a key's secret is never stored, only its SHA-256; a revoked, expired or rolled-away secret is refused
-//! within a second everywhere; `networks/store.rs` holds the only queries that cross networks.
+//! within a second everywhere; `networks/store.rs` holds the queries that cross networks, but for the two that note the
+//! expiries of all punishments.
 //! Tables: `networks`, `api_keys`.
 
 mod cache;
@@ -12,5 +13,5 @@ pub mod service;
 mod store;
 
 pub use cache::KeyCache;
-pub use model::{ActiveKey, KeyId, Scope, Scopes};
+pub use model::{ActiveKey, Credential, KeyId, Scope, Scopes};
 pub use routes::router;

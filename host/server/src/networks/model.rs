@@ -117,6 +117,13 @@ impl FromIterator<Scope> for Scopes {
     }
 }
 
+/// What a caller showed: which key, and which of its secrets, so that it can be judged again later.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Credential {
+    pub(super) id: KeyId,
+    pub(super) sha256: Vec<u8>,
+}
+
 /// A key that was found good.
 #[derive(Clone, Debug)]
 pub struct ActiveKey {
@@ -124,6 +131,8 @@ pub struct ActiveKey {
     pub network: NetworkId,
     /// Its id.
     pub id: KeyId,
+    /// What was shown of it.
+    pub credential: Credential,
     /// What it may do.
     pub scopes: Scopes,
 }

@@ -1,5 +1,6 @@
 //! The rules of networks and keys.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::app::App;
 use crate::clock::{Clock, Millis};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
-use crate::networks::model::{ActiveKey, KeyId, KeyRow, Scope, Scopes};
+use crate::networks::model::{ActiveKey, Credential, KeyId, KeyRow, Scope, Scopes};
 use crate::networks::{key, store};
 use crate::values::NetworkId;
 
@@ -91,11 +92,40 @@ pub(crate) async fn authenticate(app: &App, sent: Option<&[u8]>) -> Result<Activ
         || unauthenticated("This is not an API key; a key reads hub_<id>_<secret>. Was it cut or mistyped?");
     let text = std::str::from_utf8(sent).map_err(|_| malformed())?;
     let id = key::parse(text).ok_or_else(malformed)?;
-    let row = find_key(app, &id).await?.ok_or_else(|| unauthenticated("This API key is unknown."))?;
+    let credential = Credential { id, sha256: key::hash(text) };
+    let row = find_key(app, &credential.id).await?.ok_or_else(|| unauthenticated("This API key is unknown."))?;
     let now = app.clock.now();
-    let hash = key::hash(text);
-    let current = key::same(&hash, &row.sha256);
-    let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::same(&hash, previous))
+    judge(&row, &credential, now)?;
+    app.keys.note_use(row.network_id, &credential.id, now);
+    let scopes = Scopes::from_text(&row.scopes);
+    Ok(ActiveKey { network: row.network_id, id: credential.id.clone(), credential, scopes })
+}
+
+/// Which of these credentials are no longer good for `scope`. One query for all of them.
+pub(crate) async fn withdrawn(
+    app: &App,
+    shown: HashSet<&Credential>,
+    scope: Scope,
+) -> Result<HashSet<Credential>, hub_db::Error> {
+    if shown.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let ids: HashSet<_> = shown.iter().map(|credential| &credential.id).collect();
+    let rows = store::find_keys(&app.db, &ids.into_iter().collect::<Vec<_>>()).await?;
+    let rows: HashMap<_, _> = rows.iter().map(|row| (&row.key_id, row)).collect();
+    let now = app.clock.now();
+    let good = |credential: &Credential| {
+        rows.get(&credential.id)
+            .is_some_and(|row| judge(row, credential, now).is_ok() && Scopes::from_text(&row.scopes).allow(scope))
+    };
+    Ok(shown.into_iter().filter(|credential| !good(credential)).cloned().collect())
+}
+
+/// 401 for a credential that is not, or no longer, the key's; 403 where its network is suspended.
+fn judge(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiError> {
+    let unauthenticated = |message: &'static str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message);
+    let current = key::same(&credential.sha256, &row.sha256);
+    let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::same(&credential.sha256, previous))
         && row.previous_until.is_some_and(|until| now < until);
     if !current && !previous {
         return Err(unauthenticated("This API key is unknown."));
@@ -109,8 +139,7 @@ pub(crate) async fn authenticate(app: &App, sent: Option<&[u8]>) -> Result<Activ
     if row.suspended {
         return Err(ApiError::new(StatusCode::FORBIDDEN, "network_suspended", "This network is suspended."));
     }
-    app.keys.note_use(row.network_id, &id, now);
-    Ok(ActiveKey { network: row.network_id, id, scopes: Scopes::from_text(&row.scopes) })
+    Ok(())
 }
 
 async fn find_key(app: &App, id: &KeyId) -> Result<Option<Arc<KeyRow>>, hub_db::Error> {

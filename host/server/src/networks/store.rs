@@ -1,7 +1,7 @@
 //! All SQL of networks and keys. The only file with queries that cross networks: finding the network of a key,
-//! and the operator's list.
+//! judging the keys of open streams again, and the operator's list.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Sql, Tx};
 
 use crate::clock::Millis;
 use crate::networks::model::{KeyId, KeyRow, Scopes};
@@ -14,6 +14,19 @@ pub(super) async fn find_key(db: &Db, id: &KeyId) -> Result<Option<KeyRow>, Erro
     )
     .bind(id.clone())
     .optional()
+    .await
+}
+
+/// Crosses networks: the keys behind all open streams are judged again together, in one query.
+pub(super) async fn find_keys(db: &Db, ids: &[&KeyId]) -> Result<Vec<KeyRow>, Error> {
+    db.query(Sql {
+        sqlite: "SELECT k.*, n.suspended FROM api_keys k JOIN networks n ON n.network_id = k.network_id
+                 WHERE k.key_id IN (SELECT value FROM json_each($1))",
+        postgres: "SELECT k.*, n.suspended FROM api_keys k JOIN networks n ON n.network_id = k.network_id
+                   WHERE k.key_id IN (SELECT jsonb_array_elements_text(CAST($1 AS JSONB)))",
+    })
+    .bind(serde_json::json!(ids).to_string())
+    .all()
     .await
 }
 

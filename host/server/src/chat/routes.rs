@@ -1,0 +1,36 @@
+//! `/api/plugin/chat`.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::chat::model::ChatMessage;
+use crate::chat::service;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::Json;
+
+/// The room's routes.
+pub fn router() -> OpenApiRouter<App> {
+    endpoints![say]
+}
+
+/// Relay a chat line
+///
+/// Every connected server gets it as a `CHAT` event, the sender's included. The network's modules at the extension
+/// point `chat` see it first: they may rewrite it, refuse it (400 `chat_rejected` with their reason; it then reaches
+/// nobody), and mute its sender. Lines of muted players are not held back here: connectors learn of mutes by the
+/// `PUNISHMENT` event and stop them at the source.
+#[utoipa::path(post, path = "/api/plugin/chat", tag = "Chat", security(("apiKey" = ["plugin"])),
+    responses((status = 204, description = "Relayed"),
+        (status = 503, body = ErrorBody, description = "The hub is stopping")))]
+async fn say(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<ChatMessage>,
+) -> Result<StatusCode, ApiError> {
+    service::say(&app, caller.network, body).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

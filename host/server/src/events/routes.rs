@@ -1,0 +1,96 @@
+//! `/api/plugin/events`.
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, Version, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::events::stream;
+use crate::http::Connection;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::Query;
+use crate::values::Identifier;
+
+/// The room's routes.
+pub fn router() -> OpenApiRouter<App> {
+    endpoints![open]
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct OpenQuery {
+    /// The server this stream belongs to; it may be one the hub does not know yet. Without it, the stream carries only
+    /// what is for the whole network.
+    #[param(required = false, value_type = Option<String>, example = "lobby-1")]
+    server_id: Option<Identifier>,
+}
+
+/// What the stream needs of the request besides its parameters.
+struct Opening {
+    last_event_id: Option<String>,
+    /// Only the headers are wanted.
+    head: bool,
+    /// Absent where other requests share the connection.
+    connection: Option<Connection>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Opening {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let last = parts.headers.get("last-event-id");
+        let alone = parts.version < Version::HTTP_2;
+        Ok(Self {
+            // Whatever is not an id is one the bus does not know.
+            last_event_id: last.map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned()),
+            head: parts.method == Method::HEAD,
+            connection: parts.extensions.get::<Connection>().filter(|_| alone).cloned(),
+        })
+    }
+}
+
+/// Open the event stream
+///
+/// Server-sent events: `event:` is the name, `data:` one JSON object that repeats it as `type` and has the time as
+/// `at`. Events for the whole network come on every stream, those for one server (such as `EXECUTE_COMMAND`) on the
+/// stream with its `serverId` alone. A second stream for the same server replaces the first.
+///
+/// Every event but `PING` (each 15 s) has an `id:`. Send the last one as `Last-Event-ID` when you reconnect, within
+/// 2 minutes, and you get what you missed, in order, once. Where that is no longer possible the stream begins with
+/// `RESYNC`: read anew what you keep. A reader that falls too far behind is disconnected, and resumes the same way.
+///
+/// The stream ends when the hub stops, and when its key is revoked, rolled away or expires.
+#[utoipa::path(get, path = "/api/plugin/events", tag = "Events", security(("apiKey" = ["plugin"])),
+    params(OpenQuery, ("Last-Event-ID" = Option<String>, Header, description = "The `id:` of the last event you have")),
+    responses((status = 200, description = "The stream", content_type = "text/event-stream", body = String)))]
+async fn open(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Query(query): Query<OpenQuery>,
+    opening: Opening,
+) -> Response {
+    let body = if opening.head {
+        Body::empty()
+    } else {
+        let server = query.server_id.as_ref().map(Identifier::as_str);
+        let last = opening.last_event_id.as_deref();
+        let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now());
+        let has_id = last.is_some_and(|id| !id.is_empty());
+        stream::body(&app, subscription, caller.credential, opening.connection, has_id)
+    };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        // A proxy that gathers the answer before it sends any would gather for ever.
+        (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    (headers, body).into_response()
+}

@@ -1,0 +1,133 @@
+//! Publishing, and the watch over the streams that are open.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use hub_bus::Event;
+use parking_lot::Mutex;
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::app::App;
+use crate::clock::{Millis, millis};
+use crate::events::model::EventKind;
+use crate::events::stream::OpenStream;
+use crate::http::error::ApiError;
+use crate::networks::{self, Scope};
+use crate::values::NetworkId;
+
+/// Twice a second, so that a withdrawn key's stream is gone within one.
+const WATCH_EVERY: Duration = Duration::from_millis(500);
+
+/// Why an event was not published.
+#[derive(Debug, Error)]
+pub enum PublishError {
+    /// The payload has no JSON form.
+    #[error("the event has no JSON form: {0}")]
+    Payload(#[from] serde_json::Error),
+    /// The bus did not take it: the hub is stopping.
+    #[error(transparent)]
+    Bus(#[from] hub_bus::PublishError),
+}
+
+impl From<PublishError> for ApiError {
+    fn from(error: PublishError) -> Self {
+        match error {
+            PublishError::Bus(hub_bus::PublishError::Closed) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "The hub is stopping; try again in a moment.")
+                    .retry_after(1)
+            }
+            other => Self::internal(other),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Envelope<P> {
+    r#type: &'static str,
+    at: Millis,
+    #[serde(flatten)]
+    payload: P,
+}
+
+/// Sends an event to the network's streams, or to that of the server `target` alone: the fields of `payload`, with
+/// the event's name as `type` and the time as `at`. To be called after what it tells of is committed.
+pub async fn publish(
+    app: &App,
+    network: NetworkId,
+    kind: EventKind,
+    target: Option<&str>,
+    payload: impl Serialize,
+) -> Result<(), PublishError> {
+    let now = app.clock.now();
+    let data = serde_json::to_string(&Envelope { r#type: kind.name(), at: now, payload })?;
+    let event = Event { name: kind.name(), target: target.map(str::to_owned), data };
+    app.bus.publish(network.0.as_u128(), event, now).await?;
+    Ok(())
+}
+
+/// The streams that are open in this process.
+#[derive(Debug, Default)]
+pub struct Streams {
+    open: Mutex<HashMap<usize, Arc<OpenStream>>>,
+}
+
+impl Streams {
+    /// How many are open.
+    pub fn count(&self) -> usize {
+        self.open.lock().len()
+    }
+
+    pub(super) fn add(&self, stream: Arc<OpenStream>) {
+        self.open.lock().insert(Arc::as_ptr(&stream).addr(), stream);
+    }
+
+    pub(super) fn remove(&self, stream: &Arc<OpenStream>) {
+        self.open.lock().remove(&Arc::as_ptr(stream).addr());
+    }
+
+    fn all(&self) -> Vec<Arc<OpenStream>> {
+        self.open.lock().values().cloned().collect()
+    }
+}
+
+/// Starts the watch over the open streams.
+pub(crate) fn start(app: &App) {
+    app.spawn(watch(app.clone()));
+    app.spawn(judge(app.clone()));
+}
+
+/// One loop for all streams, so that a stream costs no timer: it lets the bus forget what is old and cut off who is
+/// too slow, and makes the pings due.
+async fn watch(app: App) {
+    loop {
+        let now = app.clock.now();
+        app.bus.sweep(now);
+        for stream in app.streams.all() {
+            stream.tick(now);
+        }
+        app.clock.sleep_until(now.saturating_add(millis(WATCH_EVERY))).await;
+    }
+}
+
+/// Ends the streams whose key is no longer good. Apart from the watch, so that no ping waits for the database.
+async fn judge(app: App) {
+    loop {
+        let now = app.clock.now();
+        let streams = app.streams.all();
+        let shown = streams.iter().map(|stream| &stream.credential).collect();
+        match networks::service::withdrawn(&app, shown, Scope::Plugin).await {
+            Ok(withdrawn) if withdrawn.is_empty() => {}
+            Ok(withdrawn) => {
+                let ended = streams.iter().filter(|stream| withdrawn.contains(&stream.credential));
+                ended.for_each(|stream| stream.end());
+            }
+            // Nothing is known against them.
+            Err(error) => tracing::warn!(%error, "could not judge the keys of the open streams again"),
+        }
+        drop(streams);
+        app.clock.sleep_until(now.saturating_add(millis(WATCH_EVERY))).await;
+    }
+}

@@ -1,0 +1,62 @@
+//! A punishment on the wire, in answers and in events.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Millis;
+use crate::punishments::model::{IpAddress, Kind, Punishment};
+use crate::values::PlayerId;
+
+/// A punishment.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Punishment)]
+pub(super) struct PunishmentBody {
+    /// Counted from 1 in the network.
+    #[schema(example = 42)]
+    id: i64,
+    /// Null for one by name alone, or of an address alone.
+    player_uuid: Option<PlayerId>,
+    /// The name when it was made.
+    #[schema(example = "Steve")]
+    player_name: Option<String>,
+    r#type: Kind,
+    #[schema(example = "Griefing")]
+    reason: Option<String>,
+    /// Milliseconds; null is permanent.
+    #[schema(example = 3_600_000)]
+    duration_ms: Option<Millis>,
+    /// When its time runs out; null is never.
+    expires_at: Option<Millis>,
+    /// Whether it covers addresses: the one below, and those the player is seen with later.
+    ip_based: bool,
+    /// In force now. A kick never is.
+    active: bool,
+    /// The address it was made for, or the player's when it was made.
+    ip_address: Option<IpAddress>,
+    issuer_uuid: Option<PlayerId>,
+    #[schema(example = "Alex")]
+    issuer_name: Option<String>,
+    issued_at: Millis,
+}
+
+impl PunishmentBody {
+    /// As it stands at `now`.
+    pub(super) fn at(punishment: Punishment, now: Millis) -> Self {
+        Self {
+            active: punishment.is_active(now),
+            id: punishment.id,
+            player_uuid: punishment.player_uuid,
+            player_name: punishment.player_name,
+            r#type: punishment.kind,
+            reason: punishment.reason,
+            duration_ms: punishment.duration_ms,
+            expires_at: punishment.expires_at,
+            ip_based: punishment.ip_based,
+            ip_address: punishment.ip_address,
+            issuer_uuid: punishment.issuer_uuid,
+            issuer_name: punishment.issuer_name,
+            issued_at: punishment.issued_at,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Making punishments, and noting the addresses they are matched by.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+
+use super::{PartyName, Reason, party};
+use crate::app::App;
+use crate::http::caller::{Caller, Plugin};
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::Json;
+use crate::punishments::body::PunishmentBody;
+use crate::punishments::model::{Draft, IpAddress, Kind, Span, Target, Terms};
+use crate::punishments::service;
+use crate::values::{Identifier, PlayerId, Text, not_blank};
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![create, create_by_name, create_ip, note_ip]
+}
+
+fn terms(kind: Kind, reason: Option<Reason>, span: Option<Span>) -> Terms {
+    Terms { kind, reason: reason.map(Text::into_string), span }
+}
+
+async fn make(app: &App, caller: &Caller, draft: Draft) -> Result<Json<PunishmentBody>, ApiError> {
+    let made = service::create(app, caller.network, draft).await?;
+    Ok(Json(PunishmentBody::at(made, app.clock.now())))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CreatePunishment {
+    player_uuid: PlayerId,
+    #[schema(example = "Steve")]
+    player_name: Option<Identifier>,
+    /// In any case.
+    r#type: Kind,
+    #[schema(example = "Griefing")]
+    reason: Option<Reason>,
+    /// Milliseconds; absent or null is permanent.
+    #[schema(example = 3_600_000)]
+    duration_ms: Option<Span>,
+    /// Whether it covers the player's addresses too: the last one known and those seen later.
+    ip_based: Option<bool>,
+    /// Absent where the console punishes.
+    issuer_uuid: Option<PlayerId>,
+    #[schema(example = "Alex")]
+    issuer_name: Option<PartyName>,
+}
+
+/// Punish a player
+///
+/// The network's modules at the extension point `punishment` see it before it is made: they may amend it, add to it,
+/// or refuse it (400 `punishment_rejected` with their reason). Every server gets a `PUNISHMENT` event.
+#[utoipa::path(post, path = "/api/plugin/punishments/create", tag = "Punishments",
+    security(("apiKey" = ["plugin"])), responses((status = 200, body = PunishmentBody)))]
+async fn create(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<CreatePunishment>,
+) -> Result<Json<PunishmentBody>, ApiError> {
+    let target = Target::Player {
+        id: body.player_uuid,
+        name: body.player_name.map(Identifier::into_string),
+        ip_based: body.ip_based.unwrap_or(false),
+    };
+    let terms = terms(body.r#type, body.reason, body.duration_ms);
+    make(&app, &caller, Draft { target, terms, issuer: party(body.issuer_uuid, body.issuer_name) }).await
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CreateByName {
+    #[schema(example = "Steve")]
+    player_name: Identifier,
+    /// In any case.
+    r#type: Kind,
+    #[schema(example = "Griefing")]
+    reason: Option<Reason>,
+    /// Milliseconds; absent or null is permanent.
+    #[schema(example = 3_600_000)]
+    duration_ms: Option<Span>,
+    /// Whether it covers the player's addresses too: the last one known and those seen later.
+    ip_based: Option<bool>,
+    /// Absent where the console punishes.
+    issuer_uuid: Option<PlayerId>,
+    #[schema(example = "Alex")]
+    issuer_name: Option<PartyName>,
+}
+
+/// Punish a player by name
+///
+/// For players who are not there. It matches whoever is seen with that name, compared without case.
+#[utoipa::path(post, path = "/api/plugin/punishments/create-by-name", tag = "Punishments",
+    security(("apiKey" = ["plugin"])), responses((status = 200, body = PunishmentBody)))]
+async fn create_by_name(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<CreateByName>,
+) -> Result<Json<PunishmentBody>, ApiError> {
+    let target = Target::Name { name: body.player_name.into_string(), ip_based: body.ip_based.unwrap_or(false) };
+    let terms = terms(body.r#type, body.reason, body.duration_ms);
+    make(&app, &caller, Draft { target, terms, issuer: party(body.issuer_uuid, body.issuer_name) }).await
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CreateIp {
+    /// IPv4 or IPv6; null or blank does nothing.
+    #[schema(example = "203.0.113.7")]
+    ip_address: Option<String>,
+    /// In any case. Required unless there is no address.
+    r#type: Option<Kind>,
+    #[schema(example = "Griefing")]
+    reason: Option<Reason>,
+    /// Milliseconds; absent or null is permanent.
+    #[schema(example = 3_600_000)]
+    duration_ms: Option<Span>,
+    /// Absent where the console punishes.
+    issuer_uuid: Option<PlayerId>,
+    #[schema(example = "Alex")]
+    issuer_name: Option<PartyName>,
+}
+
+/// Punish an address
+///
+/// Whoever has it. A null or blank address does nothing and answers 204.
+#[utoipa::path(post, path = "/api/plugin/punishments/create-ip", tag = "Punishments",
+    security(("apiKey" = ["plugin"])),
+    responses((status = 200, body = PunishmentBody), (status = 204, description = "No address, nothing done")))]
+async fn create_ip(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<CreateIp>,
+) -> Result<Response, ApiError> {
+    let Some(address) = not_blank(body.ip_address.as_deref()) else {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    };
+    let address: IpAddress =
+        address.parse().map_err(|reason| ApiError::invalid(format!("In the body, `ipAddress`: {reason}.")))?;
+    let kind =
+        body.r#type.ok_or_else(|| ApiError::invalid("The body is not what this route takes: missing field `type`."))?;
+    let terms = terms(kind, body.reason, body.duration_ms);
+    let issuer = party(body.issuer_uuid, body.issuer_name);
+    Ok(make(&app, &caller, Draft { target: Target::Address(address), terms, issuer }).await?.into_response())
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct NoteIp {
+    player_uuid: PlayerId,
+    #[schema(example = "Steve")]
+    player_name: Option<Identifier>,
+    ip_address: IpAddress,
+}
+
+/// Note a player's current address
+///
+/// So that punishments of addresses match the player, and ip-based punishments of the player match the address. The
+/// name is noted too: what was made by that name matches the player from now on.
+#[utoipa::path(post, path = "/api/plugin/punishments/ip", tag = "Punishments",
+    security(("apiKey" = ["plugin"])), responses((status = 204, description = "Noted")))]
+async fn note_ip(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<NoteIp>,
+) -> Result<StatusCode, ApiError> {
+    let name = body.player_name.as_ref().map(Identifier::as_str);
+    service::note_address(&app, caller.network, body.player_uuid, name, &body.ip_address).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,200 @@
+//! Reading punishments.
+
+use axum::extract::State;
+use serde::{Deserialize, Deserializer};
+use utoipa::IntoParams;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::http::caller::{Caller, Plugin};
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::{Limit, bounded};
+use crate::punishments::body::PunishmentBody;
+use crate::punishments::model::{Filter, Subject};
+use crate::punishments::service;
+use crate::values::{Identifier, PlayerId, not_blank};
+
+type Bodies = Json<Vec<PunishmentBody>>;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![of_name, history_of_name, of_player, history_of_player, query]
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct ListQuery {
+    /// Only those in force; `true` unless said otherwise.
+    #[serde(default = "yes")]
+    #[param(required = false, default = true)]
+    active_only: bool,
+}
+
+impl ListQuery {
+    fn filter(&self) -> Filter {
+        every(self.active_only)
+    }
+}
+
+/// The whole list: it decides whether a player may join.
+fn every(active_only: bool) -> Filter {
+    Filter { active_only, since: None, kind: None, limit: i64::MAX, offset: 0 }
+}
+
+/// `offset`: how many rows to leave out. 0 when absent; below is an error.
+#[derive(Clone, Copy, Debug, Default)]
+struct Offset(i64);
+
+impl<'de> Deserialize<'de> for Offset {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        bounded(deserializer, 0, i64::MAX).map(Self)
+    }
+}
+
+impl PartialSchema for Offset {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).default(Some(0.into())).into()
+    }
+}
+impl ToSchema for Offset {}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct HistoryQuery {
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    offset: Offset,
+}
+
+impl HistoryQuery {
+    fn filter(&self) -> Filter {
+        Filter { limit: self.limit.0, offset: self.offset.0, ..every(false) }
+    }
+}
+
+async fn find(app: &App, caller: &Caller, subject: Subject, filter: Filter) -> Result<Bodies, ApiError> {
+    let found = service::find(app, caller.network, &subject, &filter).await?;
+    let now = app.clock.now();
+    Ok(Json(found.into_iter().map(|punishment| PunishmentBody::at(punishment, now)).collect()))
+}
+
+fn named(name: Identifier) -> Subject {
+    Subject { name: Some(name.into_string()), ..Subject::default() }
+}
+
+fn player(id: PlayerId) -> Subject {
+    Subject { player: Some(id), ..Subject::default() }
+}
+
+/// List a name's punishments
+///
+/// Those made under the name, compared without case, and those of the player who bears it now. Newest first.
+#[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}", tag = "Punishments",
+    security(("apiKey" = ["plugin"])), params(("name" = String, Path), ListQuery),
+    responses((status = 200, body = Vec<PunishmentBody>)))]
+async fn of_name(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(name): Path<Identifier>,
+    Query(query): Query<ListQuery>,
+) -> Result<Bodies, ApiError> {
+    find(&app, &caller, named(name), query.filter()).await
+}
+
+/// List a name's whole history
+///
+/// The expired and the revoked ones too, newest first.
+#[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}/history", tag = "Punishments",
+    security(("apiKey" = ["plugin"])), params(("name" = String, Path), HistoryQuery),
+    responses((status = 200, body = Vec<PunishmentBody>)))]
+async fn history_of_name(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(name): Path<Identifier>,
+    Query(query): Query<HistoryQuery>,
+) -> Result<Bodies, ApiError> {
+    find(&app, &caller, named(name), query.filter()).await
+}
+
+/// List a player's punishments
+///
+/// Those made by UUID, and those made by a name the player was seen with. Newest first.
+#[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}", tag = "Punishments",
+    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), ListQuery),
+    responses((status = 200, body = Vec<PunishmentBody>)))]
+async fn of_player(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(id): Path<PlayerId>,
+    Query(query): Query<ListQuery>,
+) -> Result<Bodies, ApiError> {
+    find(&app, &caller, player(id), query.filter()).await
+}
+
+/// List a player's whole history
+///
+/// The expired and the revoked ones too, newest first.
+#[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}/history", tag = "Punishments",
+    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), HistoryQuery),
+    responses((status = 200, body = Vec<PunishmentBody>)))]
+async fn history_of_player(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(id): Path<PlayerId>,
+    Query(query): Query<HistoryQuery>,
+) -> Result<Bodies, ApiError> {
+    find(&app, &caller, player(id), query.filter()).await
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct MatchQuery {
+    /// Only those in force; `true` unless said otherwise.
+    #[serde(default = "yes")]
+    #[param(required = false, default = true)]
+    active_only: bool,
+    /// IPv4 or IPv6.
+    #[param(example = "203.0.113.7")]
+    ip: Option<String>,
+    #[param(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
+    player_uuid: Option<String>,
+}
+
+/// Match a player or an address
+///
+/// With both, what matches either one; with neither, 400. An address matches the punishments of itself and the
+/// ip-based ones of players who had it when they were punished or were seen with it since. Newest first.
+#[utoipa::path(get, path = "/api/plugin/punishments/query", tag = "Punishments",
+    security(("apiKey" = ["plugin"])), params(MatchQuery),
+    responses((status = 200, body = Vec<PunishmentBody>)))]
+async fn query(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Query(query): Query<MatchQuery>,
+) -> Result<Bodies, ApiError> {
+    let wrong = |name: &str, reason: String| ApiError::invalid(format!("In the query, `{name}`: {reason}."));
+    let player = not_blank(query.player_uuid.as_deref()).map(str::parse).transpose();
+    let address = not_blank(query.ip.as_deref()).map(str::parse).transpose();
+    let subject = Subject {
+        player: player.map_err(|reason| wrong("playerUuid", reason))?,
+        address: address.map_err(|reason| wrong("ip", reason))?,
+        name: None,
+    };
+    if subject.player.is_none() && subject.address.is_none() {
+        return Err(ApiError::invalid("In the query, `playerUuid` or `ip` is needed."));
+    }
+    find(&app, &caller, subject, every(query.active_only)).await
+}

@@ -1,0 +1,113 @@
+//! Taking punishments back.
+
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+
+use super::{PartyName, Reason, party};
+use crate::app::App;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::Json;
+use crate::punishments::body::PunishmentBody;
+use crate::punishments::model::{IpAddress, Punishment};
+use crate::punishments::service;
+use crate::values::{Identifier, PlayerId, Text};
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![remove, unban_by_name, unban_ip]
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RemovePunishment {
+    #[schema(example = 42)]
+    punishment_id: i64,
+    /// Absent where the console acts.
+    actor_uuid: Option<PlayerId>,
+    #[schema(example = "Alex")]
+    actor_name: Option<PartyName>,
+    reason: Option<Reason>,
+}
+
+/// Remove a punishment
+///
+/// It stays in the history, revoked. Removing one that is not in force answers it unchanged; an unknown id is 400
+/// `unknown_punishment`. Every server gets a `PUNISHMENT` event.
+#[utoipa::path(post, path = "/api/plugin/punishments/remove", tag = "Punishments",
+    security(("apiKey" = ["plugin"])), responses((status = 200, body = PunishmentBody)))]
+async fn remove(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<RemovePunishment>,
+) -> Result<Json<PunishmentBody>, ApiError> {
+    let actor = party(body.actor_uuid, body.actor_name);
+    let reason = body.reason.as_ref().map(Text::as_str);
+    let punishment = service::revoke(&app, caller.network, body.punishment_id, &actor, reason).await?;
+    Ok(Json(PunishmentBody::at(punishment, app.clock.now())))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct UnbanByName {
+    #[schema(example = "Steve")]
+    player_name: Identifier,
+    /// Whether the bans that cover the player's last known address end too.
+    also_unban_last_ip: Option<bool>,
+    /// Absent where the console acts.
+    actor_uuid: Option<PlayerId>,
+    #[schema(example = "Alex")]
+    actor_name: Option<PartyName>,
+    reason: Option<Reason>,
+}
+
+fn bodies(app: &App, revoked: Vec<Punishment>) -> Json<Vec<PunishmentBody>> {
+    let now = app.clock.now();
+    Json(revoked.into_iter().map(|punishment| PunishmentBody::at(punishment, now)).collect())
+}
+
+/// Unban a name
+///
+/// Revokes every ban in force for the name, compared without case, and answers them: `[]` where there was none.
+#[utoipa::path(post, path = "/api/plugin/punishments/unban-by-name", tag = "Punishments",
+    security(("apiKey" = ["plugin"])), responses((status = 200, body = Vec<PunishmentBody>)))]
+async fn unban_by_name(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<UnbanByName>,
+) -> Result<Json<Vec<PunishmentBody>>, ApiError> {
+    let actor = party(body.actor_uuid, body.actor_name);
+    let reason = body.reason.as_ref().map(Text::as_str);
+    let too = body.also_unban_last_ip.unwrap_or(false);
+    let name = body.player_name.as_str();
+    Ok(bodies(&app, service::unban_name(&app, caller.network, name, too, &actor, reason).await?))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct UnbanIp {
+    ip_address: IpAddress,
+    /// Absent where the console acts.
+    actor_uuid: Option<PlayerId>,
+    #[schema(example = "Alex")]
+    actor_name: Option<PartyName>,
+    reason: Option<Reason>,
+}
+
+/// Unban an address
+///
+/// Revokes every ban in force that covers the address, ip-based ones of players included, and answers them: `[]`
+/// where there was none.
+#[utoipa::path(post, path = "/api/plugin/punishments/unban-ip", tag = "Punishments",
+    security(("apiKey" = ["plugin"])), responses((status = 200, body = Vec<PunishmentBody>)))]
+async fn unban_ip(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<UnbanIp>,
+) -> Result<Json<Vec<PunishmentBody>>, ApiError> {
+    let actor = party(body.actor_uuid, body.actor_name);
+    let reason = body.reason.as_ref().map(Text::as_str);
+    Ok(bodies(&app, service::unban_address(&app, caller.network, body.ip_address, &actor, reason).await?))
+}
