@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::events::{self, Streams};
+use crate::geo::Geo;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
@@ -44,6 +45,8 @@ pub struct AppState {
     pub db: Db,
     /// Where events go.
     pub bus: Bus,
+    /// Where addresses are.
+    pub geo: Geo,
     /// Event streams that are open.
     pub streams: Streams,
     /// Keys that were looked up lately.
@@ -67,6 +70,7 @@ impl Deref for App {
 impl App {
     /// Opens the database, brings back what the last run knew and starts the background work.
     pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<Self> {
+        let geo = Geo::open(settings.geoip.as_deref())?;
         let db = Db::connect(&settings.database()).await?;
         db.migrate().await?;
         let bus = Bus::new(BusConfig::new(ids.seed()));
@@ -77,6 +81,7 @@ impl App {
             ids,
             db,
             bus,
+            geo,
             streams: Streams::default(),
             keys: KeyCache::default(),
             presence: Presence::default(),

@@ -8,6 +8,7 @@ pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod events;
+pub mod geo;
 pub mod http;
 pub mod ids;
 pub mod matchmaking;

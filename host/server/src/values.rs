@@ -189,3 +189,13 @@ impl<const MAX: usize> ToSchema for Text<MAX> {
 pub fn not_blank(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.trim().is_empty())
 }
+
+/// Reads an optional text; a blank one is the same as none.
+pub fn blank_as_absent<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: TryFrom<String, Error = String>,
+{
+    let text = Option::<String>::deserialize(deserializer)?.filter(|text| !text.trim().is_empty());
+    text.map(T::try_from).transpose().map_err(de::Error::custom)
+}

@@ -1,10 +1,19 @@
-//! Matchmaking: the best server for a player.
+//! Matchmaking: the best server or world for a player, and a slot kept there until they arrive.
+//!
+//! Works on presence alone, so that a find touches no database. Candidates are judged and, where the built-in policy
+//! decides, one is taken under a single lock. Where the network's modules decide, they rank outside the lock and the first
+//! ranked candidate that still has room is taken: whatever happens meanwhile, a slot is given away once.
+//!
+//! The room owns no tables: reservations live as long as presence does.
 
-use utoipa_axum::router::OpenApiRouter;
+mod candidate;
+mod chain;
+mod direct;
+mod explanation;
+mod model;
+mod offer;
+mod policy;
+mod routes;
+pub mod service;
 
-use crate::app::App;
-
-/// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-}
+pub use routes::router;

@@ -284,6 +284,11 @@ pub async fn network_named(db: &Db, name: &str) -> Result<Option<NetworkId>, Net
     Ok(store::network_named(db, name).await?)
 }
 
+/// All networks there are.
+pub(crate) async fn network_ids(db: &Db) -> Result<Vec<NetworkId>, hub_db::Error> {
+    store::network_ids(db).await
+}
+
 /// Writes down, now and then, when each key was last used: a write per request would cost more than it tells.
 pub(crate) async fn note_uses(app: App) {
     loop {

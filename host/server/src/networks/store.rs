@@ -72,6 +72,12 @@ pub(super) async fn network_named(db: &Db, name: &str) -> Result<Option<NetworkI
     Ok(row.map(|(network,)| network))
 }
 
+/// Crosses networks: at start each one's live state is brought back.
+pub(super) async fn network_ids(db: &Db) -> Result<Vec<NetworkId>, Error> {
+    let rows: Vec<(NetworkId,)> = db.query("SELECT network_id FROM networks").all().await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
+}
+
 pub(super) struct NewKey {
     pub(super) id: KeyId,
     pub(super) name: String,

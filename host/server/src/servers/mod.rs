@@ -1,22 +1,24 @@
-//! Game servers: the registry and who is alive on it.
+//! Game servers: the registry, and who is alive and who is on them.
+//!
+//! Presence is in memory (`presence/`), fed by register, heartbeats, joins and leaves; the database keeps a copy.
+//! Register, unregister, join, leave and world change are written before they are answered, many at once together;
+//! heartbeats about every second. At start whatever is inside the offline time is brought back.
+//!
+//! Invariants: a player is on at most one server; a server is online until the offline time has passed since its last
+//! heartbeat, judged whenever somebody looks; players and reservations of a server that is not online count for nothing.
+//! Tables: `servers`, `server_players`.
 
-use utoipa_axum::router::OpenApiRouter;
+mod model;
+mod presence;
+mod routes;
+mod saving;
+pub mod service;
+mod snapshot;
+mod store;
 
-use crate::app::App;
-
-/// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-}
-
-/// Who is online, in memory.
-#[derive(Debug, Default)]
-pub struct Presence {}
-
-/// Brings back the presence that the last run knew and starts the room's background work.
-pub(crate) async fn start(_app: &App) -> anyhow::Result<()> {
-    Ok(())
-}
-
-/// Saves what is only in memory.
-pub(crate) async fn stop(_app: &App) {}
+pub(crate) use model::{Facts, GameState, Role};
+pub use presence::Presence;
+pub(crate) use presence::{LiveWorld, NetworkPresence, Server, free_slots};
+pub use routes::router;
+pub(crate) use saving::{start, stop};
+pub(crate) use snapshot::{LiveServer, World};

@@ -1,0 +1,168 @@
+//! Where an address is: regions, and the GeoIP database that knows them.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::Path;
+
+use anyhow::Context as _;
+use maxminddb::Reader;
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+const UNKNOWN: &str = "UNKNOWN";
+
+/// A region's name: a continent, or a network's own. Read in any case; `EU` and `US` are read as `EUROPE` and
+/// `NORTH_AMERICA`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Region(String);
+
+impl Region {
+    /// Where something is that could not be located.
+    pub fn unknown() -> Self {
+        Self(UNKNOWN.to_owned())
+    }
+
+    /// Whether this is no place at all.
+    pub fn is_unknown(&self) -> bool {
+        self.0 == UNKNOWN
+    }
+
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn of_continent(code: &str) -> Option<Self> {
+        let name = match code {
+            "AF" => "AFRICA",
+            "AN" => "ANTARCTICA",
+            "AS" => "ASIA",
+            "EU" => "EUROPE",
+            "NA" => "NORTH_AMERICA",
+            "OC" => "OCEANIA",
+            "SA" => "SOUTH_AMERICA",
+            _ => return None,
+        };
+        Some(Self(name.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Region {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let name = text.trim().to_ascii_uppercase();
+        let fits = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
+        if name.is_empty() || name.len() > 64 || !name.bytes().all(fits) {
+            return Err("must be 1 to 64 of the characters A-Z, 0-9, _ and -".to_owned());
+        }
+        Ok(Self(match name.as_str() {
+            "EU" => "EUROPE".to_owned(),
+            "US" => "NORTH_AMERICA".to_owned(),
+            _ => name,
+        }))
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl PartialSchema for Region {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).max_length(Some(64)).examples(["EUROPE"]).into()
+    }
+}
+impl ToSchema for Region {}
+
+/// Where an address is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its region.
+    pub region: Region,
+    /// Its country as two upper-case letters.
+    pub country: Option<String>,
+}
+
+impl Place {
+    /// Nowhere.
+    pub fn unknown() -> Self {
+        Self { region: Region::unknown(), country: None }
+    }
+}
+
+/// A GeoIP database in MaxMind's format, or none.
+#[derive(Debug, Default)]
+pub struct Geo(Option<Reader<Vec<u8>>>);
+
+/// The part of a record that GeoLite2's and DB-IP's Country and City files have in common.
+#[derive(Deserialize)]
+struct Record<'a> {
+    #[serde(borrow)]
+    continent: Option<Continent<'a>>,
+    #[serde(borrow)]
+    country: Option<Country<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Continent<'a> {
+    code: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+struct Country<'a> {
+    iso_code: Option<&'a str>,
+}
+
+impl Geo {
+    /// Reads the file into memory; without one every address is unknown.
+    pub fn open(file: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(file) = file else { return Ok(Self(None)) };
+        let reader = Reader::open_readfile(file)
+            .with_context(|| format!("the GeoIP database {} cannot be read", file.display()))?;
+        Ok(Self(Some(reader)))
+    }
+
+    /// Where the address is, as far as the database knows its region.
+    pub fn locate(&self, address: IpAddr) -> Option<Place> {
+        let found = self.0.as_ref()?.lookup(address.to_canonical()).ok()?;
+        let record: Record<'_> = match found.decode() {
+            Ok(record) => record?,
+            Err(error) => {
+                tracing::warn!(%error, "a record of the GeoIP database cannot be read");
+                return None;
+            }
+        };
+        let region = Region::of_continent(record.continent?.code?)?;
+        let country = record.country.and_then(|country| country.iso_code).map(str::to_ascii_uppercase);
+        Some(Place { region, country })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn region_names_have_one_spelling() {
+        let read = |text: &str| Region::try_from(text.to_owned()).map(|region| region.0);
+        assert_eq!(read("eu").unwrap(), "EUROPE");
+        assert_eq!(read(" US ").unwrap(), "NORTH_AMERICA");
+        assert_eq!(read("moon-base_1").unwrap(), "MOON-BASE_1");
+        for bad in ["", " ", "a b", "é", &"x".repeat(65)] {
+            assert!(read(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_database_nothing_is_located() {
+        assert_eq!(Geo::open(None).unwrap().locate(IpAddr::from([8, 8, 8, 8])), None);
+        let error = Geo::open(Some(Path::new("/nowhere/geo.mmdb"))).unwrap_err();
+        assert!(format!("{error:#}").contains("/nowhere/geo.mmdb"));
+    }
+}

@@ -1,0 +1,130 @@
+//! What is asked and what is answered.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::geo::Region;
+use crate::servers::{LiveServer, World};
+use crate::values::{Identifier, PlayerId};
+
+/// What a player wants.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish {
+    pub(crate) player: Option<PlayerId>,
+    pub(crate) player_name: Option<Identifier>,
+    /// The player's region.
+    pub(crate) region: Option<Region>,
+    pub(crate) affinity: Affinity,
+    pub(crate) mode: Mode,
+}
+
+/// Whose live world the player would like to be sent to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Affinity {
+    pub(crate) game_id: Option<Identifier>,
+    pub(crate) owner_scope: Option<Identifier>,
+    pub(crate) owner_id: Option<Identifier>,
+}
+
+/// Where a player can be sent.
+#[derive(Clone, Debug)]
+pub(crate) enum Mode {
+    /// The best server of a type.
+    Server { server_type: Identifier },
+    /// The best world of a type, or of any, on the servers of a type.
+    World { server_type: Identifier, world_type: Option<Identifier> },
+    /// This server, and this world if one is named, provided they can be joined.
+    Direct { server_id: Identifier, world_id: Option<Identifier> },
+}
+
+/// A place to be sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) server_id: Identifier,
+    pub(crate) world_id: Option<Identifier>,
+}
+
+/// How a match went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum MatchResult {
+    /// A slot is kept for the player.
+    Success,
+    /// No server of the type can be joined.
+    NoServersAvailable,
+    /// Servers of the type could be joined if they were not full.
+    AllServersFull,
+    /// No world of the type can be joined.
+    NoWorldsAvailable,
+    /// Worlds of the type could be joined if they or their servers were not full.
+    AllWorldsFull,
+    /// The network has no such server.
+    ServerNotFound,
+    /// The server is not online.
+    ServerOffline,
+    /// The server has no free slot.
+    ServerFull,
+    /// The server takes no players now: its game runs, or it is a proxy.
+    ServerNotJoinable,
+    /// The server has no such world.
+    WorldNotFound,
+    /// The world has no free slot.
+    WorldFull,
+    /// The world takes no players now: its game runs.
+    WorldNotJoinable,
+    /// The player is on that server.
+    AlreadyOnServer,
+    /// The network's modules refused.
+    PolicyRejected,
+}
+
+impl MatchResult {
+    /// The reason, for a person; none for a success.
+    pub(crate) fn reason(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Success => return None,
+            Self::NoServersAvailable => "There is no server of this type that can be joined now.",
+            Self::AllServersFull => "All servers of this type are full.",
+            Self::NoWorldsAvailable => "There is no world of this type that can be joined now.",
+            Self::AllWorldsFull => "All worlds of this type are full.",
+            Self::ServerNotFound => "There is no such server.",
+            Self::ServerOffline => "The server is offline.",
+            Self::ServerFull => "The server is full.",
+            Self::ServerNotJoinable => "The server takes no players now.",
+            Self::WorldNotFound => "The server has no such world.",
+            Self::WorldFull => "The world is full.",
+            Self::WorldNotJoinable => "The world takes no players now.",
+            Self::AlreadyOnServer => "The player is on this server already.",
+            Self::PolicyRejected => "The network's own policy refused.",
+        })
+    }
+}
+
+/// A match, or why there is none.
+#[derive(Debug)]
+pub(crate) struct Match {
+    pub(crate) result: MatchResult,
+    pub(crate) reason: Option<String>,
+    pub(crate) server: Option<LiveServer>,
+    pub(crate) world: Option<World>,
+    /// Names the slot that is kept.
+    pub(crate) transfer: Option<Uuid>,
+    /// The world of the owner asked for was live.
+    pub(crate) warm: bool,
+}
+
+impl Match {
+    /// No match.
+    pub(crate) fn none(result: MatchResult) -> Self {
+        let reason = result.reason().map(str::to_owned);
+        Self { result, reason, server: None, world: None, transfer: None, warm: false }
+    }
+
+    /// The network's modules said no.
+    pub(crate) fn refused(reason: String) -> Self {
+        let reason = Some(reason).filter(|reason| !reason.trim().is_empty());
+        let none = Self::none(MatchResult::PolicyRejected);
+        Self { reason: reason.or(none.reason), ..none }
+    }
+}

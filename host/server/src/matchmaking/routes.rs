@@ -1,0 +1,218 @@
+//! `/api/plugin/matchmaking`.
+
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::geo::Region;
+use crate::http::caller::{Caller, NetworkManage, Permission, Plugin};
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Query};
+use crate::matchmaking::explanation::Explanation;
+use crate::matchmaking::model::{Affinity, Match, MatchResult, Mode, Wish};
+use crate::matchmaking::service;
+use crate::networks::Scope;
+use crate::servers::{LiveServer, World};
+use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
+
+/// The room's routes.
+pub fn router() -> OpenApiRouter<App> {
+    endpoints![find, regions]
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct FindRequest {
+    /// Who is to be sent. Without it nobody's current server is left out, and the slot is kept for whoever comes.
+    player_uuid: Option<PlayerId>,
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    player_name: Option<Identifier>,
+    /// The best server of this type, unless more is said.
+    #[schema(example = "bedwars")]
+    server_type: Option<Identifier>,
+    /// With `serverType`: the best world of this type on those servers.
+    world_type: Option<Identifier>,
+    /// A direct join of this server.
+    server_id: Option<Identifier>,
+    /// With `serverId`: of this world on it.
+    world_id: Option<Identifier>,
+    /// The player's region.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    region: Option<Region>,
+    /// With the other two: whose live world comes first.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    affinity_game_id: Option<Identifier>,
+    /// See `affinityGameId`.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    affinity_owner_scope: Option<Identifier>,
+    /// See `affinityGameId`.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    affinity_owner_id: Option<Identifier>,
+    /// Says that `serverId` must be set; a `serverId` alone says as much.
+    direct_join: Option<bool>,
+    /// Says that a world is wanted; without `worldType`, one of any type.
+    world_matchmaking: Option<bool>,
+}
+
+impl FindRequest {
+    fn wish(self) -> Result<Wish, ApiError> {
+        let mode = match (self.server_id, self.server_type) {
+            (Some(server_id), _) => Mode::Direct { server_id, world_id: self.world_id },
+            (None, _) if self.world_id.is_some() || self.direct_join == Some(true) => {
+                return Err(ApiError::invalid("In the body, `serverId`: a direct join needs it."));
+            }
+            (None, Some(server_type)) if self.world_type.is_some() || self.world_matchmaking == Some(true) => {
+                Mode::World { server_type, world_type: self.world_type }
+            }
+            (None, Some(server_type)) => Mode::Server { server_type },
+            (None, None) => {
+                return Err(ApiError::invalid(
+                    "No mode is set: send `serverType`, `serverType` and `worldType`, or `serverId`.",
+                ));
+            }
+        };
+        Ok(Wish {
+            player: self.player_uuid,
+            player_name: self.player_name,
+            region: self.region,
+            affinity: Affinity {
+                game_id: self.affinity_game_id,
+                owner_scope: self.affinity_owner_scope,
+                owner_id: self.affinity_owner_id,
+            },
+            mode,
+        })
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct MatchAnswer {
+    success: bool,
+    result: MatchResult,
+    /// The reason, for a person; null for a success.
+    error_message: Option<String>,
+    /// Where to send the player.
+    matched_server: Option<LiveServer>,
+    /// Where on it, when a world was asked for.
+    matched_world: Option<World>,
+    /// Names the slot, which is kept for 15 seconds.
+    #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e")]
+    transfer_id: Option<String>,
+    /// The world of the owner asked for was live.
+    warm: bool,
+    /// With `explain=true` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<Explanation>,
+}
+
+impl MatchAnswer {
+    fn new(matched: Match, explanation: Option<Explanation>) -> Self {
+        Self {
+            success: matched.result == MatchResult::Success,
+            result: matched.result,
+            error_message: matched.reason,
+            matched_server: matched.server,
+            matched_world: matched.world,
+            transfer_id: matched.transfer.map(|transfer| transfer.to_string()),
+            warm: matched.warm,
+            explanation,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct FindQuery {
+    /// Say why, and keep no slot. Needs the scope `network:manage`.
+    explain: Option<bool>,
+}
+
+/// Who may find: a connector; and, to be told why, the network's owner.
+#[derive(Clone, Debug)]
+struct Finder {
+    caller: Caller,
+    explain: bool,
+}
+
+impl Permission for Finder {
+    const SCOPES: &'static [Scope] = &[Scope::Plugin];
+}
+
+impl FromRequestParts<App> for Finder {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let asked = Query::<FindQuery>::from_request_parts(parts, app).await;
+        let explain = asked.as_ref().is_ok_and(|Query(query)| query.explain == Some(true));
+        let caller = if explain {
+            NetworkManage::from_request_parts(parts, app).await?.0
+        } else {
+            Plugin::from_request_parts(parts, app).await?.0
+        };
+        // Who calls comes before what is wrong with the call.
+        asked?;
+        Ok(Self { caller, explain })
+    }
+}
+
+/// Find a server or world for a player
+///
+/// The fields say how: `serverType` alone finds the best server of that type; with `worldType`, or with
+/// `worldMatchmaking` for any type, the best world on those servers; `serverId`, with or without `worldId`, is a direct
+/// join, checked and nothing more. A match keeps a slot for 15 seconds under its `transferId`: the player's join uses it
+/// up, matching the player anew gives it back. That nothing was found is no error: `success` is false and
+/// `result` says why.
+#[utoipa::path(post, path = "/api/plugin/matchmaking/find", tag = "Matchmaking", security(("apiKey" = ["plugin"])),
+    params(FindQuery), operation_id = "find_match", responses((status = 200, body = MatchAnswer)))]
+async fn find(
+    finder: Finder,
+    State(app): State<App>,
+    Json(body): Json<FindRequest>,
+) -> Result<Json<MatchAnswer>, ApiError> {
+    let wish = body.wish()?;
+    let network = finder.caller.network;
+    Ok(Json(if finder.explain {
+        let (matched, explanation) = service::explain(&app, network, &wish).await?;
+        MatchAnswer::new(matched, Some(explanation))
+    } else {
+        MatchAnswer::new(service::find(&app, network, &wish).await?, None)
+    }))
+}
+
+/// A region with game servers.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RegionRow {
+    region: Region,
+    servers: u32,
+    players: u32,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct RegionsQuery {
+    /// Only servers of this type.
+    server_type: Option<String>,
+}
+
+/// List the regions with game servers
+///
+/// Of the servers online, the most populated region first; those that could not be located are under UNKNOWN. Empty where
+/// the hub routes without regions.
+#[utoipa::path(get, path = "/api/plugin/matchmaking/regions", tag = "Matchmaking", security(("apiKey" = ["plugin"])),
+    params(RegionsQuery), operation_id = "list_regions", responses((status = 200, body = Vec<RegionRow>)))]
+async fn regions(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Query(query): Query<RegionsQuery>,
+) -> Json<Vec<RegionRow>> {
+    let regions = service::regions(&app, caller.network, not_blank(query.server_type.as_deref()));
+    let row = |it: service::RegionCount| RegionRow { region: it.region, servers: it.servers, players: it.players };
+    Json(regions.into_iter().map(row).collect())
+}

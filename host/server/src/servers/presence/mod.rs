@@ -1,0 +1,59 @@
+//! Who is online, in memory: a state per network, each behind its own lock, which is never held over an await.
+
+mod network;
+mod reservation;
+mod saving;
+mod server;
+#[cfg(test)]
+mod tests;
+mod unsaved;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+
+pub(crate) use network::{NetworkPresence, Unplaced};
+pub(crate) use saving::{Changes, SavedPlayer, SavedServer};
+pub(crate) use server::{LiveWorld, Server, free_slots};
+pub(crate) use unsaved::Unsaved;
+
+use crate::values::NetworkId;
+
+/// Who is online, in memory.
+#[derive(Debug, Default)]
+pub struct Presence {
+    networks: RwLock<HashMap<NetworkId, Arc<Slot>>>,
+}
+
+/// One network's presence.
+#[derive(Debug, Default)]
+pub(crate) struct Slot {
+    state: Mutex<NetworkPresence>,
+    /// Held by whoever writes this network's changes to the database, so that they arrive in their order.
+    pub(super) saving: tokio::sync::Mutex<()>,
+}
+
+impl Presence {
+    /// Looks at or changes who is online in a network.
+    pub(crate) fn with<T>(&self, network: NetworkId, work: impl FnOnce(&mut NetworkPresence) -> T) -> T {
+        self.slot(network).with(work)
+    }
+
+    pub(super) fn slot(&self, network: NetworkId) -> Arc<Slot> {
+        if let Some(slot) = self.networks.read().get(&network) {
+            return Arc::clone(slot);
+        }
+        Arc::clone(self.networks.write().entry(network).or_default())
+    }
+
+    pub(super) fn slots(&self) -> Vec<(NetworkId, Arc<Slot>)> {
+        self.networks.read().iter().map(|(network, slot)| (*network, Arc::clone(slot))).collect()
+    }
+}
+
+impl Slot {
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut NetworkPresence) -> T) -> T {
+        work(&mut self.state.lock())
+    }
+}

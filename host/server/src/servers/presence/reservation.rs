@@ -1,0 +1,65 @@
+//! Slots that are kept for players on their way.
+
+use std::collections::VecDeque;
+
+use crate::clock::Millis;
+use crate::values::{Identifier, PlayerId};
+
+/// How long a slot is kept, in milliseconds.
+pub(crate) const HOLD: Millis = 15_000;
+
+/// A slot kept for one player, or for a caller who did not say for whom.
+#[derive(Clone, Debug)]
+pub(crate) struct Reservation {
+    pub(crate) player: Option<PlayerId>,
+    pub(crate) world: Option<Identifier>,
+    expires_at: Millis,
+}
+
+/// A server's reservations, the soonest to expire first.
+#[derive(Debug, Default)]
+pub(super) struct Reservations(VecDeque<Reservation>);
+
+impl Reservations {
+    pub(super) fn add(&mut self, player: Option<PlayerId>, world: Option<Identifier>, now: Millis) {
+        // Stays in order should the machine's clock be set back.
+        let expires_at = self.0.back().map_or(0, |last| last.expires_at).max(now + HOLD);
+        self.0.push_back(Reservation { player, world, expires_at });
+    }
+
+    /// How many count at `now`, without that of `except`.
+    pub(super) fn count(&self, now: Millis, except: Option<PlayerId>) -> u32 {
+        let live = self.0.len() - self.expired(now);
+        (live - usize::from(except.is_some_and(|player| self.live(now).any(|it| it.player == Some(player))))) as u32
+    }
+
+    /// How many of those are for that world.
+    pub(super) fn count_in(&self, world: &Identifier, now: Millis, except: Option<PlayerId>) -> u32 {
+        let counts = |it: &&Reservation| it.world.as_ref() == Some(world) && (except.is_none() || it.player != except);
+        self.live(now).filter(counts).count() as u32
+    }
+
+    /// Removes and returns the player's, if it still counts.
+    pub(super) fn take_of(&mut self, player: PlayerId, now: Millis) -> Option<Reservation> {
+        let position = self.0.iter().position(|it| it.player == Some(player))?;
+        self.0.remove(position).filter(|it| it.expires_at > now)
+    }
+
+    /// Drops what has expired and tells whose it was.
+    pub(super) fn prune(&mut self, now: Millis) -> impl Iterator<Item = PlayerId> {
+        let expired = self.expired(now);
+        self.0.drain(..expired).filter_map(|it| it.player)
+    }
+
+    pub(super) fn players(&self) -> impl Iterator<Item = PlayerId> {
+        self.0.iter().filter_map(|it| it.player)
+    }
+
+    fn expired(&self, now: Millis) -> usize {
+        self.0.partition_point(|it| it.expires_at <= now)
+    }
+
+    fn live(&self, now: Millis) -> impl Iterator<Item = &Reservation> {
+        self.0.range(self.expired(now)..)
+    }
+}

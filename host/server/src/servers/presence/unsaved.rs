@@ -1,0 +1,50 @@
+//! What the database has yet to be told.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::clock::Millis;
+use crate::values::PlayerId;
+
+/// Marks on what changed since it was last saved.
+#[derive(Debug, Default)]
+pub(crate) struct Unsaved {
+    pub(super) servers: HashMap<Arc<str>, Mark>,
+    pub(super) players: HashSet<PlayerId>,
+}
+
+/// How much of a server changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Mark {
+    /// It is gone; this is when it was last heard of.
+    Gone(Millis),
+    /// The time of its last heartbeat alone.
+    Beat,
+    /// Anything.
+    Whole,
+}
+
+impl Unsaved {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.servers.is_empty() && self.players.is_empty()
+    }
+
+    pub(super) fn server(&mut self, id: &Arc<str>, mark: Mark) {
+        match self.servers.get_mut(&**id) {
+            Some(Mark::Whole) if mark == Mark::Beat => {}
+            Some(before) => *before = mark,
+            None => drop(self.servers.insert(Arc::clone(id), mark)),
+        }
+    }
+
+    /// Takes back marks that were not saved after all. What happened since counts more.
+    pub(super) fn put_back(&mut self, earlier: Self) {
+        self.players.extend(earlier.players);
+        for (id, mark) in earlier.servers {
+            let since = self.servers.entry(id).or_insert(mark);
+            if *since == Mark::Beat && mark == Mark::Whole {
+                *since = Mark::Whole;
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! A server comes, beats and goes.
+
+use std::net::IpAddr;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::geo::Region;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Query};
+use crate::servers::model::{
+    Count, Facts, GameState, Heartbeat, PluginReport, Registration, Role, SoftwareReport, WorldReport,
+};
+use crate::servers::service;
+use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![register, heartbeat, unregister]
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Register {
+    /// Unique in the network.
+    #[schema(example = "bedwars-1")]
+    server_id: Identifier,
+    /// What kind of server it is; players are matched by it.
+    #[schema(example = "bedwars")]
+    server_type: Identifier,
+    /// The engine it runs on, one of those the hub is set up for.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "MINECRAFT")]
+    game_type: Option<Text<255>>,
+    /// GAME when absent.
+    role: Option<Role>,
+    /// What players call it.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "Bedwars One")]
+    display_name: Option<Text<255>>,
+    /// How many players fit; absent or 0: no limit.
+    #[schema(example = 16)]
+    max_players: Option<Count>,
+    /// Where players reach it; blank or absent: the address this request comes from.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "10.0.0.7")]
+    host: Option<Text<255>>,
+    /// Where players reach it, 1 to 65535.
+    #[schema(minimum = 1, maximum = 65535, example = 25565)]
+    port: i64,
+    /// Its address as seen from outside, to find out where it is.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    public_ip: Option<Text<255>>,
+    /// Where it is; absent: found by GeoIP from `publicIp`, `host` or the address this request comes from.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    region: Option<Region>,
+    /// What is going on on it. A minigame takes players in IDLE, WAITING and STARTING.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    game_state: Option<GameState>,
+    /// Players its game needs to start; absent or 0: it is no minigame.
+    players_to_start: Option<Count>,
+    /// Its worlds.
+    worlds: Option<Vec<WorldReport>>,
+    plugin_version: Option<Text<255>>,
+    plugin_build: Option<i64>,
+    plugin_commit: Option<Text<255>>,
+    platform_name: Option<Text<255>>,
+    platform_version: Option<Text<255>>,
+    plugins: Option<Vec<PluginReport>>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Registered {
+    #[schema(example = "bedwars-1")]
+    server_id: Identifier,
+    /// How often to send a heartbeat, in milliseconds.
+    #[schema(example = 5000)]
+    heartbeat_interval_ms: Millis,
+    /// Time after its last heartbeat at which the server is offline, in milliseconds.
+    #[schema(example = 30000)]
+    offline_after_ms: Millis,
+    /// Signed commands are verified with this; it is the same for all servers of the network.
+    signing_secret: String,
+}
+
+/// Register a server
+///
+/// It is online from now on, as long as heartbeats come. Registering again replaces what was registered; one that
+/// is online keeps its players and its start time.
+#[utoipa::path(post, path = "/api/plugin/servers/register", tag = "Servers", security(("apiKey" = ["plugin"])),
+    responses((status = 201, body = Registered)))]
+async fn register(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<Register>,
+) -> Result<(StatusCode, Json<Registered>), ApiError> {
+    let port = u16::try_from(body.port).ok().filter(|port| *port > 0);
+    let port = port.ok_or_else(|| ApiError::invalid("In the body, `port`: must be from 1 to 65535."))?;
+    let host = host(body.host)?;
+    let public_ip = public_ip(body.public_ip)?;
+    let host_ip = host.as_deref().and_then(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().ok());
+    let addresses = [public_ip, host_ip, Some(caller.remote)].into_iter().flatten();
+    let place = service::place(&app, body.region, addresses);
+    let software = software(
+        body.plugin_version,
+        body.plugin_build,
+        body.plugin_commit,
+        body.platform_name,
+        body.platform_version,
+        body.plugins,
+    );
+    let facts = Facts {
+        server_id: body.server_id,
+        server_type: body.server_type,
+        game_type: body.game_type.map(Text::into_string),
+        role: body.role.unwrap_or_default(),
+        display_name: body.display_name.map(Text::into_string),
+        max_players: body.max_players.unwrap_or_default().0,
+        host: host.unwrap_or_else(|| caller.remote.to_string()),
+        port,
+        region: place.region,
+        country: place.country,
+        software: software.into(),
+    };
+    let registration = Registration {
+        facts,
+        game_state: body.game_state,
+        players_to_start: body.players_to_start.unwrap_or_default().0,
+        worlds: body.worlds.unwrap_or_default(),
+    };
+    let welcome = service::register(&app, caller.network, registration).await?;
+    let answer = Registered {
+        server_id: welcome.server_id,
+        heartbeat_interval_ms: welcome.heartbeat_interval,
+        offline_after_ms: welcome.offline_after,
+        signing_secret: welcome.signing_secret,
+    };
+    Ok((StatusCode::CREATED, Json(answer)))
+}
+
+fn host(sent: Option<Text<255>>) -> Result<Option<String>, ApiError> {
+    let Some(host) = sent.map(|host| host.as_str().trim().to_owned()) else { return Ok(None) };
+    let fits =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'%' | b'[' | b']');
+    if !host.bytes().all(fits) {
+        return Err(ApiError::invalid("In the body, `host`: must be a host name or an IP address."));
+    }
+    Ok(Some(host))
+}
+
+fn public_ip(sent: Option<Text<255>>) -> Result<Option<IpAddr>, ApiError> {
+    let parsed = sent.map(|text| text.as_str().trim().parse());
+    parsed.transpose().map_err(|_| ApiError::invalid("In the body, `publicIp`: must be an IP address."))
+}
+
+fn software(
+    version: Option<Text<255>>,
+    build: Option<i64>,
+    commit: Option<Text<255>>,
+    platform_name: Option<Text<255>>,
+    platform_version: Option<Text<255>>,
+    plugins: Option<Vec<PluginReport>>,
+) -> SoftwareReport {
+    SoftwareReport {
+        version: version.map(Text::into_string),
+        build,
+        commit: commit.map(Text::into_string),
+        platform_name: platform_name.map(Text::into_string),
+        platform_version: platform_version.map(Text::into_string),
+        plugins,
+    }
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Beat {
+    #[schema(example = "bedwars-1")]
+    server_id: Identifier,
+    /// Not looked at: the type is that of the register call.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[allow(dead_code, reason = "read so that a wrong type is an error, as for every documented field")]
+    server_type: Option<Identifier>,
+    /// What is going on on it; absent: as it was.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    game_state: Option<GameState>,
+    /// Players its game needs to start; absent: as it was.
+    players_to_start: Option<Count>,
+    /// All its worlds; absent: as they were.
+    worlds: Option<Vec<WorldReport>>,
+    /// Everybody who is on it: who is not listed has left. Absent: as it was.
+    players: Option<Vec<BeatPlayer>>,
+    plugin_version: Option<Text<255>>,
+    plugin_build: Option<i64>,
+    plugin_commit: Option<Text<255>>,
+    platform_name: Option<Text<255>>,
+    platform_version: Option<Text<255>>,
+    plugins: Option<Vec<PluginReport>>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct BeatPlayer {
+    uuid: PlayerId,
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "Notch")]
+    name: Option<Identifier>,
+}
+
+/// Send a heartbeat
+///
+/// Every five seconds. A server that is silent for longer than the offline time is offline: its heartbeat, like one
+/// after unregistering, is 400 `unknown_server`, and it has to register again. A player in `players` who has joined
+/// another server lately stays there: this list is then older than the move.
+#[utoipa::path(post, path = "/api/plugin/servers/heartbeat", tag = "Servers", security(("apiKey" = ["plugin"])),
+    responses((status = 204, description = "Noted")))]
+async fn heartbeat(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<Beat>,
+) -> Result<StatusCode, ApiError> {
+    let software = software(
+        body.plugin_version,
+        body.plugin_build,
+        body.plugin_commit,
+        body.platform_name,
+        body.platform_version,
+        body.plugins,
+    );
+    let beat = Heartbeat {
+        server_id: body.server_id,
+        game_state: body.game_state,
+        players_to_start: body.players_to_start.map(|count| count.0),
+        worlds: body.worlds,
+        players: body.players.map(|players| players.into_iter().map(|player| (player.uuid, player.name)).collect()),
+        software,
+    };
+    service::heartbeat(&app, caller.network, beat)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct UnregisterQuery {
+    /// Which server.
+    server_id: Identifier,
+    /// Not looked at: the id says all.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[allow(dead_code, reason = "documented by the interface")]
+    server_type: Option<Identifier>,
+}
+
+/// Unregister a server
+///
+/// For a clean shutdown: it is offline at once, and so are its players. It stays in the registry. Unregistering one
+/// that is not there is no error.
+#[utoipa::path(post, path = "/api/plugin/servers/unregister", tag = "Servers", security(("apiKey" = ["plugin"])),
+    params(UnregisterQuery), responses((status = 204, description = "Offline")))]
+async fn unregister(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Query(query): Query<UnregisterQuery>,
+) -> Result<StatusCode, ApiError> {
+    service::unregister(&app, caller.network, &query.server_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,167 @@
+//! A server as lists show it.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Millis;
+use crate::geo::Region;
+use crate::servers::model::Role;
+use crate::servers::service::Record;
+use crate::servers::snapshot::LiveServer;
+use crate::values::Identifier;
+
+/// A registry row joined with presence.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ServerRecord {
+    #[schema(example = "bedwars-1")]
+    server_id: Identifier,
+    #[schema(example = "bedwars")]
+    server_type: Identifier,
+    #[schema(example = "MINECRAFT")]
+    game_type: Option<String>,
+    role: Role,
+    connectivity: Connectivity,
+    #[schema(example = "Bedwars One")]
+    display_name: Option<String>,
+    /// How many players fit; 0: no limit.
+    max_players: u32,
+    status: Status,
+    /// Where players last reached it.
+    #[schema(example = "10.0.0.7")]
+    last_host: String,
+    /// See `lastHost`.
+    #[schema(example = 25565)]
+    last_port: u16,
+    first_seen: Millis,
+    /// Its last heartbeat, while it is online.
+    last_seen: Millis,
+    online: bool,
+    /// What it is doing; null while it is offline.
+    live: Option<LiveServer>,
+    /// UNKNOWN where it could not be located.
+    geo_region: Region,
+    /// Two upper-case letters.
+    #[schema(example = "DE")]
+    geo_country: Option<String>,
+    /// Its container; null unless a node agent reports it.
+    control: Option<Control>,
+    /// What its connector said of itself.
+    build_info: Option<BuildInfo>,
+    /// What it runs on.
+    platform: Option<Platform>,
+    /// The ports it is known to serve on.
+    ports: Vec<Port>,
+    /// The hub had its machine made.
+    provisioned: bool,
+}
+
+/// Whether a server is there.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[allow(dead_code, reason = "the interface names all three")]
+pub(super) enum Status {
+    /// Its heartbeats come.
+    Online,
+    /// They do not.
+    Offline,
+    /// Its machine is being made.
+    Provisioning,
+}
+
+/// How the hub reaches a server.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(super) enum Connectivity {
+    /// Its event stream is open.
+    Connected,
+    /// It beats, but has no stream.
+    HeartbeatOnly,
+    /// Not at all.
+    Disconnected,
+}
+
+/// A server's container, as its node agent reports it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Control {
+    node_id: String,
+    capabilities: Vec<String>,
+    container_state: Option<String>,
+    container_status: Option<String>,
+    exit_code: Option<i64>,
+    out_of_memory: Option<bool>,
+}
+
+/// The build of a server's connector.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BuildInfo {
+    #[schema(example = "1.4.0")]
+    version: Option<String>,
+    build: Option<i64>,
+    commit: Option<String>,
+}
+
+/// The software a server runs on.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Platform {
+    #[schema(example = "Paper")]
+    name: Option<String>,
+    version: Option<String>,
+}
+
+/// A port of a server.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Port {
+    #[schema(example = 25565)]
+    port: u16,
+    #[schema(example = "tcp")]
+    protocol: String,
+    /// It was found in use rather than given by the hub.
+    adopted: bool,
+}
+
+impl From<Record> for ServerRecord {
+    fn from(record: Record) -> Self {
+        let Record { registered, live, connected } = record;
+        let facts = registered.facts;
+        let online = live.is_some();
+        let software = facts.software;
+        let built = software.version.is_some() || software.build.is_some() || software.commit.is_some();
+        let build_info = BuildInfo { version: software.version, build: software.build, commit: software.commit };
+        let platformed = software.platform_name.is_some() || software.platform_version.is_some();
+        let platform = Platform { name: software.platform_name, version: software.platform_version };
+        // Hytale's clients speak QUIC, everybody else's TCP.
+        let protocol = if facts.game_type.as_deref() == Some("HYTALE") { "udp" } else { "tcp" };
+        Self {
+            server_id: facts.server_id,
+            server_type: facts.server_type,
+            game_type: facts.game_type,
+            role: facts.role,
+            connectivity: match (connected, online) {
+                (true, _) => Connectivity::Connected,
+                (false, true) => Connectivity::HeartbeatOnly,
+                (false, false) => Connectivity::Disconnected,
+            },
+            display_name: facts.display_name,
+            max_players: facts.max_players,
+            status: if online { Status::Online } else { Status::Offline },
+            last_host: facts.host,
+            last_port: facts.port,
+            first_seen: registered.first_seen,
+            last_seen: registered.last_seen,
+            online,
+            live,
+            geo_region: facts.region,
+            geo_country: facts.country,
+            control: None,
+            build_info: built.then_some(build_info),
+            platform: platformed.then_some(platform),
+            ports: vec![Port { port: facts.port, protocol: protocol.to_owned(), adopted: true }],
+            provisioned: false,
+        }
+    }
+}

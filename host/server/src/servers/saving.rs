@@ -1,0 +1,140 @@
+//! Keeps the database's copy of presence: written as it changes, read at start.
+
+use std::time::Duration;
+
+use hub_db::Error;
+
+use crate::app::App;
+use crate::clock::{Millis, millis};
+use crate::networks;
+use crate::servers::presence::{Changes, Slot, Unsaved};
+use crate::servers::store;
+use crate::values::NetworkId;
+
+/// How often heartbeats are written down.
+const SAVE_EVERY: Duration = Duration::from_secs(1);
+
+/// Brings back the presence that the last run knew and starts the room's background work.
+pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
+    let now = app.clock.now();
+    // A run that was killed may not have written its last beats: who is late by no more than that is still there.
+    let patience = millis(app.settings.offline_after()).saturating_add(millis(SAVE_EVERY));
+    for network in networks::service::network_ids(&app.db).await? {
+        load(app, network, now, patience).await?;
+    }
+    app.spawn(keep(app.clone()));
+    Ok(())
+}
+
+async fn load(app: &App, network: NetworkId, now: Millis, patience: Millis) -> Result<(), Error> {
+    let servers = store::present_servers(&app.db, network, now.saturating_sub(patience)).await?;
+    let players = store::present_players(&app.db, network).await?;
+    if servers.is_empty() && players.is_empty() {
+        return Ok(());
+    }
+    let until = |heard: Millis| heard.saturating_add(patience);
+    let servers = servers.into_iter().map(|server| (until(server.last_heartbeat), server));
+    let servers = servers.map(|(until, server)| (server, until)).collect();
+    app.presence.with(network, |presence| presence.restore(servers, players));
+    Ok(())
+}
+
+/// Saves what is only in memory.
+pub(crate) async fn stop(app: &App) {
+    if let Err(error) = save_all(app).await {
+        tracing::error!(%error, "could not save who is online");
+    }
+}
+
+/// Sweeps away what is over and writes down what changed, about every second.
+async fn keep(app: App) {
+    loop {
+        app.clock.sleep(SAVE_EVERY).await;
+        if let Err(error) = save_all(&app).await {
+            tracing::warn!(%error, "could not save who is online; will try again");
+        }
+    }
+}
+
+/// Writes down what changed in every network.
+pub async fn save_all(app: &App) -> Result<(), Error> {
+    let mut result = Ok(());
+    for (network, slot) in app.presence.slots() {
+        slot.with(|presence| presence.sweep(app.clock.now()));
+        if let Err(error) = save_slot(app, network, &slot).await {
+            result = Err(error);
+        }
+    }
+    result
+}
+
+/// Writes down what changed in a network; who calls it finds the changes they made before written when it returns.
+/// Calls at once share one transaction.
+pub(super) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
+    save_slot(app, network, &app.presence.slot(network)).await
+}
+
+async fn save_slot(app: &App, network: NetworkId, slot: &Slot) -> Result<(), Error> {
+    if !slot.with(|presence| presence.has_unsaved()) && slot.saving.try_lock().is_ok() {
+        return Ok(());
+    }
+    let _turn = slot.saving.lock().await;
+    let (unsaved, changes) = slot.with(|presence| presence.take_unsaved());
+    if unsaved.is_empty() {
+        return Ok(());
+    }
+    let taken = Taken { slot, unsaved: Some(unsaved) };
+    write(app, network, &changes).await?;
+    taken.written();
+    Ok(())
+}
+
+async fn write(app: &App, network: NetworkId, changes: &Changes) -> Result<(), Error> {
+    let only_beats =
+        changes.servers.is_empty() && changes.gone.is_empty() && changes.players.is_empty() && changes.left.is_empty();
+    let beats = store::Beats::of(&changes.beats);
+    if only_beats {
+        return store::note_beats(&app.db, network, beats).await;
+    }
+    app.db
+        .transaction(async |mut tx| {
+            for server in &changes.servers {
+                store::save_server(&mut tx, network, server).await?;
+            }
+            for (id, heard) in &changes.gone {
+                store::mark_gone(&mut tx, network, id, *heard).await?;
+            }
+            for player in &changes.players {
+                store::save_player(&mut tx, network, player).await?;
+            }
+            for player in &changes.left {
+                store::delete_player(&mut tx, network, *player).await?;
+            }
+            if !beats.is_empty() {
+                store::note_beats_in(&mut tx, network, beats.clone()).await?;
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// Marks on their way to the database. They go back where they came from if they do not arrive, also when the request
+/// that was to bring them is dropped half-way.
+struct Taken<'a> {
+    slot: &'a Slot,
+    unsaved: Option<Unsaved>,
+}
+
+impl Taken<'_> {
+    fn written(mut self) {
+        self.unsaved = None;
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if let Some(unsaved) = self.unsaved.take() {
+            self.slot.with(|presence| presence.put_back(unsaved));
+        }
+    }
+}
