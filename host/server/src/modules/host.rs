@@ -3,14 +3,19 @@
 use std::collections::HashMap;
 
 use hub_sandbox::contract::HostError;
-use hub_sandbox::contract::players::PermissionState;
+use hub_sandbox::contract::players::{Location, PermissionState, Punishment, PunishmentFilter};
 use hub_sandbox::{BoxFuture, Host, HostAnswer, HostCall};
 use parking_lot::Mutex;
 
 use crate::app::{App, WeakApp};
 use crate::modules::service::key_value as store;
 use crate::modules::store::key_value::Owner;
-use crate::values::NetworkId;
+use crate::punishments::{self, Subject};
+use crate::servers;
+use crate::values::{Identifier, NetworkId};
+
+/// The most players that are named of one server or world.
+const MAX_PLAYERS: usize = 200;
 
 /// Answers one module of one network.
 pub(super) struct ModuleHost {
@@ -38,15 +43,55 @@ impl ModuleHost {
                 HostAnswer::Number(store::increment(&app, of, key, *by, *ttl_ms).await?)
             }
             HostCall::StoreDelete { key } => HostAnswer::Deleted(store::delete(&app, of, key).await?),
-            HostCall::Punishments { .. } => HostAnswer::Punishments(vec![]),
-            HostCall::Online { .. } => HostAnswer::Online(None),
-            HostCall::PlayersOn { .. } => HostAnswer::Players(vec![]),
+            HostCall::Punishments { player, filter } => {
+                HostAnswer::Punishments(punishments(&app, self.network, player, filter).await?)
+            }
+            HostCall::Online { player } => HostAnswer::Online(online(&app, self.network, player)),
+            HostCall::PlayersOn { server_id, world_id } => {
+                let on = servers::service::players_on(&app, self.network, server_id, world_id.as_deref());
+                HostAnswer::Players(on.iter().take(MAX_PLAYERS).map(ToString::to_string).collect())
+            }
             // As in a network where nobody has a statistic, a balance or a permission.
             HostCall::Statistics { players, .. } => HostAnswer::Statistics(vec![None; players.len()]),
             HostCall::Balance { .. } => HostAnswer::Balance(None),
             HostCall::Permission { .. } => HostAnswer::Permission(PermissionState::Undefined),
         })
     }
+}
+
+/// A player's record, newest first.
+async fn punishments(
+    app: &App,
+    network: NetworkId,
+    player: &str,
+    filter: &PunishmentFilter,
+) -> Result<Vec<Punishment>, HostError> {
+    // No name has one, and PostgreSQL's text can't hold it.
+    if player.contains('\0') {
+        return Ok(vec![]);
+    }
+    let subject = match player.parse() {
+        Ok(id) => Subject { player: Some(id), ..Subject::default() },
+        Err(_) => Subject { name: Some(player.to_owned()), ..Subject::default() },
+    };
+    let since = filter.since_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+    let (kind, limit) = (filter.kind.map(Into::into), i64::from(filter.limit));
+    let record = punishments::service::history(app, network, &subject, since, kind, limit).await.map_err(|error| {
+        tracing::warn!(%network, %error, "a player's record could not be read for a module");
+        HostError::Unavailable
+    })?;
+    let now = app.clock.now();
+    Ok(record.iter().map(|punishment| punishment.for_module(now)).collect())
+}
+
+/// Where a player is. What is no UUID is nobody's.
+fn online(app: &App, network: NetworkId, player: &str) -> Option<Location> {
+    let location = servers::service::online_player(app, network, player.parse().ok()?)?;
+    Some(Location {
+        server_id: location.server_id.into_string(),
+        server_type: location.server_type.into_string(),
+        world_id: location.world_id.map(Identifier::into_string),
+    })
 }
 
 impl Host for ModuleHost {

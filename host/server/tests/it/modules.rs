@@ -1,5 +1,6 @@
 //! Modules: uploaded, put into chains, run, cut off.
 
+mod starters;
 mod wasm;
 
 use std::sync::Arc;
