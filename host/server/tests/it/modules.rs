@@ -1,5 +1,6 @@
 //! Modules: uploaded, put into chains, run, cut off.
 
+mod command;
 mod starters;
 mod wasm;
 
@@ -14,6 +15,7 @@ use hub_sandbox::{Candidates, PlainCandidate, PlainTexts};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::servers::{join, register, uuid};
 use crate::support::{Answer, Backend, Client, Hub, NOW, on_both};
 
 async fn upload(owner: &Client, name: &str, bytes: Vec<u8>) -> Answer {
@@ -140,6 +142,42 @@ on_both! {
         owner.send(unnamed).await.expect_error(400, "invalid_request");
         let large = owner.request(Method::POST, "/api/manage/modules?name=large").body(vec![0; 64 * 1024 * 1024 + 1]);
         owner.send(large).await.expect_error(413, "body_too_large");
+    }
+
+    async fn the_largest_module_is_taken_and_given_back(hub: Hub) {
+        let owner = hub.network().await;
+        let bytes = wasm::padded(wasm::moody(1), 64 * 1024 * 1024);
+        assert_eq!(upload(&owner, "large", bytes.clone()).await.expect(201)["sizeBytes"], 64 * 1024 * 1024);
+        let download = owner.request(Method::GET, "/api/manage/modules/large/1/wasm").send().await.unwrap();
+        assert!(download.bytes().await.unwrap() == bytes);
+        chain(&owner, "chat", json!([{"name": "large", "version": 1}])).await.expect(200);
+        assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
+    }
+
+    async fn modules_see_who_is_online_and_where(hub: Hub) {
+        let owner = hub.network().await;
+        for server in ["a", "b", "c"] {
+            register(&owner, server, json!({})).await;
+        }
+        upload(&owner, "only-online", wasm::only_online()).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "only-online", "version": 1}])).await.expect(200);
+        let line = json!({"playerUuid": uuid(1), "playerName": "p1", "message": "hi", "serverId": "a"});
+        owner.post("/api/plugin/chat", line.clone()).await.expect_error(400, "chat_rejected");
+        join(&owner, "b", 1).await;
+        owner.post("/api/plugin/chat", line.clone()).await.expect(204);
+        // In another network nobody of that UUID is online.
+        let other = hub.network().await;
+        upload(&other, "only-online", wasm::only_online()).await.expect(201);
+        chain(&other, "chat", json!([{"name": "only-online", "version": 1}])).await.expect(200);
+        other.post("/api/plugin/chat", line).await.expect_error(400, "chat_rejected");
+
+        upload(&owner, "lonely-first", wasm::lonely_first()).await.expect(201);
+        chain(&owner, "matchmaking", json!([{"name": "lonely-first", "version": 1}])).await.expect(200);
+        join(&owner, "c", 2).await;
+        join(&owner, "c", 3).await;
+        let find = json!({"playerUuid": uuid(9), "playerName": "p9", "serverType": "lobby"});
+        let found = owner.post("/api/plugin/matchmaking/find", find).await.expect(200).clone();
+        assert_eq!(found["matchedServer"]["serverId"], "b", "{found}");
     }
 
     async fn a_chain_is_put_looked_at_and_rolled_back(hub: Hub) {

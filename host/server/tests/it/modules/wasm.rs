@@ -151,10 +151,71 @@ pub fn hoarding() -> Vec<u8> {
     module("chat-module", &text(STORE, data, body))
 }
 
+/// Refuses the lines of players who are not online.
+pub fn only_online() -> Vec<u8> {
+    let imports =
+        r#"(import "network-hub:module/players@1.0.0" "online" (func $online (param i32 i32 i32)))"#;
+    let data = r#"(data (i32.const 80) "who are you")"#;
+    let body = r#"
+        (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
+            (i32.store8 (i32.const 16) (i32.const 0))
+            (i32.store8 (i32.const 32) (i32.const 0))
+            (call $online (i32.load offset=40 (local.get $in)) (i32.load offset=44 (local.get $in)) (i32.const 128))
+            (if (i32.or (i32.load8_u (i32.const 128)) (i32.eqz (i32.load8_u (i32.const 132)))) (then
+                (i32.store8 (i32.const 16) (i32.const 2))
+                (i32.store (i32.const 20) (i32.const 80))
+                (i32.store (i32.const 24) (i32.const 11))))
+            (i32.const 16))"#;
+    module("chat-module", &text(imports, data, body))
+}
+
+/// Takes the first candidate that has exactly one player on it, and refuses where none has.
+pub fn lonely_first() -> Vec<u8> {
+    let imports =
+        r#"(import "network-hub:module/candidates@1.0.0" "players" (func $players (param i32 i32)))"#;
+    let data = r#"(data (i32.const 64) "nobody")"#;
+    let rank = |name: &str| {
+        format!(
+            r#"(func (export "network-hub:module/matchmaking@1.0.0#{name}") (param $in i32) (result i32)
+                (local $at i32)
+                (block $none (loop $next
+                    (br_if $none (i32.ge_u (local.get $at) (i32.load offset=120 (local.get $in))))
+                    (call $players (local.get $at) (i32.const 128))
+                    (if (i32.and (i32.eqz (i32.load8_u (i32.const 128)))
+                                 (i32.eq (i32.load (i32.const 136)) (i32.const 1))) (then
+                        (i32.store (i32.const 32) (local.get $at))
+                        (i32.store8 (i32.const 16) (i32.const 0))
+                        (i32.store (i32.const 20) (i32.const 32))
+                        (i32.store (i32.const 24) (i32.const 1))
+                        (return (i32.const 16))))
+                    (local.set $at (i32.add (local.get $at) (i32.const 1)))
+                    (br $next)))
+                (i32.store8 (i32.const 16) (i32.const 1))
+                (i32.store (i32.const 20) (i32.const 64))
+                (i32.store (i32.const 24) (i32.const 6))
+                (i32.const 16))"#
+        )
+    };
+    let body = rank("rank-servers") + &rank("rank-worlds");
+    module("matchmaking-module", &text(imports, data, &body))
+}
+
 /// Traps whenever it is called, so that its trial fails.
 pub fn trapping() -> Vec<u8> {
     let body = r#"(func (export "network-hub:module/chat@1.0.0#filter") (param i32) (result i32) unreachable)"#;
     module("chat-module", &text("", "", body))
+}
+
+/// The same module, made as large as that by a section that nobody reads.
+pub fn padded(mut module: Vec<u8>, bytes: usize) -> Vec<u8> {
+    let leb = |number: usize| (0..5).map(move |at| (number >> (7 * at)) as u8 & 0x7f | if at < 4 { 0x80 } else { 0 });
+    // Section 0: its size in five bytes, its name in two, and zeros.
+    let zeros = bytes - module.len() - 8;
+    module.push(0);
+    module.extend(leb(zeros + 2));
+    module.extend([1, b'x']);
+    module.resize(bytes, 0);
+    module
 }
 
 /// Asks for WASI, as a program built for the wrong target does.
