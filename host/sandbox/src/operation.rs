@@ -98,9 +98,7 @@ impl Operation for ReviewPunishment {
 
 /// What the sandbox itself needs of an operation.
 pub(crate) mod sealed {
-    use super::{
-        Arc, CallContext, CandidateTexts, ComponentExportIndex, Instance, Result, State, Store,
-    };
+    use super::{Arc, CallContext, CandidateTexts, ComponentExportIndex, Instance, Result, State, Store};
 
     /// A running call.
     pub struct Running<'a> {
@@ -131,9 +129,7 @@ where
     Params: ComponentNamedList + Lower,
     Answer: Send + Sync + Lift + 'static,
 {
-    let function = running
-        .instance
-        .get_typed_func::<Params, (Answer,)>(&mut *running.store, running.export)?;
+    let function = running.instance.get_typed_func::<Params, (Answer,)>(&mut *running.store, running.export)?;
     Ok(function.call(&mut *running.store, params)?.0)
 }
 
@@ -188,10 +184,7 @@ impl Invoke<chat::Line, chat::Verdict> for FilterChat {
 }
 
 impl Invoke<punishment::Proposal, punishment::Verdict> for ReviewPunishment {
-    fn invoke(
-        running: Running<'_>,
-        proposal: &punishment::Proposal,
-    ) -> Result<punishment::Verdict> {
+    fn invoke(running: Running<'_>, proposal: &punishment::Proposal) -> Result<punishment::Verdict> {
         let params = (running.context, proposal);
         call(running, params)
     }
@@ -203,10 +196,7 @@ impl Invoke<punishment::Proposal, punishment::Verdict> for ReviewPunishment {
             punishment::Decision::Refuse(reason) => check_reason(reason, true)?,
         }
         if verdict.follow_ups.len() > MAX_FOLLOW_UPS {
-            return Err(format!(
-                "{} follow-ups are more than {MAX_FOLLOW_UPS}",
-                verdict.follow_ups.len()
-            ));
+            return Err(format!("{} follow-ups are more than {MAX_FOLLOW_UPS}", verdict.follow_ups.len()));
         }
         let mut follow_ups = verdict.follow_ups.iter();
         follow_ups.try_for_each(|terms| check_terms(&proposal.terms, terms))
@@ -253,15 +243,7 @@ mod tests {
         assert!(check_ranking(3, &Ok(vec![])).is_ok());
         assert!(check_ranking(3, &Ok(vec![3])).is_err());
         assert!(check_ranking(3, &Ok(vec![1, 1])).is_err());
-        assert!(
-            check_ranking(
-                3,
-                &Err(Refusal {
-                    reason: String::new()
-                })
-            )
-            .is_err()
-        );
+        assert!(check_ranking(3, &Err(Refusal { reason: String::new() })).is_err());
     }
 
     #[test]
