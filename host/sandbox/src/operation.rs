@@ -13,27 +13,42 @@ use wasmtime::{Result, Store};
 /// The input of a matchmaking call.
 pub struct Candidates<C> {
     request: Arc<MatchRequest>,
-    candidates: Vec<C>,
+    list: Vec<C>,
     texts: Arc<dyn CandidateTexts>,
 }
 
 impl<C: Candidate> Candidates<C> {
     /// Who is looking for what, and what they could join: in the order the hub would choose, and numbered by
     /// this function. `texts` knows the candidates by their positions.
-    pub fn new(request: Arc<MatchRequest>, mut candidates: Vec<C>, texts: Arc<dyn CandidateTexts>) -> Self {
-        for (index, candidate) in (0..).zip(&mut candidates) {
+    pub fn new(request: Arc<MatchRequest>, mut list: Vec<C>, texts: Arc<dyn CandidateTexts>) -> Self {
+        for (index, candidate) in (0..).zip(&mut list) {
             candidate.number(index);
         }
-        Self { request, candidates, texts }
+        Self { request, list, texts }
+    }
+
+    /// Who is looking for what.
+    pub fn request(&self) -> &MatchRequest {
+        &self.request
+    }
+
+    /// What they could join.
+    pub fn candidates(&self) -> &[C] {
+        &self.list
+    }
+
+    /// The candidates' texts.
+    pub fn texts(&self) -> &dyn CandidateTexts {
+        &*self.texts
     }
 
     /// The candidates at these positions, in this order: what is left for the next module of a chain.
     pub(crate) fn pick(&self, positions: &[u32]) -> Self {
         let positions: Vec<_> = positions.iter().map(|&position| position as usize).collect();
-        let picked = positions.iter().filter_map(|&position| self.candidates.get(position).copied());
-        let candidates = picked.collect();
+        let picked = positions.iter().filter_map(|&position| self.list.get(position).copied());
+        let list = picked.collect();
         let texts = Arc::new(Picked { texts: Arc::clone(&self.texts), positions });
-        Self::new(Arc::clone(&self.request), candidates, texts)
+        Self::new(Arc::clone(&self.request), list, texts)
     }
 }
 
@@ -146,18 +161,19 @@ where
     Params: ComponentNamedList + Lower,
     Answer: Send + Sync + Lift + 'static,
 {
-    let function = running.instance.get_typed_func::<Params, (Answer,)>(&mut *running.store, running.export)?;
-    Ok(function.call(&mut *running.store, params)?.0)
+    let Running { store, instance, export, .. } = running;
+    let function = instance.get_typed_func::<Params, (Answer,)>(&mut *store, export)?;
+    Ok(function.call(store, params)?.0)
 }
 
 impl Invoke<Candidates<ServerCandidate>, RankAnswer> for RankServers {
     fn invoke(running: Running<'_>, input: &Candidates<ServerCandidate>) -> Result<RankAnswer> {
-        let params = (running.context, &*input.request, &*input.candidates);
+        let params = (running.context, &*input.request, &*input.list);
         call(running, params)
     }
 
     fn check(input: &Candidates<ServerCandidate>, answer: &RankAnswer) -> Result<(), String> {
-        check_ranking(input.candidates.len(), answer)
+        check_ranking(input.list.len(), answer)
     }
 
     fn texts(input: &Candidates<ServerCandidate>) -> Option<Arc<dyn CandidateTexts>> {
@@ -167,12 +183,12 @@ impl Invoke<Candidates<ServerCandidate>, RankAnswer> for RankServers {
 
 impl Invoke<Candidates<WorldCandidate>, RankAnswer> for RankWorlds {
     fn invoke(running: Running<'_>, input: &Candidates<WorldCandidate>) -> Result<RankAnswer> {
-        let params = (running.context, &*input.request, &*input.candidates);
+        let params = (running.context, &*input.request, &*input.list);
         call(running, params)
     }
 
     fn check(input: &Candidates<WorldCandidate>, answer: &RankAnswer) -> Result<(), String> {
-        check_ranking(input.candidates.len(), answer)
+        check_ranking(input.list.len(), answer)
     }
 
     fn texts(input: &Candidates<WorldCandidate>) -> Option<Arc<dyn CandidateTexts>> {

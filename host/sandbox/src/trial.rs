@@ -66,7 +66,8 @@ fn player() -> PlayerRef {
 
 fn request(world_type: Option<String>) -> Arc<MatchRequest> {
     Arc::new(MatchRequest {
-        player: player(),
+        player_uuid: Some(player().uuid),
+        player_name: Some(player().name),
         region: 1,
         server_type: "trial".into(),
         world_type,

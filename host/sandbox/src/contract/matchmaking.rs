@@ -1,6 +1,5 @@
 //! `matchmaking.wit`.
 
-use super::PlayerRef;
 use serde::{Deserialize, Serialize};
 use wasmtime::component::{ComponentType, Lift, Lower};
 
@@ -48,9 +47,12 @@ impl GameState {
 #[component(record)]
 #[serde(rename_all = "camelCase")]
 pub struct MatchRequest {
-    /// The player to be sent.
-    #[component(name = "player")]
-    pub player: PlayerRef,
+    /// The player to be sent, where the caller said who.
+    #[component(name = "player-uuid")]
+    pub player_uuid: Option<String>,
+    /// That player's name.
+    #[component(name = "player-name")]
+    pub player_name: Option<String>,
     /// The number of the player's region in this call.
     #[component(name = "region")]
     pub region: u16,

@@ -75,6 +75,7 @@ pub struct PunishmentFilter {
 }
 
 /// One punishment of a player's record.
+#[allow(clippy::struct_excessive_bools)] // As the contract has them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(rename_all = "camelCase")]

@@ -133,16 +133,22 @@ pub(crate) fn ranking(data: &str, body: &str) -> Vec<u8> {
     )
 }
 
-/// A matchmaking module that lists these indices, except in the trial call of worlds.
+/// Bytes as WebAssembly text writes them in a string.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("\\{byte:02x}"))
+}
+
+/// A matchmaking module that lists these indices, except where worlds are ranked.
 pub(crate) fn ranks(indices: &[u32]) -> Vec<u8> {
-    let list: String =
-        indices.iter().flat_map(|index| index.to_le_bytes()).map(|byte| format!("\\{byte:02x}")).collect();
-    let count = u8::try_from(indices.len()).unwrap();
-    // result: ok, then the list's address 512 and its length.
-    ranking(
-        &format!(r#"(data (i32.const 64) "\00\00\00\00\00\02\00\00\{count:02x}") (data (i32.const 512) "{list}")"#),
-        "",
-    )
+    let list: Vec<_> = indices.iter().flat_map(|index| index.to_le_bytes()).collect();
+    let count = u32::try_from(indices.len()).unwrap();
+    // A result: ok, and the list's address 512 and length.
+    let data = format!(
+        r#"(data (i32.const 64) "\00\00\00\00\00\02\00\00{}") (data (i32.const 512) "{}")"#,
+        hex(&count.to_le_bytes()),
+        hex(&list)
+    );
+    ranking(&data, "")
 }
 
 const PRELUDE: &str = r#"
@@ -213,7 +219,8 @@ pub(crate) fn servers(regions: &[u16]) -> Candidates<ServerCandidate> {
     };
     let texts = |number| PlainCandidate { server_id: format!("s-{number}"), ..PlainCandidate::default() };
     let request = MatchRequest {
-        player: player(),
+        player_uuid: Some(player().uuid),
+        player_name: Some(player().name),
         region: EUROPE,
         server_type: "lobby".into(),
         world_type: None,

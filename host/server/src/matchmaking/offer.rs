@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use hub_sandbox::contract::PlayerRef;
 use hub_sandbox::contract::matchmaking::{GameState as StateNumber, MatchRequest, ServerCandidate, WorldCandidate};
 use hub_sandbox::{CandidateTexts, Candidates, Text};
 
@@ -69,10 +68,8 @@ fn request(wish: &Wish, region: u16) -> MatchRequest {
         Mode::Direct { .. } => (String::new(), None),
     };
     MatchRequest {
-        player: PlayerRef {
-            uuid: wish.player.map(|player| player.to_string()).unwrap_or_default(),
-            name: text(&wish.player_name).unwrap_or_default(),
-        },
+        player_uuid: wish.player.map(|player| player.to_string()),
+        player_name: text(&wish.player_name),
         region,
         server_type,
         world_type,

@@ -379,9 +379,8 @@ on_both! {
         // Production's log and counts are production's alone.
         assert_eq!(owner.get("/api/manage/modules/moody/logs").await.expect(200)["total"], 0);
 
-        let player = json!({"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"});
         let servers = json!([{"serverId": "a", "region": "ASIA"}, {"serverId": "b", "maxPlayers": 9}]);
-        let request = json!({"player": player, "serverType": "lobby", "servers": servers});
+        let request = json!({"playerName": "Notch", "serverType": "lobby", "servers": servers});
         let ranked = run("last-first", json!({"point": "matchmaking", "input": request})).await.expect(200).clone();
         assert_eq!(ranked["output"], json!({"order": [1]}));
 

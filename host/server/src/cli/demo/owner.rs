@@ -23,7 +23,7 @@ const STARTERS: [Starter; 3] = [
         name: "chat-guard",
         point: "chat",
         wasm: include_bytes!("../../../../../plugins/chat-guard/chat-guard.wasm"),
-        config: || json!({"words": ["noob", "trash"], "action": "mask"}),
+        config: || json!({"words": ["noob", "trash"], "flood": {"messages": 5, "perMs": 5000}}),
     },
     Starter {
         name: "escalation",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, UNLIMITED_SLOTS, WorldCandidate};
-use hub_sandbox::contract::{PlayerRef, Point};
+use hub_sandbox::contract::{Point};
 use hub_sandbox::{Candidates, PlainCandidate, PlainTexts};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -18,7 +18,8 @@ const MAX_CANDIDATES: usize = 2000;
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Ranking {
-    player: PlayerRef,
+    player_uuid: Option<String>,
+    player_name: Option<String>,
     region: Option<String>,
     server_type: String,
     world_type: Option<String>,
@@ -79,7 +80,8 @@ fn ranking(ranking: Ranking) -> Result<Input, String> {
     }
     let mut regions = vec![];
     let request = Arc::new(MatchRequest {
-        player: ranking.player,
+        player_uuid: ranking.player_uuid,
+        player_name: ranking.player_name,
         region: number(&mut regions, ranking.region.as_deref()),
         server_type: ranking.server_type.clone(),
         world_type: ranking.world_type.clone(),
@@ -175,13 +177,13 @@ mod tests {
             ],
         });
         let Ok(Input::Worlds(input)) = input(Point::Matchmaking, sample) else { panic!("not worlds") };
-        let numbers: Vec<_> = input.candidates.iter().map(|world| (world.server, world.region)).collect();
+        let numbers: Vec<_> = input.candidates().iter().map(|world| (world.server, world.region)).collect();
         assert_eq!(numbers, [(0, 1), (1, 0), (0, 1)]);
-        assert_eq!(input.request.region, 0);
-        assert_eq!((input.candidates[0].free_slots, input.candidates[1].free_slots), (6, UNLIMITED_SLOTS));
-        assert_eq!(input.candidates[1].players_needed, 3);
-        assert_eq!(input.candidates[2].state, GameState::Waiting);
-        assert_eq!(input.texts.region_name(1), Some("EUROPE"));
+        assert_eq!(input.request().region, 0);
+        assert_eq!((input.candidates()[0].free_slots, input.candidates()[1].free_slots), (6, UNLIMITED_SLOTS));
+        assert_eq!(input.candidates()[1].players_needed, 3);
+        assert_eq!(input.candidates()[2].state, GameState::Waiting);
+        assert_eq!(input.texts().region_name(1), Some("EUROPE"));
     }
 
     #[test]

@@ -42,9 +42,9 @@ pub fn last_first() -> Vec<u8> {
         format!(
             r#"(func (export "network-hub:module/matchmaking@1.0.0#{name}") (param $in i32) (result i32)
                 (local $first i32)
-                (local.set $first (i32.load8_u (i32.load offset=60 (local.get $in))))
+                (local.set $first (i32.load8_u (i32.load offset=68 (local.get $in))))
                 (if (i32.eq (local.get $first) (i32.const 76)) (then (call $loop_for_ever)))
-                (i32.store (i32.const 32) (i32.sub (i32.load offset=120 (local.get $in)) (i32.const 1)))
+                (i32.store (i32.const 32) (i32.sub (i32.load offset=128 (local.get $in)) (i32.const 1)))
                 (if (i32.eq (local.get $first) (i32.const 78)) (then (i32.store (i32.const 32) (i32.const 4000))))
                 ;; ok([last])
                 (i32.store8 (i32.const 16) (i32.const 0))
@@ -179,7 +179,7 @@ pub fn lonely_first() -> Vec<u8> {
             r#"(func (export "network-hub:module/matchmaking@1.0.0#{name}") (param $in i32) (result i32)
                 (local $at i32)
                 (block $none (loop $next
-                    (br_if $none (i32.ge_u (local.get $at) (i32.load offset=120 (local.get $in))))
+                    (br_if $none (i32.ge_u (local.get $at) (i32.load offset=128 (local.get $in))))
                     (call $players (local.get $at) (i32.const 128))
                     (if (i32.and (i32.eqz (i32.load8_u (i32.const 128)))
                                  (i32.eq (i32.load (i32.const 136)) (i32.const 1))) (then
