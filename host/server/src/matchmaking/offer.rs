@@ -176,7 +176,7 @@ impl CandidateTexts for Texts {
             },
             Text::WorldId => world.map(|world| world.id.as_str()).unwrap_or_default(),
             Text::WorldType => world.and_then(|world| world.kind.as_ref()).map(Identifier::as_str).unwrap_or_default(),
-            Text::StateName => names.state.as_ref().map(|state| state.as_str()).unwrap_or_default(),
+            Text::StateName => names.state.as_ref().map(GameState::as_str).unwrap_or_default(),
         })
     }
 
