@@ -14,7 +14,7 @@ use crate::http::extract::Json;
 
 /// The room's routes.
 pub fn router() -> OpenApiRouter<App> {
-    endpoints![say]
+    endpoints![relay_chat]
 }
 
 /// Relay a chat line
@@ -26,7 +26,7 @@ pub fn router() -> OpenApiRouter<App> {
 #[utoipa::path(post, path = "/api/plugin/chat", tag = "Chat", security(("apiKey" = ["plugin"])),
     responses((status = 204, description = "Relayed"),
         (status = 503, body = ErrorBody, description = "The hub is stopping")))]
-async fn say(
+async fn relay_chat(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Json(body): Json<ChatMessage>,

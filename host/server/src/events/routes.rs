@@ -20,7 +20,7 @@ use crate::values::Identifier;
 
 /// The room's routes.
 pub fn router() -> OpenApiRouter<App> {
-    endpoints![open]
+    endpoints![open_events]
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -71,7 +71,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Opening {
 #[utoipa::path(get, path = "/api/plugin/events", tag = "Events", security(("apiKey" = ["plugin"])),
     params(OpenQuery, ("Last-Event-ID" = Option<String>, Header, description = "The `id:` of the last event you have")),
     responses((status = 200, description = "The stream", content_type = "text/event-stream", body = String)))]
-async fn open(
+async fn open_events(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Query(query): Query<OpenQuery>,

@@ -236,6 +236,9 @@ on_both! {
         assert_eq!(post(&theirs, "unban-ip", json!({"ipAddress": "203.0.113.7"})).await, json!([]));
         assert_eq!(create(&theirs, ALEX, "BAN", None).await, 1);
         told(&mut their_events, "CREATED", 1).await;
+        // The same id, and yet not the same.
+        assert_eq!(ids(&theirs, &format!("player/{STEVE}")).await, Vec::<i64>::new());
+        assert_eq!(post(&theirs, "unban-by-name", json!({"playerName": "Steve"})).await, json!([]));
         assert_eq!(ids(&ours, &format!("query?playerUuid={STEVE}&ip=203.0.113.7")).await, [3, 2, 1]);
     }
 

@@ -19,7 +19,7 @@ use crate::punishments::service;
 use crate::values::{Identifier, PlayerId, Text, not_blank};
 
 pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![create, create_by_name, create_ip, note_ip]
+    endpoints![create_punishment, create_punishment_by_name, create_ip_punishment, note_player_ip]
 }
 
 fn terms(kind: Kind, reason: Option<Reason>, span: Option<Span>) -> Terms {
@@ -58,7 +58,7 @@ struct CreatePunishment {
 /// or refuse it (400 `punishment_rejected` with their reason). Every server gets a `PUNISHMENT` event.
 #[utoipa::path(post, path = "/api/plugin/punishments/create", tag = "Punishments",
     security(("apiKey" = ["plugin"])), responses((status = 200, body = PunishmentBody)))]
-async fn create(
+async fn create_punishment(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Json(body): Json<CreatePunishment>,
@@ -97,7 +97,7 @@ struct CreateByName {
 /// For players who are not there. It matches whoever is seen with that name, compared without case.
 #[utoipa::path(post, path = "/api/plugin/punishments/create-by-name", tag = "Punishments",
     security(("apiKey" = ["plugin"])), responses((status = 200, body = PunishmentBody)))]
-async fn create_by_name(
+async fn create_punishment_by_name(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Json(body): Json<CreateByName>,
@@ -132,7 +132,7 @@ struct CreateIp {
 #[utoipa::path(post, path = "/api/plugin/punishments/create-ip", tag = "Punishments",
     security(("apiKey" = ["plugin"])),
     responses((status = 200, body = PunishmentBody), (status = 204, description = "No address, nothing done")))]
-async fn create_ip(
+async fn create_ip_punishment(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Json(body): Json<CreateIp>,
@@ -164,7 +164,7 @@ struct NoteIp {
 /// name is noted too: what was made by that name matches the player from now on.
 #[utoipa::path(post, path = "/api/plugin/punishments/ip", tag = "Punishments",
     security(("apiKey" = ["plugin"])), responses((status = 204, description = "Noted")))]
-async fn note_ip(
+async fn note_player_ip(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Json(body): Json<NoteIp>,

@@ -22,7 +22,13 @@ use crate::values::{Identifier, PlayerId, not_blank};
 type Bodies = Json<Vec<PunishmentBody>>;
 
 pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![of_name, history_of_name, of_player, history_of_player, query]
+    endpoints![
+        list_punishments_of_name,
+        list_history_of_name,
+        list_punishments_of_player,
+        list_history_of_player,
+        query_punishments
+    ]
 }
 
 const fn yes() -> bool {
@@ -104,7 +110,7 @@ fn player(id: PlayerId) -> Subject {
 #[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}", tag = "Punishments",
     security(("apiKey" = ["plugin"])), params(("name" = String, Path), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
-async fn of_name(
+async fn list_punishments_of_name(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path(name): Path<Identifier>,
@@ -119,7 +125,7 @@ async fn of_name(
 #[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}/history", tag = "Punishments",
     security(("apiKey" = ["plugin"])), params(("name" = String, Path), HistoryQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
-async fn history_of_name(
+async fn list_history_of_name(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path(name): Path<Identifier>,
@@ -134,7 +140,7 @@ async fn history_of_name(
 #[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}", tag = "Punishments",
     security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
-async fn of_player(
+async fn list_punishments_of_player(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
@@ -149,7 +155,7 @@ async fn of_player(
 #[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}/history", tag = "Punishments",
     security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), HistoryQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
-async fn history_of_player(
+async fn list_history_of_player(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
@@ -180,7 +186,7 @@ struct MatchQuery {
 #[utoipa::path(get, path = "/api/plugin/punishments/query", tag = "Punishments",
     security(("apiKey" = ["plugin"])), params(MatchQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
-async fn query(
+async fn query_punishments(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Query(query): Query<MatchQuery>,

@@ -17,7 +17,7 @@ use crate::punishments::service;
 use crate::values::{Identifier, PlayerId, Text};
 
 pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![remove, unban_by_name, unban_ip]
+    endpoints![remove_punishment, unban_by_name, unban_ip]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -38,7 +38,7 @@ struct RemovePunishment {
 /// `unknown_punishment`. Every server gets a `PUNISHMENT` event.
 #[utoipa::path(post, path = "/api/plugin/punishments/remove", tag = "Punishments",
     security(("apiKey" = ["plugin"])), responses((status = 200, body = PunishmentBody)))]
-async fn remove(
+async fn remove_punishment(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Json(body): Json<RemovePunishment>,
