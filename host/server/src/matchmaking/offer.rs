@@ -1,5 +1,6 @@
 //! Candidates as the network's modules are given them: numbers, and texts for those that ask.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hub_sandbox::contract::PlayerRef;
@@ -37,7 +38,7 @@ impl Offer {
         let mut numbered =
             |it: &Candidate<'_>| texts.number(if asker.geo_routing { &it.server.facts.region } else { &nowhere });
         let candidates = if matches!(wish.mode, Mode::World { .. }) {
-            let mut servers: Vec<&Identifier> = vec![];
+            let mut servers = HashMap::new();
             Kind::Worlds(open.iter().map(|it| world(it, numbered(it), server_number(&mut servers, it))).collect())
         } else {
             Kind::Servers(open.iter().map(|it| server(it, numbered(it))).collect())
@@ -116,13 +117,9 @@ fn state(it: &Candidate<'_>) -> StateNumber {
     it.state().map_or(StateNumber::Other, |state| StateNumber::from_text(state.as_str()))
 }
 
-fn server_number<'a>(servers: &mut Vec<&'a Identifier>, it: &Candidate<'a>) -> u32 {
-    let id = &it.server.facts.server_id;
-    let known = servers.iter().position(|known| *known == id);
-    known.unwrap_or_else(|| {
-        servers.push(id);
-        servers.len() - 1
-    }) as u32
+fn server_number<'a>(servers: &mut HashMap<&'a Identifier, u32>, it: &Candidate<'a>) -> u32 {
+    let next = servers.len() as u32;
+    *servers.entry(&it.server.facts.server_id).or_insert(next)
 }
 
 struct Texts {
