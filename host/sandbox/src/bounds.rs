@@ -17,10 +17,7 @@ pub(crate) fn check(call: &HostCall) -> Result<(), String> {
         HostCall::StoreSet { key, value, ttl_ms } => {
             check_key(key)?;
             if value.len() > MAX_VALUE_BYTES {
-                return Err(format!(
-                    "the value has {} bytes, more than {MAX_VALUE_BYTES}",
-                    value.len()
-                ));
+                return Err(format!("the value has {} bytes, more than {MAX_VALUE_BYTES}", value.len()));
             }
             check_ttl(*ttl_ms)
         }
@@ -28,27 +25,16 @@ pub(crate) fn check(call: &HostCall) -> Result<(), String> {
             check_key(key)?;
             check_ttl(*ttl_ms)
         }
-        HostCall::Statistics {
-            players,
-            name,
-            game_mode,
-            ..
-        } => {
+        HostCall::Statistics { players, name, game_mode, .. } => {
             if players.len() > MAX_PLAYERS {
-                return Err(format!(
-                    "{} players are more than {MAX_PLAYERS}",
-                    players.len()
-                ));
+                return Err(format!("{} players are more than {MAX_PLAYERS}", players.len()));
             }
             check_texts(players.iter().chain([name, game_mode]))
         }
         HostCall::Balance { player, currency } => check_texts([player, currency]),
-        HostCall::Permission {
-            player,
-            node,
-            context,
-            world,
-        } => check_texts([player, node].into_iter().chain(context).chain(world)),
+        HostCall::Permission { player, node, context, world } => {
+            check_texts([player, node].into_iter().chain(context).chain(world))
+        }
         HostCall::Punishments { player, filter } => {
             if !(1..=MAX_PUNISHMENTS).contains(&filter.limit) {
                 return Err(format!("the limit must be 1 to {MAX_PUNISHMENTS}"));
@@ -65,10 +51,7 @@ fn check_key(key: &str) -> Result<(), String> {
     if (1..=MAX_KEY_BYTES).contains(&key.len()) {
         Ok(())
     } else {
-        Err(format!(
-            "a key has 1 to {MAX_KEY_BYTES} bytes, this one {}",
-            key.len()
-        ))
+        Err(format!("a key has 1 to {MAX_KEY_BYTES} bytes, this one {}", key.len()))
     }
 }
 
@@ -82,10 +65,7 @@ fn check_ttl(ttl_ms: Option<u64>) -> Result<(), String> {
 
 fn check_texts<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<(), String> {
     match texts.into_iter().find(|text| text.len() > MAX_TEXT_BYTES) {
-        Some(text) => Err(format!(
-            "an argument has {} bytes, more than {MAX_TEXT_BYTES}",
-            text.len()
-        )),
+        Some(text) => Err(format!("an argument has {} bytes, more than {MAX_TEXT_BYTES}", text.len())),
         None => Ok(()),
     }
 }
@@ -95,9 +75,7 @@ pub(crate) fn check_duration(duration_ms: u64) -> Result<(), String> {
     if (1..=MAX_DURATION_MS).contains(&duration_ms) {
         Ok(())
     } else {
-        Err(format!(
-            "a duration of {duration_ms} ms is not between 1 ms and 10 years"
-        ))
+        Err(format!("a duration of {duration_ms} ms is not between 1 ms and 10 years"))
     }
 }
 
@@ -105,9 +83,7 @@ pub(crate) fn check_duration(duration_ms: u64) -> Result<(), String> {
 pub(crate) fn check_line(line: &str) -> Result<(), String> {
     let chars = line.chars().count();
     if !(1..=MAX_LINE_CHARS).contains(&chars) {
-        return Err(format!(
-            "a rewritten line has 1 to {MAX_LINE_CHARS} characters, this one {chars}"
-        ));
+        return Err(format!("a rewritten line has 1 to {MAX_LINE_CHARS} characters, this one {chars}"));
     }
     if line.chars().any(char::is_control) {
         return Err("a rewritten line has no control characters".into());
@@ -119,9 +95,7 @@ pub(crate) fn check_line(line: &str) -> Result<(), String> {
 pub(crate) fn check_reason(reason: &str, required: bool) -> Result<(), String> {
     let chars = reason.chars().count();
     if chars > MAX_REASON_CHARS {
-        return Err(format!(
-            "a reason has up to {MAX_REASON_CHARS} characters, this one {chars}"
-        ));
+        return Err(format!("a reason has up to {MAX_REASON_CHARS} characters, this one {chars}"));
     }
     if required && reason.trim().is_empty() {
         return Err("a refusal needs a reason".into());
@@ -139,26 +113,15 @@ mod tests {
     #[test]
     fn keys_have_1_to_256_bytes() {
         for (len, fine) in [(0, false), (1, true), (256, true), (257, false)] {
-            let call = HostCall::StoreGet {
-                key: "k".repeat(len),
-            };
+            let call = HostCall::StoreGet { key: "k".repeat(len) };
             assert_eq!(check(&call).is_ok(), fine, "{len}");
         }
     }
 
     #[test]
     fn a_ttl_is_at_least_a_millisecond() {
-        for (ttl_ms, fine) in [
-            (None, true),
-            (Some(0), false),
-            (Some(1), true),
-            (Some(u64::MAX), false),
-        ] {
-            let call = HostCall::StoreIncrement {
-                key: "k".into(),
-                by: 1,
-                ttl_ms,
-            };
+        for (ttl_ms, fine) in [(None, true), (Some(0), false), (Some(1), true), (Some(u64::MAX), false)] {
+            let call = HostCall::StoreIncrement { key: "k".into(), by: 1, ttl_ms };
             assert_eq!(check(&call).is_ok(), fine, "{ttl_ms:?}");
         }
     }

@@ -34,12 +34,7 @@ impl ArtifactCache {
     pub(crate) fn open(folder: &Path, compatibility: String, key: [u8; 32]) -> io::Result<Self> {
         let folder = folder.join(&compatibility);
         std::fs::create_dir_all(&folder)?;
-        Ok(Self {
-            folder,
-            compatibility,
-            key,
-            written: AtomicU64::new(0),
-        })
+        Ok(Self { folder, compatibility, key, written: AtomicU64::new(0) })
     }
 
     fn path(&self, id: Sha256Sum) -> PathBuf {
@@ -81,9 +76,7 @@ impl ArtifactCache {
         let mac = self.mac(id, artifact).ok_or(io::ErrorKind::InvalidInput)?;
         let path = self.path(id);
         let turn = self.written.fetch_add(1, Ordering::Relaxed);
-        let unfinished = self
-            .folder
-            .join(format!("{id}.{}.{turn}.tmp", std::process::id()));
+        let unfinished = self.folder.join(format!("{id}.{}.{turn}.tmp", std::process::id()));
         let mut file = std::fs::File::create_new(&unfinished)?;
         let written = file
             .write_all(&mac.finalize().into_bytes())

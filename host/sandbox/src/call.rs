@@ -24,8 +24,7 @@ impl Sandbox {
         context: CallContext,
         input: Arc<O::Input>,
     ) -> CallReport<O::Answer> {
-        self.call_through::<O>(None, module, limits, host, context, input)
-            .await
+        self.call_through::<O>(None, module, limits, host, context, input).await
     }
 
     /// Calls through a gate that bounds how many calls run at once. Everything from here on, waiting included,
@@ -44,8 +43,7 @@ impl Sandbox {
             Ok(ready) => ready,
             Err(failure) => return CallReport::not_run(failure),
         };
-        self.run::<O>(gate, ready, limits, deadline, host, context, input)
-            .await
+        self.run::<O>(gate, ready, limits, deadline, host, context, input).await
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -70,15 +68,7 @@ impl Sandbox {
         }
         limits.memory_bytes = limits.memory_bytes.min(self.0.max_memory_bytes);
         let runtime = tokio::runtime::Handle::current();
-        let job = Job::<O> {
-            ready,
-            limits,
-            deadline,
-            context,
-            input,
-            host,
-            runtime,
-        };
+        let job = Job::<O> { ready, limits, deadline, context, input, host, runtime };
         let inner = Arc::clone(&self.0);
         let running = tokio::task::spawn_blocking(move || {
             let report = job.run(&inner.ticker);
@@ -86,19 +76,13 @@ impl Sandbox {
             report
         });
         running.await.unwrap_or_else(|error| {
-            CallReport::not_run(CallFailure::Unavailable {
-                reason: format!("the host panicked: {error}"),
-            })
+            CallReport::not_run(CallFailure::Unavailable { reason: format!("the host panicked: {error}") })
         })
     }
 
     /// A module's code before the deadline. Bringing it back goes on after a deadline that passed, so that the next
     /// call finds it.
-    async fn ready_before(
-        &self,
-        deadline: Instant,
-        module: &ModuleHandle,
-    ) -> Result<Arc<Ready>, CallFailure> {
+    async fn ready_before(&self, deadline: Instant, module: &ModuleHandle) -> Result<Arc<Ready>, CallFailure> {
         if let Some(ready) = self.ready_now(&module.0) {
             return Ok(ready);
         }
@@ -106,15 +90,9 @@ impl Sandbox {
         let loading = tokio::spawn(async move { sandbox.ready(&module.0).await });
         match tokio::time::timeout(left_until(deadline), loading).await {
             Ok(Ok(Ok(ready))) => Ok(ready),
-            Ok(Ok(Err(error))) => Err(CallFailure::Unavailable {
-                reason: error.to_string(),
-            }),
-            Ok(Err(error)) => Err(CallFailure::Unavailable {
-                reason: error.to_string(),
-            }),
-            Err(_) => Err(CallFailure::Unavailable {
-                reason: "its code is still being loaded".into(),
-            }),
+            Ok(Ok(Err(error))) => Err(CallFailure::Unavailable { reason: error.to_string() }),
+            Ok(Err(error)) => Err(CallFailure::Unavailable { reason: error.to_string() }),
+            Err(_) => Err(CallFailure::Unavailable { reason: "its code is still being loaded".into() }),
         }
     }
 }
@@ -126,8 +104,5 @@ async fn enter(gate: &Arc<Semaphore>, deadline: Instant) -> Option<OwnedSemaphor
         return Some(permit);
     }
     let waiting = Arc::clone(gate).acquire_owned();
-    tokio::time::timeout(left_until(deadline), waiting)
-        .await
-        .ok()?
-        .ok()
+    tokio::time::timeout(left_until(deadline), waiting).await.ok()?.ok()
 }

@@ -3,8 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 use wasmtime::{
-    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result,
-    WasmBacktraceDetails,
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, WasmBacktraceDetails,
 };
 
 /// Everything that decides what code is generated. No WASI is linked anywhere: a module's whole world is the

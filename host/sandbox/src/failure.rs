@@ -30,21 +30,14 @@ pub(crate) fn classify(error: &Error, phase: Phase, memory_denied: bool) -> Call
         Some(_) => trap(error),
         // Not a trap: the module broke the rules by which values are handed over, as with a pointer outside
         // of its memory, text that is no UTF-8, or more data than the host accepts.
-        None if phase == Phase::Calling => CallFailure::InvalidAnswer {
-            reason: error.root_cause().to_string(),
-        },
-        None => CallFailure::Unavailable {
-            reason: format!("{error:#}"),
-        },
+        None if phase == Phase::Calling => CallFailure::InvalidAnswer { reason: error.root_cause().to_string() },
+        None => CallFailure::Unavailable { reason: format!("{error:#}") },
     }
 }
 
 fn trap(error: &Error) -> CallFailure {
     CallFailure::Trap {
         message: error.root_cause().to_string(),
-        backtrace: error
-            .downcast_ref::<WasmBacktrace>()
-            .map(ToString::to_string)
-            .unwrap_or_default(),
+        backtrace: error.downcast_ref::<WasmBacktrace>().map(ToString::to_string).unwrap_or_default(),
     }
 }

@@ -22,11 +22,7 @@ pub trait Host: Send + Sync {
 
 /// A call of a host function that touches data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(
-    tag = "call",
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase"
-)]
+#[serde(tag = "call", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum HostCall {
     /// The value of a key. Answer: [`HostAnswer::Value`].
     StoreGet {
@@ -153,9 +149,7 @@ impl Host for EmptyHost {
             HostCall::StoreSet { .. } => HostAnswer::Done,
             HostCall::StoreIncrement { by, .. } => HostAnswer::Number(*by),
             HostCall::StoreDelete { .. } => HostAnswer::Deleted(false),
-            HostCall::Statistics { players, .. } => {
-                HostAnswer::Statistics(vec![None; players.len()])
-            }
+            HostCall::Statistics { players, .. } => HostAnswer::Statistics(vec![None; players.len()]),
             HostCall::Balance { .. } => HostAnswer::Balance(None),
             HostCall::Permission { .. } => HostAnswer::Permission(PermissionState::Undefined),
             HostCall::Punishments { .. } => HostAnswer::Punishments(Vec::new()),

@@ -9,10 +9,7 @@ pub(crate) enum Upload {
     /// A component.
     Component(Surface),
     /// A core module, and whether it carries its component type.
-    Core {
-        has_type: bool,
-        imports: Vec<String>,
-    },
+    Core { has_type: bool, imports: Vec<String> },
 }
 
 /// The names a component imports and exports.
@@ -39,9 +36,7 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Upload, String> {
     } else if Parser::is_core_wasm(bytes) {
         core(bytes)
     } else {
-        Err(format!(
-            "{NOT_WASM}: it starts with neither a component's nor a core module's header"
-        ))
+        Err(format!("{NOT_WASM}: it starts with neither a component's nor a core module's header"))
     }
 }
 
@@ -66,9 +61,7 @@ fn surface(bytes: &[u8]) -> Result<Surface, String> {
                 for export in section {
                     let export = export.map_err(|error| broken(&error))?;
                     let is_interface = export.kind == ComponentExternalKind::Instance;
-                    surface
-                        .exports
-                        .push((full_name(&export.name), is_interface));
+                    surface.exports.push((full_name(&export.name), is_interface));
                 }
             }
             _ => {}
@@ -147,28 +140,19 @@ pub(crate) fn judge(surface: &Surface) -> Result<Offer, String> {
         [version] => (*version).to_owned(),
         [] => return Err(no_point()),
         _ => {
-            return Err(format!(
-                "it mixes versions of the contract: {}",
-                versions.join(", ")
-            ));
+            return Err(format!("it mixes versions of the contract: {}", versions.join(", ")));
         }
     };
     if points.is_empty() {
         return Err(no_point());
     }
     points.sort_unstable();
-    Ok(Offer {
-        points,
-        world_version,
-    })
+    Ok(Offer { points, world_version })
 }
 
 /// Refuses imports of WASI in words that tell the author how to build without.
 pub(crate) fn check_wasi<'a>(imports: impl Iterator<Item = &'a str>) -> Result<(), String> {
-    let wasi: Vec<_> = imports
-        .filter(|name| name.starts_with("wasi"))
-        .take(3)
-        .collect();
+    let wasi: Vec<_> = imports.filter(|name| name.starts_with("wasi")).take(3).collect();
     if wasi.is_empty() {
         return Ok(());
     }
@@ -184,9 +168,7 @@ pub(crate) fn check_wasi<'a>(imports: impl Iterator<Item = &'a str>) -> Result<(
 
 /// Splits `network-hub:module/chat@1.0.0` into interface and version.
 fn contract_name(name: &str) -> Option<(&str, &str)> {
-    name.strip_prefix(PACKAGE)?
-        .strip_prefix('/')?
-        .split_once('@')
+    name.strip_prefix(PACKAGE)?.strip_prefix('/')?.split_once('@')
 }
 
 fn check_version(name: &str, version: &str) -> Result<(), String> {
@@ -200,17 +182,11 @@ fn check_version(name: &str, version: &str) -> Result<(), String> {
 }
 
 fn no_point() -> String {
-    format!(
-        "it exports no extension point. A module exports one or more of {}",
-        point_names()
-    )
+    format!("it exports no extension point. A module exports one or more of {}", point_names())
 }
 
 fn point_names() -> String {
-    let names: Vec<_> = Point::ALL
-        .iter()
-        .map(|point| format!("{PACKAGE}/{point}"))
-        .collect();
+    let names: Vec<_> = Point::ALL.iter().map(|point| format!("{PACKAGE}/{point}")).collect();
     names.join(", ")
 }
 
@@ -221,24 +197,15 @@ mod tests {
     fn surface(imports: &[&str], exports: &[&str]) -> Surface {
         Surface {
             imports: imports.iter().map(ToString::to_string).collect(),
-            exports: exports
-                .iter()
-                .map(|name| ((*name).to_owned(), true))
-                .collect(),
+            exports: exports.iter().map(|name| ((*name).to_owned(), true)).collect(),
         }
     }
 
     #[test]
     fn a_component_may_export_any_subset_of_the_points() {
         let offer = judge(&surface(
-            &[
-                "network-hub:module/types@1.0.0",
-                "network-hub:module/log@1.0.0",
-            ],
-            &[
-                "network-hub:module/punishment@1.0.0",
-                "network-hub:module/chat@1.0.0",
-            ],
+            &["network-hub:module/types@1.0.0", "network-hub:module/log@1.0.0"],
+            &["network-hub:module/punishment@1.0.0", "network-hub:module/chat@1.0.0"],
         ))
         .unwrap();
         assert_eq!(offer.points, [Point::Chat, Point::Punishment]);
@@ -250,26 +217,10 @@ mod tests {
         let chat = "network-hub:module/chat@1.0.0";
         for (imports, exports, reason) in [
             (&[][..], &[][..], "exports no extension point"),
-            (
-                &["network-hub:module/log@1.0.0"],
-                &[],
-                "exports no extension point",
-            ),
-            (
-                &["wasi:cli/environment@0.2.6"],
-                &[chat],
-                "wasm32-unknown-unknown",
-            ),
-            (
-                &["network-hub:module/log@1.1.0"],
-                &[chat],
-                "this hub supports 1.0.0",
-            ),
-            (
-                &["network-hub:module/http@1.0.0"],
-                &[chat],
-                "not part of the contract",
-            ),
+            (&["network-hub:module/log@1.0.0"], &[], "exports no extension point"),
+            (&["wasi:cli/environment@0.2.6"], &[chat], "wasm32-unknown-unknown"),
+            (&["network-hub:module/log@1.1.0"], &[chat], "this hub supports 1.0.0"),
+            (&["network-hub:module/http@1.0.0"], &[chat], "not part of the contract"),
             (&["acme:tools/log@1.0.0"], &[chat], "does not offer"),
             (&[], &[chat, "run"], "no extension point"),
             (&[], &["network-hub:module/chat@2.0.0"], "version 2.0.0"),
@@ -281,12 +232,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_module_are_named_so() {
-        for bytes in [
-            &b""[..],
-            b"PK\x03\x04",
-            b"\0asm\x01\0\0\0\xff",
-            b"\0asm\x0d\0\x01\0\xff",
-        ] {
+        for bytes in [&b""[..], b"PK\x03\x04", b"\0asm\x01\0\0\0\xff", b"\0asm\x0d\0\x01\0\xff"] {
             let error = inspect(bytes).unwrap_err();
             assert!(error.contains(NOT_WASM), "{error}");
         }

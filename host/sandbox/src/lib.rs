@@ -51,6 +51,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod bounds;
+pub mod build;
 mod cache;
 mod call;
 mod chain;
@@ -75,18 +76,14 @@ mod ticker;
 mod trial;
 
 pub use chain::{
-    BreakerState, CALLS_AT_ONCE, Call, Chain, Link, LinkConfig, LinkStats, OnFailure, Outcome,
-    Ranking, Step,
+    BreakerState, CALLS_AT_ONCE, Call, Chain, Link, LinkConfig, LinkStats, OnFailure, Outcome, Ranking, Step,
 };
 pub use compile::{Compiler, child_main};
 pub use host::{BoxFuture, EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
-pub use limits::{
-    CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LINE_CHARS, MAX_REASON_CHARS,
-};
+pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LINE_CHARS, MAX_REASON_CHARS};
 pub use module::{ComponentSource, ModuleHandle, Sha256Sum};
 pub use operation::{
-    Candidate, Candidates, FilterChat, Operation, RankAnswer, RankServers, RankWorlds,
-    ReviewPunishment,
+    Candidate, Candidates, FilterChat, Operation, RankAnswer, RankServers, RankWorlds, ReviewPunishment,
 };
 pub use report::{CallFailure, CallReport, LogLine};
 pub use sandbox::{LoadError, PrepareError, Prepared, Sandbox, SandboxConfig, SandboxError};

@@ -25,13 +25,10 @@ pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>> {
 
 fn log(linker: &mut Linker<State>, version: &str) -> Result<()> {
     let mut log = linker.instance(&interface_name("log", version))?;
-    log.func_wrap(
-        "write",
-        |mut cx: Cx<'_>, (level, message): (LogLevel, String)| {
-            cx.data_mut().log(level, message);
-            Ok(())
-        },
-    )
+    log.func_wrap("write", |mut cx: Cx<'_>, (level, message): (LogLevel, String)| {
+        cx.data_mut().log(level, message);
+        Ok(())
+    })
 }
 
 fn store(linker: &mut Linker<State>, version: &str) -> Result<()> {
@@ -42,35 +39,25 @@ fn store(linker: &mut Linker<State>, version: &str) -> Result<()> {
             _ => None,
         })
     })?;
-    store.func_wrap(
-        "set",
-        |mut cx: Cx<'_>, (key, value, ttl_ms): (String, String, Option<u64>)| {
-            let call = HostCall::StoreSet { key, value, ttl_ms };
-            ask(&mut cx, call, |answer| match answer {
-                HostAnswer::Done => Some(()),
-                _ => None,
-            })
-        },
-    )?;
-    store.func_wrap(
-        "increment",
-        |mut cx: Cx<'_>, (key, by, ttl_ms): (String, i64, Option<u64>)| {
-            let call = HostCall::StoreIncrement { key, by, ttl_ms };
-            ask(&mut cx, call, |answer| match answer {
-                HostAnswer::Number(sum) => Some(sum),
-                _ => None,
-            })
-        },
-    )?;
+    store.func_wrap("set", |mut cx: Cx<'_>, (key, value, ttl_ms): (String, String, Option<u64>)| {
+        let call = HostCall::StoreSet { key, value, ttl_ms };
+        ask(&mut cx, call, |answer| match answer {
+            HostAnswer::Done => Some(()),
+            _ => None,
+        })
+    })?;
+    store.func_wrap("increment", |mut cx: Cx<'_>, (key, by, ttl_ms): (String, i64, Option<u64>)| {
+        let call = HostCall::StoreIncrement { key, by, ttl_ms };
+        ask(&mut cx, call, |answer| match answer {
+            HostAnswer::Number(sum) => Some(sum),
+            _ => None,
+        })
+    })?;
     store.func_wrap("delete", |mut cx: Cx<'_>, (key,): (String,)| {
-        ask(
-            &mut cx,
-            HostCall::StoreDelete { key },
-            |answer| match answer {
-                HostAnswer::Deleted(deleted) => Some(deleted),
-                _ => None,
-            },
-        )
+        ask(&mut cx, HostCall::StoreDelete { key }, |answer| match answer {
+            HostAnswer::Deleted(deleted) => Some(deleted),
+            _ => None,
+        })
     })
 }
 
@@ -79,44 +66,26 @@ type PermissionParams = (String, String, Option<String>, Option<String>);
 
 fn players(linker: &mut Linker<State>, version: &str) -> Result<()> {
     let mut players = linker.instance(&interface_name("players", version))?;
-    players.func_wrap(
-        "statistics",
-        |mut cx: Cx<'_>, (players, name, game_mode, period): StatisticsParams| {
-            let asked = players.len();
-            let game_mode = game_mode.unwrap_or_else(|| "global".into());
-            let call = HostCall::Statistics {
-                players,
-                name,
-                game_mode,
-                period,
-            };
-            ask(&mut cx, call, |answer| match answer {
-                HostAnswer::Statistics(values) if values.len() == asked => Some(values),
-                _ => None,
-            })
-        },
-    )?;
-    players.func_wrap(
-        "balance",
-        |mut cx: Cx<'_>, (player, currency): (String, String)| {
-            let call = HostCall::Balance { player, currency };
-            ask(&mut cx, call, |answer| match answer {
-                HostAnswer::Balance(balance) => Some(balance),
-                _ => None,
-            })
-        },
-    )?;
+    players.func_wrap("statistics", |mut cx: Cx<'_>, (players, name, game_mode, period): StatisticsParams| {
+        let asked = players.len();
+        let game_mode = game_mode.unwrap_or_else(|| "global".into());
+        let call = HostCall::Statistics { players, name, game_mode, period };
+        ask(&mut cx, call, |answer| match answer {
+            HostAnswer::Statistics(values) if values.len() == asked => Some(values),
+            _ => None,
+        })
+    })?;
+    players.func_wrap("balance", |mut cx: Cx<'_>, (player, currency): (String, String)| {
+        let call = HostCall::Balance { player, currency };
+        ask(&mut cx, call, |answer| match answer {
+            HostAnswer::Balance(balance) => Some(balance),
+            _ => None,
+        })
+    })?;
     players.func_wrap(
         "permission",
-        |mut cx: Cx<'_>,
-         (player, node, context, world): PermissionParams|
-         -> Answer<PermissionState> {
-            let call = HostCall::Permission {
-                player,
-                node,
-                context,
-                world,
-            };
+        |mut cx: Cx<'_>, (player, node, context, world): PermissionParams| -> Answer<PermissionState> {
+            let call = HostCall::Permission { player, node, context, world };
             ask(&mut cx, call, |answer| match answer {
                 HostAnswer::Permission(state) => Some(state),
                 _ => None,
@@ -133,19 +102,12 @@ fn players(linker: &mut Linker<State>, version: &str) -> Result<()> {
             })
         },
     )?;
-    players.func_wrap(
-        "online",
-        |mut cx: Cx<'_>, (player,): (String,)| -> Answer<Option<Location>> {
-            ask(
-                &mut cx,
-                HostCall::Online { player },
-                |answer| match answer {
-                    HostAnswer::Online(location) => Some(location),
-                    _ => None,
-                },
-            )
-        },
-    )
+    players.func_wrap("online", |mut cx: Cx<'_>, (player,): (String,)| -> Answer<Option<Location>> {
+        ask(&mut cx, HostCall::Online { player }, |answer| match answer {
+            HostAnswer::Online(location) => Some(location),
+            _ => None,
+        })
+    })
 }
 
 fn candidates(linker: &mut Linker<State>, version: &str) -> Result<()> {
@@ -158,23 +120,14 @@ fn candidates(linker: &mut Linker<State>, version: &str) -> Result<()> {
         ("world-type", Text::WorldType),
         ("state-name", Text::StateName),
     ] {
-        candidates.func_wrap(name, move |cx: Cx<'_>, (candidate,): (u32,)| {
-            Ok((cx.data().text(candidate, text)?,))
-        })?;
+        candidates.func_wrap(name, move |cx: Cx<'_>, (candidate,): (u32,)| Ok((cx.data().text(candidate, text)?,)))?;
     }
-    candidates.func_wrap("region-name", |cx: Cx<'_>, (region,): (u16,)| {
-        Ok((cx.data().region_name(region)?,))
-    })?;
-    candidates.func_wrap("region-number", |cx: Cx<'_>, (name,): (String,)| {
-        Ok((cx.data().region_number(&name)?,))
-    })?;
+    candidates.func_wrap("region-name", |cx: Cx<'_>, (region,): (u16,)| Ok((cx.data().region_name(region)?,)))?;
+    candidates.func_wrap("region-number", |cx: Cx<'_>, (name,): (String,)| Ok((cx.data().region_number(&name)?,)))?;
     candidates.func_wrap("players", |mut cx: Cx<'_>, (candidate,): (u32,)| {
         let server_id = cx.data().text(candidate, Text::ServerId)?;
         let world_id = Some(cx.data().text(candidate, Text::WorldId)?).filter(|id| !id.is_empty());
-        let call = HostCall::PlayersOn {
-            server_id,
-            world_id,
-        };
+        let call = HostCall::PlayersOn { server_id, world_id };
         ask(&mut cx, call, |answer| match answer {
             HostAnswer::Players(players) => Some(players),
             _ => None,
@@ -182,10 +135,6 @@ fn candidates(linker: &mut Linker<State>, version: &str) -> Result<()> {
     })
 }
 
-fn ask<T>(
-    cx: &mut Cx<'_>,
-    call: HostCall,
-    pick: impl FnOnce(HostAnswer) -> Option<T>,
-) -> Answer<T> {
+fn ask<T>(cx: &mut Cx<'_>, call: HostCall, pick: impl FnOnce(HostAnswer) -> Option<T>) -> Answer<T> {
     Ok((cx.data_mut().ask(call, pick)?,))
 }

@@ -27,9 +27,7 @@ impl Sha256Sum {
         }
         let mut sum = [0; 32];
         for (byte, pair) in sum.iter_mut().zip(digits.chunks_exact(2)) {
-            let text = std::str::from_utf8(pair)
-                .ok()
-                .filter(|text| !text.starts_with('+'))?;
+            let text = std::str::from_utf8(pair).ok().filter(|text| !text.starts_with('+'))?;
             *byte = u8::from_str_radix(text, 16).ok()?;
         }
         Some(Self(sum))
@@ -137,13 +135,11 @@ impl Ready {
 }
 
 fn functions(component: &Component, point: Point) -> Option<Vec<ComponentExportIndex>> {
-    let interface = SUPPORTED_VERSIONS.iter().find_map(|version| {
-        component.get_export_index(None, &interface_name(point.name(), version))
-    })?;
+    let interface = SUPPORTED_VERSIONS
+        .iter()
+        .find_map(|version| component.get_export_index(None, &interface_name(point.name(), version)))?;
     let functions = point.functions().iter();
-    functions
-        .map(|name| component.get_export_index(Some(&interface), name))
-        .collect()
+    functions.map(|name| component.get_export_index(Some(&interface), name)).collect()
 }
 
 #[cfg(test)]

@@ -5,19 +5,36 @@ use crate::contract::matchmaking::{MatchRequest, Refusal, ServerCandidate, World
 use crate::contract::{CallContext, Point, chat, punishment};
 use crate::limits::MAX_FOLLOW_UPS;
 use crate::state::State;
-use crate::texts::CandidateTexts;
+use crate::texts::{CandidateTexts, Picked};
 use std::sync::Arc;
 use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Lower};
 use wasmtime::{Result, Store};
 
 /// The input of a matchmaking call.
 pub struct Candidates<C> {
-    /// Who is looking for what.
-    pub request: Arc<MatchRequest>,
-    /// What they could join, in the order the hub would choose.
-    pub candidates: Vec<C>,
-    /// The candidates' texts, by position in `candidates`.
-    pub texts: Arc<dyn CandidateTexts>,
+    request: Arc<MatchRequest>,
+    candidates: Vec<C>,
+    texts: Arc<dyn CandidateTexts>,
+}
+
+impl<C: Candidate> Candidates<C> {
+    /// Who is looking for what, and what they could join: in the order the hub would choose, and numbered by
+    /// this function. `texts` knows the candidates by their positions.
+    pub fn new(request: Arc<MatchRequest>, mut candidates: Vec<C>, texts: Arc<dyn CandidateTexts>) -> Self {
+        for (index, candidate) in (0..).zip(&mut candidates) {
+            candidate.number(index);
+        }
+        Self { request, candidates, texts }
+    }
+
+    /// The candidates at these positions, in this order: what is left for the next module of a chain.
+    pub(crate) fn pick(&self, positions: &[u32]) -> Self {
+        let positions: Vec<_> = positions.iter().map(|&position| position as usize).collect();
+        let picked = positions.iter().filter_map(|&position| self.candidates.get(position).copied());
+        let candidates = picked.collect();
+        let texts = Arc::new(Picked { texts: Arc::clone(&self.texts), positions });
+        Self::new(Arc::clone(&self.request), candidates, texts)
+    }
 }
 
 /// A candidate that can be numbered.
@@ -98,9 +115,7 @@ impl Operation for ReviewPunishment {
 
 /// What the sandbox itself needs of an operation.
 pub(crate) mod sealed {
-    use super::{
-        Arc, CallContext, CandidateTexts, ComponentExportIndex, Instance, Result, State, Store,
-    };
+    use super::{Arc, CallContext, CandidateTexts, ComponentExportIndex, Instance, Result, State, Store};
 
     /// A running call.
     pub struct Running<'a> {
@@ -131,9 +146,7 @@ where
     Params: ComponentNamedList + Lower,
     Answer: Send + Sync + Lift + 'static,
 {
-    let function = running
-        .instance
-        .get_typed_func::<Params, (Answer,)>(&mut *running.store, running.export)?;
+    let function = running.instance.get_typed_func::<Params, (Answer,)>(&mut *running.store, running.export)?;
     Ok(function.call(&mut *running.store, params)?.0)
 }
 
@@ -188,10 +201,7 @@ impl Invoke<chat::Line, chat::Verdict> for FilterChat {
 }
 
 impl Invoke<punishment::Proposal, punishment::Verdict> for ReviewPunishment {
-    fn invoke(
-        running: Running<'_>,
-        proposal: &punishment::Proposal,
-    ) -> Result<punishment::Verdict> {
+    fn invoke(running: Running<'_>, proposal: &punishment::Proposal) -> Result<punishment::Verdict> {
         let params = (running.context, proposal);
         call(running, params)
     }
@@ -203,10 +213,7 @@ impl Invoke<punishment::Proposal, punishment::Verdict> for ReviewPunishment {
             punishment::Decision::Refuse(reason) => check_reason(reason, true)?,
         }
         if verdict.follow_ups.len() > MAX_FOLLOW_UPS {
-            return Err(format!(
-                "{} follow-ups are more than {MAX_FOLLOW_UPS}",
-                verdict.follow_ups.len()
-            ));
+            return Err(format!("{} follow-ups are more than {MAX_FOLLOW_UPS}", verdict.follow_ups.len()));
         }
         let mut follow_ups = verdict.follow_ups.iter();
         follow_ups.try_for_each(|terms| check_terms(&proposal.terms, terms))
@@ -253,15 +260,7 @@ mod tests {
         assert!(check_ranking(3, &Ok(vec![])).is_ok());
         assert!(check_ranking(3, &Ok(vec![3])).is_err());
         assert!(check_ranking(3, &Ok(vec![1, 1])).is_err());
-        assert!(
-            check_ranking(
-                3,
-                &Err(Refusal {
-                    reason: String::new()
-                })
-            )
-            .is_err()
-        );
+        assert!(check_ranking(3, &Err(Refusal { reason: String::new() })).is_err());
     }
 
     #[test]

@@ -65,11 +65,7 @@ impl<O: Operation> Job<O> {
             logs_dropped: 0,
             host_calls: Vec::new(),
             calls_made: 0,
-            memory: Memory {
-                limit: self.limits.memory_bytes,
-                peak: 0,
-                denied: false,
-            },
+            memory: Memory { limit: self.limits.memory_bytes, peak: 0, denied: false },
         };
         let mut store = Store::new(self.ready.pre.engine(), state);
         store.limiter(|state| &mut state.memory);
@@ -80,28 +76,16 @@ impl<O: Operation> Job<O> {
     }
 
     fn answer(&self, store: &mut Store<State>) -> Result<O::Answer, CallFailure> {
-        let failed = |error: &wasmtime::Error, phase, store: &Store<State>| {
-            classify(error, phase, store.data().memory.denied)
-        };
-        let export =
-            self.ready
-                .export(O::POINT, O::FUNCTION)
-                .ok_or_else(|| CallFailure::Unavailable {
-                    reason: format!("the module does not serve the point {}", O::POINT),
-                })?;
-        store
-            .set_fuel(self.limits.fuel)
-            .map_err(|error| failed(&error, Phase::Starting, store))?;
+        let failed =
+            |error: &wasmtime::Error, phase, store: &Store<State>| classify(error, phase, store.data().memory.denied);
+        let export = self.ready.export(O::POINT, O::FUNCTION).ok_or_else(|| CallFailure::Unavailable {
+            reason: format!("the module does not serve the point {}", O::POINT),
+        })?;
+        store.set_fuel(self.limits.fuel).map_err(|error| failed(&error, Phase::Starting, store))?;
         let instance = self.ready.pre.instantiate(&mut *store);
         let instance = instance.map_err(|error| failed(&error, Phase::Starting, store))?;
-        let running = Running {
-            store: &mut *store,
-            instance: &instance,
-            export,
-            context: &self.context,
-        };
-        let answer = O::invoke(running, &self.input)
-            .map_err(|error| failed(&error, Phase::Calling, store))?;
+        let running = Running { store: &mut *store, instance: &instance, export, context: &self.context };
+        let answer = O::invoke(running, &self.input).map_err(|error| failed(&error, Phase::Calling, store))?;
         O::check(&self.input, &answer).map_err(|reason| CallFailure::InvalidAnswer { reason })?;
         Ok(answer)
     }

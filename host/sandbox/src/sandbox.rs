@@ -117,19 +117,14 @@ impl Sandbox {
     /// See [`SandboxError`].
     pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
         let started = |error: wasmtime::Error| SandboxError::Engine(format!("{error:#}"));
-        let engine =
-            engine::running(config.calls_at_once, config.max_memory_bytes).map_err(started)?;
+        let engine = engine::running(config.calls_at_once, config.max_memory_bytes).map_err(started)?;
         let compatibility = engine::compatibility(&engine);
         Ok(Self(Arc::new(Inner {
             ticker: Ticker::start(&engine)?,
             places: Arc::new(Semaphore::new(config.calls_at_once as usize)),
             max_memory_bytes: config.max_memory_bytes,
             linker: linker(&engine).map_err(started)?,
-            compile: Compile::new(
-                config.compiler,
-                config.compile_limits,
-                config.compiles_at_once,
-            ),
+            compile: Compile::new(config.compiler, config.compile_limits, config.compiles_at_once),
             artifacts: ArtifactCache::open(&config.cache_dir, compatibility, config.mac_key)?,
             ready: moka::sync::Cache::builder()
                 .max_capacity(config.cache_bytes)
@@ -148,9 +143,7 @@ impl Sandbox {
         let compiled = self.0.compile.compile(&self.0.engine, &upload).await?;
         let inner = Arc::clone(&self.0);
         let (prepared, ready) = blocking(move || inner.keep(upload, compiled)).await??;
-        trial::run(self, &ready, &prepared.points)
-            .await
-            .map_err(PrepareError::Invalid)?;
+        trial::run(self, &ready, &prepared.points).await.map_err(PrepareError::Invalid)?;
         Ok(prepared)
     }
 
@@ -158,17 +151,8 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`LoadError`] where none of these works.
-    pub async fn load(
-        &self,
-        id: Sha256Sum,
-        source: Arc<dyn ComponentSource>,
-    ) -> Result<ModuleHandle, LoadError> {
-        let mut module = Module {
-            id,
-            points: Vec::new(),
-            source,
-            loading: tokio::sync::Mutex::default(),
-        };
+    pub async fn load(&self, id: Sha256Sum, source: Arc<dyn ComponentSource>) -> Result<ModuleHandle, LoadError> {
+        let mut module = Module { id, points: Vec::new(), source, loading: tokio::sync::Mutex::default() };
         module.points = self.ready(&module).await?.points();
         Ok(ModuleHandle(Arc::new(module)))
     }
@@ -188,23 +172,16 @@ impl Sandbox {
             return Ok(ready);
         }
         let (inner, id) = (Arc::clone(&self.0), module.id);
-        let cached = blocking(move || inner.from_disk(id))
-            .await
-            .map_err(LoadError::from)?;
+        let cached = blocking(move || inner.from_disk(id)).await.map_err(LoadError::from)?;
         if let Some(ready) = cached? {
             return Ok(ready);
         }
         let component = module.source.component().await.map_err(LoadError)?;
         let compiled = self.0.compile.compile(&self.0.engine, &component).await?;
         let inner = Arc::clone(&self.0);
-        let (prepared, ready) = blocking(move || inner.keep(component, compiled))
-            .await
-            .map_err(LoadError::from)??;
+        let (prepared, ready) = blocking(move || inner.keep(component, compiled)).await.map_err(LoadError::from)??;
         if prepared.id != module.id {
-            return Err(LoadError(format!(
-                "the stored component is {}, not {}",
-                prepared.id, module.id
-            )));
+            return Err(LoadError(format!("the stored component is {}, not {}", prepared.id, module.id)));
         }
         Ok(ready)
     }
@@ -214,10 +191,9 @@ impl Inner {
     /// Brings compiled code from disk into memory.
     fn from_disk(&self, id: Sha256Sum) -> Result<Option<Arc<Ready>>, LoadError> {
         match self.artifacts.load(&self.engine, id) {
-            Cached::Found(component) => self
-                .resolve(id, &component)
-                .map(Some)
-                .map_err(|error| LoadError(format!("{error:#}"))),
+            Cached::Found(component) => {
+                self.resolve(id, &component).map(Some).map_err(|error| LoadError(format!("{error:#}")))
+            }
             Cached::Missing => Ok(None),
             Cached::Refused(why) => {
                 tracing::warn!(%why, "compiled code was refused and will be compiled again");
@@ -227,11 +203,7 @@ impl Inner {
     }
 
     /// Keeps what was compiled, on disk and in memory.
-    fn keep(
-        &self,
-        upload: Vec<u8>,
-        compiled: Compiled,
-    ) -> Result<(Prepared, Arc<Ready>), PrepareError> {
+    fn keep(&self, upload: Vec<u8>, compiled: Compiled) -> Result<(Prepared, Arc<Ready>), PrepareError> {
         let sha256 = Sha256Sum::of(&upload);
         let (component, id) = match compiled.wrapped {
             Some(component) => {
@@ -242,9 +214,7 @@ impl Inner {
         };
         self.artifacts
             .store(id, &compiled.artifact)
-            .map_err(|error| {
-                PrepareError::Internal(format!("compiled code could not be kept: {error}"))
-            })?;
+            .map_err(|error| PrepareError::Internal(format!("compiled code could not be kept: {error}")))?;
         let loaded = match self.artifacts.load(&self.engine, id) {
             Cached::Found(component) => component,
             Cached::Missing => return Err(PrepareError::Internal("compiled code vanished".into())),
@@ -252,9 +222,9 @@ impl Inner {
                 return Err(PrepareError::Invalid(format!("it can't be run: {why}")));
             }
         };
-        let ready = self.resolve(id, &loaded).map_err(|error| {
-            PrepareError::Invalid(format!("it does not fit the contract: {error:#}"))
-        })?;
+        let ready = self
+            .resolve(id, &loaded)
+            .map_err(|error| PrepareError::Invalid(format!("it does not fit the contract: {error:#}")))?;
         let prepared = Prepared {
             sha256,
             component,
@@ -273,12 +243,8 @@ impl Inner {
 }
 
 /// Runs work that reads or writes files off the async threads.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, PrepareError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| PrepareError::Internal(format!("a task failed: {error}")))
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, PrepareError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| PrepareError::Internal(format!("a task failed: {error}")))
 }
 
 impl From<PrepareError> for LoadError {

@@ -62,8 +62,7 @@ impl State {
         let answer = match bounds::check(&call) {
             Err(why) => Err(HostError::Invalid(why)),
             Ok(()) => {
-                let waiting =
-                    tokio::time::timeout(left_until(self.deadline), self.host.answer(&call));
+                let waiting = tokio::time::timeout(left_until(self.deadline), self.host.answer(&call));
                 // This thread is one of the blocking pool's: waiting on it holds up nobody else.
                 match self.runtime.block_on(waiting) {
                     Ok(answer) => answer,
@@ -86,21 +85,17 @@ impl State {
     /// A text of a candidate of this call.
     pub(crate) fn text(&self, candidate: u32, text: Text) -> Result<String> {
         let found = self.texts()?.text(candidate as usize, text);
-        found.map(str::to_owned).ok_or_else(|| {
-            Error::new(Stop::NotOfThisCall(format!(
-                "there is no candidate {candidate} in this call"
-            )))
-        })
+        found
+            .map(str::to_owned)
+            .ok_or_else(|| Error::new(Stop::NotOfThisCall(format!("there is no candidate {candidate} in this call"))))
     }
 
     /// The name of a region's number of this call.
     pub(crate) fn region_name(&self, region: u16) -> Result<String> {
         let found = self.texts()?.region_name(region);
-        found.map(str::to_owned).ok_or_else(|| {
-            Error::new(Stop::NotOfThisCall(format!(
-                "there is no region {region} in this call"
-            )))
-        })
+        found
+            .map(str::to_owned)
+            .ok_or_else(|| Error::new(Stop::NotOfThisCall(format!("there is no region {region} in this call"))))
     }
 
     /// The number of a region's name in this call, in any case and with the two common short names.
@@ -117,9 +112,7 @@ impl State {
     /// The texts of this call's candidates, where it has any.
     fn texts(&self) -> Result<&dyn CandidateTexts> {
         self.texts.as_deref().ok_or_else(|| {
-            Error::new(Stop::NotOfThisCall(
-                "candidates can be looked up in matchmaking calls only".into(),
-            ))
+            Error::new(Stop::NotOfThisCall("candidates can be looked up in matchmaking calls only".into()))
         })
     }
 }

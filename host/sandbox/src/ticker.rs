@@ -24,11 +24,8 @@ struct Shared {
 
 impl Ticker {
     pub(crate) fn start(engine: &Engine) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
-            engine: engine.weak(),
-            calls: AtomicU64::new(0),
-            asleep: AtomicBool::new(false),
-        });
+        let shared =
+            Arc::new(Shared { engine: engine.weak(), calls: AtomicU64::new(0), asleep: AtomicBool::new(false) });
         let thread = std::thread::Builder::new()
             .name("module-ticker".into())
             .spawn({

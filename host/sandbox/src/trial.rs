@@ -6,9 +6,7 @@ use crate::contract::{CallContext, PlayerRef, Point, PunishmentKind, chat, punis
 use crate::host::EmptyHost;
 use crate::limits::Limits;
 use crate::module::Ready;
-use crate::operation::{
-    Candidates, FilterChat, Operation, RankServers, RankWorlds, ReviewPunishment,
-};
+use crate::operation::{Candidates, FilterChat, Operation, RankServers, RankWorlds, ReviewPunishment};
 use crate::report::CallFailure;
 use crate::sandbox::Sandbox;
 use crate::texts::{PlainCandidate, PlainTexts};
@@ -19,11 +17,7 @@ use std::time::Duration;
 const WALL: Duration = Duration::from_secs(5);
 
 /// Tries every function of the points. The error is for the module's author.
-pub(crate) async fn run(
-    sandbox: &Sandbox,
-    ready: &Arc<Ready>,
-    points: &[Point],
-) -> Result<(), String> {
+pub(crate) async fn run(sandbox: &Sandbox, ready: &Arc<Ready>, points: &[Point]) -> Result<(), String> {
     for point in points {
         match point {
             Point::Matchmaking => {
@@ -37,15 +31,8 @@ pub(crate) async fn run(
     Ok(())
 }
 
-async fn attempt<O: Operation>(
-    sandbox: &Sandbox,
-    ready: &Arc<Ready>,
-    input: O::Input,
-) -> Result<(), String> {
-    let limits = Limits {
-        wall: WALL,
-        ..Limits::of(O::POINT)
-    };
+async fn attempt<O: Operation>(sandbox: &Sandbox, ready: &Arc<Ready>, input: O::Input) -> Result<(), String> {
+    let limits = Limits { wall: WALL, ..Limits::of(O::POINT) };
     let context = CallContext {
         call_id: "trial".into(),
         network_id: "trial".into(),
@@ -55,24 +42,13 @@ async fn attempt<O: Operation>(
     };
     let deadline = monotonic() + limits.wall;
     let report = sandbox
-        .run::<O>(
-            None,
-            Arc::clone(ready),
-            limits,
-            deadline,
-            Arc::new(EmptyHost),
-            context,
-            Arc::new(input),
-        )
+        .run::<O>(None, Arc::clone(ready), limits, deadline, Arc::new(EmptyHost), context, Arc::new(input))
         .await;
     let Err(failure) = report.result else {
         return Ok(());
     };
     let function = O::POINT.functions().get(O::FUNCTION).unwrap_or(&"");
-    let mut why = format!(
-        "its trial call of {}.{function} failed: {failure}",
-        O::POINT
-    );
+    let mut why = format!("its trial call of {}.{function} failed: {failure}", O::POINT);
     if let Some(last) = report.logs.last() {
         why = format!("{why}. It last logged: {}", last.message);
     }
@@ -85,10 +61,7 @@ async fn attempt<O: Operation>(
 }
 
 fn player() -> PlayerRef {
-    PlayerRef {
-        uuid: "00000000-0000-4000-8000-000000000001".into(),
-        name: "Trial".into(),
-    }
+    PlayerRef { uuid: "00000000-0000-4000-8000-000000000001".into(), name: "Trial".into() }
 }
 
 fn request(world_type: Option<String>) -> Arc<MatchRequest> {
@@ -119,8 +92,8 @@ fn texts(world_id: &str) -> Arc<PlainTexts> {
 }
 
 fn servers() -> Candidates<ServerCandidate> {
-    let server = |index, region, current_players| ServerCandidate {
-        index,
+    let server = |region, current_players| ServerCandidate {
+        index: 0,
         region,
         state: GameState::Waiting,
         affinity: false,
@@ -130,16 +103,12 @@ fn servers() -> Candidates<ServerCandidate> {
         players_to_start: 8,
         players_needed: 8 - current_players,
     };
-    Candidates {
-        request: request(None),
-        candidates: vec![server(0, 0, 2), server(1, 1, 5)],
-        texts: texts(""),
-    }
+    Candidates::new(request(None), vec![server(0, 2), server(1, 5)], texts(""))
 }
 
 fn worlds() -> Candidates<WorldCandidate> {
-    let world = |index, region, current_players| WorldCandidate {
-        index,
+    let world = |region, current_players, server| WorldCandidate {
+        index: 0,
         region,
         state: GameState::Idle,
         affinity: false,
@@ -148,14 +117,10 @@ fn worlds() -> Candidates<WorldCandidate> {
         free_slots: 16 - current_players,
         players_to_start: 0,
         players_needed: 0,
-        server: index,
+        server,
         server_free_slots: 100,
     };
-    Candidates {
-        request: request(Some("trial".into())),
-        candidates: vec![world(0, 0, 0), world(1, 1, 5)],
-        texts: texts("trial"),
-    }
+    Candidates::new(request(Some("trial".into())), vec![world(0, 0, 0), world(1, 5, 1)], texts("trial"))
 }
 
 fn line() -> chat::Line {
@@ -173,11 +138,7 @@ fn proposal() -> punishment::Proposal {
     punishment::Proposal {
         player_uuid: Some(player().uuid),
         player_name: Some(player().name),
-        terms: punishment::Terms {
-            kind: PunishmentKind::Mute,
-            duration_ms: Some(60_000),
-            reason: "Trial".into(),
-        },
+        terms: punishment::Terms { kind: PunishmentKind::Mute, duration_ms: Some(60_000), reason: "Trial".into() },
         ip_based: false,
         issuer_uuid: None,
         issuer_name: None,

@@ -12,7 +12,7 @@ const MAX_LAG: usize = 4;
 /// Two clients are the same server, so that they replace each other.
 const CLIENTS: [Option<&str>; 4] = [None, Some("a"), Some("a"), Some("b")];
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 enum Step {
     Publish(Option<&'static str>),
     Connect { client: usize, resume: bool },
@@ -72,8 +72,8 @@ impl World {
 
     /// The sequences after one that a client's stream must carry.
     fn due(&self, client: usize, after: u64) -> Vec<u64> {
-        let concerns = |target: &Option<&str>| target.is_none() || *target == CLIENTS[client];
-        (after + 1..=self.head()).filter(|sequence| concerns(&self.events[*sequence as usize - 1].0)).collect()
+        let concerns = |target: Option<&str>| target.is_none() || target == CLIENTS[client];
+        (after + 1..=self.head()).filter(|sequence| concerns(self.events[*sequence as usize - 1].0)).collect()
     }
 
     fn is_kept(&self, sequence: u64) -> bool {
@@ -92,8 +92,8 @@ impl World {
         let last = self.clients[client].last.filter(|_| resume);
         let text = last.map(id);
         let stream = self.bus.subscribe(NETWORK, CLIENTS[client], text.as_deref(), self.now_ms);
-        for other in 0..CLIENTS.len() {
-            if CLIENTS[other].is_some() && CLIENTS[other] == CLIENTS[client] {
+        for (other, server) in CLIENTS.iter().enumerate() {
+            if server.is_some() && *server == CLIENTS[client] {
                 self.expect_end(other, &Next::Replaced);
             }
         }

@@ -5,12 +5,10 @@ use super::{Chain, Link, OnFailure};
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::{chat, punishment};
 use crate::operation::{
-    Candidate, Candidates, FilterChat, Operation, RankAnswer, RankServers, RankWorlds,
-    ReviewPunishment,
+    Candidate, Candidates, FilterChat, Operation, RankAnswer, RankServers, RankWorlds, ReviewPunishment,
 };
 use crate::report::CallReport;
 use crate::sandbox::Sandbox;
-use crate::texts::{CandidateTexts, Text};
 use std::sync::Arc;
 
 /// What identifies one run of a chain. Each module's context is made from it.
@@ -63,8 +61,7 @@ impl Sandbox {
         call: &Call,
         input: Candidates<ServerCandidate>,
     ) -> Outcome<Ranking, RankAnswer> {
-        self.rank::<ServerCandidate, RankServers>(chain, call, input)
-            .await
+        self.rank::<ServerCandidate, RankServers>(chain, call, input).await
     }
 
     /// Ranks worlds through a chain.
@@ -74,38 +71,26 @@ impl Sandbox {
         call: &Call,
         input: Candidates<WorldCandidate>,
     ) -> Outcome<Ranking, RankAnswer> {
-        self.rank::<WorldCandidate, RankWorlds>(chain, call, input)
-            .await
+        self.rank::<WorldCandidate, RankWorlds>(chain, call, input).await
     }
 
     /// Each module is given what the one before it left, in that order.
-    async fn rank<C, O>(
-        &self,
-        chain: &Chain,
-        call: &Call,
-        input: Candidates<C>,
-    ) -> Outcome<Ranking, RankAnswer>
+    async fn rank<C, O>(&self, chain: &Chain, call: &Call, input: Candidates<C>) -> Outcome<Ranking, RankAnswer>
     where
         C: Candidate,
         O: Operation<Input = Candidates<C>, Answer = RankAnswer>,
     {
         let mut steps = Vec::new();
         let mut order: Option<Vec<u32>> = None;
-        let mut current = Arc::new(numbered(input));
+        let mut current = Arc::new(input);
         for link in chain.links() {
-            let refused = match self
-                .step::<O>(chain, link, call, &current, &mut steps)
-                .await
-            {
+            let refused = match self.step::<O>(chain, link, call, &current, &mut steps).await {
                 Stepped::Answered(Ok(ranked)) if ranked.is_empty() => Some(None),
                 Stepped::Answered(Ok(ranked)) => {
-                    current = Arc::new(reordered(&current, &ranked));
+                    current = Arc::new(current.pick(&ranked));
                     order = Some(match order {
                         None => ranked,
-                        Some(before) => ranked
-                            .iter()
-                            .filter_map(|&at| before.get(at as usize).copied())
-                            .collect(),
+                        Some(before) => ranked.iter().filter_map(|&at| before.get(at as usize).copied()).collect(),
                     });
                     None
                 }
@@ -114,10 +99,7 @@ impl Sandbox {
                 Stepped::Refuses => Some(Some("Matchmaking is not available right now.".into())),
             };
             if let Some(reason) = refused {
-                return Outcome {
-                    ruling: Ranking::Refused(reason),
-                    steps,
-                };
+                return Outcome { ruling: Ranking::Refused(reason), steps };
             }
         }
         let ruling = order.map_or(Ranking::BuiltIn, Ranking::Order);
@@ -132,16 +114,10 @@ impl Sandbox {
         line: chat::Line,
     ) -> Outcome<chat::Verdict, chat::Verdict> {
         let mut steps = Vec::new();
-        let mut ruling = chat::Verdict {
-            decision: chat::Decision::Allow,
-            mute: None,
-        };
+        let mut ruling = chat::Verdict { decision: chat::Decision::Allow, mute: None };
         let mut current = Arc::new(line);
         for link in chain.links() {
-            let answer = match self
-                .step::<FilterChat>(chain, link, call, &current, &mut steps)
-                .await
-            {
+            let answer = match self.step::<FilterChat>(chain, link, call, &current, &mut steps).await {
                 Stepped::Answered(answer) => answer,
                 Stepped::Passed => continue,
                 Stepped::Refuses => chat::Verdict {
@@ -149,17 +125,11 @@ impl Sandbox {
                     mute: None,
                 },
             };
-            ruling.mute = [ruling.mute, answer.mute]
-                .into_iter()
-                .flatten()
-                .max_by_key(|mute| mute.duration_ms);
+            ruling.mute = [ruling.mute, answer.mute].into_iter().flatten().max_by_key(|mute| mute.duration_ms);
             match answer.decision {
                 chat::Decision::Allow => {}
                 chat::Decision::Rewrite(message) => {
-                    current = Arc::new(chat::Line {
-                        message: message.clone(),
-                        ..(*current).clone()
-                    });
+                    current = Arc::new(chat::Line { message: message.clone(), ..(*current).clone() });
                     ruling.decision = chat::Decision::Rewrite(message);
                 }
                 refuse @ chat::Decision::Refuse(_) => {
@@ -180,39 +150,25 @@ impl Sandbox {
         proposal: punishment::Proposal,
     ) -> Outcome<punishment::Verdict, punishment::Verdict> {
         let mut steps = Vec::new();
-        let mut ruling = punishment::Verdict {
-            decision: punishment::Decision::Accept,
-            follow_ups: Vec::new(),
-        };
+        let mut ruling = punishment::Verdict { decision: punishment::Decision::Accept, follow_ups: Vec::new() };
         let mut current = Arc::new(proposal);
         for link in chain.links() {
-            let answer = match self
-                .step::<ReviewPunishment>(chain, link, call, &current, &mut steps)
-                .await
-            {
+            let answer = match self.step::<ReviewPunishment>(chain, link, call, &current, &mut steps).await {
                 Stepped::Answered(answer) => answer,
                 Stepped::Passed => continue,
                 Stepped::Refuses => punishment::Verdict {
-                    decision: punishment::Decision::Refuse(
-                        "Punishments can't be reviewed right now.".into(),
-                    ),
+                    decision: punishment::Decision::Refuse("Punishments can't be reviewed right now.".into()),
                     follow_ups: Vec::new(),
                 },
             };
             match answer.decision {
                 punishment::Decision::Accept => {}
                 punishment::Decision::Amend(terms) => {
-                    current = Arc::new(punishment::Proposal {
-                        terms: terms.clone(),
-                        ..(*current).clone()
-                    });
+                    current = Arc::new(punishment::Proposal { terms: terms.clone(), ..(*current).clone() });
                     ruling.decision = punishment::Decision::Amend(terms);
                 }
                 refuse @ punishment::Decision::Refuse(_) => {
-                    ruling = punishment::Verdict {
-                        decision: refuse,
-                        follow_ups: Vec::new(),
-                    };
+                    ruling = punishment::Verdict { decision: refuse, follow_ups: Vec::new() };
                     break;
                 }
             }
@@ -235,10 +191,7 @@ impl Sandbox {
     {
         let admission = link.admit(call.now_ms);
         if admission == Admission::Refused {
-            steps.push(Step {
-                link: Arc::clone(link),
-                report: None,
-            });
+            steps.push(Step { link: Arc::clone(link), report: None });
             return Stepped::Passed;
         }
         let config = link.config();
@@ -258,10 +211,7 @@ impl Sandbox {
             Err(_) if config.on_failure == OnFailure::Refuse => Stepped::Refuses,
             Err(_) => Stepped::Passed,
         };
-        steps.push(Step {
-            link: Arc::clone(link),
-            report: Some(report),
-        });
+        steps.push(Step { link: Arc::clone(link), report: Some(report) });
         stepped
     }
 }
@@ -273,48 +223,4 @@ enum Stepped<A> {
     Passed,
     /// It failed, and its owner would rather refuse than go on without it.
     Refuses,
-}
-
-fn numbered<C: Candidate>(mut input: Candidates<C>) -> Candidates<C> {
-    for (index, candidate) in (0..).zip(&mut input.candidates) {
-        candidate.number(index);
-    }
-    input
-}
-
-/// The candidates an answer left, as the next module's input.
-fn reordered<C: Candidate>(input: &Candidates<C>, ranked: &[u32]) -> Candidates<C> {
-    let places: Vec<_> = ranked.iter().map(|&at| at as usize).collect();
-    let candidates = places
-        .iter()
-        .filter_map(|&at| input.candidates.get(at).copied())
-        .collect();
-    numbered(Candidates {
-        request: Arc::clone(&input.request),
-        candidates,
-        texts: Arc::new(Reordered {
-            texts: Arc::clone(&input.texts),
-            places,
-        }),
-    })
-}
-
-/// Texts of candidates that a module before reordered.
-struct Reordered {
-    texts: Arc<dyn CandidateTexts>,
-    places: Vec<usize>,
-}
-
-impl CandidateTexts for Reordered {
-    fn text(&self, candidate: usize, text: Text) -> Option<&str> {
-        self.texts.text(*self.places.get(candidate)?, text)
-    }
-
-    fn region_name(&self, region: u16) -> Option<&str> {
-        self.texts.region_name(region)
-    }
-
-    fn region_number(&self, name: &str) -> Option<u16> {
-        self.texts.region_number(name)
-    }
 }

@@ -57,11 +57,7 @@ pub struct Link {
 impl Link {
     /// A link whose breaker is closed and whose statistics are empty.
     pub fn new(config: LinkConfig) -> Self {
-        Self {
-            config,
-            breaker: Breaker::default(),
-            stats: Stats::default(),
-        }
+        Self { config, breaker: Breaker::default(), stats: Stats::default() }
     }
 
     /// How it was set up.
@@ -87,17 +83,10 @@ impl Link {
         self.stats.record(report);
         match &report.result {
             Ok(_) => self.breaker.record(admission, false, now_ms),
-            Err(failure) if failure.is_the_modules() => {
-                self.breaker.record(admission, true, now_ms)
-            }
+            Err(failure) if failure.is_the_modules() => self.breaker.record(admission, true, now_ms),
             // Says nothing about the module.
             Err(CallFailure::Unavailable { reason }) => {
-                tracing::warn!(
-                    module = self.config.name,
-                    version = self.config.version,
-                    reason,
-                    "module call failed"
-                );
+                tracing::warn!(module = self.config.name, version = self.config.version, reason, "module call failed");
             }
             Err(_) => {}
         }

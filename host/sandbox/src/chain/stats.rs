@@ -42,12 +42,7 @@ struct Inner {
 
 impl Default for Stats {
     fn default() -> Self {
-        Self(Mutex::new(Inner {
-            calls: 0,
-            failures: 0,
-            micros: Histogram::new(),
-            fuel: Histogram::new(),
-        }))
+        Self(Mutex::new(Inner { calls: 0, failures: 0, micros: Histogram::new(), fuel: Histogram::new() }))
     }
 }
 
@@ -84,10 +79,7 @@ struct Histogram<const N: usize> {
 
 impl<const N: usize> Histogram<N> {
     const fn new() -> Self {
-        Self {
-            counts: [0; N],
-            total: 0,
-        }
+        Self { counts: [0; N], total: 0 }
     }
 
     fn add(&mut self, value: u64) {
@@ -138,10 +130,7 @@ mod tests {
     fn the_middle_of_a_values_bucket_is_close_to_the_value() {
         for value in (0..10_000).chain([123_456, 9_999_999, 800_000_000]) {
             let middle = middle(bucket(value));
-            assert!(
-                middle.abs_diff(value) * 16 <= value.max(1),
-                "{value} became {middle}"
-            );
+            assert!(middle.abs_diff(value) * 16 <= value.max(1), "{value} became {middle}");
         }
     }
 

@@ -38,9 +38,8 @@ pub(crate) struct Compiled {
 /// Judges, wraps where needed, and compiles. The error is for the module's author.
 fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Compiled, String> {
     let (component, offer) = componentize(bytes)?;
-    let artifact = engine
-        .precompile_component(&component)
-        .map_err(|error| format!("it does not compile: {error:#}"))?;
+    let artifact =
+        engine.precompile_component(&component).map_err(|error| format!("it does not compile: {error:#}"))?;
     Ok(Compiled {
         wrapped: match component {
             std::borrow::Cow::Owned(wrapped) => Some(wrapped),

@@ -27,31 +27,16 @@ const STDERR_BYTES: u64 = 4096;
 
 impl Compile {
     pub(crate) fn new(compiler: Compiler, limits: CompileLimits, at_once: usize) -> Self {
-        Self {
-            compiler,
-            limits,
-            places: Semaphore::new(at_once),
-        }
+        Self { compiler, limits, places: Semaphore::new(at_once) }
     }
 
     /// Compiles an upload. Waiting for a place does not count against its time.
-    pub(crate) async fn compile(
-        &self,
-        engine: &Engine,
-        bytes: &[u8],
-    ) -> Result<Compiled, PrepareError> {
+    pub(crate) async fn compile(&self, engine: &Engine, bytes: &[u8]) -> Result<Compiled, PrepareError> {
         let most = self.limits.module_bytes;
         if bytes.len() > most {
-            return Err(PrepareError::Invalid(format!(
-                "it has {} bytes, more than {most}",
-                bytes.len()
-            )));
+            return Err(PrepareError::Invalid(format!("it has {} bytes, more than {most}", bytes.len())));
         }
-        let _place = self
-            .places
-            .acquire()
-            .await
-            .map_err(|_| internal("the hub is stopping"))?;
+        let _place = self.places.acquire().await.map_err(|_| internal("the hub is stopping"))?;
         match &self.compiler {
             Compiler::Child(program) => self.in_child(program, bytes).await,
             Compiler::InProcess => {
@@ -81,10 +66,7 @@ impl Compile {
         else {
             return Err(internal("the compiler has no pipes"));
         };
-        let header = Header {
-            memory_bytes: self.limits.memory_bytes,
-            cpu_seconds: self.limits.cpu_seconds,
-        };
+        let header = Header { memory_bytes: self.limits.memory_bytes, cpu_seconds: self.limits.cpu_seconds };
         let talk = async {
             let feed = async move {
                 // A child that died early does not read to the end; its status tells why.
@@ -105,17 +87,13 @@ impl Compile {
         };
         let Ok(talked) = tokio::time::timeout(self.limits.wall, talk).await else {
             let seconds = self.limits.wall.as_secs_f32();
-            return Err(PrepareError::Invalid(format!(
-                "compiling it took longer than {seconds} s"
-            )));
+            return Err(PrepareError::Invalid(format!("compiling it took longer than {seconds} s")));
         };
         let (status, answer, complaint) =
             talked.map_err(|error| internal(format!("the compiler's pipes broke: {error}")))?;
         match protocol::read(&answer) {
             Some(outcome) if status.success() => outcome.map_err(PrepareError::Invalid),
-            _ => Err(PrepareError::Invalid(
-                self.cause_of_death(status, &complaint),
-            )),
+            _ => Err(PrepareError::Invalid(self.cause_of_death(status, &complaint))),
         }
     }
 
@@ -127,13 +105,8 @@ impl Compile {
                 "compiling it took more than {} s of CPU time, or was killed by the system",
                 self.limits.cpu_seconds
             ),
-            _ if complaint.contains("memory allocation of")
-                || complaint.contains("Cannot allocate memory") =>
-            {
-                format!(
-                    "compiling it took more than {} MiB of memory",
-                    self.limits.memory_bytes >> 20
-                )
+            _ if complaint.contains("memory allocation of") || complaint.contains("Cannot allocate memory") => {
+                format!("compiling it took more than {} MiB of memory", self.limits.memory_bytes >> 20)
             }
             Some(signal) => format!("the compiler crashed on it (signal {signal}): {complaint}"),
             None => format!("the compiler failed on it ({status}): {complaint}"),

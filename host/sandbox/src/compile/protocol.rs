@@ -27,10 +27,7 @@ impl Header {
             input.read_exact(&mut bytes)?;
             io::Result::Ok(u64::from_le_bytes(bytes))
         };
-        Ok(Self {
-            memory_bytes: number()?,
-            cpu_seconds: number()?,
-        })
+        Ok(Self { memory_bytes: number()?, cpu_seconds: number()? })
     }
 }
 
@@ -38,12 +35,7 @@ impl Header {
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Invalid(String),
-    Compiled {
-        points: Vec<Point>,
-        world_version: String,
-        wrapped_bytes: Option<usize>,
-        artifact_bytes: usize,
-    },
+    Compiled { points: Vec<Point>, world_version: String, wrapped_bytes: Option<usize>, artifact_bytes: usize },
 }
 
 /// Writes the outcome of a compilation.
@@ -73,12 +65,7 @@ pub(super) fn read(output: &[u8]) -> Option<Result<Compiled, String>> {
     let rest = &rest[1..];
     match serde_json::from_slice(line).ok()? {
         Answer::Invalid(why) => Some(Err(why)),
-        Answer::Compiled {
-            points,
-            world_version,
-            wrapped_bytes,
-            artifact_bytes,
-        } => {
+        Answer::Compiled { points, world_version, wrapped_bytes, artifact_bytes } => {
             let wrapped_len = wrapped_bytes.unwrap_or(0);
             if rest.len() != wrapped_len.checked_add(artifact_bytes)? {
                 return None;
@@ -87,10 +74,7 @@ pub(super) fn read(output: &[u8]) -> Option<Result<Compiled, String>> {
             Some(Ok(Compiled {
                 wrapped: wrapped_bytes.map(|_| wrapped.to_vec()),
                 artifact: artifact.to_vec(),
-                offer: Offer {
-                    points,
-                    world_version,
-                },
+                offer: Offer { points, world_version },
             }))
         }
     }
@@ -105,10 +89,7 @@ mod tests {
         let compiled = Compiled {
             wrapped: Some(vec![1, 2, 3]),
             artifact: vec![b'\n', 5],
-            offer: Offer {
-                points: vec![Point::Chat],
-                world_version: "1.0.0".into(),
-            },
+            offer: Offer { points: vec![Point::Chat], world_version: "1.0.0".into() },
         };
         let mut bytes = Vec::new();
         write(&Ok(compiled), &mut bytes).unwrap();

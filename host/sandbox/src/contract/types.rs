@@ -38,9 +38,7 @@ pub struct PlayerRef {
 }
 
 /// The four kinds of punishment.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ComponentType, Lift, Lower,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(enum)]
 #[serde(rename_all = "UPPERCASE")]
 #[repr(u8)]

@@ -1,0 +1,116 @@
+//! What is asked of Cargo.
+
+use super::{BuildError, TARGET, run};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Overrides of the release profile, whatever the module's workspace says: small, and without what could differ.
+/// Function names stay in, so that a trap's backtrace says where.
+const PROFILE: &[&str] = &[
+    "opt-level = 's'",
+    "lto = true",
+    "codegen-units = 1",
+    "panic = 'abort'",
+    "debug = false",
+    "debug-assertions = false",
+    "overflow-checks = false",
+    "strip = 'debuginfo'",
+];
+
+/// Bytes of the stack a module's own code has. Rust's usual megabyte would have to be cleared after each call.
+const STACK_BYTES: u32 = 128 << 10;
+
+/// The package of a module.
+pub(super) struct Package {
+    pub(super) name: String,
+    workspace: PathBuf,
+    target_folder: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<MetadataPackage>,
+    workspace_root: PathBuf,
+    target_directory: PathBuf,
+}
+
+#[derive(Deserialize)]
+struct MetadataPackage {
+    name: String,
+    manifest_path: PathBuf,
+    targets: Vec<MetadataTarget>,
+}
+
+#[derive(Deserialize)]
+struct MetadataTarget {
+    crate_types: Vec<String>,
+}
+
+/// Reads what package is in a folder.
+pub(super) fn package(folder: &Path) -> Result<Package, BuildError> {
+    let wrong = |why: &str| BuildError::Package { folder: folder.into(), why: why.into() };
+    let manifest = folder.join("Cargo.toml").canonicalize().map_err(|_| wrong("there is no Cargo.toml"))?;
+    let output =
+        run(Command::new("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(folder))?;
+    let metadata: Metadata = serde_json::from_slice(&output.stdout)
+        .map_err(|error| BuildError::Tool(format!("`cargo metadata` can't be understood: {error}")))?;
+    let is_here = |package: &MetadataPackage| package.manifest_path.canonicalize().is_ok_and(|path| path == manifest);
+    let package =
+        metadata.packages.into_iter().find(is_here).ok_or_else(|| wrong("its Cargo.toml is not that of a package"))?;
+    let is_cdylib = |target: &MetadataTarget| target.crate_types.iter().any(|kind| kind == "cdylib");
+    if !package.targets.iter().any(is_cdylib) {
+        return Err(wrong("a module's Cargo.toml needs `crate-type = [\"cdylib\", \"rlib\"]` under `[lib]`"));
+    }
+    Ok(Package { name: package.name, workspace: metadata.workspace_root, target_folder: metadata.target_directory })
+}
+
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
+    #[serde(default)]
+    manifest_path: PathBuf,
+}
+
+/// Builds the package; gives the core module's path.
+pub(super) fn build(folder: &Path, package: &Package) -> Result<PathBuf, BuildError> {
+    let mut command = Command::new("cargo");
+    command
+        .args(["build", "--release", "--lib", "--target", TARGET])
+        .args(["--message-format", "json-render-diagnostics"])
+        .current_dir(folder)
+        // Takes the place of any flags that are configured or in the environment.
+        .env("CARGO_ENCODED_RUSTFLAGS", rustflags(package).join("\u{1f}"));
+    for setting in PROFILE {
+        command.arg("--config").arg(format!("profile.release.{setting}"));
+    }
+    let output = run(&mut command)?;
+    let manifest = folder.join("Cargo.toml").canonicalize().unwrap_or_default();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    stdout
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Message>(line).ok())
+        .filter(|message| message.reason == "compiler-artifact")
+        .filter(|message| message.manifest_path.canonicalize().is_ok_and(|path| path == manifest))
+        .flat_map(|message| message.filenames)
+        .find(|path| path.extension().is_some_and(|extension| extension == "wasm"))
+        .ok_or_else(|| BuildError::Tool("Cargo built no WebAssembly module".into()))
+}
+
+fn rustflags(package: &Package) -> Vec<String> {
+    let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
+    let mut flags = vec![
+        format!("-Clink-arg=-zstack-size={STACK_BYTES}"),
+        remap(&package.workspace, "/module"),
+        remap(&package.target_folder, "/target"),
+    ];
+    flags.extend(cargo_home().map(|home| remap(&home, "/cargo")));
+    flags
+}
+
+fn cargo_home() -> Option<PathBuf> {
+    let home = || std::env::home_dir().map(|home| home.join(".cargo"));
+    std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home)
+}

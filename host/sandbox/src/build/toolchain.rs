@@ -1,0 +1,27 @@
+//! The Rust toolchain that builds a module.
+
+use super::{BuildError, TARGET, run};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The version of the compiler that builds a folder's module, such as `rustc 1.95.0 (59807616e 2026-04-14)`.
+///
+/// # Errors
+/// Where there is no compiler.
+pub fn rustc_version(folder: &Path) -> Result<String, BuildError> {
+    let output = run(Command::new("rustc").arg("--version").current_dir(folder))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Installs the target's standard library, unless it is there.
+pub(super) fn ensure_target(folder: &Path) -> Result<(), BuildError> {
+    let query = ["--print", "target-libdir", "--target", TARGET];
+    let output = run(Command::new("rustc").args(query).current_dir(folder))?;
+    let library = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+    if library.is_dir() {
+        return Ok(());
+    }
+    run(Command::new("rustup").args(["target", "add", TARGET]).current_dir(folder)).map(drop).map_err(|error| {
+        BuildError::Tool(format!("the standard library for {TARGET} is missing and could not be installed: {error}"))
+    })
+}

@@ -1,0 +1,152 @@
+//! What a chain of modules decides.
+
+use crate::support::{
+    Bench, NOW, call, chain, chat_module, line, link, link_with, patient, proposal, ranks, servers, starter,
+};
+use hub_sandbox::contract::chat::Decision;
+use hub_sandbox::contract::{Point, PunishmentKind, punishment};
+use hub_sandbox::{BreakerState, Chain, OnFailure, Ranking};
+use std::sync::Arc;
+
+const SKIP: OnFailure = OnFailure::Skip;
+
+/// A chat module that traps, but not in the trial call.
+fn trapping() -> Vec<u8> {
+    chat_module(
+        "(if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16)) (then (unreachable)))",
+        "",
+    )
+}
+
+const LONG: &str = "a line of more than sixteen bytes";
+
+#[tokio::test]
+async fn an_empty_chain_decides_nothing() {
+    let bench = Bench::new();
+    let empty = Chain::default();
+    assert!(empty.is_empty());
+    let outcome = bench.sandbox.rank_servers(&empty, &call(NOW), servers(&[1, 2])).await;
+    assert_eq!(outcome.ruling, Ranking::BuiltIn);
+    assert!(outcome.steps.is_empty());
+    let outcome = bench.sandbox.filter_chat(&empty, &call(NOW), line("hi")).await;
+    assert_eq!(outcome.ruling.decision, Decision::Allow);
+}
+
+#[tokio::test]
+async fn each_module_ranks_what_the_one_before_left() {
+    let bench = Bench::new();
+    // Of three servers, the first module leaves the last two in reverse; the second takes the last of those.
+    let first = link(bench.module(ranks(&[1, 0])).await, "first", "{}", SKIP);
+    let second = link(bench.module(ranks(&[1])).await, "second", "{}", SKIP);
+    let rank = async |links: &[_]| {
+        let outcome = bench.sandbox.rank_servers(&chain(links), &call(NOW), servers(&[0, 1, 2])).await;
+        (outcome.ruling, outcome.steps.len())
+    };
+    let (first, second) = (&first, &second);
+    assert_eq!(rank(&[Arc::clone(first)]).await, (Ranking::Order(vec![1, 0]), 1));
+    assert_eq!(rank(&[Arc::clone(second)]).await, (Ranking::Order(vec![1]), 1));
+    assert_eq!(rank(&[Arc::clone(first), Arc::clone(second)]).await, (Ranking::Order(vec![0]), 2));
+    // The other way round, the second index is not there any more, and the module is skipped.
+    assert_eq!(rank(&[Arc::clone(second), Arc::clone(first)]).await, (Ranking::Order(vec![1]), 2));
+}
+
+#[tokio::test]
+async fn a_module_that_wants_nobody_refuses() {
+    let bench = Bench::new();
+    let nobody = link(bench.module(ranks(&[])).await, "nobody", "{}", SKIP);
+    let last = link(bench.module(ranks(&[0])).await, "last", "{}", SKIP);
+    let outcome = bench.sandbox.rank_servers(&chain(&[nobody, last]), &call(NOW), servers(&[0])).await;
+    assert_eq!(outcome.ruling, Ranking::Refused(None));
+    assert_eq!(outcome.steps.len(), 1);
+}
+
+#[tokio::test]
+async fn a_rewrite_passes_on_and_a_refusal_ends_the_chain() {
+    let bench = Bench::new();
+    let guard = bench.module(starter("chat-guard")).await;
+    let masks = |word: &str| link(guard.clone(), "masks", &format!(r#"{{"words": ["{word}"]}}"#), SKIP);
+    let refuses = link(guard.clone(), "refuses", r#"{"words": ["heck"], "action": "REFUSE", "reason": "no"}"#, SKIP);
+    let both = chain(&[masks("darn"), masks("heck")]);
+    let outcome = bench.sandbox.filter_chat(&both, &call(NOW), line("darn and heck")).await;
+    assert_eq!(outcome.ruling.decision, Decision::Rewrite("**** and ****".into()));
+
+    let refusing = chain(&[masks("darn"), Arc::clone(&refuses), masks("and")]);
+    let outcome = bench.sandbox.filter_chat(&refusing, &call(NOW), line("darn and heck")).await;
+    assert_eq!(outcome.ruling.decision, Decision::Refuse("no".into()));
+    assert_eq!(outcome.steps.len(), 2);
+
+    // What an earlier module masked, a later one does not see.
+    let masked_first = chain(&[masks("heck"), refuses]);
+    let outcome = bench.sandbox.filter_chat(&masked_first, &call(NOW), line("heck")).await;
+    assert_eq!(outcome.ruling.decision, Decision::Rewrite("****".into()));
+}
+
+#[tokio::test]
+async fn an_amendment_passes_on() {
+    let bench = Bench::new();
+    let escalation = bench.module(starter("escalation")).await;
+    let becomes = |from: &str, to: &str| {
+        let config = format!(r#"{{"rules": [{{"type": "{from}", "count": 1, "becomes": "{to}"}}]}}"#);
+        link(escalation.clone(), "escalation", &config, SKIP)
+    };
+    let twice = chain(&[becomes("WARN", "MUTE"), becomes("MUTE", "BAN")]);
+    let outcome = bench.sandbox.review_punishment(&twice, &call(NOW), proposal(PunishmentKind::Warn)).await;
+    let punishment::Decision::Amend(terms) = outcome.ruling.decision else { panic!("{outcome:?}") };
+    assert_eq!(terms.kind, PunishmentKind::Ban);
+    assert_eq!(terms.reason, "1st mute within 30 days: 1st warning within 30 days: spam");
+}
+
+#[tokio::test]
+async fn a_failing_module_is_skipped_or_refuses() {
+    let bench = Bench::new();
+    let module = bench.module(trapping()).await;
+    let skipped = chain(&[link(module.clone(), "skipped", "{}", OnFailure::Skip)]);
+    let outcome = bench.sandbox.filter_chat(&skipped, &call(NOW), line(LONG)).await;
+    assert_eq!(outcome.ruling.decision, Decision::Allow);
+    assert!(outcome.steps[0].report.as_ref().unwrap().result.is_err());
+
+    let refusing = chain(&[link(module, "refusing", "{}", OnFailure::Refuse)]);
+    let outcome = bench.sandbox.filter_chat(&refusing, &call(NOW), line(LONG)).await;
+    assert!(matches!(outcome.ruling.decision, Decision::Refuse(_)), "{outcome:?}");
+}
+
+#[tokio::test]
+async fn the_breaker_opens_after_five_failures_and_probes_after_30_s() {
+    let bench = Bench::new();
+    let link = link(bench.module(trapping()).await, "breaks", "{}", OnFailure::Refuse);
+    let chain = chain(&[Arc::clone(&link)]);
+    let run = async |at: u64, message: &str| {
+        let outcome = bench.sandbox.filter_chat(&chain, &call(NOW + at), line(message)).await;
+        let called = outcome.steps[0].report.is_some();
+        (called, outcome.ruling.decision == Decision::Allow)
+    };
+    for at in 0..5 {
+        assert_eq!(link.breaker(NOW + at), BreakerState::Closed);
+        assert_eq!(run(at, LONG).await, (true, false));
+    }
+    assert_eq!(link.breaker(NOW + 5), BreakerState::Open);
+    // The module is not called, and the built-in behaviour serves, whatever `on_failure` says.
+    assert_eq!(run(5, LONG).await, (false, true));
+    assert_eq!(link.breaker(NOW + 30_004), BreakerState::HalfOpen);
+    assert_eq!(run(30_004, LONG).await, (true, false));
+    assert_eq!(run(30_005, "short").await, (false, true));
+    assert_eq!(run(60_004, "short").await, (true, true));
+    assert_eq!(link.breaker(NOW + 60_005), BreakerState::Closed);
+
+    let stats = link.stats();
+    assert_eq!((stats.calls, stats.failures), (7, 6));
+    assert!(stats.p50_micros > 0 && stats.p99_micros >= stats.p50_micros && stats.fuel_p50 > 0);
+}
+
+#[tokio::test]
+async fn a_link_keeps_its_breaker_in_the_next_chain() {
+    let bench = Bench::new();
+    let module = bench.module(trapping()).await;
+    let host = Arc::new(hub_sandbox::EmptyHost);
+    let link = link_with(module, "kept", "{}", SKIP, patient(Point::Chat), host);
+    for at in 0..5 {
+        let chain = Chain::new(vec![Arc::clone(&link)], 1);
+        bench.sandbox.filter_chat(&chain, &call(NOW + at), line(LONG)).await;
+    }
+    assert_eq!(link.breaker(NOW + 5), BreakerState::Open);
+}

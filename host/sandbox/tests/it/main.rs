@@ -1,0 +1,14 @@
+//! The sandbox, by its public interface alone, with real modules: hostile ones written in WebAssembly text, and the
+//! starter modules as they are checked in.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod answers;
+mod cache;
+mod chain;
+mod contract;
+mod hostile;
+mod places;
+mod starters;
+mod support;
+mod uploads;

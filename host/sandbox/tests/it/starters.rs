@@ -1,0 +1,131 @@
+//! The starter modules, as they are checked in, with real inputs.
+
+use crate::support::{Bench, EUROPE, NOW, Store, context, line, patient, player, proposal, servers, starter};
+use hub_sandbox::contract::chat::{Decision, Mute};
+use hub_sandbox::contract::players::Punishment;
+use hub_sandbox::contract::{Point, PunishmentKind, punishment};
+use hub_sandbox::{CallFailure, FilterChat, HostCall, Operation, RankServers, ReviewPunishment};
+use std::sync::Arc;
+
+const UNKNOWN: u16 = 0;
+const ASIA: u16 = 2;
+
+#[tokio::test]
+async fn region_first_prefers_the_players_region_and_its_neighbours() {
+    let bench = Bench::new();
+    let module = bench.module(starter("region-first")).await;
+    assert_eq!(module.points(), [Point::Matchmaking]);
+    let rank = async |config: &str| {
+        let input = servers(&[UNKNOWN, ASIA, EUROPE]);
+        let host = Arc::new(Store::default());
+        bench.call_with::<RankServers>(&module, patient(Point::Matchmaking), host, config, input).await
+    };
+    let report = rank("{}").await;
+    assert_eq!(report.result, Ok(Ok(vec![2, 0, 1])));
+    assert!(report.host_calls.is_empty());
+    let neighbours = r#"{"neighbours": {"EUROPE": ["AFRICA", "ASIA"]}}"#;
+    assert_eq!(rank(neighbours).await.result, Ok(Ok(vec![2, 1, 0])));
+}
+
+#[tokio::test]
+async fn a_wrong_configuration_is_a_failure_that_says_what_is_wrong() {
+    let bench = Bench::new();
+    let module = bench.module(starter("region-first")).await;
+    let host = Arc::new(Store::default());
+    let limits = patient(Point::Matchmaking);
+    let report = bench.call_with::<RankServers>(&module, limits, host, r#"{"neighbors": {}}"#, servers(&[0])).await;
+    let Err(CallFailure::Trap { backtrace, .. }) = &report.result else { panic!("{report:?}") };
+    assert!(backtrace.contains("rank_servers"), "{backtrace}");
+    let logged = &report.logs[0].message;
+    assert!(logged.contains("unknown field `neighbors`"), "{logged}");
+}
+
+#[tokio::test]
+async fn chat_guard_masks_words_and_stops_floods() {
+    let bench = Bench::new();
+    let module = bench.module(starter("chat-guard")).await;
+    let host = Arc::new(Store::default());
+    let config = r#"{"words": ["darn"], "flood": {"messages": 2, "reason": "slow down",
+        "mute": {"afterFloods": 1, "durationMs": 9000, "reason": "flood"}}}"#;
+    let say = async |message: &str| {
+        let limits = patient(Point::Chat);
+        let host = Arc::clone(&host);
+        bench.call_with::<FilterChat>(&module, limits, host, config, line(message)).await
+    };
+    assert_eq!(say("hello").await.result.unwrap().decision, Decision::Allow);
+    assert_eq!(say("oh d4rn").await.result.unwrap().decision, Decision::Rewrite("oh ****".into()));
+    let third = say("hello?").await;
+    let calls: Vec<_> = third.host_calls.iter().map(|record| &record.call).collect();
+    assert!(
+        matches!(
+            calls[..],
+            [
+                HostCall::StoreIncrement { ttl_ms: Some(5000), .. },
+                HostCall::StoreIncrement { .. },
+                HostCall::StoreDelete { .. }
+            ]
+        ),
+        "{calls:?}"
+    );
+    let verdict = third.result.unwrap();
+    assert_eq!(verdict.decision, Decision::Refuse("slow down".into()));
+    assert_eq!(verdict.mute, Some(Mute { duration_ms: 9000, reason: "flood".into() }));
+    let sent = format!("sent:{}", player().uuid);
+    assert_eq!(host.numbers.lock().unwrap()[&sent], 3);
+}
+
+#[tokio::test]
+async fn escalation_makes_the_third_mute_a_ban() {
+    let bench = Bench::new();
+    let module = bench.module(starter("escalation")).await;
+    let mute = |id: u64, days_ago: u64| Punishment {
+        id,
+        kind: PunishmentKind::Mute,
+        reason: "spam".into(),
+        issued_at_ms: NOW - days_ago * 86_400_000,
+        duration_ms: Some(1000),
+        ip_based: false,
+        issuer_name: None,
+        active: false,
+        revoked: false,
+        expired: true,
+    };
+    let review = async |record: Vec<Punishment>| {
+        let host = Arc::new(Store { record, ..Store::default() });
+        let limits = patient(Point::Punishment);
+        let input = proposal(PunishmentKind::Mute);
+        bench.call_with::<ReviewPunishment>(&module, limits, host, "{}", input).await
+    };
+    let second = review(vec![mute(1, 2)]).await;
+    assert_eq!(second.result.unwrap().decision, punishment::Decision::Accept);
+    let third = review(vec![mute(2, 1), mute(1, 20)]).await;
+    let HostCall::Punishments { player: asked, filter } = &third.host_calls[0].call else { panic!("{third:?}") };
+    assert_eq!(*asked, player().uuid);
+    assert_eq!(filter.since_ms, Some(NOW - 30 * 86_400_000));
+    let punishment::Decision::Amend(terms) = third.result.unwrap().decision else { panic!("not amended") };
+    assert_eq!(terms.kind, PunishmentKind::Ban);
+    assert_eq!(terms.duration_ms, Some(7 * 86_400_000));
+    assert_eq!(terms.reason, "3rd mute within 30 days: spam");
+}
+
+#[tokio::test]
+async fn the_same_call_costs_the_same_fuel_and_gives_the_same_answer() {
+    async fn twice<O: Operation>(bench: &Bench, name: &str, input: impl Fn() -> O::Input)
+    where
+        O::Answer: PartialEq + std::fmt::Debug,
+    {
+        let module = bench.module(starter(name)).await;
+        let mut reports = Vec::new();
+        for _ in 0..2 {
+            let host = Arc::new(Store::default());
+            let input = Arc::new(input());
+            let report = bench.sandbox.call::<O>(&module, patient(O::POINT), host, context("{}"), input).await;
+            reports.push((report.result.unwrap(), report.fuel, report.memory_bytes, report.host_calls));
+        }
+        assert_eq!(reports[0], reports[1]);
+    }
+    let bench = Bench::new();
+    twice::<RankServers>(&bench, "region-first", || servers(&[0, 1, 2])).await;
+    twice::<FilterChat>(&bench, "chat-guard", || line("hello")).await;
+    twice::<ReviewPunishment>(&bench, "escalation", || proposal(PunishmentKind::Mute)).await;
+}

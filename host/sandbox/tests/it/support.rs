@@ -1,0 +1,297 @@
+//! Modules, hosts and inputs the tests share.
+
+use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
+use hub_sandbox::contract::{CallContext, HostError, PlayerRef, Point, PunishmentKind, chat, punishment};
+use hub_sandbox::{
+    BoxFuture, CallReport, Candidates, Chain, Compiler, ComponentSource, Host, HostAnswer, HostCall, Limits, Link,
+    LinkConfig, ModuleHandle, OnFailure, Operation, PlainCandidate, PlainTexts, PrepareError, Prepared, Sandbox,
+    SandboxConfig,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use wit_component::StringEncoding;
+use wit_parser::Resolve;
+
+/// A sandbox that compiles in this process, with its folder.
+pub(crate) struct Bench {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+pub(crate) fn config(folder: &Path) -> SandboxConfig {
+    SandboxConfig { calls_at_once: 4, ..SandboxConfig::new(Compiler::InProcess, folder.into(), [7; 32]) }
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let sandbox = Sandbox::new(config(folder.path())).unwrap();
+        Self { sandbox, folder }
+    }
+
+    /// Why an upload is no module.
+    pub(crate) async fn refusal(&self, upload: Vec<u8>) -> String {
+        match self.sandbox.prepare(upload).await {
+            Err(PrepareError::Invalid(why)) => why,
+            Err(PrepareError::Internal(why)) => panic!("{why}"),
+            Ok(_) => panic!("it became a module"),
+        }
+    }
+
+    pub(crate) async fn module(&self, upload: Vec<u8>) -> ModuleHandle {
+        let prepared = self.sandbox.prepare(upload).await.unwrap();
+        load(&self.sandbox, prepared).await
+    }
+
+    /// Calls a module once, in no hurry.
+    pub(crate) async fn call<O: Operation>(&self, upload: Vec<u8>, input: O::Input) -> CallReport<O::Answer> {
+        let module = self.module(upload).await;
+        self.call_with::<O>(&module, patient(O::POINT), Arc::new(Store::default()), "{}", input).await
+    }
+
+    pub(crate) async fn call_with<O: Operation>(
+        &self,
+        module: &ModuleHandle,
+        limits: Limits,
+        host: Arc<dyn Host>,
+        config: &str,
+        input: O::Input,
+    ) -> CallReport<O::Answer> {
+        let context = context(config);
+        self.sandbox.call::<O>(module, limits, host, context, Arc::new(input)).await
+    }
+}
+
+pub(crate) async fn load(sandbox: &Sandbox, prepared: Prepared) -> ModuleHandle {
+    let source = Arc::new(Bytes(prepared.component));
+    sandbox.load(prepared.id, source).await.unwrap()
+}
+
+/// The limits of a point, with time enough for a busy machine.
+pub(crate) fn patient(point: Point) -> Limits {
+    Limits { wall: Duration::from_secs(20), ..Limits::of(point) }
+}
+
+/// A component that is at hand.
+pub(crate) struct Bytes(pub(crate) Vec<u8>);
+
+impl ComponentSource for Bytes {
+    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
+        Box::pin(std::future::ready(Ok(self.0.clone())))
+    }
+}
+
+/// A core module, from WebAssembly text, that carries the type of one of the contract's worlds.
+pub(crate) fn core(world: &str, text: &str) -> Vec<u8> {
+    let mut module = wat::parse_str(text).unwrap();
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_path(root().join("plugins-sdk/wit/1.0")).unwrap();
+    let world = resolve.select_world(&[package], Some(world)).unwrap();
+    wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
+    module
+}
+
+/// A chat module whose `filter` has this body; its answer lies at address 64. The body may call `$log`.
+pub(crate) fn chat_module(body: &str, more: &str) -> Vec<u8> {
+    core(
+        "chat-module",
+        &format!(
+            r#"(module
+                (import "network-hub:module/log@1.0.0" "write" (func $log (param i32 i32 i32)))
+                (import "network-hub:module/store@1.0.0" "increment"
+                    (func $increment (param i32 i32 i64 i32 i64 i32)))
+                {PRELUDE}
+                (func (export "network-hub:module/chat@1.0.0#filter") (param i32) (result i32)
+                    {body}
+                    (i32.const 64))
+                {more})"#
+        ),
+    )
+}
+
+/// A chat module that allows every line, and is unlike any with another name.
+pub(crate) fn allowing(name: &str) -> Vec<u8> {
+    chat_module("", &format!(r#"(data (i32.const 512) "{name}")"#))
+}
+
+/// A matchmaking module that answers both functions with the bytes at address 64.
+pub(crate) fn ranking(data: &str, body: &str) -> Vec<u8> {
+    core(
+        "matchmaking-module",
+        &format!(
+            r#"(module
+                {PRELUDE}
+                (func (export "network-hub:module/matchmaking@1.0.0#rank-servers") (param i32) (result i32)
+                    {body}
+                    (i32.const 64))
+                (func (export "network-hub:module/matchmaking@1.0.0#rank-worlds") (param i32) (result i32)
+                    (i32.const 48))
+                {data})"#
+        ),
+    )
+}
+
+/// A matchmaking module that lists these indices, except in the trial call of worlds.
+pub(crate) fn ranks(indices: &[u32]) -> Vec<u8> {
+    let list: String =
+        indices.iter().flat_map(|index| index.to_le_bytes()).map(|byte| format!("\\{byte:02x}")).collect();
+    let count = u8::try_from(indices.len()).unwrap();
+    // result: ok, then the list's address 512 and its length.
+    ranking(
+        &format!(r#"(data (i32.const 64) "\00\00\00\00\00\02\00\00\{count:02x}") (data (i32.const 512) "{list}")"#),
+        "",
+    )
+}
+
+const PRELUDE: &str = r#"
+    (memory (export "memory") 1)
+    (global $next (mut i32) (i32.const 4096))
+    (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
+        (local $at i32)
+        (local.set $at (i32.and (i32.add (global.get $next) (i32.const 7)) (i32.const -8)))
+        (global.set $next (i32.add (local.get $at) (local.get 3)))
+        (local.get $at))"#;
+
+/// The checked-in component of a starter module.
+pub(crate) fn starter(name: &str) -> Vec<u8> {
+    std::fs::read(root().join("plugins").join(name).join(format!("{name}.wasm"))).unwrap()
+}
+
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+pub(crate) fn context(config: &str) -> CallContext {
+    CallContext { call_id: "call".into(), network_id: "network".into(), now_ms: NOW, seed: 42, config: config.into() }
+}
+
+pub(crate) const NOW: u64 = 1_700_000_000_000;
+
+pub(crate) fn player() -> PlayerRef {
+    PlayerRef { uuid: "6f1c1c1e-0000-4000-8000-000000000001".into(), name: "Steve".into() }
+}
+
+pub(crate) fn line(message: &str) -> chat::Line {
+    chat::Line {
+        player: player(),
+        message: message.into(),
+        server_id: "lobby-1".into(),
+        server_type: "lobby".into(),
+        world: None,
+        rank: Some("VIP".into()),
+    }
+}
+
+pub(crate) fn proposal(kind: PunishmentKind) -> punishment::Proposal {
+    punishment::Proposal {
+        player_uuid: Some(player().uuid),
+        player_name: Some(player().name),
+        terms: punishment::Terms { kind, duration_ms: Some(60_000), reason: "spam".into() },
+        ip_based: false,
+        issuer_uuid: None,
+        issuer_name: Some("Alex".into()),
+    }
+}
+
+/// Regions of [`servers`]: UNKNOWN, EUROPE, ASIA.
+pub(crate) const EUROPE: u16 = 1;
+
+/// Servers in these regions, for a player in Europe.
+pub(crate) fn servers(regions: &[u16]) -> Candidates<ServerCandidate> {
+    let candidate = |&region| ServerCandidate {
+        index: 0,
+        region,
+        state: GameState::Idle,
+        affinity: false,
+        current_players: 3,
+        max_players: 20,
+        free_slots: 17,
+        players_to_start: 0,
+        players_needed: 0,
+    };
+    let texts = |number| PlainCandidate { server_id: format!("s-{number}"), ..PlainCandidate::default() };
+    let request = MatchRequest {
+        player: player(),
+        region: EUROPE,
+        server_type: "lobby".into(),
+        world_type: None,
+        affinity_game_id: None,
+        affinity_owner_scope: None,
+        affinity_owner_id: None,
+    };
+    let texts = PlainTexts {
+        candidates: (0..regions.len()).map(texts).collect(),
+        regions: ["UNKNOWN", "EUROPE", "ASIA"].map(String::from).to_vec(),
+    };
+    Candidates::new(Arc::new(request), regions.iter().map(candidate).collect(), Arc::new(texts))
+}
+
+pub(crate) fn link(module: ModuleHandle, name: &str, config: &str, on_failure: OnFailure) -> Arc<Link> {
+    let point = module.points()[0];
+    link_with(module, name, config, on_failure, patient(point), Arc::new(Store::default()))
+}
+
+pub(crate) fn link_with(
+    module: ModuleHandle,
+    name: &str,
+    config: &str,
+    on_failure: OnFailure,
+    limits: Limits,
+    host: Arc<dyn Host>,
+) -> Arc<Link> {
+    Arc::new(Link::new(LinkConfig {
+        module,
+        name: name.into(),
+        version: 1,
+        config: config.into(),
+        on_failure,
+        limits,
+        host,
+    }))
+}
+
+pub(crate) fn chain(links: &[Arc<Link>]) -> Chain {
+    Chain::new(links.to_vec(), 8)
+}
+
+pub(crate) fn call(now_ms: u64) -> hub_sandbox::Call {
+    hub_sandbox::Call { call_id: "call".into(), network_id: "network".into(), now_ms, seed: 42 }
+}
+
+/// A host with a key-value store that never expires, and one player's record.
+#[derive(Default)]
+pub(crate) struct Store {
+    pub(crate) numbers: Mutex<BTreeMap<String, i64>>,
+    pub(crate) record: Vec<hub_sandbox::contract::players::Punishment>,
+}
+
+impl Host for Store {
+    fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
+        let answer = match call {
+            HostCall::StoreIncrement { key, by, .. } => {
+                let mut numbers = self.numbers.lock().unwrap();
+                let number = numbers.entry(key.clone()).or_default();
+                *number += by;
+                Ok(HostAnswer::Number(*number))
+            }
+            HostCall::StoreDelete { key } => {
+                let deleted = self.numbers.lock().unwrap().remove(key).is_some();
+                Ok(HostAnswer::Deleted(deleted))
+            }
+            HostCall::Punishments { .. } => Ok(HostAnswer::Punishments(self.record.clone())),
+            _ => Err(HostError::Unavailable),
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+/// A host that never answers.
+pub(crate) struct Silent;
+
+impl Host for Silent {
+    fn answer<'a>(&'a self, _: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
+        Box::pin(std::future::pending())
+    }
+}
