@@ -10,8 +10,8 @@ use hub_sandbox::{CandidateTexts, Candidates, Text};
 use crate::app::App;
 use crate::geo::Region;
 use crate::matchmaking::candidate::{Asker, Candidate};
-use crate::modules::service::{Ranking, rank_servers, rank_worlds};
 use crate::matchmaking::model::{Mode, Place, Wish};
+use crate::modules::service::{Ranking, rank_servers, rank_worlds};
 use crate::servers::{Facts, GameState};
 use crate::values::{Identifier, NetworkId};
 
