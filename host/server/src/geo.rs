@@ -100,7 +100,7 @@ impl Place {
 #[derive(Debug, Default)]
 pub struct Geo(Option<Reader<Vec<u8>>>);
 
-/// The part of a record that GeoLite2's and DB-IP's Country and City files have in common.
+/// The part of a record that MaxMind's and DB-IP's Country and City files have in common.
 #[derive(Deserialize)]
 struct Record<'a> {
     #[serde(borrow)]

@@ -87,7 +87,7 @@ impl<'a> Candidate<'a> {
         let server_free = free_slots(server.facts.max_players, server_taken);
         let world_taken = world.map(|world| server.taken_in(world, asker.now, own));
         let world_free = world.zip(world_taken).map(|(world, taken)| free_slots(world.max_players(), taken));
-        let bar = if asker.player.is_some_and(|player| presence.is_on(player, server)) {
+        let bar = if asker.player.is_some_and(|player| server.has(player)) {
             Some(Bar::CurrentServer)
         } else if server.facts.role == Role::Proxy {
             Some(Bar::Proxy)

@@ -49,7 +49,7 @@ pub(super) async fn explain(
 /// Whether the place can be joined; none where the server is not online.
 fn judge(presence: &NetworkPresence, place: &Place, asker: &Asker) -> Option<Result<(), MatchResult>> {
     let server = presence.server(place.server_id.as_str(), asker.now)?;
-    if asker.player.is_some_and(|player| presence.is_on(player, server)) {
+    if asker.player.is_some_and(|player| server.has(player)) {
         return Some(Err(MatchResult::AlreadyOnServer));
     }
     let found = candidate(presence, place, asker);

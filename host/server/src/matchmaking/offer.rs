@@ -1,5 +1,6 @@
 //! Candidates as the network's modules are given them: numbers, and texts for those that ask.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hub_sandbox::contract::matchmaking::{GameState as StateNumber, MatchRequest, ServerCandidate, WorldCandidate};
@@ -8,8 +9,8 @@ use hub_sandbox::{CandidateTexts, Candidates, Text};
 use crate::app::App;
 use crate::geo::Region;
 use crate::matchmaking::candidate::{Asker, Candidate};
-use crate::modules::service::{Ranking, rank_servers, rank_worlds};
 use crate::matchmaking::model::{Mode, Place, Wish};
+use crate::modules::service::{Ranking, rank_servers, rank_worlds};
 use crate::servers::{Facts, GameState};
 use crate::values::{Identifier, NetworkId};
 
@@ -36,7 +37,7 @@ impl Offer {
         let mut numbered =
             |it: &Candidate<'_>| texts.number(if asker.geo_routing { &it.server.facts.region } else { &nowhere });
         let candidates = if matches!(wish.mode, Mode::World { .. }) {
-            let mut servers: Vec<&Identifier> = vec![];
+            let mut servers = HashMap::new();
             Kind::Worlds(open.iter().map(|it| world(it, numbered(it), server_number(&mut servers, it))).collect())
         } else {
             Kind::Servers(open.iter().map(|it| server(it, numbered(it))).collect())
@@ -113,13 +114,9 @@ fn state(it: &Candidate<'_>) -> StateNumber {
     it.state().map_or(StateNumber::Other, |state| StateNumber::from_text(state.as_str()))
 }
 
-fn server_number<'a>(servers: &mut Vec<&'a Identifier>, it: &Candidate<'a>) -> u32 {
-    let id = &it.server.facts.server_id;
-    let known = servers.iter().position(|known| *known == id);
-    known.unwrap_or_else(|| {
-        servers.push(id);
-        servers.len() - 1
-    }) as u32
+fn server_number<'a>(servers: &mut HashMap<&'a Identifier, u32>, it: &Candidate<'a>) -> u32 {
+    let next = servers.len() as u32;
+    *servers.entry(&it.server.facts.server_id).or_insert(next)
 }
 
 struct Texts {
@@ -173,7 +170,7 @@ impl CandidateTexts for Texts {
             },
             Text::WorldId => world.map(|world| world.id.as_str()).unwrap_or_default(),
             Text::WorldType => world.and_then(|world| world.kind.as_ref()).map(Identifier::as_str).unwrap_or_default(),
-            Text::StateName => names.state.as_ref().map(|state| state.as_str()).unwrap_or_default(),
+            Text::StateName => names.state.as_ref().map(GameState::as_str).unwrap_or_default(),
         })
     }
 

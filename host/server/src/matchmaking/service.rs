@@ -9,12 +9,12 @@ use crate::app::App;
 use crate::config::Switch;
 use crate::geo::Region;
 use crate::matchmaking::candidate::{Asker, Bar, Candidate};
-use crate::modules::service::{Ranking, has_chain};
 use crate::matchmaking::explanation::{DecidedBy, Explanation};
 use crate::matchmaking::model::{Match, MatchResult, Mode, Place, Wish};
 use crate::matchmaking::offer::Offer;
 use crate::matchmaking::{direct, policy};
-use crate::servers::{NetworkPresence, Role};
+use crate::modules::service::{Ranking, has_chain};
+use crate::servers::{LiveWorld, NetworkPresence, Role};
 use crate::values::NetworkId;
 
 /// How often candidates are ranked anew when others were quicker at all that had been ranked.
@@ -134,7 +134,7 @@ impl Candidate<'_> {
             result: MatchResult::Success,
             reason: None,
             server: Some(self.server.snapshot()),
-            world: self.world.map(|world| world.snapshot()),
+            world: self.world.map(LiveWorld::snapshot),
             transfer: None,
             warm: self.affinity,
         }

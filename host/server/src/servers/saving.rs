@@ -7,7 +7,7 @@ use hub_db::Error;
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::networks;
-use crate::servers::presence::{Changes, Slot, Unsaved};
+use crate::servers::presence::{Changes, NetworkPresence, Slot, Unsaved};
 use crate::servers::store;
 use crate::values::NetworkId;
 
@@ -79,7 +79,7 @@ async fn save_slot(app: &App, network: NetworkId, slot: &Slot) -> Result<(), Err
         return Ok(());
     }
     let _turn = slot.saving.lock().await;
-    let (unsaved, changes) = slot.with(|presence| presence.take_unsaved());
+    let (unsaved, changes) = slot.with(NetworkPresence::take_unsaved);
     if unsaved.is_empty() {
         return Ok(());
     }

@@ -11,7 +11,7 @@ use crate::http::error::ApiError;
 use crate::networks;
 use crate::networks::service::NetworksError;
 use crate::servers::model::{Heartbeat, Location, Registered, Registration};
-use crate::servers::presence::Unplaced;
+use crate::servers::presence::{Server, Unplaced};
 use crate::servers::saving::save;
 use crate::servers::snapshot::LiveServer;
 use crate::servers::store;
@@ -232,7 +232,7 @@ pub(crate) async fn is_known_server(app: &App, network: NetworkId, id: &Identifi
 /// The server as it is now, if it is online.
 pub(crate) fn snapshot(app: &App, network: NetworkId, id: &Identifier) -> Option<LiveServer> {
     let now = app.clock.now();
-    app.presence.with(network, |presence| presence.server(id.as_str(), now).map(|server| server.snapshot()))
+    app.presence.with(network, |presence| presence.server(id.as_str(), now).map(Server::snapshot))
 }
 
 /// Who is on a server, or in one of its worlds, in the order of their UUIDs.

@@ -62,6 +62,7 @@ pub(crate) struct LiveServer {
 
 /// A world of a server that is online.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[allow(clippy::struct_field_names, reason = "the names on the wire")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct World {
     /// Its id, unique on its server.

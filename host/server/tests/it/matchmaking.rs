@@ -14,6 +14,7 @@ async fn find(client: &Client, body: Value) -> Value {
 }
 
 /// A find for this player.
+#[allow(clippy::needless_pass_by_value, reason = "reads better with json!")]
 fn wish(player: u64, more: Value) -> Value {
     let mut body = json!({"playerUuid": uuid(player), "playerName": format!("p{player}")});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{Backend, Client, Hub, NOW, on_both};
 
 /// A register call's body, with `more` over the defaults.
+#[allow(clippy::needless_pass_by_value, reason = "reads better with json!")]
 pub fn server(id: &str, more: Value) -> Value {
     let mut body = json!({"serverId": id, "serverType": "lobby", "host": "10.1.2.3", "port": 25565, "maxPlayers": 10});
     let fields = more.as_object().unwrap();
@@ -376,7 +377,7 @@ on_both! {
         beat(&client, "a", json!({})).await;
         client.post("/api/plugin/servers/heartbeat", json!({"serverId": "b"})).await.expect_error(400, "unknown_server");
 
-        let hub = hub.restart(Duration::from_millis(31_000)).await;
+        let hub = hub.restart(Duration::from_secs(31)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         assert_eq!(record(&client, "a").await["online"], false);
         assert_eq!(online(&client).await, Vec::<String>::new());
@@ -395,7 +396,7 @@ on_both! {
         join(&client, "a", 2).await;
         client.delete(&format!("/api/plugin/servers/players/{}", uuid(2))).await.expect(204);
         client.post("/api/plugin/servers/unregister?serverId=left", Value::Null).await.expect(204);
-        let hub = hub.abandon(Duration::from_millis(29_000)).await;
+        let hub = hub.abandon(Duration::from_secs(29)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         assert_eq!(online(&client).await, ["a/p1"]);
         assert_eq!(record(&client, "left").await["online"], false);
@@ -424,7 +425,7 @@ on_both! {
         beat(&client, "a", json!({})).await;
         beat(&client, "b", json!({"gameState": "PLAYING"})).await;
         hub::servers::service::save_all(&hub.app).await.unwrap();
-        let hub = hub.abandon(Duration::from_millis(29_000)).await;
+        let hub = hub.abandon(Duration::from_secs(29)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         assert_eq!(record(&client, "a").await["lastSeen"], NOW + 20_000);
         assert_eq!(record(&client, "b").await["live"]["gameState"], "PLAYING");
@@ -471,7 +472,7 @@ on_both! {
     }
 }
 
-/// A GeoIP file in the layout that GeoLite2 and DB-IP share.
+/// A GeoIP file in the layout that MaxMind and DB-IP share.
 pub fn geo_file(folder: &std::path::Path) -> std::path::PathBuf {
     let mut writer = Writer::new("GeoLite2-Country");
     for (network, continent, country) in [

@@ -53,11 +53,6 @@ impl NetworkPresence {
         Some(location(server, player, server.players.get(&player)?))
     }
 
-    /// Whether the player is on that server.
-    pub(crate) fn is_on(&self, player: PlayerId, server: &Server) -> bool {
-        server.players.contains_key(&player)
-    }
-
     /// The players online on the servers that `wanted` picks, in no order.
     pub(crate) fn players(&self, now: Millis, wanted: impl Fn(&Server) -> bool) -> Vec<Location> {
         let servers = self.online(now).filter(|server| wanted(server));
@@ -209,12 +204,11 @@ impl NetworkPresence {
         now: Millis,
     ) {
         let id = self.id_of(server.as_str());
-        if let Some(player) = player {
-            if let Some(before) = self.reserved.insert(player, Arc::clone(&id))
-                && let Some(server) = self.servers.get_mut(&before)
-            {
-                server.reservations.take_of(player, now);
-            }
+        if let Some(player) = player
+            && let Some(before) = self.reserved.insert(player, Arc::clone(&id))
+            && let Some(server) = self.servers.get_mut(&before)
+        {
+            server.reservations.take_of(player, now);
         }
         if let Some(server) = self.servers.get_mut(&id) {
             server.reservations.add(player, world, now);

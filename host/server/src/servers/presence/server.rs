@@ -7,7 +7,7 @@ use crate::clock::Millis;
 use crate::servers::model::{Facts, GameState, WorldReport};
 use crate::servers::presence::reservation::Reservations;
 use crate::servers::snapshot::{LiveServer, World};
-use crate::values::{Identifier, PlayerId};
+use crate::values::{Identifier, PlayerId, Text};
 
 /// Free slots where there is no limit.
 const UNLIMITED: u32 = u32::MAX;
@@ -49,6 +49,11 @@ pub(crate) struct LiveWorld {
 }
 
 impl Server {
+    /// Whether the player is on it.
+    pub(crate) fn has(&self, player: PlayerId) -> bool {
+        self.players.contains_key(&player)
+    }
+
     /// Players on it.
     pub(crate) fn current_players(&self) -> u32 {
         self.players.len() as u32
@@ -147,7 +152,7 @@ impl LiveWorld {
         let full = is_full(current_players, max_players);
         World {
             world_id: self.report.world_id.clone(),
-            display_name: self.report.display_name.clone().map(|name| name.into_string()),
+            display_name: self.report.display_name.clone().map(Text::into_string),
             current_players,
             max_players,
             game_state: self.report.game_state.clone(),

@@ -102,7 +102,7 @@ proptest! {
                 Step::Find(who, server) => {
                     let there = presence.server(id(server).as_str(), now).unwrap();
                     let own = (presence.reserved_on(player(who)) == Some(id(server).as_str())).then_some(player(who));
-                    let here = presence.is_on(player(who), there);
+                    let here = there.has(player(who));
                     if !here && free_slots(MAX, there.taken(now, own)) > 0 {
                         presence.reserve(&id(server), None, Some(player(who)), now);
                         slots.insert(who, (server, now + HOLD));

@@ -114,6 +114,7 @@ pub(super) struct Platform {
 
 /// A port of a server.
 #[derive(Debug, Serialize, ToSchema)]
+#[allow(clippy::struct_field_names, reason = "the names on the wire")]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Port {
     #[schema(example = 25565)]
