@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use sqlx::PgPool;
-
 use crate::{Backend, Config, Error, Sql, Statement, Tx, migrate, postgres, sqlite};
 
 tokio::task_local! {
@@ -25,8 +23,8 @@ pub(crate) fn refuse_nested() -> Result<(), Error> {
 pub struct Db(Arc<Open>);
 
 enum Open {
-    Sqlite(sqlite::Sqlite),
-    Postgres { pool: PgPool, url: String },
+    Sqlite(Box<sqlite::Sqlite>),
+    Postgres { pool: postgres::Pool, url: String },
 }
 
 /// The end of a transaction, which its closure does not hold.
@@ -39,7 +37,7 @@ impl Db {
     /// Opens the database. A missing SQLite file is created; a PostgreSQL server must answer.
     pub async fn connect(config: &Config) -> Result<Self, Error> {
         Ok(Self(Arc::new(match config {
-            Config::Sqlite { path } => Open::Sqlite(sqlite::Sqlite::open(path).await?),
+            Config::Sqlite { path } => Open::Sqlite(Box::new(sqlite::Sqlite::open(path).await?)),
             Config::Postgres { url, max_connections } => {
                 Open::Postgres { pool: postgres::connect(url, *max_connections).await?, url: url.clone() }
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlx::migrate::MigrateError;
+use sqlx::{error::DatabaseError, migrate::MigrateError};
 
 /// Why the database did not do as asked.
 #[derive(Debug, thiserror::Error)]
@@ -57,36 +57,38 @@ impl Error {
         }
     }
 
-    fn database(&self) -> Option<&dyn sqlx::error::DatabaseError> {
+    fn database(&self) -> Option<&dyn DatabaseError> {
         self.driver()?.as_database_error()
     }
 
     /// A row with the same unique key exists.
     pub fn is_unique_violation(&self) -> bool {
-        self.database().is_some_and(|error| error.is_unique_violation())
+        self.database().is_some_and(DatabaseError::is_unique_violation)
     }
 
     /// A row that is referred to does not exist, or one that is referred to would go.
     pub fn is_foreign_key_violation(&self) -> bool {
-        self.database().is_some_and(|error| error.is_foreign_key_violation())
+        self.database().is_some_and(DatabaseError::is_foreign_key_violation)
     }
 
     /// The database can't be reached, or has no room for one more request; trying again later may
     /// help.
     pub fn is_unavailable(&self) -> bool {
+        use sqlx::Error::{Database, Io, PoolTimedOut, Tls, WorkerCrashed};
         match self.driver() {
-            Some(sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed | sqlx::Error::Tls(_)) => {
-                true
-            }
-            _ => matches!(self, Self::Closed | Self::Conflict),
+            Some(Io(_) | PoolTimedOut | Tls(_) | WorkerCrashed) => true,
+            // PostgreSQL's classes of lost connections, lacking resources and shut-down.
+            Some(Database(error)) => error.code().is_some_and(|code| {
+                ["08", "53", "57P0"].iter().any(|class| code.len() == 5 && code.starts_with(class))
+            }),
+            Some(_) => false,
+            None => matches!(self, Self::Closed | Self::Conflict),
         }
     }
 
     /// PostgreSQL gave this transaction up in favour of another: a serialization failure (40001)
     /// or a deadlock (40P01). The same again may succeed.
     pub(crate) fn is_conflict(&self) -> bool {
-        self.database()
-            .and_then(sqlx::error::DatabaseError::code)
-            .is_some_and(|code| code == "40001" || code == "40P01")
+        self.database().and_then(DatabaseError::code).is_some_and(|code| code == "40001" || code == "40P01")
     }
 }

@@ -27,6 +27,7 @@ mod config;
 mod db;
 mod error;
 mod migrate;
+mod pool;
 mod postgres;
 mod sql;
 mod sqlite;

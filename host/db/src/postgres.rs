@@ -3,43 +3,41 @@
 use std::{str::FromStr, time::Duration};
 
 use sqlx::{
-    Connection, PgConnection, PgPool, Postgres,
-    postgres::{PgArguments, PgConnectOptions, PgPoolOptions, PgRow},
+    Connection, PgConnection,
+    postgres::{PgArguments, PgConnectOptions, PgRow},
 };
 use tokio::sync::oneshot;
 
 use crate::{
     Error,
+    db::refuse_nested,
+    pool::{self, Lendable, Limits, Pooled},
     sql::{Answer, Want},
     tx::{Fate, Lent},
 };
 
-/// How often a transaction that keeps losing against others is tried in all.
+/// How often work that keeps losing against other transactions is tried in all.
 pub(crate) const ATTEMPTS: u32 = 8;
-
-/// How long a caller waits for a free connection.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a connection stays open unused.
-const IDLE_TIMEOUT: Duration = Duration::from_mins(5);
-/// How long a connection is used in all, so that a failover or a new certificate is noticed.
-const MAX_LIFETIME: Duration = Duration::from_mins(30);
-/// A connection unused for longer is tried before it is lent: the server may have gone.
-const PING_AFTER: Duration = Duration::from_secs(1);
 
 /// No statement may hold its locks, or its caller, for ever.
 const SESSION: [(&str, &str); 2] = [("statement_timeout", "15s"), ("idle_in_transaction_session_timeout", "15s")];
 
-/// A transaction that holds its pooled connection.
-pub(crate) type PgTransaction = sqlx::Transaction<'static, Postgres>;
+pub(crate) type Pool = pool::Pool<PgConnection>;
+
+impl Lendable for PgConnection {
+    async fn recover(&mut self, in_transaction: bool) -> sqlx::Result<()> {
+        if in_transaction { control(self, "ROLLBACK").await } else { self.ping().await }
+    }
+}
 
 /// Where a statement runs.
 pub(crate) enum Target<'c> {
     /// On a pooled connection, outside any transaction.
-    Read(&'c PgPool),
+    Read(&'c Pool),
     /// The same, and again if it loses against a concurrent transaction.
-    Write(&'c PgPool),
+    Write(&'c Pool),
     /// In a transaction.
-    Tx(&'c mut Lent<PgTransaction>),
+    Tx(&'c mut Lent<Pooled<PgConnection>>),
 }
 
 impl Target<'_> {
@@ -50,29 +48,35 @@ impl Target<'_> {
         want: Want,
     ) -> Result<Answer<PgRow>, Error> {
         match self {
-            Self::Read(pool) => run(&mut *pool.acquire().await?, sql, arguments, want).await,
+            Self::Read(pool) => run_alone(pool, sql, arguments, want).await,
             Self::Write(pool) => {
+                refuse_nested()?;
                 let mut attempt = 1;
                 loop {
-                    let mut conn = pool.acquire().await?;
-                    match run(&mut conn, sql, arguments.clone(), want).await {
+                    match run_alone(pool, sql, arguments.clone(), want).await {
                         Err(error) if error.is_conflict() && attempt < ATTEMPTS => {}
                         result => return result,
                     }
-                    drop(conn);
                     back_off(attempt).await;
                     attempt += 1;
                 }
             }
             Self::Tx(lent) => {
-                let (conn, fate) = lent.parts()?;
+                let (pooled, fate) = lent.parts()?;
                 let before = fate.begin();
-                let result = run(conn, sql, arguments, want).await;
+                let result = run(pooled.conn()?, sql, arguments, want).await;
                 fate.note(before, &result);
                 result
             }
         }
     }
+}
+
+async fn run_alone(pool: &Pool, sql: &'static str, arguments: PgArguments, want: Want) -> Result<Answer<PgRow>, Error> {
+    let mut pooled = pool.acquire().await?;
+    let answer = run(pooled.conn()?, sql, arguments, want).await?;
+    pooled.release();
+    Ok(answer)
 }
 
 async fn run(
@@ -89,34 +93,34 @@ async fn run(
     })
 }
 
+/// Runs a statement that steers a transaction.
+async fn control(conn: &mut PgConnection, sql: &'static str) -> sqlx::Result<()> {
+    sqlx::raw_sql(sql).execute(conn).await.map(drop)
+}
+
 /// Waits before the next attempt: up to 4 ms after the first, twice as long after each further
 /// one. At random, so that those who collided don't meet again.
+#[expect(clippy::disallowed_methods, reason = "what it draws changes when, never what")]
 pub(crate) async fn back_off(attempt: u32) {
     let most = Duration::from_millis(2) * 2_u32.saturating_pow(attempt.min(ATTEMPTS));
     tokio::time::sleep(most.mul_f64(rand::random())).await;
 }
 
-pub(crate) async fn connect(url: &str, max_connections: u32) -> Result<PgPool, Error> {
+pub(crate) async fn connect(url: &str, max_connections: u32) -> Result<Pool, Error> {
     let mut options = options(url)?;
     if options.get_options().is_none() {
         options = options.options(SESSION);
     }
-    Ok(PgPoolOptions::new()
-        .max_connections(max_connections.max(1))
-        .acquire_timeout(ACQUIRE_TIMEOUT)
-        .idle_timeout(IDLE_TIMEOUT)
-        .max_lifetime(MAX_LIFETIME)
-        .test_before_acquire(false)
-        .before_acquire(|conn, meta| {
-            Box::pin(async move {
-                if meta.idle_for > PING_AFTER {
-                    conn.ping().await?;
-                }
-                Ok(true)
-            })
-        })
-        .connect_with(options)
-        .await?)
+    let limits = Limits {
+        max: max_connections.max(1),
+        ping_after: Duration::from_secs(1),
+        idle: Duration::from_mins(5),
+        age: Duration::from_mins(30),
+    };
+    let pool = Pool::new(options, limits);
+    // A wrong address or password is to be told now, not to the first request.
+    pool.acquire().await?.release();
+    Ok(pool)
 }
 
 /// A connection of its own for work that may take longer than a request's statement.
@@ -133,29 +137,32 @@ fn options(url: &str) -> Result<PgConnectOptions, Error> {
 }
 
 /// The end of a transaction that was lent to its closure.
-pub(crate) struct Turn(oneshot::Receiver<(PgTransaction, Fate)>);
+pub(crate) struct Turn(oneshot::Receiver<(Pooled<PgConnection>, Fate)>);
 
-pub(crate) async fn begin(pool: &PgPool) -> Result<(Lent<PgTransaction>, Turn), Error> {
-    let (lent, back) = Lent::new(pool.begin().await?);
+pub(crate) async fn begin(pool: &Pool) -> Result<(Lent<Pooled<PgConnection>>, Turn), Error> {
+    let mut pooled = pool.acquire().await?;
+    pooled.in_transaction = true;
+    control(pooled.conn()?, "BEGIN").await?;
+    let (lent, back) = Lent::new(pooled);
     Ok((lent, Turn(back)))
 }
 
 impl Turn {
     /// Ends the transaction: keeps its work if asked to and sound, else undoes it.
     pub(crate) async fn settle(mut self, keep: bool) -> Result<(), Error> {
-        let Ok((transaction, fate)) = self.0.try_recv() else {
+        let Ok((mut pooled, fate)) = self.0.try_recv() else {
             // The closure has put its handle somewhere else; dropped there, it rolls back.
             return Err(Error::Aborted);
         };
-        if keep && fate == Fate::Sound {
-            return match transaction.commit().await.map_err(Error::from) {
-                Err(error) if error.is_conflict() => Err(Error::Conflict),
-                result => result,
-            };
-        }
-        if let Err(error) = transaction.rollback().await {
+        let commit = keep && fate == Fate::Sound;
+        match control(pooled.conn()?, if commit { "COMMIT" } else { "ROLLBACK" }).await {
+            Ok(()) => pooled.release(),
+            Err(error) if commit => {
+                let error = Error::from(error);
+                return Err(if error.is_conflict() { Error::Conflict } else { error });
+            }
             // The server itself rolls back what a lost connection leaves behind.
-            tracing::debug!(%error, "rollback failed");
+            Err(error) => tracing::debug!(%error, "rollback failed"),
         }
         match fate {
             Fate::Conflict => Err(Error::Conflict),

@@ -1,16 +1,16 @@
 //! A transaction's handle.
 
-use sqlx::{Postgres, SqliteConnection};
+use sqlx::{PgConnection, SqliteConnection};
 use tokio::sync::oneshot;
 
-use crate::{Error, Sql, Statement, postgres, sqlite};
+use crate::{Error, Sql, Statement, pool::Pooled, postgres, sqlite};
 
 /// A transaction under way, given to the closure of [`Db::transaction`](crate::Db::transaction).
 pub struct Tx(On);
 
 enum On {
     Sqlite(Lent<SqliteConnection>),
-    Postgres(Lent<sqlx::Transaction<'static, Postgres>>),
+    Postgres(Lent<Pooled<PgConnection>>),
 }
 
 impl Tx {
@@ -18,8 +18,8 @@ impl Tx {
         Self(On::Sqlite(conn))
     }
 
-    pub(crate) fn postgres(transaction: Lent<sqlx::Transaction<'static, Postgres>>) -> Self {
-        Self(On::Postgres(transaction))
+    pub(crate) fn postgres(pooled: Lent<Pooled<PgConnection>>) -> Self {
+        Self(On::Postgres(pooled))
     }
 
     /// A statement of this transaction, reading or writing.

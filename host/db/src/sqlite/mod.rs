@@ -6,31 +6,35 @@ mod writer;
 use std::{num::NonZero, path::Path, thread::available_parallelism, time::Duration};
 
 use sqlx::{
-    Connection, SqliteConnection, SqlitePool,
-    sqlite::{
-        SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
-    },
+    Connection, SqliteConnection,
+    sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous},
 };
 
 pub(crate) use self::writer::Turn;
 use self::writer::Writer;
 use crate::{
     Error,
+    pool::{Lendable, Limits, Pool},
     sql::{Answer, Want},
     tx::Lent,
 };
 
 /// How long to wait for another process that writes to the same file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a caller waits for a free reader.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Prepared statements kept per connection, enough for all of the hub's.
 const STATEMENTS: usize = 500;
+
+impl Lendable for SqliteConnection {
+    /// Its thread resets a statement whose caller has gone before it turns to the next one.
+    async fn recover(&mut self, _in_transaction: bool) -> sqlx::Result<()> {
+        self.ping().await
+    }
+}
 
 /// Where a statement runs.
 pub(crate) enum Target<'c> {
     /// On a reader.
-    Read(&'c SqlitePool),
+    Read(&'c Pool<SqliteConnection>),
     /// On the writer, on its own.
     Write(&'c Writer),
     /// On the writer, in a transaction.
@@ -45,7 +49,12 @@ impl Target<'_> {
         want: Want,
     ) -> Result<Answer<SqliteRow>, Error> {
         match self {
-            Self::Read(pool) => run(&mut *pool.acquire().await?, sql, arguments, want).await,
+            Self::Read(pool) => {
+                let mut pooled = pool.acquire().await?;
+                let answer = run(pooled.conn()?, sql, arguments, want).await?;
+                pooled.release();
+                Ok(answer)
+            }
             Self::Write(writer) => writer.write(sql, arguments, want).await,
             Self::Tx(lent) => {
                 let (conn, fate) = lent.parts()?;
@@ -75,7 +84,7 @@ async fn run(
 /// An open SQLite file.
 pub(crate) struct Sqlite {
     options: SqliteConnectOptions,
-    readers: SqlitePool,
+    readers: Pool<SqliteConnection>,
     writer: Writer,
 }
 
@@ -96,14 +105,8 @@ impl Sqlite {
         // The writer creates the file, so it comes before the readers.
         let conn = SqliteConnection::connect_with(&options).await?;
         let writer = Writer::spawn(conn, options.clone());
-        let readers = SqlitePoolOptions::new()
-            .max_connections(readers())
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .test_before_acquire(false)
-            .connect_with(options.clone().pragma("query_only", "ON"))
-            .await?;
+        let limits = Limits { max: readers(), ping_after: Duration::MAX, idle: Duration::MAX, age: Duration::MAX };
+        let readers = Pool::new(options.clone().pragma("query_only", "ON"), limits);
         Ok(Self { options, readers, writer })
     }
 

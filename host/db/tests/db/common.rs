@@ -45,7 +45,7 @@ impl Fixture {
             "HUB_TEST_POSTGRES must name a PostgreSQL server to test against, \
              as postgres://postgres@127.0.0.1:5432/postgres does",
         );
-        let name = format!("hub_db_{}", Uuid::new_v4().simple());
+        let name = format!("hub_db_{}", unique());
         admin(&url, format!("CREATE DATABASE {name}")).await;
         let (server, _) = url.rsplit_once('/').expect("HUB_TEST_POSTGRES must name a database");
         let config = Config::Postgres { url: format!("{server}/{name}"), max_connections: 10 };
@@ -74,6 +74,11 @@ impl Fixture {
             Home::Server { url, name } => admin(&url, format!("DROP DATABASE {name}")).await,
         }
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "no other test run may ever choose the same")]
+fn unique() -> String {
+    Uuid::new_v4().simple().to_string()
 }
 
 async fn admin(url: &str, sql: String) {

@@ -9,10 +9,10 @@ use crate::common::on_both;
 
 fn names(backend: &str) -> Vec<String> {
     let folder = format!("{}/../../migrations/{backend}", env!("CARGO_MANIFEST_DIR"));
-    let mut names: Vec<String> = fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.ends_with(".sql"))
+    let paths = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let mut names: Vec<String> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "sql"))
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
         .collect();
     names.sort();
     names

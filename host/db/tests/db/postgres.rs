@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hub_db::{Db, Error};
+use hub_db::{Config, Db, Error};
 use tokio::sync::Barrier;
 
 use crate::common::{Failure, Fixture, count};
@@ -153,24 +153,49 @@ async fn sessions_are_bounded_and_named() {
     fixture.remove().await;
 }
 
-/// The server ends the connections, as it does when it restarts: a fresh one takes over once they
-/// have been idle for a while, and until then a caller learns that it may try again.
+/// The server ends connections when it restarts.
 #[tokio::test]
 async fn a_lost_connection_is_replaced() {
     let fixture = Fixture::postgres().await;
     let kill = "SELECT pg_terminate_backend(pg_backend_pid())";
-    fixture.db.query(kill).execute().await.unwrap_err();
-    fixture.db.ping().await.unwrap();
-    let killed = fixture.db.transaction(async |mut tx| tx.query(kill).execute().await).await;
-    killed.unwrap_err();
-    fixture.db.transaction(async |mut tx| tx.query("SELECT 1").execute().await).await.unwrap();
+    for _ in 0..20 {
+        let lost = fixture.db.query(kill).execute().await.unwrap_err();
+        assert!(lost.is_unavailable(), "{lost}");
+        fixture.db.ping().await.unwrap();
+        let lost = fixture.db.transaction(async |mut tx| tx.query(kill).execute().await).await.unwrap_err();
+        assert!(lost.is_unavailable(), "{lost}");
+        fixture.db.transaction(async |mut tx| tx.query("SELECT 1").execute().await).await.unwrap();
+    }
+    fixture.remove().await;
+}
+
+/// All connections are in use and none comes back in time.
+#[tokio::test]
+async fn waiting_for_a_connection_has_an_end() {
+    let mut fixture = Fixture::postgres().await;
+    if let Config::Postgres { max_connections, .. } = &mut fixture.config {
+        *max_connections = 1;
+    }
+    let small = Db::connect(&fixture.config).await.unwrap();
+    small
+        .transaction(async |mut tx| {
+            tx.query("SELECT 1").execute().await?;
+            tokio::time::pause();
+            let refused = small.query("SELECT 1").execute().await.unwrap_err();
+            tokio::time::resume();
+            assert!(refused.is_unavailable(), "{refused}");
+            Ok::<_, Error>(())
+        })
+        .await
+        .unwrap();
+    small.ping().await.unwrap();
+    small.close().await;
     fixture.remove().await;
 }
 
 #[tokio::test]
 async fn a_server_that_does_not_answer_is_unavailable() {
-    let config =
-        hub_db::Config::Postgres { url: "postgres://nobody@127.0.0.1:1/nothing".to_owned(), max_connections: 1 };
+    let config = Config::Postgres { url: "postgres://nobody@127.0.0.1:1/nothing".to_owned(), max_connections: 1 };
     let Err(error) = Db::connect(&config).await else { panic!("nothing listens there") };
     assert!(error.is_unavailable(), "{error}");
 }

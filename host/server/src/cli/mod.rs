@@ -1,7 +1,7 @@
 //! The commands of the one binary.
 
 mod client;
-//DEMO mod demo;
+mod demo;
 mod key;
 mod module;
 mod network;
@@ -22,7 +22,7 @@ enum Command {
     /// Serve the hub
     Serve(serve::Serve),
     /// A hub with a demo network, keys, modules, and simulated servers and players, in one command
-    //DEMO Demo(demo::Demo),
+    Demo(demo::Demo),
     /// Networks (tenants), on the database itself
     #[command(subcommand)]
     Network(network::Network),
@@ -50,7 +50,7 @@ pub fn run() -> anyhow::Result<()> {
     runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve.run().await,
-            //DEMO Command::Demo(demo) => demo.run().await,
+            Command::Demo(demo) => demo.run().await,
             Command::Network(network) => network.run().await,
             Command::Key(key) => key.run().await,
             Command::Module(module) => module.run().await,

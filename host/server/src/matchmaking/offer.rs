@@ -54,8 +54,8 @@ impl Offer {
     pub(super) async fn rank(self, app: &App, network: NetworkId) -> (Vec<Place>, Ranking) {
         let Self { places, request, candidates, texts } = self;
         let ranking = match candidates {
-            Kind::Servers(candidates) => rank_servers(app, network, Candidates { request, candidates, texts }).await,
-            Kind::Worlds(candidates) => rank_worlds(app, network, Candidates { request, candidates, texts }).await,
+            Kind::Servers(candidates) => rank_servers(app, network, Candidates::new(request, candidates, texts)).await,
+            Kind::Worlds(candidates) => rank_worlds(app, network, Candidates::new(request, candidates, texts)).await,
         };
         (places, ranking)
     }

@@ -101,12 +101,12 @@ fn ranking(ranking: Ranking) -> Result<Input, String> {
         .collect();
     let texts = Arc::new(PlainTexts { candidates, regions });
     if !worlds {
-        return Ok(Input::Servers(Candidates { request, candidates: servers, texts }));
+        return Ok(Input::Servers(Candidates::new(request, servers, texts)));
     }
     let mut ids = vec![];
     let candidates =
         servers.iter().zip(&samples).map(|(server, sample)| world(server, position(&mut ids, &sample.server_id)));
-    Ok(Input::Worlds(Candidates { request, candidates: candidates.collect(), texts }))
+    Ok(Input::Worlds(Candidates::new(request, candidates.collect(), texts)))
 }
 
 impl Sample {
