@@ -163,8 +163,10 @@ fn whoever_does_not_read_learns_of_the_end() {
     let old = bus.subscribe(NETWORK, Some("a"), None, 0);
     let mut ended = std::pin::pin!(old.ended().wait());
     assert_eq!(now(ended.as_mut()), None);
+    assert!(!old.ended().is_over());
     let new = bus.subscribe(NETWORK, Some("a"), None, 0);
     assert_eq!(now(ended), Some(Some(End::Replaced)));
+    assert!(old.ended().is_over());
     assert_eq!(now(old.ended().wait()), Some(Some(End::Replaced)), "also later");
 
     let mut left = std::pin::pin!(new.ended().wait());
