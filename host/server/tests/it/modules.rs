@@ -74,7 +74,7 @@ async fn rank(hub: &Hub, owner: &Client, server_type: &str) -> Ranking {
     let texts =
         PlainTexts { candidates: vec![PlainCandidate::default(); 3], regions: vec!["EUROPE".into(), "ASIA".into()] };
     let candidates = vec![candidate(1), candidate(1), candidate(0)];
-    let input = Candidates { request: Arc::new(request), candidates, texts: Arc::new(texts) };
+    let input = Candidates::new(Arc::new(request), candidates, Arc::new(texts));
     service::rank_servers(&hub.app, owner.network.unwrap(), input).await
 }
 

@@ -54,7 +54,8 @@ pub(super) async fn logs(
         let most = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
         let (lines, following) = app.modules.logs.follow(caller.network, &name, most);
         let stopping = app.stopping().cancelled_owned();
-        let events = stream::iter(lines).chain(rest(following)).map(|line| event(&line)).take_until(stopping);
+        let events = stream::iter(lines).chain(rest(following)).map(|line| Ok::<_, Infallible>(event(&line)));
+        let events = events.take_until(stopping);
         return Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response());
     }
     let mut lines = app.modules.logs.newest(caller.network, &name, LINES);
@@ -75,7 +76,6 @@ fn rest(following: Receiver<Arc<Line>>) -> impl Stream<Item = Arc<Line>> {
     })
 }
 
-fn event(line: &Line) -> Result<Event, Infallible> {
-    let data = serde_json::to_string(line).unwrap_or_default();
-    Ok(Event::default().event("LOG").data(data))
+fn event(line: &Line) -> Event {
+    Event::default().event("LOG").data(serde_json::to_string(line).unwrap_or_default())
 }

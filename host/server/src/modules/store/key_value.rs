@@ -32,6 +32,14 @@ impl Stored {
     }
 }
 
+#[derive(sqlx::FromRow)]
+struct EntryRow {
+    value: Option<Vec<u8>>,
+    number: Option<i64>,
+    expires_at: Option<Millis>,
+    size: i64,
+}
+
 pub(in crate::modules) struct Entry {
     pub(in crate::modules) stored: Stored,
     pub(in crate::modules) size: i64,
@@ -112,7 +120,7 @@ pub(in crate::modules) async fn entry(
     key: &[u8],
     now: Millis,
 ) -> Result<Option<Entry>, Error> {
-    let row: Option<(Option<Vec<u8>>, Option<i64>, Option<Millis>, i64)> = tx
+    let row: Option<EntryRow> = tx
         .query(
             "SELECT value, number, expires_at, size FROM module_store
              WHERE network_id = $1 AND module = $2 AND key = $3",
@@ -122,10 +130,10 @@ pub(in crate::modules) async fn entry(
         .bind(key.to_vec())
         .optional()
         .await?;
-    Ok(row.map(|(value, number, expires_at, size)| Entry {
-        stored: Stored::from_parts(value, number),
-        size,
-        live: expires_at.is_none_or(|at| at > now),
+    Ok(row.map(|row| Entry {
+        stored: Stored::from_parts(row.value, row.number),
+        size: row.size,
+        live: row.expires_at.is_none_or(|at| at > now),
     }))
 }
 

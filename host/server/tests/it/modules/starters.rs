@@ -8,6 +8,8 @@ use super::{chain, point, upload};
 use crate::servers::{register, uuid};
 use crate::support::{Client, on_both};
 
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
 /// Uploads a starter module and makes it the one of its point.
 async fn install(owner: &Client, name: &str, at: &str, config: Value) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../plugins/{name}/{name}.wasm"));
@@ -59,12 +61,14 @@ on_both! {
         assert_eq!(events.next_named("CHAT").await.data["message"], "hello");
         chat(&owner, "too").await.expect_error(400, "chat_rejected");
         chat(&owner, "much").await.expect_error(400, "chat_rejected");
-        // Who keeps flooding is muted, and the mute is on the record.
+        hub.advance_ms(5_000);
+        chat(&owner, "patient").await.expect(204);
+        chat(&owner, "at").await.expect(204);
+        chat(&owner, "first").await.expect_error(400, "chat_rejected");
+        // Who floods again and again is muted, and the mute is on the record.
         let muted = events.next_named("PUNISHMENT").await.data["punishment"].clone();
         assert_eq!((&muted["type"], &muted["durationMs"]), (&json!("MUTE"), &json!(60_000)));
         assert_eq!(muted["playerUuid"], uuid(1));
-        hub.advance_ms(5_000);
-        chat(&owner, "patient").await.expect(204);
         assert_eq!(point(&owner, "chat").await["modules"][0]["failures"], 0);
 
         install(&owner, "chat-guard", "chat", json!({"words": ["heck"], "action": "REFUSE"})).await;
@@ -80,7 +84,6 @@ on_both! {
             });
             owner.post("/api/plugin/punishments/create", body).await.expect(200)["type"].clone()
         };
-        const DAY: u64 = 24 * 60 * 60 * 1000;
         assert_eq!(mute(1).await, "MUTE");
         hub.advance_ms(20 * DAY);
         assert_eq!(mute(1).await, "MUTE");

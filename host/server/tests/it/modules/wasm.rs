@@ -153,8 +153,7 @@ pub fn hoarding() -> Vec<u8> {
 
 /// Refuses the lines of players who are not online.
 pub fn only_online() -> Vec<u8> {
-    let imports =
-        r#"(import "network-hub:module/players@1.0.0" "online" (func $online (param i32 i32 i32)))"#;
+    let imports = r#"(import "network-hub:module/players@1.0.0" "online" (func $online (param i32 i32 i32)))"#;
     let data = r#"(data (i32.const 80) "who are you")"#;
     let body = r#"
         (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
@@ -171,8 +170,7 @@ pub fn only_online() -> Vec<u8> {
 
 /// Takes the first candidate that has exactly one player on it, and refuses where none has.
 pub fn lonely_first() -> Vec<u8> {
-    let imports =
-        r#"(import "network-hub:module/candidates@1.0.0" "players" (func $players (param i32 i32)))"#;
+    let imports = r#"(import "network-hub:module/candidates@1.0.0" "players" (func $players (param i32 i32)))"#;
     let data = r#"(data (i32.const 64) "nobody")"#;
     let rank = |name: &str| {
         format!(

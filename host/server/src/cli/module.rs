@@ -1,12 +1,11 @@
 //! `hub module …`: what an author does, and what an owner does with the result. All but building goes through the
 //! hub's HTTP API.
 
-mod build;
-
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
+use hub_sandbox::build::Built;
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
@@ -101,8 +100,9 @@ impl Module {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Build(build) => {
-                let built = build::build(&build.dir)?;
-                println!("built {} ({} bytes)", built.file.display(), built.bytes);
+                let (built, file) = build_module(build.dir).await?;
+                let points: Vec<_> = built.points.iter().map(ToString::to_string).collect();
+                println!("{}: {} bytes, serves {}", file.display(), built.component.len(), points.join(", "));
                 Ok(())
             }
             Self::Push(push) => push.run().await,
@@ -123,7 +123,7 @@ impl Module {
 
 impl Push {
     async fn run(self) -> anyhow::Result<()> {
-        let file = if self.path.is_dir() { build::build(&self.path)?.file } else { self.path };
+        let file = if self.path.is_dir() { build_module(self.path).await?.1 } else { self.path };
         let name = match self.name {
             Some(name) => name,
             None => stem(&file)?,
@@ -165,6 +165,10 @@ impl Logs {
         }
         Ok(())
     }
+}
+
+async fn build_module(folder: PathBuf) -> anyhow::Result<(Built, PathBuf)> {
+    Ok(tokio::task::spawn_blocking(move || hub_sandbox::build::build(&folder)).await??)
 }
 
 fn stem(file: &Path) -> anyhow::Result<String> {
