@@ -1,12 +1,24 @@
 # What the scripts share. Sourced, from the root of the checkout.
 
+# A fresh rustup is on the PATH of new login shells only.
+command -v cargo >/dev/null || export PATH="$HOME/.cargo/bin:$PATH"
+
 # Installs Debian packages by name, as root or through sudo.
 install_packages() {
   local sudo=
   [ "$(id -u)" -eq 0 ] || sudo=sudo
+  if ! command -v apt-get >/dev/null || { [ -n "$sudo" ] && ! command -v sudo >/dev/null; }; then
+    echo "please install (Debian's names): $*" >&2
+    return 1
+  fi
   echo "installing: $*" >&2
   $sudo apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# The linker of every build, and the compiler of SQLite and the allocator.
+need_compiler() {
+  command -v cc >/dev/null || install_packages gcc libc6-dev
 }
 
 # The folder of PostgreSQL's programs: initdb and pg_ctl are not on the PATH on Debian.
@@ -44,7 +56,7 @@ start_postgres() {
   mkdir -p "$data"
   chmod 755 "$1"
   [ "$(id -u)" -ne 0 ] || chown postgres "$data"
-  as_postgres "$bin/initdb" -D "$data" -U postgres -A trust -E UTF8 --no-sync >/dev/null
+  as_postgres "$bin/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null
   as_postgres "$bin/pg_ctl" -D "$data" -l "$data/log" -w start >/dev/null -o "-p $port -c listen_addresses=127.0.0.1 \
     -c unix_socket_directories= -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300 \
     -c shared_buffers=128MB"

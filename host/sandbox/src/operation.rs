@@ -5,19 +5,36 @@ use crate::contract::matchmaking::{MatchRequest, Refusal, ServerCandidate, World
 use crate::contract::{CallContext, Point, chat, punishment};
 use crate::limits::MAX_FOLLOW_UPS;
 use crate::state::State;
-use crate::texts::CandidateTexts;
+use crate::texts::{CandidateTexts, Picked};
 use std::sync::Arc;
 use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Lower};
 use wasmtime::{Result, Store};
 
 /// The input of a matchmaking call.
 pub struct Candidates<C> {
-    /// Who is looking for what.
-    pub request: Arc<MatchRequest>,
-    /// What they could join, in the order the hub would choose.
-    pub candidates: Vec<C>,
-    /// The candidates' texts, by position in `candidates`.
-    pub texts: Arc<dyn CandidateTexts>,
+    request: Arc<MatchRequest>,
+    candidates: Vec<C>,
+    texts: Arc<dyn CandidateTexts>,
+}
+
+impl<C: Candidate> Candidates<C> {
+    /// Who is looking for what, and what they could join: in the order the hub would choose, and numbered by
+    /// this function. `texts` knows the candidates by their positions.
+    pub fn new(request: Arc<MatchRequest>, mut candidates: Vec<C>, texts: Arc<dyn CandidateTexts>) -> Self {
+        for (index, candidate) in (0..).zip(&mut candidates) {
+            candidate.number(index);
+        }
+        Self { request, candidates, texts }
+    }
+
+    /// The candidates at these positions, in this order: what is left for the next module of a chain.
+    pub(crate) fn pick(&self, positions: &[u32]) -> Self {
+        let positions: Vec<_> = positions.iter().map(|&position| position as usize).collect();
+        let picked = positions.iter().filter_map(|&position| self.candidates.get(position).copied());
+        let candidates = picked.collect();
+        let texts = Arc::new(Picked { texts: Arc::clone(&self.texts), positions });
+        Self::new(Arc::clone(&self.request), candidates, texts)
+    }
 }
 
 /// A candidate that can be numbered.

@@ -1,6 +1,7 @@
 //! The texts of matchmaking candidates, looked up only when a module asks for them.
 
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Which text of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,5 +80,25 @@ impl CandidateTexts for PlainTexts {
     fn region_number(&self, name: &str) -> Option<u16> {
         let position = self.regions.iter().position(|region| region == name)?;
         u16::try_from(position).ok()
+    }
+}
+
+/// Texts of some of another call's candidates, by their positions there.
+pub(crate) struct Picked {
+    pub(crate) texts: Arc<dyn CandidateTexts>,
+    pub(crate) positions: Vec<usize>,
+}
+
+impl CandidateTexts for Picked {
+    fn text(&self, candidate: usize, text: Text) -> Option<&str> {
+        self.texts.text(*self.positions.get(candidate)?, text)
+    }
+
+    fn region_name(&self, region: u16) -> Option<&str> {
+        self.texts.region_name(region)
+    }
+
+    fn region_number(&self, name: &str) -> Option<u16> {
+        self.texts.region_number(name)
     }
 }

@@ -92,8 +92,8 @@ fn texts(world_id: &str) -> Arc<PlainTexts> {
 }
 
 fn servers() -> Candidates<ServerCandidate> {
-    let server = |index, region, current_players| ServerCandidate {
-        index,
+    let server = |region, current_players| ServerCandidate {
+        index: 0,
         region,
         state: GameState::Waiting,
         affinity: false,
@@ -103,12 +103,12 @@ fn servers() -> Candidates<ServerCandidate> {
         players_to_start: 8,
         players_needed: 8 - current_players,
     };
-    Candidates { request: request(None), candidates: vec![server(0, 0, 2), server(1, 1, 5)], texts: texts("") }
+    Candidates::new(request(None), vec![server(0, 2), server(1, 5)], texts(""))
 }
 
 fn worlds() -> Candidates<WorldCandidate> {
-    let world = |index, region, current_players| WorldCandidate {
-        index,
+    let world = |region, current_players, server| WorldCandidate {
+        index: 0,
         region,
         state: GameState::Idle,
         affinity: false,
@@ -117,14 +117,10 @@ fn worlds() -> Candidates<WorldCandidate> {
         free_slots: 16 - current_players,
         players_to_start: 0,
         players_needed: 0,
-        server: index,
+        server,
         server_free_slots: 100,
     };
-    Candidates {
-        request: request(Some("trial".into())),
-        candidates: vec![world(0, 0, 0), world(1, 1, 5)],
-        texts: texts("trial"),
-    }
+    Candidates::new(request(Some("trial".into())), vec![world(0, 0, 0), world(1, 5, 1)], texts("trial"))
 }
 
 fn line() -> chat::Line {

@@ -1,7 +1,7 @@
 //! The running hub: what its rooms share.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use hub_bus::{Bus, BusConfig};
 use hub_db::Db;
@@ -13,7 +13,7 @@ use crate::config::Settings;
 use crate::events::{self, Streams};
 use crate::geo::Geo;
 use crate::ids::Ids;
-use crate::modules::{self, Modules};
+use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
 use crate::punishments;
 use crate::servers::{self, Presence};
@@ -21,6 +21,17 @@ use crate::servers::{self, Presence};
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
 pub struct App(Arc<AppState>);
+
+/// A handle that does not keep the hub alive, for what the hub itself holds.
+#[derive(Clone)]
+pub struct WeakApp(Weak<AppState>);
+
+impl WeakApp {
+    /// The hub, while it is there.
+    pub fn upgrade(&self) -> Option<App> {
+        self.0.upgrade().map(App)
+    }
+}
 
 /// What the rooms share.
 pub struct AppState {
@@ -63,6 +74,7 @@ impl App {
         let db = Db::connect(&settings.database()).await?;
         db.migrate().await?;
         let bus = Bus::new(BusConfig::new(ids.seed()));
+        let modules = Modules::open(&settings, &ids)?;
         let app = Self(Arc::new(AppState {
             settings,
             clock,
@@ -73,14 +85,13 @@ impl App {
             streams: Streams::default(),
             keys: KeyCache::default(),
             presence: Presence::default(),
-            modules: Modules::default(),
+            modules,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }));
         app.spawn(networks::service::note_uses(app.clone()));
         events::start(&app);
         servers::start(&app).await?;
-        modules::start(&app).await?;
         punishments::start(&app);
         Ok(app)
     }
@@ -94,6 +105,11 @@ impl App {
                 () = work => {}
             }
         });
+    }
+
+    /// A handle that does not keep the hub alive.
+    pub fn downgrade(&self) -> WeakApp {
+        WeakApp(Arc::downgrade(&self.0))
     }
 
     /// Ends when the hub is to stop.

@@ -9,6 +9,8 @@ use figment::Figment;
 use figment::providers::{Env, Format as _, Serialized, Toml};
 use serde::{Deserialize, Serialize};
 
+use crate::modules::ModuleSettings;
+
 /// Options that say where the truth is kept. Every option is also an environment variable (`HUB_DATA` …) and a line
 /// of the config file.
 #[derive(Args, Clone, Debug, Default, Serialize)]
@@ -86,6 +88,9 @@ pub struct Settings {
     pub engines: Vec<String>,
     /// Milliseconds after its last heartbeat at which a server is offline.
     pub offline_after: u64,
+    /// Not for users.
+    #[serde(skip)]
+    pub modules: ModuleSettings,
 }
 
 impl Default for Settings {
@@ -98,6 +103,7 @@ impl Default for Settings {
             geo_routing: Switch::On,
             engines: vec!["MINECRAFT".to_owned(), "HYTALE".to_owned()],
             offline_after: 30_000,
+            modules: ModuleSettings::default(),
         }
     }
 }

@@ -132,7 +132,9 @@ impl PartialSchema for Identifier {
             .min_length(Some(1))
             .max_length(Some(255))
             // Not blank, and no control characters.
-            .pattern(Some(r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$"))
+            .pattern(Some(
+                r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
+            ))
             .into()
     }
 }

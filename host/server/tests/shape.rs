@@ -58,7 +58,8 @@ fn routes_leave_sql_to_the_store() {
     for file in rust_files(&source()) {
         let name = relative(&file);
         let text = fs::read_to_string(&file).unwrap();
-        let has_sql = ["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM"].iter().any(|verb| text.contains(&format!("\"{verb}")));
+        let has_sql =
+            ["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM"].iter().any(|verb| text.contains(&format!("\"{verb}")));
         assert!(!has_sql || name.contains("store"), "{name} holds SQL");
     }
 }

@@ -9,7 +9,6 @@ use crate::operation::{
 };
 use crate::report::CallReport;
 use crate::sandbox::Sandbox;
-use crate::texts::{CandidateTexts, Text};
 use std::sync::Arc;
 
 /// What identifies one run of a chain. Each module's context is made from it.
@@ -83,12 +82,12 @@ impl Sandbox {
     {
         let mut steps = Vec::new();
         let mut order: Option<Vec<u32>> = None;
-        let mut current = Arc::new(numbered(input));
+        let mut current = Arc::new(input);
         for link in chain.links() {
             let refused = match self.step::<O>(chain, link, call, &current, &mut steps).await {
                 Stepped::Answered(Ok(ranked)) if ranked.is_empty() => Some(None),
                 Stepped::Answered(Ok(ranked)) => {
-                    current = Arc::new(reordered(&current, &ranked));
+                    current = Arc::new(current.pick(&ranked));
                     order = Some(match order {
                         None => ranked,
                         Some(before) => ranked.iter().filter_map(|&at| before.get(at as usize).copied()).collect(),
@@ -224,42 +223,4 @@ enum Stepped<A> {
     Passed,
     /// It failed, and its owner would rather refuse than go on without it.
     Refuses,
-}
-
-fn numbered<C: Candidate>(mut input: Candidates<C>) -> Candidates<C> {
-    for (index, candidate) in (0..).zip(&mut input.candidates) {
-        candidate.number(index);
-    }
-    input
-}
-
-/// The candidates an answer left, as the next module's input.
-fn reordered<C: Candidate>(input: &Candidates<C>, ranked: &[u32]) -> Candidates<C> {
-    let places: Vec<_> = ranked.iter().map(|&at| at as usize).collect();
-    let candidates = places.iter().filter_map(|&at| input.candidates.get(at).copied()).collect();
-    numbered(Candidates {
-        request: Arc::clone(&input.request),
-        candidates,
-        texts: Arc::new(Reordered { texts: Arc::clone(&input.texts), places }),
-    })
-}
-
-/// Texts of candidates that a module before reordered.
-struct Reordered {
-    texts: Arc<dyn CandidateTexts>,
-    places: Vec<usize>,
-}
-
-impl CandidateTexts for Reordered {
-    fn text(&self, candidate: usize, text: Text) -> Option<&str> {
-        self.texts.text(*self.places.get(candidate)?, text)
-    }
-
-    fn region_name(&self, region: u16) -> Option<&str> {
-        self.texts.region_name(region)
-    }
-
-    fn region_number(&self, name: &str) -> Option<u16> {
-        self.texts.region_number(name)
-    }
 }

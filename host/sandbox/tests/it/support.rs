@@ -35,7 +35,8 @@ impl Bench {
     pub(crate) async fn refusal(&self, upload: Vec<u8>) -> String {
         match self.sandbox.prepare(upload).await {
             Err(PrepareError::Invalid(why)) => why,
-            other => panic!("{other:?}"),
+            Err(PrepareError::Internal(why)) => panic!("{why}"),
+            Ok(_) => panic!("it became a module"),
         }
     }
 
@@ -211,22 +212,20 @@ pub(crate) fn servers(regions: &[u16]) -> Candidates<ServerCandidate> {
         players_needed: 0,
     };
     let texts = |number| PlainCandidate { server_id: format!("s-{number}"), ..PlainCandidate::default() };
-    Candidates {
-        request: Arc::new(MatchRequest {
-            player: player(),
-            region: EUROPE,
-            server_type: "lobby".into(),
-            world_type: None,
-            affinity_game_id: None,
-            affinity_owner_scope: None,
-            affinity_owner_id: None,
-        }),
-        candidates: regions.iter().map(candidate).collect(),
-        texts: Arc::new(PlainTexts {
-            candidates: (0..regions.len()).map(texts).collect(),
-            regions: ["UNKNOWN", "EUROPE", "ASIA"].map(String::from).to_vec(),
-        }),
-    }
+    let request = MatchRequest {
+        player: player(),
+        region: EUROPE,
+        server_type: "lobby".into(),
+        world_type: None,
+        affinity_game_id: None,
+        affinity_owner_scope: None,
+        affinity_owner_id: None,
+    };
+    let texts = PlainTexts {
+        candidates: (0..regions.len()).map(texts).collect(),
+        regions: ["UNKNOWN", "EUROPE", "ASIA"].map(String::from).to_vec(),
+    };
+    Candidates::new(Arc::new(request), regions.iter().map(candidate).collect(), Arc::new(texts))
 }
 
 pub(crate) fn link(module: ModuleHandle, name: &str, config: &str, on_failure: OnFailure) -> Arc<Link> {

@@ -1,19 +1,16 @@
 //! The network's say: its modules see every line before anybody else does.
 
 use hub_sandbox::contract::PlayerRef;
-use hub_sandbox::contract::chat::{Decision, Line, Verdict};
+use hub_sandbox::contract::chat::{Line, Verdict};
 
 use crate::app::App;
 use crate::chat::model::ChatMessage;
+use crate::modules::service as modules;
 use crate::values::{NetworkId, Text};
 
 /// What becomes of a line.
 pub(super) async fn filter(app: &App, network: NetworkId, said: &ChatMessage) -> Verdict {
-    ask(app, network, line(said)).await
-}
-
-async fn ask(_app: &App, _network: NetworkId, _line: Line) -> Verdict {
-    Verdict { decision: Decision::Allow, mute: None }
+    modules::filter_chat(app, network, line(said)).await
 }
 
 fn line(said: &ChatMessage) -> Line {

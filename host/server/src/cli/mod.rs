@@ -1,8 +1,9 @@
 //! The commands of the one binary.
 
 mod client;
-//DEMO mod demo;
+mod demo;
 mod key;
+mod module;
 mod network;
 mod serve;
 
@@ -21,27 +22,39 @@ enum Command {
     /// Serve the hub
     Serve(serve::Serve),
     /// A hub with a demo network, keys, modules, and simulated servers and players, in one command
-    //DEMO Demo(demo::Demo),
+    Demo(demo::Demo),
     /// Networks (tenants), on the database itself
     #[command(subcommand)]
     Network(network::Network),
     /// API keys, on the database itself
     #[command(subcommand)]
     Key(key::Key),
+    /// Modules: build one, upload it, put it into a chain
+    #[command(subcommand)]
+    Module(module::Module),
     /// Print the OpenAPI document
     Openapi,
+    /// Compile the one module that standard input holds; the hub calls itself with it
+    #[command(hide = true)]
+    CompileModule,
 }
 
 /// Runs the command that the process was started with.
 pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
+    if matches!(cli.command, Command::CompileModule) {
+        // It puts itself under limits that leave no room for a runtime's threads.
+        return Ok(hub_sandbox::child_main(std::io::stdin().lock(), std::io::stdout().lock())?);
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         match cli.command {
             Command::Serve(serve) => serve.run().await,
-            //DEMO Command::Demo(demo) => demo.run().await,
+            Command::Demo(demo) => demo.run().await,
             Command::Network(network) => network.run().await,
             Command::Key(key) => key.run().await,
+            Command::Module(module) => module.run().await,
+            Command::CompileModule => Ok(()),
             Command::Openapi => {
                 println!("{}", serde_json::to_string_pretty(&crate::http::document())?);
                 Ok(())

@@ -7,7 +7,6 @@
 //! The room owns no tables: reservations live as long as presence does.
 
 mod candidate;
-mod chain;
 mod direct;
 mod explanation;
 mod model;

@@ -9,7 +9,7 @@ use hub_sandbox::{CandidateTexts, Candidates, Text};
 use crate::app::App;
 use crate::geo::Region;
 use crate::matchmaking::candidate::{Asker, Candidate};
-use crate::matchmaking::chain::{Ranking, rank_servers, rank_worlds};
+use crate::modules::service::{Ranking, rank_servers, rank_worlds};
 use crate::matchmaking::model::{Mode, Place, Wish};
 use crate::servers::{Facts, GameState};
 use crate::values::{Identifier, NetworkId};
@@ -54,8 +54,8 @@ impl Offer {
     pub(super) async fn rank(self, app: &App, network: NetworkId) -> (Vec<Place>, Ranking) {
         let Self { places, request, candidates, texts } = self;
         let ranking = match candidates {
-            Kind::Servers(candidates) => rank_servers(app, network, Candidates { request, candidates, texts }).await,
-            Kind::Worlds(candidates) => rank_worlds(app, network, Candidates { request, candidates, texts }).await,
+            Kind::Servers(candidates) => rank_servers(app, network, Candidates::new(request, candidates, texts)).await,
+            Kind::Worlds(candidates) => rank_worlds(app, network, Candidates::new(request, candidates, texts)).await,
         };
         (places, ranking)
     }

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::config::Switch;
 use crate::geo::Region;
 use crate::matchmaking::candidate::{Asker, Bar, Candidate};
-use crate::matchmaking::chain::{Ranking, has_chain};
+use crate::modules::service::{Ranking, has_chain};
 use crate::matchmaking::explanation::{DecidedBy, Explanation};
 use crate::matchmaking::model::{Match, MatchResult, Mode, Place, Wish};
 use crate::matchmaking::offer::Offer;

@@ -1,19 +1,22 @@
 //! Modules: the network's own WebAssembly at the extension points.
+//!
+//! An upload is compiled and tried, and is then a numbered version that never changes. A point's chain names the
+//! versions that run there and in which order; what a chain decides is a proposal that the room which asked carries out.
+//!
+//! Invariants: a version's number is never used again, not even after it was deleted; what a chain names is READY,
+//! serves the point and cannot be deleted; a chain is swapped whole, so that each call runs one chain from start to end;
+//! a module's store never holds more than its quota; nothing a module does or says reaches another network.
+//! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `module_store`, `module_store_usage`.
 
-use utoipa_axum::router::OpenApiRouter;
+mod compiler;
+mod host;
+mod live;
+mod logs;
+mod model;
+mod routes;
+pub mod service;
+mod store;
 
-use crate::app::App;
-
-/// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-}
-
-/// The loaded modules and chains.
-#[derive(Debug, Default)]
-pub struct Modules {}
-
-/// Loads what is active and starts the room's background work.
-pub(crate) async fn start(_app: &App) -> anyhow::Result<()> {
-    Ok(())
-}
+pub use compiler::ModuleSettings;
+pub use live::Modules;
+pub use routes::router;

@@ -26,10 +26,7 @@ pub struct KeyCache {
 
 impl Default for KeyCache {
     fn default() -> Self {
-        Self {
-            rows: Cache::builder().max_capacity(CAPACITY).time_to_live(FRESH_FOR).build(),
-            used: RwLock::default(),
-        }
+        Self { rows: Cache::builder().max_capacity(CAPACITY).time_to_live(FRESH_FOR).build(), used: RwLock::default() }
     }
 }
 

@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn what_is_no_key_is_no_key() {
-        for text in ["", "hub_", "hub__", "é", "hub_abc_déf", "hub_123456789012_éééééééééééééééééééé"] {
+        for text in ["", "hub_", "hub__", "é", "hub_abc_déf", "hub_123456789012_éééééééééééééééééééé"]
+        {
             assert_eq!(parse(text), None);
         }
     }

@@ -1,10 +1,11 @@
 //! The network's say: its modules see every punishment before it is made, and may look at a player's record.
 
 use hub_sandbox::contract::players;
-use hub_sandbox::contract::punishment::{self, Decision, Proposal, Verdict};
+use hub_sandbox::contract::punishment::{self, Decision, Proposal};
 
 use crate::app::App;
 use crate::clock::Millis;
+use crate::modules::service as modules;
 use crate::punishments::model::{Draft, Punishment, Span, Target, Terms};
 use crate::punishments::service::PunishmentsError;
 use crate::values::NetworkId;
@@ -15,17 +16,13 @@ pub(super) async fn review(
     network: NetworkId,
     draft: &Draft,
 ) -> Result<(Terms, Vec<Terms>), PunishmentsError> {
-    let verdict = ask(app, network, proposal(draft)).await;
+    let verdict = modules::review_punishment(app, network, proposal(draft)).await;
     let terms = match verdict.decision {
         Decision::Accept => draft.terms.clone(),
         Decision::Amend(terms) => terms.into(),
         Decision::Refuse(reason) => return Err(PunishmentsError::Rejected(reason)),
     };
     Ok((terms, verdict.follow_ups.into_iter().map(Terms::from).collect()))
-}
-
-async fn ask(_app: &App, _network: NetworkId, _proposal: Proposal) -> Verdict {
-    Verdict { decision: Decision::Accept, follow_ups: vec![] }
 }
 
 fn proposal(draft: &Draft) -> Proposal {

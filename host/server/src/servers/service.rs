@@ -235,8 +235,19 @@ pub(crate) fn snapshot(app: &App, network: NetworkId, id: &Identifier) -> Option
     app.presence.with(network, |presence| presence.server(id.as_str(), now).map(|server| server.snapshot()))
 }
 
+/// Who is on a server, or in one of its worlds, in the order of their UUIDs.
+pub(crate) fn players_on(app: &App, network: NetworkId, server_id: &str, world_id: Option<&str>) -> Vec<PlayerId> {
+    let now = app.clock.now();
+    let locations = app
+        .presence
+        .with(network, |presence| presence.players(now, |server| server.facts.server_id.as_str() == server_id));
+    let in_world = |at: &Location| world_id.is_none() || at.world_id.as_ref().map(Identifier::as_str) == world_id;
+    let mut players: Vec<_> = locations.iter().filter(|at| in_world(at)).map(|at| at.player).collect();
+    players.sort_unstable();
+    players
+}
+
 /// Where the player is, if they are online.
-#[allow(dead_code, reason = "asked by rooms to come")]
 pub(crate) fn online_player(app: &App, network: NetworkId, player: PlayerId) -> Option<Location> {
     let now = app.clock.now();
     app.presence.with(network, |presence| presence.locate(player, now))

@@ -1,1 +1,613 @@
-//! Tests of the room `modules`.
+//! Modules: uploaded, put into chains, run, cut off.
+
+mod command;
+mod starters;
+mod wasm;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub::modules::service::{self, ChatDecision, Point, Ranking};
+use hub_sandbox::contract::PlayerRef;
+use hub_sandbox::contract::chat::{Decision, Line};
+use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
+use hub_sandbox::{Candidates, PlainCandidate, PlainTexts};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::servers::{join, register, uuid};
+use crate::support::{Answer, Backend, Client, Hub, NOW, on_both};
+
+async fn upload(owner: &Client, name: &str, bytes: Vec<u8>) -> Answer {
+    let path = format!("/api/manage/modules?name={name}");
+    owner.send(owner.request(Method::POST, &path).header("Content-Type", "application/wasm").body(bytes)).await
+}
+
+async fn chain(owner: &Client, point: &str, modules: Value) -> Answer {
+    owner.put(&format!("/api/manage/extension-points/{point}"), json!({"modules": modules})).await
+}
+
+async fn point(owner: &Client, point: &str) -> Value {
+    owner.get(&format!("/api/manage/extension-points/{point}")).await.expect(200).clone()
+}
+
+async fn say(hub: &Hub, owner: &Client, message: &str) -> ChatDecision {
+    let line = Line {
+        player: PlayerRef { uuid: "069a79f4-44e9-4726-a5be-fca90e38aaf5".into(), name: "Notch".into() },
+        message: message.into(),
+        server_id: "lobby-1".into(),
+        server_type: "lobby".into(),
+        world: None,
+        rank: None,
+    };
+    service::filter_chat(&hub.app, owner.network.unwrap(), line).await
+}
+
+fn refused(decision: &ChatDecision) -> &str {
+    match &decision.decision {
+        Decision::Refuse(reason) => reason,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+async fn rank(hub: &Hub, owner: &Client, server_type: &str) -> Ranking {
+    let candidate = |region| ServerCandidate {
+        index: 0,
+        region,
+        state: GameState::Idle,
+        affinity: false,
+        current_players: 0,
+        max_players: 10,
+        free_slots: 10,
+        players_to_start: 0,
+        players_needed: 0,
+    };
+    let request = MatchRequest {
+        player: PlayerRef { uuid: "069a79f4-44e9-4726-a5be-fca90e38aaf5".into(), name: "Notch".into() },
+        region: 0,
+        server_type: server_type.into(),
+        world_type: None,
+        affinity_game_id: None,
+        affinity_owner_scope: None,
+        affinity_owner_id: None,
+    };
+    let texts =
+        PlainTexts { candidates: vec![PlainCandidate::default(); 3], regions: vec!["EUROPE".into(), "ASIA".into()] };
+    let candidates = vec![candidate(1), candidate(1), candidate(0)];
+    let input = Candidates { request: Arc::new(request), candidates, texts: Arc::new(texts) };
+    service::rank_servers(&hub.app, owner.network.unwrap(), input).await
+}
+
+on_both! {
+    async fn an_upload_becomes_a_numbered_version(hub: Hub) {
+        let owner = hub.network().await;
+        let bytes = wasm::moody(1);
+        let made = upload(&owner, "moody", bytes.clone()).await.expect(201).clone();
+        assert_eq!((&made["name"], &made["version"], &made["state"]), (&json!("moody"), &json!(1), &json!("READY")));
+        assert_eq!((&made["points"], &made["worldVersion"]), (&json!(["chat"]), &json!("1.0.0")));
+        assert_eq!((&made["sizeBytes"], &made["createdAt"]), (&json!(bytes.len()), &json!(NOW)));
+        assert_eq!(made["sha256"].as_str().unwrap().len(), 64);
+
+        // The same bytes are the same version; others the next; another name counts for itself.
+        assert_eq!(upload(&owner, "moody", bytes.clone()).await.expect(200), &made);
+        assert_eq!(upload(&owner, "moody", wasm::moody(2)).await.expect(201)["version"], 2);
+        assert_eq!(upload(&owner, "other", bytes.clone()).await.expect(201)["version"], 1);
+
+        assert_eq!(owner.get("/api/manage/modules/moody/1").await.expect(200), &made);
+        let list = owner.get("/api/manage/modules").await.expect(200).clone();
+        let named: Vec<_> = list["items"].as_array().unwrap().iter().map(|it| (&it["name"], &it["version"])).collect();
+        assert_eq!(named, [(&json!("moody"), &json!(2)), (&json!("other"), &json!(1))]);
+        assert_eq!(list["total"], 2);
+        let versions = owner.get("/api/manage/modules/moody?limit=1&page=1").await.expect(200).clone();
+        assert_eq!((&versions["items"][0]["version"], &versions["total"]), (&json!(1), &json!(2)));
+
+        let download = owner.request(Method::GET, "/api/manage/modules/moody/1/wasm").send().await.unwrap();
+        assert_eq!(download.headers()["content-type"], "application/wasm");
+        assert_eq!(download.bytes().await.unwrap(), bytes);
+
+        // A number is never used again.
+        owner.delete("/api/manage/modules/moody/2").await.expect(204);
+        owner.get("/api/manage/modules/moody/2").await.expect_error(404, "unknown_module");
+        owner.delete("/api/manage/modules/moody/2").await.expect_error(404, "unknown_module");
+        assert_eq!(upload(&owner, "moody", wasm::moody(2)).await.expect(201)["version"], 3);
+        for path in ["nobody", "moody/9", "moody/9/wasm", "nobody/logs"] {
+            owner.get(&format!("/api/manage/modules/{path}")).await.expect_error(404, "unknown_module");
+        }
+        owner.get("/api/manage/modules/moody/first").await.expect_error(400, "invalid_request");
+    }
+
+    async fn what_cannot_be_a_module_is_said_why(hub: Hub) {
+        let owner = hub.network().await;
+        for (bytes, hint) in [
+            (vec![], ""),
+            (b"not a module".to_vec(), ""),
+            (wat::parse_str("(module)").unwrap(), "component type"),
+            (wasm::wasi(), "WASI"),
+            (wasm::trapping(), "trial call"),
+            (wasm::moody(1)[..100].to_vec(), ""),
+        ] {
+            let answer = upload(&owner, "bad", bytes).await;
+            answer.expect_error(400, "invalid_module");
+            let error = answer.body["error"].as_str().unwrap();
+            assert!(error.starts_with("This can't be a module: ") && error.contains(hint), "{error}");
+        }
+        // Nothing of it was kept, and the number is still to be had.
+        owner.get("/api/manage/modules/bad").await.expect_error(404, "unknown_module");
+        assert_eq!(upload(&owner, "bad", wasm::moody(1)).await.expect(201)["version"], 1);
+
+        for name in ["", "Bad", "9bad", "a_b", "a%2Fb", &"a".repeat(65)] {
+            upload(&owner, name, wasm::moody(1)).await.expect_error(400, "invalid_request");
+        }
+        let unnamed = owner.request(Method::POST, "/api/manage/modules").body(wasm::moody(1));
+        owner.send(unnamed).await.expect_error(400, "invalid_request");
+        let large = owner.request(Method::POST, "/api/manage/modules?name=large").body(vec![0; 64 * 1024 * 1024 + 1]);
+        owner.send(large).await.expect_error(413, "body_too_large");
+    }
+
+    async fn the_largest_module_is_taken_and_given_back(hub: Hub) {
+        let owner = hub.network().await;
+        let bytes = wasm::padded(wasm::moody(1), 64 * 1024 * 1024);
+        assert_eq!(upload(&owner, "large", bytes.clone()).await.expect(201)["sizeBytes"], 64 * 1024 * 1024);
+        let download = owner.request(Method::GET, "/api/manage/modules/large/1/wasm").send().await.unwrap();
+        assert!(download.bytes().await.unwrap() == bytes);
+        chain(&owner, "chat", json!([{"name": "large", "version": 1}])).await.expect(200);
+        assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
+    }
+
+    async fn modules_see_who_is_online_and_where(hub: Hub) {
+        let owner = hub.network().await;
+        for server in ["a", "b", "c"] {
+            register(&owner, server, json!({})).await;
+        }
+        upload(&owner, "only-online", wasm::only_online()).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "only-online", "version": 1}])).await.expect(200);
+        let line = json!({"playerUuid": uuid(1), "playerName": "p1", "message": "hi", "serverId": "a"});
+        owner.post("/api/plugin/chat", line.clone()).await.expect_error(400, "chat_rejected");
+        join(&owner, "b", 1).await;
+        owner.post("/api/plugin/chat", line.clone()).await.expect(204);
+        // In another network nobody of that UUID is online.
+        let other = hub.network().await;
+        upload(&other, "only-online", wasm::only_online()).await.expect(201);
+        chain(&other, "chat", json!([{"name": "only-online", "version": 1}])).await.expect(200);
+        other.post("/api/plugin/chat", line).await.expect_error(400, "chat_rejected");
+
+        upload(&owner, "lonely-first", wasm::lonely_first()).await.expect(201);
+        chain(&owner, "matchmaking", json!([{"name": "lonely-first", "version": 1}])).await.expect(200);
+        join(&owner, "c", 2).await;
+        join(&owner, "c", 3).await;
+        let find = json!({"playerUuid": uuid(9), "playerName": "p9", "serverType": "lobby"});
+        let found = owner.post("/api/plugin/matchmaking/find", find).await.expect(200).clone();
+        assert_eq!(found["matchedServer"]["serverId"], "b", "{found}");
+    }
+
+    async fn a_chain_is_put_looked_at_and_rolled_back(hub: Hub) {
+        let owner = hub.network().await;
+        assert_eq!(point(&owner, "chat").await, json!({"point": "chat", "revision": 0, "modules": []}));
+        owner.post("/api/manage/extension-points/chat/rollback", json!({})).await
+            .expect_error(400, "nothing_to_roll_back");
+        upload(&owner, "moody", wasm::moody(1)).await.expect(201);
+        upload(&owner, "last-first", wasm::last_first()).await.expect(201);
+        assert_eq!(say(&hub, &owner, "R").await.decision, Decision::Allow);
+
+        let put = chain(&owner, "chat", json!([{"name": "moody", "version": 1, "config": {"a": [1, "x"]}}])).await;
+        let put = put.expect(200).clone();
+        assert_eq!(put["modules"][0], json!({
+            "name": "moody", "version": 1, "config": {"a": [1, "x"]}, "mode": "ACTIVE", "percent": 100,
+            "onFailure": "SKIP", "instances": "FRESH", "calls": 0, "failures": 0, "p50Micros": 0, "p99Micros": 0,
+            "fuelP50": 0, "breaker": "CLOSED",
+        }));
+        assert_eq!(put["revision"], 1);
+        // In effect for the next call.
+        assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
+        assert_eq!(say(&hub, &owner, "W").await.decision, Decision::Rewrite("polite".into()));
+        assert_eq!(say(&hub, &owner, "U").await.mute.unwrap().duration_ms, 60_000);
+        let shown = point(&owner, "chat").await;
+        assert_eq!((&shown["modules"][0]["calls"], &shown["modules"][0]["failures"]), (&json!(3), &json!(0)));
+        assert!(shown["modules"][0]["fuelP50"].as_u64().unwrap() > 0);
+        assert!(shown["modules"][0]["p50Micros"].as_u64().unwrap() > 0);
+
+        // The same again changes nothing; a module that stays keeps its counts.
+        let same = json!([{"name": "moody", "version": 1, "config": {"a": [1, "x"]}, "onFailure": null}]);
+        assert_eq!(chain(&owner, "chat", same.clone()).await.expect(200)["revision"], 1);
+        let two = json!([same[0], {"name": "moody", "version": 1, "onFailure": "REFUSE"}]);
+        let two = chain(&owner, "chat", two).await.expect(200).clone();
+        assert_eq!((&two["modules"][0]["calls"], &two["modules"][1]["calls"]), (&json!(3), &json!(0)));
+
+        assert_eq!(chain(&owner, "chat", json!([])).await.expect(200)["modules"], json!([]));
+        assert_eq!(say(&hub, &owner, "R").await.decision, Decision::Allow);
+        let path = "/api/manage/extension-points/chat/rollback";
+        let back = owner.post(path, json!({})).await.expect(200).clone();
+        assert_eq!((back["modules"].as_array().unwrap().len(), &back["revision"]), (2, &json!(4)));
+        assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
+        // Once more restores the one that was just left.
+        assert_eq!(owner.post(path, json!({})).await.expect(200)["modules"], json!([]));
+        assert_eq!(say(&hub, &owner, "R").await.decision, Decision::Allow);
+    }
+
+    async fn a_chain_that_cannot_run_is_refused(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "moody", wasm::moody(1)).await.expect(201);
+        let link = json!({"name": "moody", "version": 1});
+        let with = |field: &str, value: Value| {
+            let mut link = link.clone();
+            link[field] = value;
+            json!([link])
+        };
+        for (modules, code) in [
+            (with("name", json!("nobody")), "unknown_module"),
+            (with("version", json!(2)), "unknown_module"),
+            (with("version", json!(0)), "unknown_module"),
+            (with("version", json!("1")), "invalid_request"),
+            (with("config", json!([])), "invalid_request"),
+            (with("config", json!({"large": "x".repeat(64 * 1024)})), "invalid_request"),
+            (with("percent", json!(0)), "invalid_request"),
+            (with("percent", json!(101)), "invalid_request"),
+            (with("onFailure", json!("IGNORE")), "invalid_request"),
+            (with("mode", json!("LOUD")), "invalid_request"),
+            (with("mode", json!("CANARY")), "mode_unavailable"),
+            (with("mode", json!("SHADOW")), "mode_unavailable"),
+            (with("instances", json!("REUSED")), "mode_unavailable"),
+            (json!([{"name": "moody"}]), "invalid_request"),
+            (json!({}), "invalid_request"),
+            (Value::Null, "invalid_request"),
+            (Value::Array(vec![link.clone(); 17]), "invalid_request"),
+        ] {
+            chain(&owner, "chat", modules).await.expect_error(400, code);
+        }
+        chain(&owner, "punishment", json!([link])).await.expect_error(400, "point_not_offered");
+        chain(&owner, "weather", json!([link])).await.expect_error(404, "unknown_point");
+        owner.get("/api/manage/extension-points/weather").await.expect_error(404, "unknown_point");
+        owner.post("/api/manage/extension-points/weather/rollback", json!({})).await.expect_error(404, "unknown_point");
+        assert_eq!(point(&owner, "chat").await["modules"], json!([]));
+        chain(&owner, "chat", Value::Array(vec![link; 16])).await.expect(200);
+    }
+
+    async fn a_module_in_a_chain_cannot_be_deleted(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "moody", wasm::moody(1)).await.expect(201);
+        upload(&owner, "moody", wasm::moody(2)).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
+        owner.delete("/api/manage/modules/moody/1").await.expect_error(400, "module_in_use");
+        owner.delete("/api/manage/modules/moody/2").await.expect(204);
+        chain(&owner, "chat", json!([])).await.expect(200);
+        owner.delete("/api/manage/modules/moody/1").await.expect(204);
+        // What it rolls back to is gone.
+        owner.post("/api/manage/extension-points/chat/rollback", json!({})).await.expect_error(400, "unknown_module");
+        assert_eq!(say(&hub, &owner, "R").await.decision, Decision::Allow);
+    }
+
+    async fn modules_rank_candidates(hub: Hub) {
+        let owner = hub.network().await;
+        assert_eq!(rank(&hub, &owner, "lobby").await, Ranking::BuiltIn);
+        assert!(!service::has_chain(&hub.app, owner.network.unwrap(), Point::Matchmaking));
+        upload(&owner, "last-first", wasm::last_first()).await.expect(201);
+        chain(&owner, "matchmaking", json!([{"name": "last-first", "version": 1}])).await.expect(200);
+        assert!(service::has_chain(&hub.app, owner.network.unwrap(), Point::Matchmaking));
+        assert!(!service::has_chain(&hub.app, owner.network.unwrap(), Point::Chat));
+        assert_eq!(rank(&hub, &owner, "lobby").await, Ranking::Order(vec![2]));
+        assert_eq!(rank(&hub, &owner, "Restricted").await, Ranking::Refused("closed".into()));
+        // An index that is no candidate's is no answer.
+        assert_eq!(rank(&hub, &owner, "Nonsense").await, Ranking::BuiltIn);
+        assert_eq!(point(&owner, "matchmaking").await["modules"][0]["failures"], 1);
+        chain(&owner, "matchmaking", json!([])).await.expect(200);
+        assert_eq!(rank(&hub, &owner, "lobby").await, Ranking::BuiltIn);
+    }
+
+    async fn what_a_module_does_wrong_costs_its_own_call_only(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "moody", wasm::moody(1)).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
+        for (message, failure) in [
+            ("T: trap", "trap"),
+            ("M: memory", "out_of_memory"),
+            ("D: deep recursion", "trap"),
+            ("N: nonsense", "invalid_answer"),
+        ] {
+            assert_eq!(say(&hub, &owner, message).await.decision, Decision::Allow, "{message}");
+            let logs = owner.get("/api/manage/modules/moody/logs?limit=1").await.expect(200).clone();
+            let line = &logs["items"][0];
+            assert_eq!((&line["failure"], &line["level"]), (&json!(failure), &json!("ERROR")), "{message}: {line}");
+        }
+        assert_eq!(point(&owner, "chat").await["modules"][0]["failures"], 4);
+
+        // With REFUSE, a failure refuses what was asked.
+        chain(&owner, "chat", json!([{"name": "moody", "version": 1, "onFailure": "REFUSE"}])).await.expect(200);
+        refused(&say(&hub, &owner, "T").await);
+        assert_eq!(say(&hub, &owner, "hello").await.decision, Decision::Allow);
+
+        // After five failures it is left alone for half a minute.
+        for _ in 0..4 {
+            say(&hub, &owner, "T").await;
+        }
+        assert_eq!(point(&owner, "chat").await["modules"][0]["breaker"], "OPEN");
+        assert_eq!(say(&hub, &owner, "R").await.decision, Decision::Allow);
+        hub.advance_ms(30_000);
+        assert_eq!(point(&owner, "chat").await["modules"][0]["breaker"], "HALF_OPEN");
+        assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
+        assert_eq!(point(&owner, "chat").await["modules"][0]["breaker"], "CLOSED");
+    }
+
+    async fn what_modules_log_is_kept_and_followed(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "moody", wasm::moody(1)).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
+        let empty = owner.get("/api/manage/modules/moody/logs").await.expect(200).clone();
+        assert_eq!((&empty["items"], &empty["total"]), (&json!([]), &json!(0)));
+        for number in 1..=3 {
+            say(&hub, &owner, &format!("G{number}")).await;
+        }
+        let page = owner.get("/api/manage/modules/moody/logs?limit=2").await.expect(200).clone();
+        let messages: Vec<_> = page["items"].as_array().unwrap().iter().map(|line| &line["message"]).collect();
+        assert_eq!((messages, &page["total"]), (vec![&json!("G3"), &json!("G2")], &json!(3)));
+        let line = &page["items"][0];
+        assert_eq!((&line["at"], &line["point"], &line["version"]), (&json!(NOW), &json!("chat"), &json!(1)));
+        assert_eq!((&line["level"], &line["failure"]), (&json!("INFO"), &Value::Null));
+
+        let tail = owner.request(Method::GET, "/api/manage/modules/moody/logs?limit=1");
+        let mut tail = crate::support::Events::open(tail.header("Accept", "text/event-stream")).await;
+        assert_eq!(tail.next_named("LOG").await.data["message"], "G3");
+        say(&hub, &owner, "G4").await;
+        assert_eq!(tail.next_named("LOG").await.data["message"], "G4");
+    }
+
+    async fn a_dry_run_tells_all_and_changes_nothing(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "counting", wasm::counting()).await.expect(201);
+        upload(&owner, "moody", wasm::moody(1)).await.expect(201);
+        upload(&owner, "last-first", wasm::last_first()).await.expect(201);
+        let run = async |module: &str, body: Value| {
+            owner.post(&format!("/api/manage/modules/{module}/1/dry-run"), body).await
+        };
+        let line = |message: &str| json!({
+            "player": {"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"},
+            "message": message, "serverId": "a", "serverType": "lobby",
+        });
+        let chat = |message: &str| json!({"point": "chat", "input": line(message), "config": {}});
+        for _ in 0..4 {
+            let report = run("counting", chat("hello")).await.expect(200).clone();
+            assert_eq!(report["output"]["decision"], "allow", "{report}");
+            assert_eq!(report["hostCalls"].as_array().unwrap().len(), 1);
+            assert_eq!(report["failure"], Value::Null);
+        }
+        let logged = run("moody", chat("G")).await.expect(200).clone();
+        assert_eq!(logged["logs"], json!([{"level": "INFO", "message": "G"}]));
+        assert!(logged["fuel"].as_u64().unwrap() > 0 && logged["memoryBytes"].as_u64().unwrap() > 0);
+        assert!(logged["durationMicros"].as_u64().unwrap() > 0);
+        assert_eq!(run("moody", chat("G")).await.expect(200)["fuel"], logged["fuel"]);
+        let failed = run("moody", chat("T")).await.expect(200).clone();
+        assert_eq!((&failed["output"], &failed["failure"]["code"]), (&Value::Null, &json!("trap")));
+        // Production's log and counts are production's alone.
+        assert_eq!(owner.get("/api/manage/modules/moody/logs").await.expect(200)["total"], 0);
+
+        let player = json!({"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"});
+        let servers = json!([{"serverId": "a", "region": "ASIA"}, {"serverId": "b", "maxPlayers": 9}]);
+        let request = json!({"player": player, "serverType": "lobby", "servers": servers});
+        let ranked = run("last-first", json!({"point": "matchmaking", "input": request})).await.expect(200).clone();
+        assert_eq!(ranked["output"], json!({"order": [1]}));
+
+        run("moody", json!({"point": "weather", "input": {}})).await.expect_error(404, "unknown_point");
+        run("moody", json!({"point": "punishment", "input": {
+            "terms": {"type": "MUTE", "reason": "spam"}, "ipBased": false,
+        }})).await.expect_error(400, "point_not_offered");
+        run("moody", json!({"point": "chat", "input": {}})).await.expect_error(400, "invalid_request");
+        run("moody", json!({"point": "chat"})).await.expect_error(400, "invalid_request");
+        run("nobody", chat("hello")).await.expect_error(404, "unknown_module");
+    }
+
+    async fn a_modules_store_counts_expires_and_survives(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "counting", wasm::counting()).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "counting", "version": 1}])).await.expect(200);
+        assert_eq!(say(&hub, &owner, "one").await.decision, Decision::Allow);
+        assert_eq!(say(&hub, &owner, "two").await.decision, Decision::Allow);
+        assert_eq!(refused(&say(&hub, &owner, "three").await), "slow down");
+
+        // Another network's module of the same name counts for itself.
+        let other = hub.network().await;
+        upload(&other, "counting", wasm::counting()).await.expect(201);
+        chain(&other, "chat", json!([{"name": "counting", "version": 1}])).await.expect(200);
+        assert_eq!(say(&hub, &other, "one").await.decision, Decision::Allow);
+
+        let hub = hub.restart(Duration::from_millis(59_999)).await;
+        assert_eq!(refused(&say(&hub, &owner, "four").await), "slow down");
+        hub.advance_ms(1);
+        assert_eq!(say(&hub, &owner, "five").await.decision, Decision::Allow);
+    }
+
+    async fn a_modules_store_is_bounded(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "hoarding", wasm::hoarding()).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "hoarding", "version": 1}])).await.expect(200);
+        // 16 MiB have room for 279 times 60,000 bytes with their keys.
+        for number in 0..279 {
+            assert_eq!(say(&hub, &owner, &format!("line {number}")).await.decision, Decision::Allow, "{number}");
+        }
+        assert_eq!(refused(&say(&hub, &owner, "too much").await), "full");
+        // What is there can be written over, and what has expired makes room.
+        assert_eq!(say(&hub, &owner, "line 5").await.decision, Decision::Allow);
+        hub.advance_ms(60_000);
+        assert_eq!(say(&hub, &owner, "room again").await.decision, Decision::Allow);
+        assert_eq!(point(&owner, "chat").await["modules"][0]["failures"], 0);
+    }
+
+    async fn another_networks_modules_do_not_exist(hub: Hub) {
+        let (owner, other) = (hub.network().await, hub.network().await);
+        upload(&owner, "moody", wasm::moody(1)).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
+        for path in ["moody", "moody/1", "moody/1/wasm", "moody/logs"] {
+            other.get(&format!("/api/manage/modules/{path}")).await.expect_error(404, "unknown_module");
+        }
+        other.delete("/api/manage/modules/moody/1").await.expect_error(404, "unknown_module");
+        assert_eq!(other.get("/api/manage/modules").await.expect(200)["total"], 0);
+        assert_eq!(point(&other, "chat").await["modules"], json!([]));
+        chain(&other, "chat", json!([{"name": "moody", "version": 1}])).await.expect_error(400, "unknown_module");
+        assert_eq!(say(&hub, &other, "R").await.decision, Decision::Allow);
+        assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
+        // A key that may only read changes nothing.
+        let reader = owner.key_with(&["modules:read"]).await;
+        reader.get("/api/manage/modules/moody/1").await.expect(200);
+        upload(&reader, "moody", wasm::moody(2)).await.expect_error(403, "forbidden_scope");
+        chain(&reader, "chat", json!([])).await.expect_error(403, "forbidden_scope");
+    }
+
+    async fn chains_and_versions_survive_a_restart(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "moody", wasm::moody(1)).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "moody", "version": 1, "config": {"k": 1}}])).await.expect(200);
+        let data = hub.app.settings.data.clone();
+        let hub = hub.restart(Duration::ZERO).await;
+        assert!(service::has_chain(&hub.app, owner.network.unwrap(), Point::Chat));
+        assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
+        let again = hub.with_key(owner.key.as_deref().unwrap());
+        assert_eq!(point(&again, "chat").await["modules"][0]["config"], json!({"k": 1}));
+        assert_eq!(upload(&again, "moody", wasm::moody(1)).await.expect(200)["version"], 1);
+        // The compiled code on disk may go at any time: it is made again from what is stored.
+        std::fs::remove_dir_all(data.join("modules-cache")).unwrap();
+        let hub = hub.restart(Duration::ZERO).await;
+        assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
+    }
+
+    async fn uploads_of_the_same_at_once_are_one_version(hub: Hub) {
+        let owner = hub.network().await;
+        let uploads = (0..4).map(|_| {
+            let owner = owner.clone();
+            tokio::spawn(async move { upload(&owner, "moody", wasm::moody(1)).await })
+        });
+        let mut created = 0;
+        for upload in uploads.collect::<Vec<_>>() {
+            let answer = upload.await.unwrap();
+            assert_eq!(answer.body["version"], 1, "{}", answer.body);
+            created += u32::from(answer.status == 201);
+        }
+        assert_eq!(created, 1);
+        assert_eq!(owner.get("/api/manage/modules/moody").await.expect(200)["total"], 1);
+    }
+}
+
+/// A compiler that waits until the file `go` is there.
+fn waiting_compiler(folder: &std::path::Path) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (script, go) = (folder.join("compiler"), folder.join("go"));
+    let hub = env!("CARGO_BIN_EXE_hub");
+    let text = format!("#!/bin/sh\nwhile [ ! -e '{}' ]; do /bin/sleep 0.02; done\nexec '{hub}' \"$@\"\n", go.display());
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
+    script
+}
+
+/// Lets 20 s of the hub's clock pass again and again until the upload, which waits for them, is answered.
+async fn slow_upload(hub: &Hub, owner: &Client, name: &str, bytes: Vec<u8>) -> Answer {
+    let (owner, name) = (owner.clone(), name.to_owned());
+    let upload = tokio::spawn(async move { upload(&owner, &name, bytes).await });
+    while !upload.is_finished() {
+        hub.advance_ms(20_000);
+        tokio::task::yield_now().await;
+    }
+    upload.await.unwrap()
+}
+
+async fn until_settled(owner: &Client, path: &str) -> Value {
+    loop {
+        let module = owner.get(path).await.expect(200).clone();
+        if module["state"] != "COMPILING" {
+            return module;
+        }
+    }
+}
+
+async fn a_slow_upload_is_answered_before_it_is_ready(backend: Backend) {
+    let folder = tempfile::tempdir().unwrap();
+    let compiler = waiting_compiler(folder.path());
+    let hub = Hub::start_with(backend, |settings| settings.modules.compiler = Some(compiler)).await;
+    let owner = hub.network().await;
+    let slow = slow_upload(&hub, &owner, "slow", wasm::moody(1)).await.expect(202).clone();
+    assert_eq!((&slow["state"], &slow["version"], &slow["points"]), (&json!("COMPILING"), &json!(1), &json!([])));
+    let bad = slow_upload(&hub, &owner, "bad", wasm::trapping()).await.expect(202).clone();
+    assert_eq!(bad["state"], "COMPILING");
+    assert_eq!(upload(&owner, "slow", wasm::moody(1)).await.expect(202)["version"], 1);
+    chain(&owner, "chat", json!([{"name": "slow", "version": 1}])).await.expect_error(400, "module_not_ready");
+
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    let slow = until_settled(&owner, "/api/manage/modules/slow/1").await;
+    assert_eq!((&slow["state"], &slow["points"]), (&json!("READY"), &json!(["chat"])));
+    let bad = until_settled(&owner, "/api/manage/modules/bad/1").await;
+    assert_eq!(bad["state"], "REJECTED");
+    assert!(bad["reason"].as_str().unwrap().contains("trial call"), "{bad}");
+    upload(&owner, "bad", wasm::trapping()).await.expect_error(400, "invalid_module");
+    chain(&owner, "chat", json!([{"name": "bad", "version": 1}])).await.expect_error(400, "module_not_ready");
+    chain(&owner, "chat", json!([{"name": "slow", "version": 1}])).await.expect(200);
+    assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
+}
+
+async fn what_a_stop_left_compiling_is_taken_up_again(backend: Backend) {
+    let folder = tempfile::tempdir().unwrap();
+    let compiler = waiting_compiler(folder.path());
+    let hub = Hub::start_with(backend, |settings| settings.modules.compiler = Some(compiler)).await;
+    let owner = hub.network().await;
+    slow_upload(&hub, &owner, "slow", wasm::moody(1)).await.expect(202);
+    let hub = hub.restart(Duration::from_secs(90)).await;
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    let owner = hub.with_key(owner.key.as_deref().unwrap());
+    assert_eq!(until_settled(&owner, "/api/manage/modules/slow/1").await["state"], "READY");
+}
+
+/// While a module loops the hub answers everybody else, and the loop ends at its deadline.
+async fn a_looping_module_is_cut_off_and_holds_up_nobody(backend: Backend) {
+    let hub = Hub::start_with(backend, |settings| settings.modules.wall = Some(Duration::from_millis(400))).await;
+    let owner = hub.network().await;
+    upload(&owner, "moody", wasm::moody(1)).await.expect(201);
+    chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
+    let (app, network) = (hub.app.clone(), owner.network.unwrap());
+    let loops: Vec<_> = (0..16)
+        .map(|_| {
+            let (app, line) = (
+                app.clone(),
+                Line {
+                    player: PlayerRef { uuid: "069a79f4-44e9-4726-a5be-fca90e38aaf5".into(), name: "Notch".into() },
+                    message: "L".into(),
+                    server_id: "lobby-1".into(),
+                    server_type: "lobby".into(),
+                    world: None,
+                    rank: None,
+                },
+            );
+            tokio::spawn(async move { service::filter_chat(&app, network, line).await })
+        })
+        .collect();
+    // More loops than threads of the test's runtime, and requests are answered all the same.
+    let mut meanwhile = 0;
+    while !loops.iter().all(tokio::task::JoinHandle::is_finished) {
+        owner.get("/api/manage/modules").await.expect(200);
+        meanwhile += 1;
+    }
+    assert!(meanwhile > 0);
+    for decision in loops {
+        assert_eq!(decision.await.unwrap().decision, Decision::Allow);
+    }
+    let shown = point(&owner, "chat").await;
+    assert!(shown["modules"][0]["failures"].as_u64().unwrap() >= 5, "{shown}");
+    assert_eq!(shown["modules"][0]["breaker"], "OPEN");
+    let logs = owner.get("/api/manage/modules/moody/logs").await.expect(200).clone();
+    let failures: Vec<_> = logs["items"].as_array().unwrap().iter().map(|line| line["failure"].clone()).collect();
+    assert!(failures.iter().any(|code| code == "timed_out" || code == "out_of_fuel"), "{failures:?}");
+}
+
+macro_rules! on_each_backend {
+    ($($name:ident => $sqlite:ident, $postgres:ident;)+) => {$(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $sqlite() {
+            $name(Backend::sqlite()).await;
+        }
+
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $postgres() {
+            $name(Backend::postgres().await).await;
+        }
+    )+};
+}
+
+on_each_backend! {
+    a_slow_upload_is_answered_before_it_is_ready => slow_upload_on_sqlite, slow_upload_on_postgres;
+    what_a_stop_left_compiling_is_taken_up_again => left_compiling_on_sqlite, left_compiling_on_postgres;
+    a_looping_module_is_cut_off_and_holds_up_nobody => looping_on_sqlite, looping_on_postgres;
+}

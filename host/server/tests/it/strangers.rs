@@ -17,7 +17,9 @@ async fn operations(client: &Client) -> Vec<Operation> {
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let scopes = operation["security"].as_array().map(|all| {
-                all.iter().flat_map(|one| one["apiKey"].as_array().unwrap()).map(|scope| scope.as_str().unwrap().to_owned())
+                all.iter()
+                    .flat_map(|one| one["apiKey"].as_array().unwrap())
+                    .map(|scope| scope.as_str().unwrap().to_owned())
             });
             operations.push(Operation {
                 method: method.to_uppercase().parse().unwrap(),

@@ -50,7 +50,8 @@ async fn make_template() -> String {
 }
 
 fn server_url() -> String {
-    std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES must be the URL of a PostgreSQL; scripts/test starts one")
+    std::env::var("HUB_TEST_POSTGRES")
+        .expect("HUB_TEST_POSTGRES must be the URL of a PostgreSQL; scripts/test starts one")
 }
 
 fn database_url(name: &str) -> String {

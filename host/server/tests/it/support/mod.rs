@@ -15,7 +15,7 @@ use hub::ids::Ids;
 use hub::networks::service;
 use tokio::task::JoinHandle;
 
-pub use client::Client;
+pub use client::{Answer, Client};
 pub use database::Backend;
 #[allow(unused_imports)]
 pub use events::{Event, Events};
@@ -62,6 +62,9 @@ impl Hub {
     pub async fn start_with(backend: Backend, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings { listen: ([127, 0, 0, 1], 0).into(), ..Settings::default() };
         backend.apply(&mut settings);
+        settings.modules.compiler = Some(env!("CARGO_BIN_EXE_hub").into());
+        // The machine that runs the tests may be busy; deadlines are tested where they are meant.
+        settings.modules.wall = Some(Duration::from_secs(5));
         change(&mut settings);
         Self::run(backend, settings, ManualClock::new(NOW)).await
     }

@@ -1,0 +1,90 @@
+//! Sets the sandbox up: who compiles, where compiled code is kept, and the secret it is recognised by.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use hub_sandbox::contract::Point;
+use hub_sandbox::{Compiler, Limits, Sandbox, SandboxConfig};
+
+use crate::config::Settings;
+use crate::ids::Ids;
+
+/// What tests set and nobody else: options of the sandbox that are not settings.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleSettings {
+    /// The executable whose command `compile-module` compiles; none: this one.
+    pub compiler: Option<PathBuf>,
+    /// The wall time of every call; none: what the point gives.
+    pub wall: Option<Duration>,
+}
+
+impl ModuleSettings {
+    /// What one call at a point may cost.
+    pub(super) fn limits(&self, point: Point) -> Limits {
+        let usual = Limits::of(point);
+        Limits { wall: self.wall.unwrap_or(usual.wall), ..usual }
+    }
+}
+
+/// The sandbox of this hub.
+pub(super) fn open_sandbox(settings: &Settings, ids: &Ids) -> anyhow::Result<Sandbox> {
+    let compiler = match &settings.modules.compiler {
+        Some(compiler) => compiler.clone(),
+        None => std::env::current_exe().context("the hub's own executable can't be found")?,
+    };
+    std::fs::create_dir_all(&settings.data)
+        .with_context(|| format!("the data folder {} can't be made", settings.data.display()))?;
+    let key = node_key(&settings.data, ids)?;
+    let config = SandboxConfig::new(Compiler::Child(compiler), settings.data.join("modules-cache"), key);
+    Sandbox::new(config).context("the sandbox for modules can't be set up")
+}
+
+/// The secret of this node, made when it first starts.
+fn node_key(folder: &Path, ids: &Ids) -> anyhow::Result<[u8; 32]> {
+    let file = folder.join("node.key");
+    if !file.exists() {
+        make_node_key(folder, &file, ids).with_context(|| format!("{} can't be written", file.display()))?;
+    }
+    let key = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
+    key.try_into()
+        .map_err(|_| anyhow::anyhow!("{} does not hold 32 bytes; remove it and the hub makes another", file.display()))
+}
+
+/// Written beside its place and then linked there, so that it is never seen half-written and never overwritten.
+fn make_node_key(folder: &Path, file: &Path, ids: &Ids) -> std::io::Result<()> {
+    let unfinished = folder.join(format!("node.key.{}", ids.token(12)));
+    let mut key = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
+    for _ in 0..4 {
+        key.write_all(&ids.seed().to_le_bytes())?;
+    }
+    key.sync_all()?;
+    let linked = std::fs::hard_link(&unfinished, file);
+    std::fs::remove_file(&unfinished)?;
+    match linked {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        linked => linked,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn the_node_key_is_made_once_and_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = node_key(folder.path(), &Ids::System).unwrap();
+        assert_eq!(node_key(folder.path(), &Ids::System).unwrap(), key);
+        assert_ne!(key, [0; 32]);
+        let file = folder.path().join("node.key");
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+        std::fs::write(&file, "short").unwrap();
+        assert!(node_key(folder.path(), &Ids::System).is_err());
+    }
+}

@@ -1,0 +1,155 @@
+//! What modules may ask the hub: answered by the rooms' services, each time for one network and one module only.
+
+use std::collections::HashMap;
+
+use hub_sandbox::contract::HostError;
+use hub_sandbox::contract::players::{Location, PermissionState, Punishment, PunishmentFilter};
+use hub_sandbox::{BoxFuture, Host, HostAnswer, HostCall};
+use parking_lot::Mutex;
+
+use crate::app::{App, WeakApp};
+use crate::modules::service::key_value as store;
+use crate::modules::store::key_value::Owner;
+use crate::punishments::{self, Subject};
+use crate::servers;
+use crate::values::{Identifier, NetworkId};
+
+/// The most players that are named of one server or world.
+const MAX_PLAYERS: usize = 200;
+
+/// Answers one module of one network.
+pub(super) struct ModuleHost {
+    /// The hub holds its chains, which hold this.
+    app: WeakApp,
+    network: NetworkId,
+    module: String,
+}
+
+impl ModuleHost {
+    pub(super) fn new(app: &App, network: NetworkId, module: &str) -> Self {
+        Self { app: app.downgrade(), network, module: module.to_owned() }
+    }
+
+    async fn ask(&self, call: &HostCall) -> Result<HostAnswer, HostError> {
+        let app = self.app.upgrade().ok_or(HostError::Unavailable)?;
+        let of = Owner { network: self.network, module: &self.module };
+        Ok(match call {
+            HostCall::StoreGet { key } => HostAnswer::Value(store::get(&app, of, key).await?),
+            HostCall::StoreSet { key, value, ttl_ms } => {
+                store::set(&app, of, key, value, *ttl_ms).await?;
+                HostAnswer::Done
+            }
+            HostCall::StoreIncrement { key, by, ttl_ms } => {
+                HostAnswer::Number(store::increment(&app, of, key, *by, *ttl_ms).await?)
+            }
+            HostCall::StoreDelete { key } => HostAnswer::Deleted(store::delete(&app, of, key).await?),
+            HostCall::Punishments { player, filter } => {
+                HostAnswer::Punishments(punishments(&app, self.network, player, filter).await?)
+            }
+            HostCall::Online { player } => HostAnswer::Online(online(&app, self.network, player)),
+            HostCall::PlayersOn { server_id, world_id } => {
+                let on = servers::service::players_on(&app, self.network, server_id, world_id.as_deref());
+                HostAnswer::Players(on.iter().take(MAX_PLAYERS).map(ToString::to_string).collect())
+            }
+            // As in a network where nobody has a statistic, a balance or a permission.
+            HostCall::Statistics { players, .. } => HostAnswer::Statistics(vec![None; players.len()]),
+            HostCall::Balance { .. } => HostAnswer::Balance(None),
+            HostCall::Permission { .. } => HostAnswer::Permission(PermissionState::Undefined),
+        })
+    }
+}
+
+/// A player's record, newest first.
+async fn punishments(
+    app: &App,
+    network: NetworkId,
+    player: &str,
+    filter: &PunishmentFilter,
+) -> Result<Vec<Punishment>, HostError> {
+    // No name has one, and PostgreSQL's text can't hold it.
+    if player.contains('\0') {
+        return Ok(vec![]);
+    }
+    let subject = match player.parse() {
+        Ok(id) => Subject { player: Some(id), ..Subject::default() },
+        Err(_) => Subject { name: Some(player.to_owned()), ..Subject::default() },
+    };
+    let since = filter.since_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+    let (kind, limit) = (filter.kind.map(Into::into), i64::from(filter.limit));
+    let record = punishments::service::history(app, network, &subject, since, kind, limit).await.map_err(|error| {
+        tracing::warn!(%network, %error, "a player's record could not be read for a module");
+        HostError::Unavailable
+    })?;
+    let now = app.clock.now();
+    Ok(record.iter().map(|punishment| punishment.for_module(now)).collect())
+}
+
+/// Where a player is. What is no UUID is nobody's.
+fn online(app: &App, network: NetworkId, player: &str) -> Option<Location> {
+    let location = servers::service::online_player(app, network, player.parse().ok()?)?;
+    Some(Location {
+        server_id: location.server_id.into_string(),
+        server_type: location.server_type.into_string(),
+        world_id: location.world_id.map(Identifier::into_string),
+    })
+}
+
+impl Host for ModuleHost {
+    fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
+        Box::pin(self.ask(call))
+    }
+}
+
+/// Reads as [`ModuleHost`] does and keeps what is written to itself, so that a dry run leaves no trace.
+pub(super) struct DryHost {
+    host: ModuleHost,
+    /// What was written; none for a key that was deleted.
+    written: Mutex<HashMap<String, Option<String>>>,
+}
+
+impl DryHost {
+    pub(super) fn new(app: &App, network: NetworkId, module: &str) -> Self {
+        Self { host: ModuleHost::new(app, network, module), written: Mutex::default() }
+    }
+
+    async fn read(&self, key: &str) -> Result<Option<String>, HostError> {
+        if let Some(value) = self.written.lock().get(key) {
+            return Ok(value.clone());
+        }
+        match self.host.ask(&HostCall::StoreGet { key: key.to_owned() }).await? {
+            HostAnswer::Value(value) => Ok(value),
+            _ => Err(HostError::Unavailable),
+        }
+    }
+
+    fn write(&self, key: &str, value: Option<String>) {
+        self.written.lock().insert(key.to_owned(), value);
+    }
+
+    async fn ask(&self, call: &HostCall) -> Result<HostAnswer, HostError> {
+        Ok(match call {
+            HostCall::StoreGet { key } => HostAnswer::Value(self.read(key).await?),
+            HostCall::StoreSet { key, value, .. } => {
+                self.write(key, Some(value.clone()));
+                HostAnswer::Done
+            }
+            HostCall::StoreIncrement { key, by, .. } => {
+                let sum = store::sum(self.read(key).await?.as_deref(), *by)?;
+                self.write(key, Some(sum.to_string()));
+                HostAnswer::Number(sum)
+            }
+            HostCall::StoreDelete { key } => {
+                let existed = self.read(key).await?.is_some();
+                self.write(key, None);
+                HostAnswer::Deleted(existed)
+            }
+            _ => self.host.ask(call).await?,
+        })
+    }
+}
+
+impl Host for DryHost {
+    fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
+        Box::pin(self.ask(call))
+    }
+}

@@ -1,0 +1,203 @@
+//! What modules logged lately, in memory: the newest lines of each module's production calls, and whoever follows them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hub_sandbox::contract::{LogLevel, Point};
+use hub_sandbox::{Call, CallFailure, CallReport, LinkConfig};
+use moka::policy::EvictionPolicy;
+use moka::sync::Cache;
+use parking_lot::Mutex;
+use serde::Serialize;
+use tokio::sync::broadcast;
+use utoipa::ToSchema;
+
+use crate::clock::Millis;
+use crate::values::NetworkId;
+
+/// Lines kept of one module.
+pub(super) const LINES: usize = 1000;
+/// Bytes of text kept of one module.
+const BYTES: usize = 512 * 1024;
+/// Modules whose lines are kept; the one that was quiet longest makes room.
+const MODULES: u64 = 1000;
+/// Lines a follower may be behind before it misses some.
+const BEHIND: usize = 256;
+
+/// A line of a module's log.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Line {
+    /// The time of the call.
+    pub(super) at: Millis,
+    #[schema(value_type = String, example = "matchmaking")]
+    pub(super) point: Point,
+    #[schema(example = 1)]
+    pub(super) version: i64,
+    /// Lines of one call share it.
+    pub(super) call_id: String,
+    /// DEBUG, INFO, WARN or ERROR.
+    #[schema(value_type = String, example = "INFO")]
+    pub(super) level: &'static str,
+    pub(super) message: String,
+    /// On the line the hub itself adds for a call that failed: why, such as `trap` or `timed_out`.
+    #[schema(value_type = Option<String>)]
+    pub(super) failure: Option<&'static str>,
+}
+
+/// The logs of all modules.
+#[derive(Debug)]
+pub(super) struct Logs {
+    modules: Cache<(NetworkId, String), Arc<ModuleLog>>,
+}
+
+impl Default for Logs {
+    fn default() -> Self {
+        Self { modules: Cache::builder().max_capacity(MODULES).eviction_policy(EvictionPolicy::lru()).build() }
+    }
+}
+
+#[derive(Debug)]
+struct ModuleLog {
+    kept: Mutex<Kept>,
+    followers: broadcast::Sender<Arc<Line>>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    lines: VecDeque<Arc<Line>>,
+    bytes: usize,
+}
+
+impl ModuleLog {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { kept: Mutex::default(), followers: broadcast::Sender::new(BEHIND) })
+    }
+
+    fn add(&self, line: Line) {
+        let line = Arc::new(line);
+        let mut kept = self.kept.lock();
+        kept.bytes += line.message.len();
+        kept.lines.push_back(Arc::clone(&line));
+        while kept.lines.len() > LINES || kept.bytes > BYTES {
+            let Some(oldest) = kept.lines.pop_front() else { break };
+            kept.bytes -= oldest.message.len();
+        }
+        // Nobody may be following. Sent under the lock, so that a new follower misses no line and gets none twice.
+        let _ = self.followers.send(line);
+    }
+}
+
+impl Logs {
+    /// Keeps what a call logged, and that it failed if it did.
+    pub(super) fn note<A>(
+        &self,
+        network: NetworkId,
+        point: Point,
+        link: &LinkConfig,
+        call: &Call,
+        report: &CallReport<A>,
+    ) {
+        if report.logs.is_empty() && report.result.is_ok() {
+            return;
+        }
+        let log = self.of(network, &link.name);
+        let line = |level, message, failure| Line {
+            at: i64::try_from(call.now_ms).unwrap_or(i64::MAX),
+            point,
+            version: i64::try_from(link.version).unwrap_or(i64::MAX),
+            call_id: call.call_id.clone(),
+            level,
+            message,
+            failure,
+        };
+        for logged in &report.logs {
+            log.add(line(level_name(logged.level), logged.message.clone(), None));
+        }
+        if report.logs_dropped > 0 {
+            log.add(line("WARN", format!("{} more lines of this call were dropped.", report.logs_dropped), None));
+        }
+        if let Err(failure) = &report.result {
+            log.add(line("ERROR", explain(failure), Some(failure.code())));
+        }
+    }
+
+    fn of(&self, network: NetworkId, module: &str) -> Arc<ModuleLog> {
+        self.modules.get_with((network, module.to_owned()), ModuleLog::new)
+    }
+
+    /// The newest lines, oldest first.
+    pub(super) fn newest(&self, network: NetworkId, module: &str, most: usize) -> Vec<Arc<Line>> {
+        self.modules.get(&(network, module.to_owned())).map(|log| tail(&log.kept.lock(), most)).unwrap_or_default()
+    }
+
+    /// The newest lines, oldest first, and all that follow them.
+    pub(super) fn follow(
+        &self,
+        network: NetworkId,
+        module: &str,
+        most: usize,
+    ) -> (Vec<Arc<Line>>, broadcast::Receiver<Arc<Line>>) {
+        let log = self.of(network, module);
+        let kept = log.kept.lock();
+        (tail(&kept, most), log.followers.subscribe())
+    }
+}
+
+fn tail(kept: &Kept, most: usize) -> Vec<Arc<Line>> {
+    kept.lines.iter().skip(kept.lines.len().saturating_sub(most)).cloned().collect()
+}
+
+pub(super) const fn level_name(level: LogLevel) -> &'static str {
+    match level {
+        LogLevel::Debug => "DEBUG",
+        LogLevel::Info => "INFO",
+        LogLevel::Warn => "WARN",
+        LogLevel::Error => "ERROR",
+    }
+}
+
+/// A failure in words, with the backtrace where there is one.
+pub(super) fn explain(failure: &CallFailure) -> String {
+    match failure {
+        CallFailure::Trap { backtrace, .. } if !backtrace.is_empty() => format!("{failure}\n{backtrace}"),
+        // Its reason is the operator's.
+        CallFailure::Unavailable { .. } => "the module could not be run".to_owned(),
+        _ => failure.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(message: String) -> Line {
+        let call_id = "c".to_owned();
+        Line { at: 1, point: Point::Chat, version: 1, call_id, level: "INFO", message, failure: None }
+    }
+
+    #[test]
+    fn only_the_newest_lines_are_kept() {
+        let log = ModuleLog::new();
+        for number in 0..1005 {
+            log.add(line(number.to_string()));
+        }
+        let kept = tail(&log.kept.lock(), usize::MAX);
+        assert_eq!((kept.len(), kept[0].message.as_str()), (LINES, "5"));
+        assert_eq!(tail(&log.kept.lock(), 2)[0].message, "1003");
+        log.add(line("x".repeat(BYTES)));
+        assert_eq!(tail(&log.kept.lock(), usize::MAX).len(), 1);
+    }
+
+    #[test]
+    fn a_follower_gets_what_there_is_and_what_comes() {
+        let logs = Logs::default();
+        let network = NetworkId(uuid::Uuid::nil());
+        logs.of(network, "m").add(line("before".to_owned()));
+        let (lines, mut following) = logs.follow(network, "m", 10);
+        assert_eq!(lines.len(), 1);
+        logs.of(network, "m").add(line("after".to_owned()));
+        assert_eq!(following.try_recv().unwrap().message, "after");
+        assert!(logs.newest(network, "other", 10).is_empty());
+    }
+}

@@ -1,0 +1,233 @@
+//! Versions of modules and the chains that name them.
+
+use std::fmt;
+
+use hub_sandbox::contract::Point;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::clock::Millis;
+
+/// The most modules a chain has.
+pub(super) const MAX_LINKS: usize = 16;
+/// The longest configuration of a module in a chain, as JSON text in bytes.
+pub(super) const MAX_CONFIG_BYTES: usize = 64 * 1024;
+
+/// A module's name: 1 to 64 of `[a-z0-9-]`, beginning with a letter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub(super) struct ModuleName(String);
+
+impl ModuleName {
+    /// The name as text.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::str::FromStr for ModuleName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
+        if begins && text.len() <= 64 && text.bytes().all(allowed) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err("a module's name is 1 to 64 of a-z, 0-9 and -, and begins with a letter".to_owned())
+    }
+}
+
+impl fmt::Display for ModuleName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How far an upload has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum ModuleState {
+    /// Still being compiled and tried.
+    Compiling,
+    /// Can be put into a chain.
+    Ready,
+    /// Can't be a module; `reason` says why.
+    Rejected,
+}
+
+impl ModuleState {
+    /// As the database writes it.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Compiling => "COMPILING",
+            Self::Ready => "READY",
+            Self::Rejected => "REJECTED",
+        }
+    }
+}
+
+impl TryFrom<String> for ModuleState {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let all = [Self::Compiling, Self::Ready, Self::Rejected];
+        all.into_iter().find(|state| state.as_str() == text).ok_or_else(|| format!("unknown module state {text}"))
+    }
+}
+
+/// A version's row.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct ModuleRow {
+    pub(super) name: String,
+    pub(super) version: i64,
+    pub(super) sha256: String,
+    /// The SHA-256 of the component that runs; none until it is READY.
+    pub(super) component_id: Option<String>,
+    pub(super) size_bytes: i64,
+    #[sqlx(try_from = "String")]
+    pub(super) points: Points,
+    pub(super) world_version: Option<String>,
+    #[sqlx(try_from = "String")]
+    pub(super) state: ModuleState,
+    /// Why it was rejected.
+    pub(super) reason: Option<String>,
+    pub(super) created_at: Millis,
+}
+
+/// The points a module serves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Points(pub(super) Vec<Point>);
+
+impl Points {
+    /// As the database writes them.
+    pub(super) fn to_text(&self) -> String {
+        self.0.iter().map(|point| point.name()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl From<String> for Points {
+    fn from(text: String) -> Self {
+        Self(text.split(' ').filter_map(Point::from_name).collect())
+    }
+}
+
+/// When a module runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum Mode {
+    /// For every call.
+    #[default]
+    Active,
+    /// For a percentage of the players.
+    Canary,
+    /// Beside the others, without effect.
+    Shadow,
+}
+
+/// What a failed call of a module means for its chain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum OnFailure {
+    /// It goes on as though the module were not there.
+    #[default]
+    Skip,
+    /// It refuses what was asked.
+    Refuse,
+}
+
+impl From<OnFailure> for hub_sandbox::OnFailure {
+    fn from(on_failure: OnFailure) -> Self {
+        match on_failure {
+            OnFailure::Skip => Self::Skip,
+            OnFailure::Refuse => Self::Refuse,
+        }
+    }
+}
+
+/// Whether a module's memory outlives a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum Instances {
+    /// Each call has an instance of its own.
+    #[default]
+    Fresh,
+    /// Calls share instances.
+    Reused,
+}
+
+/// A module in a chain: how it is asked for, stored and shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LinkSpec {
+    #[schema(example = "region-first")]
+    pub(super) name: String,
+    #[schema(minimum = 1, example = 1)]
+    pub(super) version: i64,
+    /// Handed to the module with every call; at most 64 KiB of JSON.
+    #[serde(default, deserialize_with = "or_default")]
+    #[schema(value_type = Option<Object>)]
+    pub(super) config: Map<String, Value>,
+    #[serde(default, deserialize_with = "or_default")]
+    #[schema(value_type = Option<Mode>)]
+    pub(super) mode: Mode,
+    /// The share of players for CANARY.
+    #[serde(default = "all", deserialize_with = "or_all")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 100)]
+    pub(super) percent: i64,
+    #[serde(default, deserialize_with = "or_default")]
+    #[schema(value_type = Option<OnFailure>)]
+    pub(super) on_failure: OnFailure,
+    #[serde(default, deserialize_with = "or_default")]
+    #[schema(value_type = Option<Instances>)]
+    pub(super) instances: Instances,
+}
+
+const fn all() -> i64 {
+    100
+}
+
+/// Null is the same as absent.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+fn or_all<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_else(all))
+}
+
+/// A point's row: its chain now and the one before, as JSON.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct PointRow {
+    pub(super) point: String,
+    pub(super) revision: i64,
+    pub(super) chain: String,
+    pub(super) previous: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short_and_plain() {
+        for good in ["a", "region-first", "x9", &"a".repeat(64)] {
+            assert!(good.parse::<ModuleName>().is_ok(), "{good}");
+        }
+        for bad in ["", "-a", "9a", "A", "a_b", "a b", "ä", "a/b", &"a".repeat(65)] {
+            assert!(bad.parse::<ModuleName>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_link_says_only_what_differs_from_the_usual() {
+        let link: LinkSpec = serde_json::from_str(r#"{"name": "a", "version": 2, "mode": null}"#).unwrap();
+        assert_eq!(link.percent, 100);
+        assert_eq!((link.mode, link.on_failure, link.instances), (Mode::Active, OnFailure::Skip, Instances::Fresh));
+        assert!(serde_json::from_str::<LinkSpec>(r#"{"name": "a", "version": 2, "config": []}"#).is_err());
+        assert!(serde_json::from_str::<LinkSpec>(r#"{"name": "a", "version": 2, "mode": "LOUD"}"#).is_err());
+        let text = serde_json::to_string(&link).unwrap();
+        assert_eq!(serde_json::from_str::<LinkSpec>(&text).unwrap(), link);
+    }
+}

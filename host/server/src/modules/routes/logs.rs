@@ -1,0 +1,81 @@
+//! What modules logged.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::{Stream, StreamExt as _, stream};
+use serde::Deserialize;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use utoipa::IntoParams;
+
+use crate::app::App;
+use crate::http::caller::ModulesRead;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::{Limit, Page, PageNumber};
+use crate::modules::logs::{LINES, Line};
+use crate::modules::service::uploads;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct LogsQuery {
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    page: PageNumber,
+}
+
+/// Read a module's log
+///
+/// The newest lines of its production calls at this hub node, newest first; a call that failed adds one that says why.
+/// The hub keeps 1,000 lines per module, in memory. Asked for `text/event-stream` it answers the newest `limit` lines,
+/// oldest first, as events named LOG, and then each new one as it comes.
+#[utoipa::path(get, path = "/api/manage/modules/{name}/logs", operation_id = "module_logs", tag = "Modules",
+    security(("apiKey" = ["modules:read"])), params(("name" = String, Path), LogsQuery),
+    responses((status = 200, body = Page<Line>), (status = 404, body = ErrorBody, description = "No such module")))]
+pub(super) async fn logs(
+    ModulesRead(caller): ModulesRead,
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Query(query): Query<LogsQuery>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    // Another network's module, or none at all, has no log.
+    uploads::versions(&app, caller.network, &name, 1, 0).await?;
+    let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    if accept.contains("text/event-stream") {
+        let most = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
+        let (lines, following) = app.modules.logs.follow(caller.network, &name, most);
+        let stopping = app.stopping().cancelled_owned();
+        let events = stream::iter(lines).chain(rest(following)).map(|line| event(&line)).take_until(stopping);
+        return Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response());
+    }
+    let mut lines = app.modules.logs.newest(caller.network, &name, LINES);
+    lines.reverse();
+    Ok(Json(Page::cut(lines, query.page, query.limit)).into_response())
+}
+
+/// What comes, for as long as it does. A follower that is too slow misses lines.
+fn rest(following: Receiver<Arc<Line>>) -> impl Stream<Item = Arc<Line>> {
+    stream::unfold(following, async |mut following| {
+        loop {
+            match following.recv().await {
+                Ok(line) => return Some((line, following)),
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    })
+}
+
+fn event(line: &Line) -> Result<Event, Infallible> {
+    let data = serde_json::to_string(line).unwrap_or_default();
+    Ok(Event::default().event("LOG").data(data))
+}

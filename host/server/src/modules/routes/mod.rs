@@ -1,0 +1,29 @@
+//! `/api/manage/modules` and `/api/manage/extension-points`.
+
+mod dry_run;
+mod logs;
+mod points;
+mod sample;
+mod versions;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::http::endpoints::endpoints;
+
+/// The room's routes.
+pub fn router() -> OpenApiRouter<App> {
+    endpoints![
+        versions::upload,
+        versions::list,
+        versions::list_versions,
+        versions::find,
+        versions::download,
+        versions::delete,
+        points::get,
+        points::put,
+        points::roll_back,
+        logs::logs,
+        dry_run::dry_run,
+    ]
+}

@@ -1,0 +1,189 @@
+//! The chains of the extension points: changed, rolled back, looked at.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hub_sandbox::contract::Point;
+use hub_sandbox::{BoxFuture, ComponentSource, Link, LinkConfig, ModuleHandle, Sha256Sum};
+
+use crate::app::App;
+use crate::modules::host::ModuleHost;
+use crate::modules::live::{Live, Network};
+use crate::modules::model::{Instances, LinkSpec, MAX_CONFIG_BYTES, MAX_LINKS, Mode, ModuleState};
+use crate::modules::service::ModulesError;
+use crate::modules::store::{chains as store, versions};
+use crate::values::NetworkId;
+
+/// The chain of a point as it runs; none where it never had one.
+pub(in crate::modules) async fn get(
+    app: &App,
+    network: NetworkId,
+    point: Point,
+) -> Result<Option<Arc<Live>>, ModulesError> {
+    Ok(app.modules.loaded(app, network).await?.live(point))
+}
+
+/// Puts a chain in place for the next call. The same chain again changes nothing.
+pub(in crate::modules) async fn put(
+    app: &App,
+    network: NetworkId,
+    point: Point,
+    specs: Vec<LinkSpec>,
+) -> Result<Option<Arc<Live>>, ModulesError> {
+    check(&specs)?;
+    let known = app.modules.loaded(app, network).await?;
+    let _turn = known.changing.lock().await;
+    change(app, network, &known, point, specs).await
+}
+
+/// Puts the chain in place that was there before.
+pub(in crate::modules) async fn roll_back(
+    app: &App,
+    network: NetworkId,
+    point: Point,
+) -> Result<Option<Arc<Live>>, ModulesError> {
+    let known = app.modules.loaded(app, network).await?;
+    let _turn = known.changing.lock().await;
+    let row = store::find(&app.db, network, point.name()).await?;
+    let row = row.ok_or(ModulesError::NothingBefore(point))?;
+    change(app, network, &known, point, serde_json::from_str(&row.previous)?).await
+}
+
+/// Checks what can be checked without looking anything up.
+fn check(specs: &[LinkSpec]) -> Result<(), ModulesError> {
+    let invalid = |at: usize, what: &str| Err(ModulesError::InvalidChain(format!("modules[{at}].{what}")));
+    if specs.len() > MAX_LINKS {
+        return Err(ModulesError::InvalidChain(format!("modules`: a chain has at most {MAX_LINKS} modules")));
+    }
+    for (at, spec) in specs.iter().enumerate() {
+        if !(1..=100).contains(&spec.percent) {
+            return invalid(at, "percent`: must be 1 to 100");
+        }
+        if serde_json::to_string(&spec.config)?.len() > MAX_CONFIG_BYTES {
+            return invalid(at, "config`: must be at most 64 KiB of JSON");
+        }
+        if spec.mode != Mode::Active {
+            return Err(ModulesError::ModeUnavailable(at, "mode", "ACTIVE"));
+        }
+        if spec.instances != Instances::Fresh {
+            return Err(ModulesError::ModeUnavailable(at, "instances", "FRESH"));
+        }
+    }
+    Ok(())
+}
+
+/// Loads the modules, then stores the chain, then swaps it in: whoever calls meanwhile runs the one before.
+async fn change(
+    app: &App,
+    network: NetworkId,
+    known: &Network,
+    point: Point,
+    specs: Vec<LinkSpec>,
+) -> Result<Option<Arc<Live>>, ModulesError> {
+    let before = known.live(point);
+    let whole = |live: &Live| live.links.iter().all(Option::is_some);
+    let unchanged = before.as_ref().map_or(specs.is_empty(), |live| live.specs == specs && whole(live));
+    if unchanged {
+        return Ok(before);
+    }
+    let mut kept = Kept::of(before.as_deref());
+    let mut links = vec![];
+    for spec in &specs {
+        links.push(Some(link(app, network, point, spec, &mut kept).await?));
+    }
+    let chain = serde_json::to_string(&specs)?;
+    let names: BTreeSet<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
+    let now = app.clock.now();
+    let revision = app
+        .db
+        .transaction(async |mut tx| {
+            // In the order of their names, so that two changes never wait for each other.
+            for name in &names {
+                versions::lock_name(&mut tx, network, name).await?;
+            }
+            for spec in &specs {
+                if !versions::is_ready(&mut tx, network, &spec.name, spec.version).await? {
+                    return Err(ModulesError::UnknownVersion(spec.name.clone(), spec.version));
+                }
+            }
+            Ok(store::put(&mut tx, network, point.name(), &chain, now).await?)
+        })
+        .await?;
+    known.swap(Live::new(point, revision, specs, links));
+    Ok(known.live(point))
+}
+
+/// Links of the chain before, each to be taken over once: with their breakers and statistics.
+pub(in crate::modules) struct Kept(Vec<(LinkSpec, Arc<Link>)>);
+
+impl Kept {
+    pub(in crate::modules) fn of(before: Option<&Live>) -> Self {
+        let pairs = before.into_iter().flat_map(|live| live.specs.iter().zip(&live.links));
+        Self(pairs.filter_map(|(spec, link)| Some((spec.clone(), Arc::clone(link.as_ref()?)))).collect())
+    }
+
+    fn take(&mut self, spec: &LinkSpec) -> Option<Arc<Link>> {
+        let at = self.0.iter().position(|(kept, _)| kept == spec)?;
+        Some(self.0.swap_remove(at).1)
+    }
+}
+
+/// A link of the chain before, or a new one.
+pub(in crate::modules) async fn link(
+    app: &App,
+    network: NetworkId,
+    point: Point,
+    spec: &LinkSpec,
+    kept: &mut Kept,
+) -> Result<Arc<Link>, ModulesError> {
+    if let Some(link) = kept.take(spec) {
+        return Ok(link);
+    }
+    Ok(Arc::new(Link::new(LinkConfig {
+        module: module(app, network, point, &spec.name, spec.version).await?,
+        name: spec.name.clone(),
+        version: u64::try_from(spec.version).unwrap_or(0),
+        config: serde_json::to_string(&spec.config)?,
+        on_failure: spec.on_failure.into(),
+        limits: app.settings.modules.limits(point),
+        host: Arc::new(ModuleHost::new(app, network, &spec.name)),
+    })))
+}
+
+/// A READY module that serves the point, loaded.
+pub(in crate::modules) async fn module(
+    app: &App,
+    network: NetworkId,
+    point: Point,
+    name: &str,
+    version: i64,
+) -> Result<ModuleHandle, ModulesError> {
+    let row = versions::find(&app.db, network, name, version).await?;
+    let row = row.ok_or_else(|| ModulesError::UnknownVersion(name.to_owned(), version))?;
+    let id = row.component_id.as_deref().and_then(Sha256Sum::from_hex);
+    let (ModuleState::Ready, Some(id)) = (row.state, id) else {
+        return Err(ModulesError::NotReady(name.to_owned(), version));
+    };
+    if !row.points.0.contains(&point) {
+        return Err(ModulesError::PointNotOffered(name.to_owned(), version, point));
+    }
+    let source = Arc::new(StoredComponent { db: app.db.clone(), network, name: name.to_owned(), version });
+    Ok(app.modules.sandbox.load(id, source).await?)
+}
+
+/// Where a module's bytes are when this node's compiled code is gone.
+struct StoredComponent {
+    db: hub_db::Db,
+    network: NetworkId,
+    name: String,
+    version: i64,
+}
+
+impl ComponentSource for StoredComponent {
+    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
+        Box::pin(async move {
+            let found = versions::component(&self.db, self.network, &self.name, self.version).await;
+            found.map_err(|error| error.to_string())?.ok_or_else(|| "its bytes are not stored".to_owned())
+        })
+    }
+}

@@ -1,0 +1,81 @@
+//! What can be wrong with a request about modules.
+
+use hub_sandbox::contract::Point;
+
+use crate::http::error::ApiError;
+
+/// Why a request about modules was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum ModulesError {
+    /// The name breaks the rules.
+    #[error("In the query, `name`: {0}.")]
+    InvalidName(String),
+    /// The bytes can't be a module.
+    #[error("This can't be a module: {0}.")]
+    InvalidModule(String),
+    /// There is no such module in this network.
+    #[error("This network has no module `{0}`.")]
+    UnknownModule(String),
+    /// A chain names a module that there is not.
+    #[error("This network has no version {1} of a module `{0}`.")]
+    UnknownVersion(String, i64),
+    /// A chain names a module that is not READY.
+    #[error("Version {1} of `{0}` is not READY and can't be put into a chain.")]
+    NotReady(String, i64),
+    /// A chain names a module that does not serve the point.
+    #[error("Version {1} of `{0}` does not serve the extension point `{2}`.")]
+    PointNotOffered(String, i64, Point),
+    /// A chain would use it.
+    #[error("Version {1} of `{0}` is in the chain of `{2}`; take it out first.")]
+    InUse(String, i64, String),
+    /// The chain as a whole, or a link of it, breaks the rules.
+    #[error("In the body, `{0}`.")]
+    InvalidChain(String),
+    /// A mode that this hub does not have.
+    #[error("In the body, `modules[{0}].{1}`: this hub runs {2} only.")]
+    ModeUnavailable(usize, &'static str, &'static str),
+    /// There is no such point.
+    #[error("There is no extension point `{0}`; there are matchmaking, chat and punishment.")]
+    UnknownPoint(String),
+    /// There was no chain before this one.
+    #[error("The extension point `{0}` never had another chain.")]
+    NothingBefore(Point),
+    /// A dry run's input is not what the point takes.
+    #[error("In the body, `input`: {0}.")]
+    InvalidInput(String),
+    /// A module's code could not be loaded; the operator finds why in the log.
+    #[error("a module could not be loaded: {0}")]
+    Load(#[from] hub_sandbox::LoadError),
+    /// The sandbox failed; the operator finds why in the log.
+    #[error("a module could not be prepared: {0}")]
+    Sandbox(String),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+    /// What is stored can't be read.
+    #[error("a stored chain can't be read: {0}")]
+    Stored(#[from] serde_json::Error),
+}
+
+impl From<ModulesError> for ApiError {
+    fn from(error: ModulesError) -> Self {
+        let message = error.to_string();
+        match error {
+            ModulesError::InvalidName(_) | ModulesError::InvalidChain(_) | ModulesError::InvalidInput(_) => {
+                Self::invalid(message)
+            }
+            ModulesError::InvalidModule(_) => Self::bad_request("invalid_module", message),
+            ModulesError::UnknownModule(_) => Self::not_found("unknown_module", message),
+            ModulesError::UnknownVersion(..) => Self::bad_request("unknown_module", message),
+            ModulesError::NotReady(..) => Self::bad_request("module_not_ready", message),
+            ModulesError::PointNotOffered(..) => Self::bad_request("point_not_offered", message),
+            ModulesError::InUse(..) => Self::bad_request("module_in_use", message),
+            ModulesError::ModeUnavailable(..) => Self::bad_request("mode_unavailable", message),
+            ModulesError::UnknownPoint(_) => Self::not_found("unknown_point", message),
+            ModulesError::NothingBefore(_) => Self::bad_request("nothing_to_roll_back", message),
+            ModulesError::Load(_) | ModulesError::Sandbox(_) | ModulesError::Database(_) | ModulesError::Stored(_) => {
+                Self::internal(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The rules of modules. Other rooms ask their network's modules through the functions of [`calls`].
+
+mod calls;
+pub(super) mod chains;
+pub(super) mod dry_run;
+mod error;
+pub(super) mod key_value;
+pub(super) mod uploads;
+
+pub use calls::{ChatDecision, Ranking, Review, filter_chat, has_chain, rank_servers, rank_worlds, review_punishment};
+pub use error::ModulesError;
+pub use hub_sandbox::contract::Point;

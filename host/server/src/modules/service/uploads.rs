@@ -1,0 +1,304 @@
+//! From uploaded bytes to a numbered version that can be put into a chain.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hub_sandbox::{PrepareError, Prepared, Sha256Sum};
+
+use crate::app::App;
+use crate::clock::millis;
+use crate::modules::model::{LinkSpec, ModuleName, ModuleRow, ModuleState, Points};
+use crate::modules::service::ModulesError;
+use crate::modules::store::chains as chain_store;
+use crate::modules::store::versions::{self as store, NewVersion, Verdict};
+use crate::values::NetworkId;
+
+/// How long an upload waits for its module to be READY before it is answered with COMPILING.
+const ANSWER_WITHIN: Duration = Duration::from_secs(20);
+/// A version that is COMPILING for this long and that this hub is not at work on was left behind by one that stopped.
+const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(90);
+
+/// What became of an upload.
+pub(in crate::modules) enum Uploaded {
+    /// It is a new version, READY.
+    New(ModuleRow),
+    /// The same bytes were there already.
+    Known(ModuleRow),
+    /// It is a version that is still being compiled.
+    Compiling(ModuleRow),
+}
+
+/// Preparing that can go on after its request was answered.
+type Preparing = Pin<Box<dyn Future<Output = Result<Prepared, PrepareError>> + Send>>;
+
+/// Makes the bytes the name's next version, unless it has them already.
+pub(in crate::modules) async fn upload(
+    app: &App,
+    network: NetworkId,
+    name: ModuleName,
+    bytes: Bytes,
+) -> Result<Uploaded, ModulesError> {
+    let sha256 = hash(bytes.clone()).await?;
+    if let Some(row) = store::find_same(&app.db, network, name.as_str(), &sha256).await? {
+        return known(app, network, row);
+    }
+    let mut preparing = prepare(app, bytes.to_vec());
+    tokio::select! {
+        outcome = &mut preparing => {
+            let (verdict, component) = judge(outcome)?;
+            if let Some(reason) = verdict.reason {
+                return Err(ModulesError::InvalidModule(reason));
+            }
+            insert(app, network, &name, sha256, &bytes, Some((verdict, component))).await
+        }
+        () = app.clock.sleep(ANSWER_WITHIN) => {
+            let uploaded = insert(app, network, &name, sha256, &bytes, None).await?;
+            if let Uploaded::New(row) = uploaded {
+                go_on(app, network, &row, preparing);
+                return Ok(Uploaded::Compiling(row));
+            }
+            Ok(uploaded)
+        }
+    }
+}
+
+/// Hashing 64 MiB takes long enough to be in others' way.
+async fn hash(bytes: Bytes) -> Result<String, ModulesError> {
+    let sum = tokio::task::spawn_blocking(move || Sha256Sum::of(&bytes).to_string());
+    sum.await.map_err(|error| ModulesError::Sandbox(error.to_string()))
+}
+
+fn prepare(app: &App, bytes: Vec<u8>) -> Preparing {
+    let sandbox = app.modules.sandbox.clone();
+    Box::pin(async move { sandbox.prepare(bytes).await })
+}
+
+/// What is to be written down about a prepared upload; fails where the hub did.
+fn judge(outcome: Result<Prepared, PrepareError>) -> Result<(Verdict, Option<Vec<u8>>), ModulesError> {
+    match outcome {
+        Ok(prepared) => {
+            let wrapped = prepared.id != prepared.sha256;
+            let verdict = Verdict {
+                state: ModuleState::Ready,
+                component_id: Some(prepared.id.to_string()),
+                points: Points(prepared.points),
+                world_version: Some(prepared.world_version),
+                reason: None,
+            };
+            Ok((verdict, wrapped.then_some(prepared.component)))
+        }
+        Err(PrepareError::Invalid(reason)) => {
+            let verdict = Verdict {
+                state: ModuleState::Rejected,
+                component_id: None,
+                points: Points::default(),
+                world_version: None,
+                // It may quote the module, which may hold anything; PostgreSQL's text can't.
+                reason: Some(reason.replace('\0', "\u{fffd}").trim_end_matches('.').to_owned()),
+            };
+            Ok((verdict, None))
+        }
+        Err(PrepareError::Internal(reason)) => Err(ModulesError::Sandbox(reason)),
+    }
+}
+
+/// Stores a version, settled or still COMPILING.
+async fn insert(
+    app: &App,
+    network: NetworkId,
+    name: &ModuleName,
+    sha256: String,
+    bytes: &Bytes,
+    settled: Option<(Verdict, Option<Vec<u8>>)>,
+) -> Result<Uploaded, ModulesError> {
+    let now = app.clock.now();
+    let inserted = app
+        .db
+        .transaction(async |mut tx| {
+            let version = store::next_version(&mut tx, network, name.as_str()).await?;
+            // Somebody else may have uploaded the same meanwhile; nothing of this is kept then.
+            if let Some(same) = store::find_same_in(&mut tx, network, name.as_str(), &sha256).await? {
+                return Err(Insert::Same(Box::new(same)));
+            }
+            let new = NewVersion {
+                name: name.as_str().to_owned(),
+                version,
+                sha256: sha256.clone(),
+                size_bytes: bytes.len() as i64,
+                created_at: now,
+            };
+            store::insert(&mut tx, network, &new, bytes.to_vec()).await?;
+            let Some((verdict, component)) = settled.clone() else { return Ok(compiling(new)) };
+            let row = store::settle(&mut tx, network, name.as_str(), version, verdict, component).await?;
+            row.ok_or(Insert::Database(hub_db::Error::NotFound))
+        })
+        .await;
+    match inserted {
+        Ok(row) => Ok(Uploaded::New(row)),
+        Err(Insert::Same(row)) => known(app, network, *row),
+        Err(Insert::Database(error)) => Err(error.into()),
+    }
+}
+
+/// Why a version was not inserted.
+enum Insert {
+    Same(Box<ModuleRow>),
+    Database(hub_db::Error),
+}
+
+impl From<hub_db::Error> for Insert {
+    fn from(error: hub_db::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+fn compiling(new: NewVersion) -> ModuleRow {
+    ModuleRow {
+        name: new.name,
+        version: new.version,
+        sha256: new.sha256,
+        component_id: None,
+        size_bytes: new.size_bytes,
+        points: Points::default(),
+        world_version: None,
+        state: ModuleState::Compiling,
+        reason: None,
+        created_at: new.created_at,
+    }
+}
+
+/// The answer to bytes that are there already.
+fn known(app: &App, network: NetworkId, row: ModuleRow) -> Result<Uploaded, ModulesError> {
+    match row.state {
+        ModuleState::Ready => Ok(Uploaded::Known(row)),
+        ModuleState::Compiling => {
+            take_up(app, network, &row);
+            Ok(Uploaded::Compiling(row))
+        }
+        ModuleState::Rejected => Err(ModulesError::InvalidModule(row.reason.unwrap_or_default())),
+    }
+}
+
+/// Goes on preparing a COMPILING version and writes down what it comes to.
+fn go_on(app: &App, network: NetworkId, row: &ModuleRow, preparing: Preparing) {
+    let key = (network, row.name.clone(), row.version);
+    if !app.modules.compiling.lock().insert(key.clone()) {
+        return;
+    }
+    let task = app.clone();
+    app.spawn(async move {
+        let outcome = preparing.await;
+        if let Err(error) = write_down(&task, network, &key.1, key.2, outcome).await {
+            // It stays COMPILING, and is taken up again when somebody asks for it.
+            tracing::error!(module = key.1, version = key.2, %error, "a module could not be prepared");
+        }
+        task.modules.compiling.lock().remove(&key);
+    });
+}
+
+async fn write_down(
+    app: &App,
+    network: NetworkId,
+    name: &str,
+    version: i64,
+    outcome: Result<Prepared, PrepareError>,
+) -> Result<(), ModulesError> {
+    let (verdict, component) = judge(outcome)?;
+    app.db
+        .transaction(async |mut tx| {
+            store::settle(&mut tx, network, name, version, verdict.clone(), component.clone()).await?;
+            Ok(())
+        })
+        .await
+}
+
+/// Prepares a COMPILING version that was left behind.
+fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
+    let left_behind = app.clock.now().saturating_sub(row.created_at) >= millis(LEFT_BEHIND_AFTER);
+    if row.state != ModuleState::Compiling || !left_behind {
+        return;
+    }
+    let (task, name, version) = (app.clone(), row.name.clone(), row.version);
+    let preparing: Preparing = Box::pin(async move {
+        let upload = store::upload(&task.db, network, &name, version).await;
+        let upload = upload.map_err(|error| PrepareError::Internal(error.to_string()))?;
+        let upload = upload.ok_or_else(|| PrepareError::Internal("it was deleted".to_owned()))?;
+        task.modules.sandbox.prepare(upload).await
+    });
+    go_on(app, network, row, preparing);
+}
+
+/// One version.
+pub(in crate::modules) async fn find(
+    app: &App,
+    network: NetworkId,
+    name: &str,
+    version: i64,
+) -> Result<ModuleRow, ModulesError> {
+    let row = store::find(&app.db, network, name, version).await?;
+    let row = row.ok_or_else(|| unknown(name, version))?;
+    take_up(app, network, &row);
+    Ok(row)
+}
+
+fn unknown(name: &str, version: i64) -> ModulesError {
+    ModulesError::UnknownModule(format!("{name} version {version}"))
+}
+
+/// The bytes of a version as they were uploaded.
+pub(in crate::modules) async fn bytes(
+    app: &App,
+    network: NetworkId,
+    name: &str,
+    version: i64,
+) -> Result<Vec<u8>, ModulesError> {
+    store::upload(&app.db, network, name, version).await?.ok_or_else(|| unknown(name, version))
+}
+
+/// The newest version of each name, and how many names there are.
+pub(in crate::modules) async fn list(
+    app: &App,
+    network: NetworkId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<ModuleRow>, i64), ModulesError> {
+    Ok(store::list_newest(&app.db, network, limit, offset).await?)
+}
+
+/// The versions of a name, newest first, and how many there are; unknown where there is none.
+pub(in crate::modules) async fn versions(
+    app: &App,
+    network: NetworkId,
+    name: &str,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<ModuleRow>, i64), ModulesError> {
+    let (rows, total) = store::list_versions(&app.db, network, name, limit, offset).await?;
+    if total == 0 {
+        return Err(ModulesError::UnknownModule(name.to_owned()));
+    }
+    Ok((rows, total))
+}
+
+/// Deletes a version that no chain names.
+pub(in crate::modules) async fn delete(
+    app: &App,
+    network: NetworkId,
+    name: &str,
+    version: i64,
+) -> Result<(), ModulesError> {
+    app.db
+        .transaction(async |mut tx| {
+            store::lock_name(&mut tx, network, name).await?;
+            for point in chain_store::all_in(&mut tx, network).await? {
+                let links: Vec<LinkSpec> = serde_json::from_str(&point.chain)?;
+                if links.iter().any(|link| link.name == name && link.version == version) {
+                    return Err(ModulesError::InUse(name.to_owned(), version, point.point));
+                }
+            }
+            if store::delete(&mut tx, network, name, version).await? { Ok(()) } else { Err(unknown(name, version)) }
+        })
+        .await
+}

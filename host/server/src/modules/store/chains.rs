@@ -1,0 +1,51 @@
+//! The chains of the points.
+
+use hub_db::{Db, Error, Tx};
+
+use crate::clock::Millis;
+use crate::modules::model::PointRow;
+use crate::values::NetworkId;
+
+const ALL: &str = "SELECT point, revision, chain, previous FROM extension_points WHERE network_id = $1";
+
+pub(in crate::modules) async fn all(db: &Db, network: NetworkId) -> Result<Vec<PointRow>, Error> {
+    db.query(ALL).bind(network).all().await
+}
+
+pub(in crate::modules) async fn all_in(tx: &mut Tx, network: NetworkId) -> Result<Vec<PointRow>, Error> {
+    tx.query(ALL).bind(network).all().await
+}
+
+pub(in crate::modules) async fn find(db: &Db, network: NetworkId, point: &str) -> Result<Option<PointRow>, Error> {
+    db.query("SELECT point, revision, chain, previous FROM extension_points WHERE network_id = $1 AND point = $2")
+        .bind(network)
+        .bind(point.to_owned())
+        .optional()
+        .await
+}
+
+/// Puts a chain in place; the one that was there becomes the one before. Answers its revision.
+pub(in crate::modules) async fn put(
+    tx: &mut Tx,
+    network: NetworkId,
+    point: &str,
+    chain: &str,
+    now: Millis,
+) -> Result<i64, Error> {
+    let (revision,) = tx
+        .query(
+            "INSERT INTO extension_points (network_id, point, revision, chain, previous, updated_at)
+             VALUES ($1, $2, 1, $3, '[]', $4)
+             ON CONFLICT (network_id, point) DO UPDATE
+             SET revision = extension_points.revision + 1, previous = extension_points.chain,
+                 chain = excluded.chain, updated_at = excluded.updated_at
+             RETURNING revision",
+        )
+        .bind(network)
+        .bind(point.to_owned())
+        .bind(chain.to_owned())
+        .bind(now)
+        .one()
+        .await?;
+    Ok(revision)
+}

@@ -1,0 +1,5 @@
+//! All SQL of modules.
+
+pub(super) mod chains;
+pub(super) mod key_value;
+pub(super) mod versions;

@@ -1,0 +1,228 @@
+//! Small modules for the tests, hostile ones among them, assembled from text.
+
+use std::path::Path;
+
+use wit_component::{StringEncoding, embed_component_metadata};
+use wit_parser::Resolve;
+
+/// A core module that carries the type of a world of the contract, as toolchains make them.
+pub fn module(world: &str, text: &str) -> Vec<u8> {
+    let mut resolve = Resolve::default();
+    let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins-sdk/wit/1.0");
+    let (package, _) = resolve.push_path(contract).unwrap();
+    let world = resolve.select_world(&[package], Some(world)).unwrap();
+    let mut bytes = wat::parse_str(text).unwrap();
+    embed_component_metadata(&mut bytes, &resolve, world, StringEncoding::UTF8).unwrap();
+    bytes
+}
+
+/// What every module needs: memory, and an allocator for what it is given. `data` is for its own texts.
+fn text(imports: &str, data: &str, body: &str) -> String {
+    format!(
+        r#"(module
+            {imports}
+            (memory (export "memory") 4)
+            (global $free (mut i32) (i32.const 65536))
+            (func (export "cabi_realloc") (param $old i32) (param $old_size i32) (param $align i32) (param $size i32)
+                (result i32)
+                (local $at i32)
+                (local.set $at (i32.and (i32.add (global.get $free) (i32.const 7)) (i32.const -8)))
+                (global.set $free (i32.add (local.get $at) (local.get $size)))
+                (local.get $at))
+            (func $loop_for_ever (loop $again (br $again)))
+            {data}
+            {body})"#
+    )
+}
+
+/// Prefers the last candidate and wants no other; refuses everybody who looks for a type that begins with `R`, loops
+/// for ever for one that begins with `L` and answers nonsense for one that begins with `N`.
+pub fn last_first() -> Vec<u8> {
+    let rank = |name: &str| {
+        format!(
+            r#"(func (export "network-hub:module/matchmaking@1.0.0#{name}") (param $in i32) (result i32)
+                (local $first i32)
+                (local.set $first (i32.load8_u (i32.load offset=60 (local.get $in))))
+                (if (i32.eq (local.get $first) (i32.const 76)) (then (call $loop_for_ever)))
+                (i32.store (i32.const 32) (i32.sub (i32.load offset=120 (local.get $in)) (i32.const 1)))
+                (if (i32.eq (local.get $first) (i32.const 78)) (then (i32.store (i32.const 32) (i32.const 4000))))
+                ;; ok([last])
+                (i32.store8 (i32.const 16) (i32.const 0))
+                (i32.store (i32.const 20) (i32.const 32))
+                (i32.store (i32.const 24) (i32.const 1))
+                (if (i32.eq (local.get $first) (i32.const 82)) (then
+                    ;; err("closed")
+                    (i32.store8 (i32.const 16) (i32.const 1))
+                    (i32.store (i32.const 20) (i32.const 64))
+                    (i32.store (i32.const 24) (i32.const 6))))
+                (i32.const 16))"#
+        )
+    };
+    let body = rank("rank-servers") + &rank("rank-worlds");
+    module("matchmaking-module", &text("", r#"(data (i32.const 64) "closed")"#, &body))
+}
+
+/// Acts on the first letter of a line: `W` rewrites it to `polite`, `R` refuses it with `rude`, `U` refuses it and mutes
+/// its sender for a minute, `L` loops for ever, `T` traps, `M` takes memory until there is no more, `D` recurses for
+/// ever, `N` answers nonsense, `G` logs the line. All else is allowed. `version` tells apart modules that do the same.
+pub fn moody(version: u32) -> Vec<u8> {
+    let imports = r#"(import "network-hub:module/log@1.0.0" "write" (func $log (param i32 i32 i32)))"#;
+    let data = format!(
+        r#"(data (i32.const 64) "polite") (data (i32.const 80) "rude") (data (i32.const 96) "version {version}")"#
+    );
+    let body = r#"
+        (func $recurse (param i32) (result i32) (i32.add (call $recurse (local.get 0)) (i32.const 1)))
+        (func $grow (loop $again
+            (if (i32.eq (memory.grow (i32.const 64)) (i32.const -1)) (then unreachable))
+            (br $again)))
+        (func $say (param $decision i32) (param $at i32) (param $length i32)
+            (i32.store8 (i32.const 16) (local.get $decision))
+            (i32.store (i32.const 20) (local.get $at))
+            (i32.store (i32.const 24) (local.get $length)))
+        (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
+            (local $first i32)
+            (local.set $first (i32.load8_u (i32.load offset=56 (local.get $in))))
+            (call $say (i32.const 0) (i32.const 0) (i32.const 0))
+            (i32.store8 (i32.const 32) (i32.const 0))
+            (if (i32.eq (local.get $first) (i32.const 87))
+                (then (call $say (i32.const 1) (i32.const 64) (i32.const 6))))
+            (if (i32.eq (local.get $first) (i32.const 82))
+                (then (call $say (i32.const 2) (i32.const 80) (i32.const 4))))
+            (if (i32.eq (local.get $first) (i32.const 85)) (then
+                (call $say (i32.const 2) (i32.const 80) (i32.const 4))
+                (i32.store8 (i32.const 32) (i32.const 1))
+                (i64.store (i32.const 40) (i64.const 60000))
+                (i32.store (i32.const 48) (i32.const 80))
+                (i32.store (i32.const 52) (i32.const 4))))
+            (if (i32.eq (local.get $first) (i32.const 76)) (then (call $loop_for_ever)))
+            (if (i32.eq (local.get $first) (i32.const 84)) (then unreachable))
+            (if (i32.eq (local.get $first) (i32.const 77)) (then (call $grow)))
+            (if (i32.eq (local.get $first) (i32.const 68)) (then (drop (call $recurse (i32.const 1)))))
+            (if (i32.eq (local.get $first) (i32.const 78))
+                (then (call $say (i32.const 1) (i32.const 64) (i32.const 0))))
+            (if (i32.eq (local.get $first) (i32.const 71)) (then
+                (call $log (i32.const 1) (i32.load offset=56 (local.get $in)) (i32.load offset=60 (local.get $in)))))
+            (i32.const 16))"#;
+    module("chat-module", &text(imports, &data, body))
+}
+
+const STORE: &str = r#"
+    (import "network-hub:module/store@1.0.0" "increment"
+        (func $increment (param i32 i32 i64 i32 i64 i32)))
+    (import "network-hub:module/store@1.0.0" "set" (func $set (param i32 i32 i32 i32 i32 i64 i32)))"#;
+
+/// Counts each sender's lines in its store, for a minute from the first, and refuses the third.
+pub fn counting() -> Vec<u8> {
+    let data = r#"(data (i32.const 80) "slow down") (data (i32.const 96) "no number")"#;
+    let body = r#"
+        (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
+            (i32.store8 (i32.const 16) (i32.const 0))
+            (i32.store8 (i32.const 32) (i32.const 0))
+            ;; increment(player.uuid, 1, some(60000))
+            (call $increment (i32.load offset=40 (local.get $in)) (i32.load offset=44 (local.get $in)) (i64.const 1)
+                (i32.const 1) (i64.const 60000) (i32.const 128))
+            (if (i64.gt_s (i64.load (i32.const 136)) (i64.const 2)) (then
+                (i32.store8 (i32.const 16) (i32.const 2))
+                (i32.store (i32.const 20) (i32.const 80))
+                (i32.store (i32.const 24) (i32.const 9))))
+            (if (i32.load8_u (i32.const 128)) (then
+                (i32.store8 (i32.const 16) (i32.const 2))
+                (i32.store (i32.const 20) (i32.const 96))
+                (i32.store (i32.const 24) (i32.const 9))))
+            (i32.const 16))"#;
+    module("chat-module", &text(STORE, data, body))
+}
+
+/// Stores 60,000 bytes under each line it sees, for a minute; refuses the line with `full` when there is no room.
+pub fn hoarding() -> Vec<u8> {
+    let data = r#"(data (i32.const 80) "full")"#;
+    let body = r#"
+        (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
+            (i32.store8 (i32.const 16) (i32.const 0))
+            (i32.store8 (i32.const 32) (i32.const 0))
+            ;; set(message, 60,000 zero bytes, some(60000))
+            (call $set (i32.load offset=56 (local.get $in)) (i32.load offset=60 (local.get $in))
+                (i32.const 200000) (i32.const 60000) (i32.const 1) (i64.const 60000) (i32.const 128))
+            (if (i32.load8_u (i32.const 128)) (then
+                (i32.store8 (i32.const 16) (i32.const 2))
+                (i32.store (i32.const 20) (i32.const 80))
+                (i32.store (i32.const 24) (i32.const 4))))
+            (i32.const 16))"#;
+    module("chat-module", &text(STORE, data, body))
+}
+
+/// Refuses the lines of players who are not online.
+pub fn only_online() -> Vec<u8> {
+    let imports =
+        r#"(import "network-hub:module/players@1.0.0" "online" (func $online (param i32 i32 i32)))"#;
+    let data = r#"(data (i32.const 80) "who are you")"#;
+    let body = r#"
+        (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
+            (i32.store8 (i32.const 16) (i32.const 0))
+            (i32.store8 (i32.const 32) (i32.const 0))
+            (call $online (i32.load offset=40 (local.get $in)) (i32.load offset=44 (local.get $in)) (i32.const 128))
+            (if (i32.or (i32.load8_u (i32.const 128)) (i32.eqz (i32.load8_u (i32.const 132)))) (then
+                (i32.store8 (i32.const 16) (i32.const 2))
+                (i32.store (i32.const 20) (i32.const 80))
+                (i32.store (i32.const 24) (i32.const 11))))
+            (i32.const 16))"#;
+    module("chat-module", &text(imports, data, body))
+}
+
+/// Takes the first candidate that has exactly one player on it, and refuses where none has.
+pub fn lonely_first() -> Vec<u8> {
+    let imports =
+        r#"(import "network-hub:module/candidates@1.0.0" "players" (func $players (param i32 i32)))"#;
+    let data = r#"(data (i32.const 64) "nobody")"#;
+    let rank = |name: &str| {
+        format!(
+            r#"(func (export "network-hub:module/matchmaking@1.0.0#{name}") (param $in i32) (result i32)
+                (local $at i32)
+                (block $none (loop $next
+                    (br_if $none (i32.ge_u (local.get $at) (i32.load offset=120 (local.get $in))))
+                    (call $players (local.get $at) (i32.const 128))
+                    (if (i32.and (i32.eqz (i32.load8_u (i32.const 128)))
+                                 (i32.eq (i32.load (i32.const 136)) (i32.const 1))) (then
+                        (i32.store (i32.const 32) (local.get $at))
+                        (i32.store8 (i32.const 16) (i32.const 0))
+                        (i32.store (i32.const 20) (i32.const 32))
+                        (i32.store (i32.const 24) (i32.const 1))
+                        (return (i32.const 16))))
+                    (local.set $at (i32.add (local.get $at) (i32.const 1)))
+                    (br $next)))
+                (i32.store8 (i32.const 16) (i32.const 1))
+                (i32.store (i32.const 20) (i32.const 64))
+                (i32.store (i32.const 24) (i32.const 6))
+                (i32.const 16))"#
+        )
+    };
+    let body = rank("rank-servers") + &rank("rank-worlds");
+    module("matchmaking-module", &text(imports, data, &body))
+}
+
+/// Traps whenever it is called, so that its trial fails.
+pub fn trapping() -> Vec<u8> {
+    let body = r#"(func (export "network-hub:module/chat@1.0.0#filter") (param i32) (result i32) unreachable)"#;
+    module("chat-module", &text("", "", body))
+}
+
+/// The same module, made as large as that by a section that nobody reads.
+pub fn padded(mut module: Vec<u8>, bytes: usize) -> Vec<u8> {
+    let leb = |number: usize| (0..5).map(move |at| (number >> (7 * at)) as u8 & 0x7f | if at < 4 { 0x80 } else { 0 });
+    // Section 0: its size in five bytes, its name in two, and zeros.
+    let zeros = bytes - module.len() - 8;
+    module.push(0);
+    module.extend(leb(zeros + 2));
+    module.extend([1, b'x']);
+    module.resize(bytes, 0);
+    module
+}
+
+/// Asks for WASI, as a program built for the wrong target does.
+pub fn wasi() -> Vec<u8> {
+    let text = r#"(module
+        (import "wasi_snapshot_preview1" "fd_write" (func (param i32 i32 i32 i32) (result i32)))
+        (memory (export "memory") 1)
+        (func (export "_start")))"#;
+    wat::parse_str(text).unwrap()
+}
