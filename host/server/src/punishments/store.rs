@@ -204,6 +204,11 @@ pub(super) async fn revoke_bans(
     Ok(revoked)
 }
 
+/// What notes a name.
+const NOTE_NAME: &str = "INSERT INTO player_names (network_id, player_uuid, name_folded, last_seen)
+     VALUES ($1, $2, $3, $4)
+     ON CONFLICT (network_id, player_uuid, name_folded) DO UPDATE SET last_seen = excluded.last_seen";
+
 pub(super) async fn note_name(
     tx: &mut Tx,
     network: NetworkId,
@@ -211,16 +216,19 @@ pub(super) async fn note_name(
     name: &FoldedName,
     at: Millis,
 ) -> Result<(), Error> {
-    tx.query(
-        "INSERT INTO player_names (network_id, player_uuid, name_folded, last_seen) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (network_id, player_uuid, name_folded) DO UPDATE SET last_seen = excluded.last_seen",
-    )
-    .bind(network)
-    .bind(player)
-    .bind(name.clone())
-    .bind(at)
-    .execute()
-    .await?;
+    tx.query(NOTE_NAME).bind(network).bind(player).bind(name.clone()).bind(at).execute().await?;
+    Ok(())
+}
+
+/// As [`note_name`], by itself.
+pub(super) async fn note_name_alone(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    name: FoldedName,
+    at: Millis,
+) -> Result<(), Error> {
+    db.write(NOTE_NAME).bind(network).bind(player).bind(name).bind(at).execute().await?;
     Ok(())
 }
 
