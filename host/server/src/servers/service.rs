@@ -11,7 +11,6 @@ use crate::http::error::ApiError;
 use crate::networks;
 use crate::networks::service::NetworksError;
 use crate::punishments;
-use crate::punishments;
 use crate::servers::model::{Heartbeat, Location, Registered, Registration};
 use crate::servers::presence::Unplaced;
 use crate::servers::saving::save;
