@@ -22,8 +22,9 @@ CREATE TABLE punishments (
     revoke_reason TEXT,
     PRIMARY KEY (network_id, id)
 );
-CREATE INDEX punishments_by_player ON punishments (network_id, player_uuid);
-CREATE INDEX punishments_by_name ON punishments (network_id, name_folded);
+-- These hold all that is looked at to match an address, so that the row itself need not be.
+CREATE INDEX punishments_by_player ON punishments (network_id, player_uuid, ip_based, issued_at);
+CREATE INDEX punishments_by_name ON punishments (network_id, name_folded, player_uuid, ip_based, issued_at);
 CREATE INDEX punishments_by_address ON punishments (network_id, ip_address);
 
 -- The expiries of all networks are noted together.
@@ -43,7 +44,7 @@ CREATE TABLE player_names (
     last_seen   BIGINT NOT NULL,
     PRIMARY KEY (network_id, player_uuid, name_folded)
 );
-CREATE INDEX player_names_by_name ON player_names (network_id, name_folded);
+CREATE INDEX player_names_by_name ON player_names (network_id, name_folded, player_uuid, last_seen);
 
 -- The addresses a player was seen with.
 CREATE TABLE player_addresses (
@@ -54,4 +55,4 @@ CREATE TABLE player_addresses (
     last_seen   BIGINT NOT NULL,
     PRIMARY KEY (network_id, player_uuid, ip_address)
 );
-CREATE INDEX player_addresses_by_address ON player_addresses (network_id, ip_address);
+CREATE INDEX player_addresses_by_address ON player_addresses (network_id, ip_address, player_uuid, last_seen);

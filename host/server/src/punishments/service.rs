@@ -203,13 +203,7 @@ pub async fn note_address(
 /// Notes that a player was seen with a name, so that what was made by that name matches the player. For the rooms
 /// through which players come in.
 pub async fn note_name(app: &App, network: NetworkId, player: PlayerId, name: &str) -> Result<(), PunishmentsError> {
-    let now = app.clock.now();
-    app.db
-        .transaction(async |mut tx| {
-            store::note_name(&mut tx, network, player, &FoldedName::of(name), now).await?;
-            Ok(())
-        })
-        .await
+    Ok(store::note_name_alone(&app.db, network, player, FoldedName::of(name), app.clock.now()).await?)
 }
 
 #[derive(Serialize)]

@@ -11,36 +11,62 @@ use crate::values::{NetworkId, PlayerId};
 /// nothing. A player is matched by UUID, and by name where the punishment has no UUID; a name by what was written
 /// down, and by the player who bears it now; an address by what was written down, and by the players of ip-based
 /// punishments who were seen with it since.
+///
+/// `CROSS JOIN` tells SQLite, which knows nothing of how much there is of what, to begin on the left: by itself it
+/// begins with all of the network's punishments.
 macro_rules! matching {
     () => {
         "SELECT p.id FROM punishments p WHERE p.network_id = $1 AND p.player_uuid = $2
          UNION
-         SELECT p.id FROM player_names n
-         JOIN punishments p
-           ON p.network_id = n.network_id AND p.name_folded = n.name_folded AND p.player_uuid IS NULL
+         SELECT p.id FROM player_names n CROSS JOIN punishments p
          WHERE n.network_id = $1 AND n.player_uuid = $2
+           AND p.network_id = $1 AND p.name_folded = n.name_folded AND p.player_uuid IS NULL
          UNION
          SELECT p.id FROM punishments p WHERE p.network_id = $1 AND p.name_folded = $3
          UNION
-         SELECT p.id FROM player_names n
-         JOIN punishments p ON p.network_id = n.network_id AND p.player_uuid = n.player_uuid
-         WHERE n.network_id = $1 AND n.name_folded = $3 AND NOT EXISTS (
-           SELECT l.name_folded FROM player_names l
-           WHERE l.network_id = $1 AND l.player_uuid = n.player_uuid AND l.last_seen > n.last_seen)
+         SELECT p.id FROM player_names n CROSS JOIN punishments p
+         WHERE n.network_id = $1 AND n.name_folded = $3
+           AND p.network_id = $1 AND p.player_uuid = n.player_uuid
+           AND NOT EXISTS (
+             SELECT l.name_folded FROM player_names l
+             WHERE l.network_id = $1 AND l.player_uuid = n.player_uuid AND l.last_seen > n.last_seen)
          UNION
          SELECT p.id FROM punishments p WHERE p.network_id = $1 AND p.ip_address = $4
          UNION
-         SELECT p.id FROM player_addresses a
-         JOIN punishments p ON p.network_id = a.network_id AND p.player_uuid = a.player_uuid
-         WHERE a.network_id = $1 AND a.ip_address = $4 AND p.ip_based AND a.last_seen >= p.issued_at
+         SELECT p.id FROM player_addresses a CROSS JOIN punishments p
+         WHERE a.network_id = $1 AND a.ip_address = $4
+           AND p.network_id = $1 AND p.player_uuid = a.player_uuid AND p.ip_based AND a.last_seen >= p.issued_at
          UNION
-         SELECT p.id FROM player_addresses a
-         JOIN player_names n ON n.network_id = a.network_id AND n.player_uuid = a.player_uuid
-         JOIN punishments p
-           ON p.network_id = n.network_id AND p.name_folded = n.name_folded AND p.player_uuid IS NULL
-         WHERE a.network_id = $1 AND a.ip_address = $4 AND p.ip_based AND a.last_seen >= p.issued_at"
+         SELECT p.id FROM player_addresses a CROSS JOIN player_names n CROSS JOIN punishments p
+         WHERE a.network_id = $1 AND a.ip_address = $4
+           AND n.network_id = $1 AND n.player_uuid = a.player_uuid
+           AND p.network_id = $1 AND p.name_folded = n.name_folded AND p.player_uuid IS NULL
+           AND p.ip_based AND a.last_seen >= p.issued_at"
     };
 }
+
+/// What [`find`] runs.
+const FIND: &str = concat!(
+    "SELECT * FROM punishments WHERE network_id = $1 AND id IN (",
+    matching!(),
+    ") AND (NOT $5 OR (state = 'OPEN' AND (expires_at IS NULL OR expires_at > $6)))
+       AND issued_at >= $7 AND ($8 IS NULL OR kind = $8)
+     ORDER BY issued_at DESC, id DESC LIMIT $9 OFFSET $10"
+);
+
+/// What [`revoke_bans`] runs.
+const REVOKE_BANS: &str = concat!(
+    "UPDATE punishments SET state = 'REVOKED', revoked_at = $5, revoker_uuid = $6, revoker_name = $7, revoke_reason = $8
+     WHERE network_id = $1 AND kind = 'BAN' AND state = 'OPEN' AND (expires_at IS NULL OR expires_at > $5)
+       AND id IN (",
+    matching!(),
+    ") RETURNING *"
+);
+
+/// What [`last_address_of_name`] runs.
+const LAST_ADDRESS_OF_NAME: &str = "SELECT a.ip_address FROM player_names n CROSS JOIN player_addresses a
+     WHERE n.network_id = $1 AND n.name_folded = $2 AND a.network_id = $1 AND a.player_uuid = n.player_uuid
+     ORDER BY n.last_seen DESC, a.last_seen DESC LIMIT 1";
 
 /// A row to be.
 pub(super) struct NewPunishment<'a> {
@@ -117,25 +143,19 @@ pub(super) async fn find(
     filter: &Filter,
     now: Millis,
 ) -> Result<Vec<Punishment>, Error> {
-    db.query(concat!(
-        "SELECT * FROM punishments WHERE network_id = $1 AND id IN (",
-        matching!(),
-        ") AND (NOT $5 OR (state = 'OPEN' AND (expires_at IS NULL OR expires_at > $6)))
-           AND issued_at >= $7 AND ($8 IS NULL OR kind = $8)
-         ORDER BY issued_at DESC, id DESC LIMIT $9 OFFSET $10"
-    ))
-    .bind(network)
-    .bind(subject.player)
-    .bind(subject.name.as_deref().map(FoldedName::of))
-    .bind(subject.address.clone())
-    .bind(filter.active_only)
-    .bind(now)
-    .bind(filter.since.unwrap_or(Millis::MIN))
-    .bind(filter.kind.map(|kind| kind.as_str().to_owned()))
-    .bind(filter.limit)
-    .bind(filter.offset)
-    .all()
-    .await
+    db.query(FIND)
+        .bind(network)
+        .bind(subject.player)
+        .bind(subject.name.as_deref().map(FoldedName::of))
+        .bind(subject.address.clone())
+        .bind(filter.active_only)
+        .bind(now)
+        .bind(filter.since.unwrap_or(Millis::MIN))
+        .bind(filter.kind.map(|kind| kind.as_str().to_owned()))
+        .bind(filter.limit)
+        .bind(filter.offset)
+        .all()
+        .await
 }
 
 /// Takes one back that is in force; none where it is not.
@@ -169,14 +189,7 @@ pub(super) async fn revoke_bans(
     by: Revocation<'_>,
 ) -> Result<Vec<Punishment>, Error> {
     let mut revoked: Vec<Punishment> = tx
-        .query(concat!(
-            "UPDATE punishments SET state = 'REVOKED', revoked_at = $5, revoker_uuid = $6, revoker_name = $7,
-                 revoke_reason = $8
-             WHERE network_id = $1 AND kind = 'BAN' AND state = 'OPEN' AND (expires_at IS NULL OR expires_at > $5)
-               AND id IN (",
-            matching!(),
-            ") RETURNING *"
-        ))
+        .query(REVOKE_BANS)
         .bind(network)
         .bind(subject.player)
         .bind(subject.name.as_deref().map(FoldedName::of))
@@ -191,6 +204,11 @@ pub(super) async fn revoke_bans(
     Ok(revoked)
 }
 
+/// What notes a name.
+const NOTE_NAME: &str = "INSERT INTO player_names (network_id, player_uuid, name_folded, last_seen)
+     VALUES ($1, $2, $3, $4)
+     ON CONFLICT (network_id, player_uuid, name_folded) DO UPDATE SET last_seen = excluded.last_seen";
+
 pub(super) async fn note_name(
     tx: &mut Tx,
     network: NetworkId,
@@ -198,16 +216,19 @@ pub(super) async fn note_name(
     name: &FoldedName,
     at: Millis,
 ) -> Result<(), Error> {
-    tx.query(
-        "INSERT INTO player_names (network_id, player_uuid, name_folded, last_seen) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (network_id, player_uuid, name_folded) DO UPDATE SET last_seen = excluded.last_seen",
-    )
-    .bind(network)
-    .bind(player)
-    .bind(name.clone())
-    .bind(at)
-    .execute()
-    .await?;
+    tx.query(NOTE_NAME).bind(network).bind(player).bind(name.clone()).bind(at).execute().await?;
+    Ok(())
+}
+
+/// As [`note_name`], by itself.
+pub(super) async fn note_name_alone(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    name: FoldedName,
+    at: Millis,
+) -> Result<(), Error> {
+    db.write(NOTE_NAME).bind(network).bind(player).bind(name).bind(at).execute().await?;
     Ok(())
 }
 
@@ -256,17 +277,7 @@ pub(super) async fn last_address_of_name(
     network: NetworkId,
     name: &FoldedName,
 ) -> Result<Option<IpAddress>, Error> {
-    let row: Option<(IpAddress,)> = tx
-        .query(
-            "SELECT a.ip_address FROM player_names n
-             JOIN player_addresses a ON a.network_id = n.network_id AND a.player_uuid = n.player_uuid
-             WHERE n.network_id = $1 AND n.name_folded = $2
-             ORDER BY n.last_seen DESC, a.last_seen DESC LIMIT 1",
-        )
-        .bind(network)
-        .bind(name.clone())
-        .optional()
-        .await?;
+    let row: Option<(IpAddress,)> = tx.query(LAST_ADDRESS_OF_NAME).bind(network).bind(name.clone()).optional().await?;
     Ok(row.map(|(address,)| address))
 }
 
@@ -296,4 +307,31 @@ pub(super) async fn expire(db: &Db, now: Millis, limit: i64) -> Result<Vec<Punis
     .bind(limit)
     .all()
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use hub_db::Config;
+
+    use super::*;
+
+    /// SQLite has no statistics to plan by: unless it is told where to begin and finds all it looks at in one index,
+    /// each look-up reads all of its network's punishments.
+    #[tokio::test]
+    async fn a_look_up_reads_little_more_than_it_finds() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
+        db.migrate().await.unwrap();
+        for (sql, searches) in [(FIND, 14), (REVOKE_BANS, 14), (LAST_ADDRESS_OF_NAME, 2)] {
+            let explain: &'static str = format!("EXPLAIN QUERY PLAN {sql}").leak();
+            let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
+            let plan: Vec<_> = plan.into_iter().map(|(.., step)| step).collect();
+            let narrow = |step: &&String| step.starts_with("SEARCH") && step.matches("=?").count() >= 2;
+            assert_eq!(plan.iter().filter(narrow).count(), searches, "{plan:#?}");
+            let wide = |step: &&String| step.starts_with("SCAN") || (step.starts_with("SEARCH") && !narrow(step));
+            assert_eq!(plan.iter().find(wide), None, "{plan:#?}");
+            let by_name_alone = |step: &&String| step.contains("name_folded=?") && step.contains("player_uuid=?");
+            assert_eq!(plan.iter().filter(by_name_alone).count(), if searches > 2 { 2 } else { 0 }, "{plan:#?}");
+        }
+    }
 }

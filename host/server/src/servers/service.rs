@@ -10,6 +10,7 @@ use crate::geo::{Place, Region};
 use crate::http::error::ApiError;
 use crate::networks;
 use crate::networks::service::NetworksError;
+use crate::punishments;
 use crate::servers::model::{Heartbeat, Location, Registered, Registration};
 use crate::servers::presence::{Server, Unplaced};
 use crate::servers::saving::save;
@@ -122,10 +123,18 @@ pub(super) async fn join(
     player: PlayerId,
     name: Option<Identifier>,
 ) -> Result<(), ServersError> {
+    let seen = name.clone();
     app.presence
         .with(network, |presence| presence.join(&server, player, name, app.clock.now()))
         .map_err(|_| ServersError::NotOnline(server))?;
-    Ok(save(app, network).await?)
+    save(app, network).await?;
+    if let Some(name) = seen
+        && let Err(error) = punishments::service::note_name(app, network, player, name.as_str()).await
+    {
+        // The player is there all the same; the next join notes it.
+        tracing::warn!(%network, %error, "the name of a player who joined was not noted");
+    }
+    Ok(())
 }
 
 /// A player went to another world of the server they are on.

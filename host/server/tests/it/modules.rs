@@ -1,6 +1,7 @@
 //! Modules: uploaded, put into chains, run, cut off.
 
 mod command;
+mod reviews;
 mod starters;
 mod wasm;
 

@@ -278,6 +278,18 @@ on_both! {
         assert_eq!(ids(&client, "query?ip=203.0.113.7").await, Vec::<i64>::new());
     }
 
+    async fn a_ban_by_name_matches_who_joins_with_it(hub: Hub) {
+        let client = hub.network().await;
+        post(&client, "create-by-name", json!({"playerName": "STEVE", "type": "BAN"})).await;
+        let server = json!({
+            "serverId": "lobby-1", "serverType": "LOBBY", "gameType": "MINECRAFT", "host": "203.0.113.9", "port": 25_565,
+        });
+        client.post("/api/plugin/servers/register", server).await.expect(201);
+        let join = json!({"serverId": "lobby-1", "serverType": "LOBBY", "playerUuid": STEVE, "playerName": "Steve"});
+        client.post("/api/plugin/servers/players", join).await.expect(204);
+        assert_eq!(ids(&client, &format!("player/{STEVE}")).await, [1]);
+    }
+
     async fn a_name_finds_what_its_bearer_got_under_another(hub: Hub) {
         let client = hub.network().await;
         create(&client, STEVE, "BAN", None).await;

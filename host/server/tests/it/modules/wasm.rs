@@ -224,3 +224,34 @@ pub fn wasi() -> Vec<u8> {
         (func (export "_start")))"#;
     wat::parse_str(text).unwrap()
 }
+
+/// Refuses every kick with `too harsh`; after a warning it has a mute for a minute (`be quiet`) and a ban for ever.
+pub fn strict() -> Vec<u8> {
+    let data = r#"(data (i32.const 64) "too harsh") (data (i32.const 80) "be quiet")"#;
+    let body = r#"
+        (func (export "network-hub:module/punishment@1.0.0#review") (param $in i32) (result i32)
+            (local $kind i32)
+            (local.set $kind (i32.load8_u offset=64 (local.get $in)))
+            (i32.store8 (i32.const 512) (i32.const 0))
+            (i32.store (i32.const 552) (i32.const 640))
+            (i32.store (i32.const 556) (i32.const 0))
+            (if (i32.eq (local.get $kind) (i32.const 3)) (then
+                (i32.store8 (i32.const 512) (i32.const 2))
+                (i32.store (i32.const 520) (i32.const 64))
+                (i32.store (i32.const 524) (i32.const 9))))
+            (if (i32.eq (local.get $kind) (i32.const 2)) (then
+                (i32.store (i32.const 556) (i32.const 2))
+                ;; {mute, some(60000), "be quiet"}
+                (i32.store8 (i32.const 640) (i32.const 1))
+                (i32.store8 (i32.const 648) (i32.const 1))
+                (i64.store (i32.const 656) (i64.const 60000))
+                (i32.store (i32.const 664) (i32.const 80))
+                (i32.store (i32.const 668) (i32.const 8))
+                ;; {ban, none, ""}
+                (i32.store8 (i32.const 672) (i32.const 0))
+                (i32.store8 (i32.const 680) (i32.const 0))
+                (i32.store (i32.const 696) (i32.const 80))
+                (i32.store (i32.const 700) (i32.const 0))))
+            (i32.const 512))"#;
+    module("punishment-module", &text("", data, body))
+}

@@ -1,0 +1,80 @@
+//! What a network's review makes of its punishments, and its filter of the chat, as servers notice it.
+
+use serde_json::{Value, json};
+
+use super::{chain, upload, wasm};
+use crate::servers::uuid;
+use crate::support::on_both;
+
+on_both! {
+    async fn a_refused_punishment_is_not_made(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "strict", wasm::strict()).await.expect(201);
+        chain(&owner, "punishment", json!([{"name": "strict", "version": 1}])).await.expect(200);
+        let mut events = owner.events(None, None).await;
+        let kick = json!({"playerUuid": uuid(1), "type": "KICK"});
+        let answer = owner.post("/api/plugin/punishments/create", kick).await;
+        let refused = answer.expect(400);
+        assert_eq!((&refused["code"], &refused["error"]), (&json!("punishment_rejected"), &json!("too harsh")));
+        let history = owner.get(&format!("/api/plugin/punishments/player/{}/history", uuid(1))).await;
+        assert_eq!(history.expect(200), &json!([]));
+        // Neither an event nor an id is spent on it.
+        let mute = json!({"playerUuid": uuid(1), "type": "MUTE"});
+        assert_eq!(owner.post("/api/plugin/punishments/create", mute).await.expect(200)["id"], 1);
+        assert_eq!(events.next().await.unwrap().data["punishment"]["id"], 1);
+    }
+
+    async fn what_follows_a_punishment_is_made_with_it(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "strict", wasm::strict()).await.expect(201);
+        chain(&owner, "punishment", json!([{"name": "strict", "version": 1}])).await.expect(200);
+        let mut events = owner.events(None, None).await;
+        let warn = json!({
+            "playerUuid": uuid(1), "playerName": "p1", "type": "WARN", "reason": "spam", "issuerName": "Alex",
+        });
+        let made = owner.post("/api/plugin/punishments/create", warn).await.expect(200).clone();
+        assert_eq!((&made["id"], &made["type"], &made["reason"]), (&json!(1), &json!("WARN"), &json!("spam")));
+        let mut told = vec![];
+        for id in 1..=3 {
+            let event = events.next().await.unwrap();
+            assert_eq!(event.data["action"], "CREATED");
+            let punishment = &event.data["punishment"];
+            assert_eq!((&punishment["id"], &punishment["playerName"]), (&json!(id), &json!("p1")));
+            assert_eq!(punishment["issuerName"], "Alex");
+            told.push(json!([punishment["type"], punishment["durationMs"], punishment["reason"]]));
+        }
+        assert_eq!(json!(told), json!([
+            ["WARN", null, "spam"], ["MUTE", 60_000, "be quiet"], ["BAN", null, null],
+        ]));
+        let active = owner.get(&format!("/api/plugin/punishments/player/{}", uuid(1))).await;
+        let ids: Vec<_> = active.expect(200).as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
+        assert_eq!(ids, [3, 2, 1].map(|id: i64| json!(id)));
+    }
+
+    async fn a_rewritten_line_goes_out_rewritten_and_a_refused_one_to_nobody(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "moody", wasm::moody(1)).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
+        let mut events = owner.events(Some("lobby-1"), None).await;
+        let line = |message: &str| {
+            json!({"playerUuid": uuid(1), "playerName": "p1", "message": message, "serverId": "lobby-1", "rank": "VIP"})
+        };
+        owner.post("/api/plugin/chat", line("What a line")).await.expect(204);
+        let rewritten = events.next().await.unwrap();
+        assert_eq!((&rewritten.data["message"], &rewritten.data["rank"]), (&json!("polite"), &json!("VIP")));
+        // The second mutes its sender, too.
+        for refused in ["Refuse it", "Unmannerly"] {
+            let answer = owner.post("/api/plugin/chat", line(refused)).await.expect(400).clone();
+            assert_eq!((&answer["code"], &answer["error"]), (&json!("chat_rejected"), &json!("rude")));
+        }
+        let mute = events.next().await.unwrap();
+        assert_eq!((mute.name.as_str(), &mute.data["action"]), ("PUNISHMENT", &json!("CREATED")));
+        let mute = &mute.data["punishment"];
+        assert_eq!((&mute["type"], &mute["durationMs"]), (&json!("MUTE"), &json!(60_000)));
+        assert_eq!((&mute["reason"], &mute["issuerName"]), (&json!("rude"), &json!("chat filter")));
+        assert_eq!((&mute["playerUuid"], &mute["issuerUuid"]), (&json!(uuid(1)), &Value::Null));
+        // Whoever is muted is held back by the servers, not here.
+        owner.post("/api/plugin/chat", line("another")).await.expect(204);
+        assert_eq!(events.next().await.unwrap().data["message"], "another");
+    }
+}
