@@ -101,6 +101,8 @@ impl App {
         let stop = self.stop.clone();
         self.tasks.spawn(async move {
             tokio::select! {
+                // Once told to stop, no work begins that waited for its time.
+                biased;
                 () = stop.cancelled() => {}
                 () = work => {}
             }

@@ -30,7 +30,8 @@ impl HubClient {
         let bytes = response.bytes().await?;
         let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         if !status.is_success() {
-            let said = body["error"].as_str().map_or_else(|| String::from_utf8_lossy(&bytes).into_owned(), str::to_owned);
+            let said =
+                body["error"].as_str().map_or_else(|| String::from_utf8_lossy(&bytes).into_owned(), str::to_owned);
             anyhow::bail!("the hub answered {status}: {said}");
         }
         Ok(body)

@@ -50,7 +50,11 @@ pub fn router(app: &App) -> Router {
         .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))
         .method_not_allowed_fallback(async || {
             let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
-            ApiError::new(status, "method_not_allowed", "This route exists, but not with this method; /api shows which.")
+            ApiError::new(
+                status,
+                "method_not_allowed",
+                "This route exists, but not with this method; /api shows which.",
+            )
         })
         .layer(CatchPanicLayer::custom(|_| {
             let panicked = std::io::Error::other("the handler panicked; the panic is in the log");

@@ -58,7 +58,12 @@ impl<T> Page<T> {
 
     /// The same page with every row turned into another shape.
     pub fn map<U>(self, into: impl FnMut(T) -> U) -> Page<U> {
-        Page { items: self.items.into_iter().map(into).collect(), page: self.page, limit: self.limit, total: self.total }
+        Page {
+            items: self.items.into_iter().map(into).collect(),
+            page: self.page,
+            limit: self.limit,
+            total: self.total,
+        }
     }
 }
 

@@ -23,12 +23,17 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
 pub(super) fn router(document: &OpenApi) -> Router<App> {
     let json: Arc<str> = serde_json::to_string(document).unwrap_or_default().into();
     Router::new()
-        .route("/api", get(async || ([(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, POLICY)], PAGE)))
+        .route(
+            "/api",
+            get(async || ([(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, POLICY)], PAGE)),
+        )
         .route("/api/reference/start.js", get(async || ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], START)))
         .route("/api/reference/{asset}", get(asset))
         .route(
             "/api/openapi.json",
-            get(async move || ([(CONTENT_TYPE, "application/json")], axum::body::Bytes::from(json.as_bytes().to_vec()))),
+            get(async move || {
+                ([(CONTENT_TYPE, "application/json")], axum::body::Bytes::from(json.as_bytes().to_vec()))
+            }),
         )
 }
 

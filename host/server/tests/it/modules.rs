@@ -64,7 +64,8 @@ async fn rank(hub: &Hub, owner: &Client, server_type: &str) -> Ranking {
         players_needed: 0,
     };
     let request = MatchRequest {
-        player: PlayerRef { uuid: "069a79f4-44e9-4726-a5be-fca90e38aaf5".into(), name: "Notch".into() },
+        player_uuid: Some("069a79f4-44e9-4726-a5be-fca90e38aaf5".into()),
+        player_name: Some("Notch".into()),
         region: 0,
         server_type: server_type.into(),
         world_type: None,

@@ -118,7 +118,8 @@ impl Evening {
                 .filter(|(_, place)| place.as_str() == server.id)
                 .map(|(at, _)| json!({"uuid": self.players[*at].uuid, "name": self.players[*at].name}))
                 .collect();
-            let state = if server.to_start > 0 && players.len() >= server.to_start as usize { "PLAYING" } else { "WAITING" };
+            let state =
+                if server.to_start > 0 && players.len() >= server.to_start as usize { "PLAYING" } else { "WAITING" };
             let body = json!({
                 "serverId": server.id, "serverType": server.kind, "gameState": state,
                 "playersToStart": server.to_start, "players": players,

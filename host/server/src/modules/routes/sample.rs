@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use hub_sandbox::contract::Point;
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, UNLIMITED_SLOTS, WorldCandidate};
-use hub_sandbox::contract::{Point};
 use hub_sandbox::{Candidates, PlainCandidate, PlainTexts};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
