@@ -151,3 +151,37 @@ async fn options_come_from_the_file_the_environment_and_the_command_line() {
     create("one", Some(&by_environment));
     assert!(by_environment.join("hub.db").exists());
 }
+
+/// `hub demo` on an empty folder, up to the modules' being asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_demo_brings_up_all_it_promises() {
+    let installation = Installation::new(Backend::sqlite());
+    let mut command = installation.command(&["demo", "--listen", "127.0.0.1:0"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let url = lines.find_map(|line| line.strip_prefix("listening on ").map(str::to_owned)).unwrap();
+    let key = lines.find_map(|line| line.split_once("HUB_KEY=").map(|(_, key)| key.to_owned())).unwrap();
+    let mut hub = Serving { child, url };
+    // What the evening tells must be read, or it would stop at a full pipe.
+    let evening = std::thread::spawn(move || lines.any(|line| line.starts_with("  match ")));
+    let owner = hub.client(&key);
+    for (point, name) in [("matchmaking", "region-first"), ("chat", "chat-guard"), ("punishment", "escalation")] {
+        let chain = owner.get(&format!("/api/manage/extension-points/{point}")).await;
+        assert_eq!(chain.expect(200)["modules"][0]["name"], name);
+    }
+    assert_eq!(owner.get("/api/manage/servers?online=true").await.expect(200)["total"], 7);
+    let line = json!({"playerUuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "playerName": "Notch", "serverId": "lobby-eu",
+        "message": "you noob"});
+    let mut events = owner.events(None, None).await;
+    owner.post("/api/plugin/chat", line).await.expect(204);
+    loop {
+        let said = events.next_named("CHAT").await.data;
+        if said["playerName"] == "Notch" {
+            assert_eq!(said["message"], "you ****");
+            break;
+        }
+    }
+    assert!(evening.join().unwrap(), "somebody was matched");
+    hub.signal("-TERM");
+    assert!(hub.child.wait().unwrap().success());
+}
