@@ -19,7 +19,7 @@ pub struct StorageArgs {
     #[arg(long, value_name = "DIR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
-    /// PostgreSQL to use instead of the embedded SQLite, as postgres://user:password@host/database
+    /// PostgreSQL to use instead of the embedded SQLite, as `postgres://user:password@host/database`
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,

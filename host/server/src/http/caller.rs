@@ -30,7 +30,7 @@ pub struct Caller {
 
 impl Caller {
     async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
-        let sent = parts.headers.get("x-service-api-key").map(|value| value.as_bytes());
+        let sent = parts.headers.get("x-service-api-key").map(axum::http::HeaderValue::as_bytes);
         let key = networks::service::authenticate(app, sent).await?;
         let remote = parts
             .extensions

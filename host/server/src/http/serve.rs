@@ -19,7 +19,7 @@ use tower::Layer as _;
 use crate::app::App;
 
 /// How long a client may take to send a request's head; also how long a connection may idle between two.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
+const HEAD_TIMEOUT: Duration = Duration::from_mins(1);
 /// How long requests that are under way at a stop may take to finish.
 const FINISH_WITHIN: Duration = Duration::from_secs(10);
 

@@ -23,6 +23,7 @@ pub fn router() -> OpenApiRouter<App> {
 }
 
 /// A key as lists show it; its secret is not kept.
+#[allow(clippy::struct_field_names, reason = "the wire calls it keyId")]
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Key {

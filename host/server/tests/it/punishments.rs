@@ -516,7 +516,7 @@ on_both! {
         let client = hub.network().await;
         let early = create(&client, STEVE, "MUTE", Some(MINUTE)).await;
         let late = create(&client, STEVE, "BAN", Some(10 * MINUTE)).await;
-        let hub = hub.restart(Duration::from_secs(120)).await;
+        let hub = hub.restart(Duration::from_mins(2)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, [late]);
         // The one that ran out in between is told as soon as the hub is back.
@@ -529,7 +529,7 @@ on_both! {
         hub.advance_ms(8 * MINUTE as u64);
         while events.next().await.unwrap().data["punishment"]["id"] != late {}
         published(&hub, 2).await;
-        let hub = hub.abandon(Duration::from_secs(600)).await;
+        let hub = hub.abandon(Duration::from_mins(10)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         let mut events = client.events(None, None).await;
         hub.advance_ms(1_000);

@@ -1,6 +1,7 @@
 //! Servers that beat and players who join, talk and move on.
 
 use std::collections::HashMap;
+use std::io::Write as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,6 +10,11 @@ use uuid::Uuid;
 
 use crate::cli::client::HubClient;
 use crate::ids::Ids;
+
+/// A line for whoever watches; nobody may.
+macro_rules! tell {
+    ($($part:tt)*) => { let _ = writeln!(std::io::stdout(), $($part)*); };
+}
 
 struct GameServer {
     id: &'static str,
@@ -79,7 +85,7 @@ pub(super) async fn evening(connector: HubClient, ids: Ids, stop: CancellationTo
         if let Err(error) = done
             && !stop.is_cancelled()
         {
-            println!("  (!) {error:#}");
+            tell!("  (!) {error:#}");
         }
     }
 }
@@ -132,11 +138,10 @@ impl Evening {
     async fn act(&mut self) -> anyhow::Result<()> {
         let at = self.pick(self.players.len());
         match (self.places.contains_key(&at), self.pick(10)) {
-            (false, _) => self.go(at, "lobby").await,
+            (false, _) | (true, 8) => self.go(at, "lobby").await,
             (true, 0..5) => self.talk(at).await,
             (true, 5..7) => self.go(at, "bedwars").await,
             (true, 7) => self.go(at, "survival").await,
-            (true, 8) => self.go(at, "lobby").await,
             (true, _) => self.leave(at).await,
         }
     }
@@ -148,10 +153,10 @@ impl Evening {
         });
         let found = self.connector.post("/api/plugin/matchmaking/find", &find).await?;
         let Some(server) = found["matchedServer"]["serverId"].as_str() else {
-            println!("  match  {} ({}) found no {kind}: {}", player.name, player.region, found["result"]);
+            tell!("  match  {} ({}) found no {kind}: {}", player.name, player.region, found["result"]);
             return Ok(());
         };
-        println!("  match  {} ({}) → {server}", player.name, player.region);
+        tell!("  match  {} ({}) → {server}", player.name, player.region);
         let join = json!({
             "serverId": server, "serverType": kind, "playerUuid": player.uuid, "playerName": player.name,
         });
@@ -163,7 +168,7 @@ impl Evening {
     async fn leave(&mut self, at: usize) -> anyhow::Result<()> {
         let player = &self.players[at];
         if let Some(server) = self.places.remove(&at) {
-            println!("  leave  {} left {server}", player.name);
+            tell!("  leave  {} left {server}", player.name);
             self.connector.delete(&format!("/api/plugin/servers/players/{}?serverId={server}", player.uuid)).await?;
         }
         Ok(())
@@ -177,8 +182,12 @@ impl Evening {
             "serverType": "lobby", "message": line,
         });
         match self.connector.post("/api/plugin/chat", &body).await {
-            Ok(_) => println!("  chat   {}: {line}", player.name),
-            Err(error) => println!("  chat   {}: {line}   ← {error}", player.name),
+            Ok(_) => {
+                tell!("  chat   {}: {line}", player.name);
+            }
+            Err(error) => {
+                tell!("  chat   {}: {line}   ← {error}", player.name);
+            }
         }
         Ok(())
     }
