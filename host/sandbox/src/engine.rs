@@ -31,8 +31,9 @@ pub(crate) fn compiling() -> Result<Engine> {
     Engine::new(&base())
 }
 
-/// The engine for running, with a pool of `calls` places of up to `memory_bytes` each.
-pub(crate) fn running(calls: u32, memory_bytes: usize) -> Result<Engine> {
+/// The engine for running, with a pool of `calls` places of up to `memory_bytes` each, of which the first
+/// `keep_resident` are cleared in place for the next call.
+pub(crate) fn running(calls: u32, memory_bytes: usize, keep_resident: usize) -> Result<Engine> {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(calls)
         .total_memories(calls)
@@ -46,16 +47,13 @@ pub(crate) fn running(calls: u32, memory_bytes: usize) -> Result<Engine> {
         .table_elements(50_000)
         .max_memory_size(memory_bytes)
         // Small modules touch little memory: clearing it in place beats giving it back and faulting it in again.
-        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .linear_memory_keep_resident(keep_resident)
         .table_keep_resident(16 << 10)
         .pagemap_scan(Enabled::No);
     let mut config = base();
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     Engine::new(&config)
 }
-
-/// Bytes of an instance's memory that are cleared in place for the next.
-const KEEP_RESIDENT: usize = 256 << 10;
 
 /// Names what compiled code fits: it changes with wasmtime's version, the CPU's features and the settings above.
 pub(crate) fn compatibility(engine: &Engine) -> String {
@@ -73,7 +71,7 @@ mod tests {
     #[test]
     fn both_engines_accept_the_same_code() {
         let compiling = compiling().unwrap();
-        let running = running(2, 1 << 20).unwrap();
+        let running = running(2, 1 << 20, 0).unwrap();
         assert_eq!(compatibility(&compiling), compatibility(&running));
     }
 }

@@ -137,9 +137,9 @@ impl Ready {
 fn functions(component: &Component, point: Point) -> Option<Vec<ComponentExportIndex>> {
     let interface = SUPPORTED_VERSIONS
         .iter()
-        .find_map(|version| component.get_export_index(None, &interface_name(point.name(), version)))?;
+        .find_map(|version| component.get_export_index(None, interface_name(point.name(), version)))?;
     let functions = point.functions().iter();
-    functions.map(|name| component.get_export_index(Some(&interface), name)).collect()
+    functions.map(|name| component.get_export_index(Some(&interface), *name)).collect()
 }
 
 #[cfg(test)]

@@ -64,7 +64,6 @@ impl<O: Operation> Job<O> {
             logs: Vec::new(),
             logs_dropped: 0,
             host_calls: Vec::new(),
-            calls_made: 0,
             memory: Memory { limit: self.limits.memory_bytes, peak: 0, denied: false },
         };
         let mut store = Store::new(self.ready.pre.engine(), state);

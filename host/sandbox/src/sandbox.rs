@@ -34,6 +34,9 @@ pub struct SandboxConfig {
     pub calls_at_once: u32,
     /// The most memory any call may have, in bytes, whatever its limits say.
     pub max_memory_bytes: usize,
+    /// The first bytes of an instance's memory are cleared in place for the next call, the rest is given back to the
+    /// system. Small modules never get to the rest.
+    pub keep_resident_bytes: usize,
 }
 
 impl SandboxConfig {
@@ -48,6 +51,7 @@ impl SandboxConfig {
             cache_bytes: 512 << 20,
             calls_at_once: 64,
             max_memory_bytes: 64 << 20,
+            keep_resident_bytes: 256 << 10,
         }
     }
 }
@@ -117,7 +121,8 @@ impl Sandbox {
     /// See [`SandboxError`].
     pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
         let started = |error: wasmtime::Error| SandboxError::Engine(format!("{error:#}"));
-        let engine = engine::running(config.calls_at_once, config.max_memory_bytes).map_err(started)?;
+        let engine = engine::running(config.calls_at_once, config.max_memory_bytes, config.keep_resident_bytes)
+            .map_err(started)?;
         let compatibility = engine::compatibility(&engine);
         Ok(Self(Arc::new(Inner {
             ticker: Ticker::start(&engine)?,
@@ -172,7 +177,7 @@ impl Sandbox {
             return Ok(ready);
         }
         let (inner, id) = (Arc::clone(&self.0), module.id);
-        let cached = blocking(move || inner.from_disk(id)).await.map_err(LoadError::from)?;
+        let cached = blocking(move || inner.bring_back(id)).await.map_err(LoadError::from)?;
         if let Some(ready) = cached? {
             return Ok(ready);
         }
@@ -189,7 +194,7 @@ impl Sandbox {
 
 impl Inner {
     /// Brings compiled code from disk into memory.
-    fn from_disk(&self, id: Sha256Sum) -> Result<Option<Arc<Ready>>, LoadError> {
+    fn bring_back(&self, id: Sha256Sum) -> Result<Option<Arc<Ready>>, LoadError> {
         match self.artifacts.load(&self.engine, id) {
             Cached::Found(component) => {
                 self.resolve(id, &component).map(Some).map_err(|error| LoadError(format!("{error:#}")))

@@ -34,7 +34,6 @@ pub(crate) struct State {
     pub(crate) logs: Vec<LogLine>,
     pub(crate) logs_dropped: u32,
     pub(crate) host_calls: Vec<HostCallRecord>,
-    pub(crate) calls_made: u32,
     pub(crate) memory: Memory,
 }
 
@@ -55,20 +54,15 @@ impl State {
         call: HostCall,
         pick: impl FnOnce(HostAnswer) -> Option<T>,
     ) -> Result<Result<T, HostError>> {
-        if self.calls_made >= self.limits.host_calls {
+        if self.host_calls.len() >= self.limits.host_calls as usize {
             return Err(Error::new(Stop::HostCallLimit));
         }
-        self.calls_made += 1;
-        let answer = match bounds::check(&call) {
-            Err(why) => Err(HostError::Invalid(why)),
-            Ok(()) => {
-                let waiting = tokio::time::timeout(left_until(self.deadline), self.host.answer(&call));
-                // This thread is one of the blocking pool's: waiting on it holds up nobody else.
-                match self.runtime.block_on(waiting) {
-                    Ok(answer) => answer,
-                    Err(_) => return Err(Error::new(Stop::TimedOut)),
-                }
-            }
+        let answer = if let Err(why) = bounds::check(&call) {
+            Err(HostError::Invalid(why))
+        } else {
+            let waiting = tokio::time::timeout(left_until(self.deadline), self.host.answer(&call));
+            // This thread is one of the blocking pool's: waiting on it holds up nobody else.
+            self.runtime.block_on(waiting).map_err(|_| Error::new(Stop::TimedOut))?
         };
         let picked = answer.clone().map(pick);
         self.host_calls.push(HostCallRecord { call, answer });

@@ -6,13 +6,10 @@ use network_hub_module::{HostError, store, warn};
 
 /// Counts a line; a verdict where it is one too many. A store that can't be reached lets the line pass.
 pub(crate) fn check(flood: &Flood, player: &str) -> Option<Verdict> {
-    match count(flood, player) {
-        Ok(verdict) => verdict,
-        Err(_) => {
-            warn!("flood control could not reach the store; the line passes");
-            None
-        }
-    }
+    count(flood, player).unwrap_or_else(|_| {
+        warn!("flood control could not reach the store; the line passes");
+        None
+    })
 }
 
 fn count(flood: &Flood, player: &str) -> Result<Option<Verdict>, HostError> {

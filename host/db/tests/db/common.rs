@@ -60,6 +60,14 @@ impl Fixture {
         }
     }
 
+    /// The same database through one PostgreSQL connection at a time.
+    pub(crate) fn narrow(&self) -> Config {
+        match self.config.clone() {
+            Config::Postgres { url, .. } => Config::Postgres { url, max_connections: 1 },
+            sqlite @ Config::Sqlite { .. } => sqlite,
+        }
+    }
+
     /// Runs what sets a test up.
     pub(crate) async fn set_up(&self, statements: &[&'static str]) {
         for statement in statements {

@@ -172,24 +172,21 @@ async fn a_lost_connection_is_replaced() {
 /// All connections are in use and none comes back in time.
 #[tokio::test]
 async fn waiting_for_a_connection_has_an_end() {
-    let mut fixture = Fixture::postgres().await;
-    if let Config::Postgres { max_connections, .. } = &mut fixture.config {
-        *max_connections = 1;
-    }
-    let small = Db::connect(&fixture.config).await.unwrap();
-    small
+    let fixture = Fixture::postgres().await;
+    let narrow = Db::connect(&fixture.narrow()).await.unwrap();
+    narrow
         .transaction(async |mut tx| {
             tx.query("SELECT 1").execute().await?;
             tokio::time::pause();
-            let refused = small.query("SELECT 1").execute().await.unwrap_err();
+            let refused = narrow.query("SELECT 1").execute().await.unwrap_err();
             tokio::time::resume();
             assert!(refused.is_unavailable(), "{refused}");
             Ok::<_, Error>(())
         })
         .await
         .unwrap();
-    small.ping().await.unwrap();
-    small.close().await;
+    narrow.ping().await.unwrap();
+    narrow.close().await;
     fixture.remove().await;
 }
 

@@ -1,13 +1,16 @@
 //! The writer and what only SQLite does.
 
-use std::fs;
+use std::{fs, ops::Range};
 
 use hub_db::{Config, Db, Error};
 use sqlx::{
     Connection, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
-use tokio::{sync::oneshot, task::JoinSet};
+use tokio::{
+    sync::oneshot,
+    task::{JoinHandle, JoinSet},
+};
 
 use crate::common::{Fixture, count};
 
@@ -22,7 +25,7 @@ fn commits(fixture: &Fixture) -> usize {
 }
 
 /// Holds a transaction open until told to go on, so that others queue behind it.
-async fn hold(db: &Db) -> (oneshot::Sender<()>, tokio::task::JoinHandle<Result<(), Error>>) {
+async fn hold(db: &Db) -> (oneshot::Sender<()>, JoinHandle<Result<(), Error>>) {
     let (begun, has_begun) = oneshot::channel();
     let (go, may_go) = oneshot::channel::<()>();
     let signals = tokio::sync::Mutex::new(Some((begun, may_go)));
@@ -40,22 +43,36 @@ async fn hold(db: &Db) -> (oneshot::Sender<()>, tokio::task::JoinHandle<Result<(
     (go, held)
 }
 
-/// Writes behind a held transaction, half of them as transactions themselves.
-async fn queue(db: &Db, ids: std::ops::Range<i64>) -> JoinSet<Result<u64, Error>> {
-    let mut tasks = JoinSet::new();
+/// Writes that queue up, half of them as transactions; each answers its id.
+async fn queue(db: &Db, ids: Range<i64>, tasks: &mut JoinSet<(i64, Result<u64, Error>)>) {
     for id in ids {
         let db = db.clone();
         tasks.spawn(async move {
-            if id % 2 == 0 {
+            let result = if id % 2 == 0 {
                 db.write("INSERT INTO t VALUES ($1)").bind(id).execute().await
             } else {
                 db.transaction(async |mut tx| tx.query("INSERT INTO t VALUES ($1)").bind(id).execute().await).await
-            }
+            };
+            (id, result)
         });
         // In one thread this lets the task come as far as the queue.
         tokio::task::yield_now().await;
     }
-    tasks
+}
+
+/// The ids acknowledged and not, which must be those stored and not.
+async fn settle(db: &Db, mut tasks: JoinSet<(i64, Result<u64, Error>)>) -> (Vec<i64>, Vec<Error>) {
+    let (mut acknowledged, mut errors) = (Vec::new(), Vec::new());
+    while let Some(task) = tasks.join_next().await {
+        match task.unwrap() {
+            (id, Ok(_)) => acknowledged.push(id),
+            (_, Err(error)) => errors.push(error),
+        }
+    }
+    acknowledged.sort_unstable();
+    let stored: Vec<(i64,)> = db.query("SELECT id FROM t WHERE id >= 0 ORDER BY id").all().await.unwrap();
+    assert_eq!(stored.into_iter().map(|(id,)| id).collect::<Vec<_>>(), acknowledged);
+    (acknowledged, errors)
 }
 
 #[tokio::test]
@@ -75,41 +92,43 @@ async fn what_waits_together_is_committed_together() {
     fixture.set_up(&[TABLE]).await;
     let before = commits(&fixture);
     let (go, held) = hold(&fixture.db).await;
-    let mut tasks = queue(&fixture.db, 0..100).await;
+    let mut tasks = JoinSet::new();
+    queue(&fixture.db, 0..100, &mut tasks).await;
     go.send(()).unwrap();
     held.await.unwrap().unwrap();
-    while let Some(task) = tasks.join_next().await {
-        assert_eq!(task.unwrap().unwrap(), 1);
-    }
-    assert_eq!(count(&fixture.db).await, 100);
+    let (acknowledged, _) = settle(&fixture.db, tasks).await;
+    assert_eq!(acknowledged.len(), 100);
+    // As many as fit into the time a batch may take, of which a busy machine takes some away.
     let commits = commits(&fixture) - before;
-    assert!((1..=20).contains(&commits), "{commits} commits for 100 writes");
+    assert!((1..=50).contains(&commits), "{commits} commits for 100 writes");
     fixture.remove().await;
 }
 
 #[tokio::test]
-async fn a_batch_that_cannot_commit_is_lost_as_a_whole_and_says_so() {
+async fn a_batch_that_cannot_commit_is_lost_and_says_so() {
     let fixture = Fixture::sqlite().await;
     fixture
         .set_up(&[TABLE, "CREATE TABLE child (parent BIGINT REFERENCES t (id) DEFERRABLE INITIALLY DEFERRED)"])
         .await;
     let (go, held) = hold(&fixture.db).await;
-    let mut tasks = queue(&fixture.db, 0..4).await;
+    let mut tasks = JoinSet::new();
+    queue(&fixture.db, 0..4, &mut tasks).await;
     let db = fixture.db.clone();
     // It only fails at COMMIT.
-    tasks.spawn(async move { db.write("INSERT INTO child VALUES (1000)").execute().await });
+    tasks.spawn(async move { (-1, db.write("INSERT INTO child VALUES (1000)").execute().await) });
     tokio::task::yield_now().await;
+    queue(&fixture.db, 4..8, &mut tasks).await;
     go.send(()).unwrap();
-    assert!(matches!(held.await.unwrap(), Err(Error::Commit(_))));
-    while let Some(task) = tasks.join_next().await {
-        assert!(matches!(task.unwrap(), Err(Error::Commit(_))));
-    }
-    assert_eq!(count(&fixture.db).await, 0);
-    let mut tasks = queue(&fixture.db, 0..4).await;
-    while let Some(task) = tasks.join_next().await {
-        task.unwrap().unwrap();
-    }
-    assert_eq!(count(&fixture.db).await, 4);
+    held.await.unwrap().ok();
+    let (_, errors) = settle(&fixture.db, tasks).await;
+    assert!(!errors.is_empty());
+    assert!(errors.iter().all(|error| matches!(error, Error::Commit(_))));
+
+    // The writer goes on.
+    let mut tasks = JoinSet::new();
+    fixture.db.write("DELETE FROM t").execute().await.unwrap();
+    queue(&fixture.db, 0..4, &mut tasks).await;
+    assert_eq!(settle(&fixture.db, tasks).await.0, [0, 1, 2, 3]);
     fixture.remove().await;
 }
 
@@ -121,7 +140,8 @@ async fn a_failure_that_ends_the_batch_is_told_to_all_in_it() {
         let fixture = Fixture::sqlite().await;
         fixture.set_up(&[TABLE, "INSERT INTO t VALUES (-1)"]).await;
         let (go, held) = hold(&fixture.db).await;
-        let mut before = queue(&fixture.db, 0..4).await;
+        let mut tasks = JoinSet::new();
+        queue(&fixture.db, 0..4, &mut tasks).await;
         let db = fixture.db.clone();
         let culprit = tokio::spawn(async move {
             const SQL: &str = "INSERT OR ROLLBACK INTO t VALUES (-1)";
@@ -132,18 +152,13 @@ async fn a_failure_that_ends_the_batch_is_told_to_all_in_it() {
             }
         });
         tokio::task::yield_now().await;
-        let mut after = queue(&fixture.db, 4..8).await;
+        queue(&fixture.db, 4..8, &mut tasks).await;
         go.send(()).unwrap();
-        held.await.unwrap().unwrap_err();
+        held.await.unwrap().ok();
         culprit.await.unwrap().unwrap_err();
-        while let Some(task) = before.join_next().await {
-            assert!(matches!(task.unwrap(), Err(Error::Commit(_))));
-        }
-        while let Some(task) = after.join_next().await {
-            task.unwrap().unwrap();
-        }
-        let rows: Vec<(i64,)> = fixture.db.query("SELECT id FROM t ORDER BY id").all().await.unwrap();
-        assert_eq!(rows, [(-1,), (4,), (5,), (6,), (7,)]);
+        let (acknowledged, errors) = settle(&fixture.db, tasks).await;
+        assert!(errors.iter().all(|error| matches!(error, Error::Commit(_))));
+        assert!(acknowledged.ends_with(&[4, 5, 6, 7]));
         fixture.remove().await;
     }
 }
@@ -155,17 +170,15 @@ async fn another_process_is_waited_for() {
     let options = SqliteConnectOptions::new().filename(fixture.path());
     let mut other = SqliteConnection::connect_with(&options).await.unwrap();
     let mut writing = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
-    sqlx::query("INSERT INTO t VALUES (1000)").execute(&mut *writing).await.unwrap();
-    let mut tasks = queue(&fixture.db, 0..10).await;
+    sqlx::query("INSERT INTO t VALUES (-1)").execute(&mut *writing).await.unwrap();
+    let mut tasks = JoinSet::new();
+    queue(&fixture.db, 0..10, &mut tasks).await;
     // Time enough for the writer to meet the lock.
     for _ in 0..200 {
         assert_eq!(count(&fixture.db).await, 0);
     }
     writing.commit().await.unwrap();
-    while let Some(task) = tasks.join_next().await {
-        task.unwrap().unwrap();
-    }
-    assert_eq!(count(&fixture.db).await, 11);
+    assert_eq!(settle(&fixture.db, tasks).await.1.len(), 0);
     other.close().await.unwrap();
     fixture.remove().await;
 }

@@ -1,6 +1,7 @@
 //! Answers that are out of bounds, and what is inside.
 
-use crate::support::{Bench, chat_module, core, line, proposal, ranking, ranks, servers};
+use crate::support::{Bench, line, proposal, servers};
+use crate::wat::{chat_module, ranking, ranks, reviewing, verdict};
 use hub_sandbox::contract::PunishmentKind;
 use hub_sandbox::contract::chat::{Decision, Mute};
 use hub_sandbox::{CallFailure, FilterChat, RankServers, ReviewPunishment};
@@ -50,22 +51,6 @@ async fn a_good_ranking_is_an_answer() {
     assert!(report.fuel > 0 && report.memory_bytes == 65536, "{report:?}");
 }
 
-/// A verdict at address 64: the decision, then a mute.
-fn verdict(decision: u8, length: u32, mute_ms: Option<u64>) -> String {
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("\\{byte:02x}")).collect::<String>();
-    let mute = mute_ms.map_or(String::new(), |ms| {
-        format!(
-            r#"(data (i32.const 80) "\01") (data (i32.const 88) "{}\00\03\00\00\04\00\00\00") (data (i32.const 768) "rude")"#,
-            hex(&ms.to_le_bytes())
-        )
-    });
-    format!(
-        r#"(data (i32.const 64) "\{decision:02x}\00\00\00\00\04\00\00{}") (data (i32.const 1024) "{}") {mute}"#,
-        hex(&length.to_le_bytes()),
-        "x".repeat(2000)
-    )
-}
-
 async fn filtered(data: &str) -> Result<hub_sandbox::contract::chat::Verdict, String> {
     let bench = Bench::new();
     match bench.sandbox.prepare(chat_module("", data)).await {
@@ -104,28 +89,12 @@ async fn a_mute_lasts_up_to_ten_years() {
 
 #[tokio::test]
 async fn a_review_asks_for_at_most_eight_follow_ups() {
-    let module = |count: u8| {
-        // accept, then the list of follow-ups at address 1024; each is a warning without reason.
-        core(
-            "punishment-module",
-            &format!(
-                r#"(module
-                    (memory (export "memory") 1)
-                    (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 8192))
-                    (func (export "network-hub:module/punishment@1.0.0#review") (param i32) (result i32)
-                        (i32.const 64))
-                    (data (i32.const 104) "\00\04\00\00\{count:02x}")
-                    (data (i32.const 1024) "{}"))"#,
-                format!(r"\02{}", r"\00".repeat(31)).repeat(count.into())
-            ),
-        )
-    };
     let bench = Bench::new();
-    let report = bench.call::<ReviewPunishment>(module(8), proposal(PunishmentKind::Mute)).await;
+    let report = bench.call::<ReviewPunishment>(reviewing(0, 8), proposal(PunishmentKind::Mute)).await;
     let follow_ups = report.result.unwrap().follow_ups;
     assert_eq!(follow_ups.len(), 8);
     assert_eq!(follow_ups[7].kind, PunishmentKind::Warn);
-    let why = bench.refusal(module(9)).await;
+    let why = bench.refusal(reviewing(0, 9)).await;
     assert!(why.contains("9 follow-ups are more than 8"), "{why}");
 }
 

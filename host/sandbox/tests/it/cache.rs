@@ -1,6 +1,7 @@
 //! Compiled code on disk: used again, and refused where it is not this hub's own.
 
-use crate::support::{Bench, Bytes, allowing, config, line, patient};
+use crate::support::{Bench, Bytes, config, line, patient};
+use crate::wat::allowing;
 use hub_sandbox::contract::Point;
 use hub_sandbox::{BoxFuture, ComponentSource, FilterChat, Prepared, Sandbox, SandboxConfig};
 use std::path::{Path, PathBuf};

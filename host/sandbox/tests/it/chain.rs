@@ -1,8 +1,7 @@
 //! What a chain of modules decides.
 
-use crate::support::{
-    Bench, NOW, call, chain, chat_module, line, link, link_with, patient, proposal, ranks, servers, starter,
-};
+use crate::support::{Bench, NOW, call, chain, line, link, link_with, patient, proposal, servers, starter};
+use crate::wat::{chat_module, ranks, reviewing, verdict};
 use hub_sandbox::contract::chat::Decision;
 use hub_sandbox::contract::{Point, PunishmentKind, punishment};
 use hub_sandbox::{BreakerState, Chain, OnFailure, Ranking};
@@ -94,6 +93,35 @@ async fn an_amendment_passes_on() {
     let punishment::Decision::Amend(terms) = outcome.ruling.decision else { panic!("{outcome:?}") };
     assert_eq!(terms.kind, PunishmentKind::Ban);
     assert_eq!(terms.reason, "1st mute within 30 days: 1st warning within 30 days: spam");
+}
+
+#[tokio::test]
+async fn the_longest_mute_counts() {
+    let bench = Bench::new();
+    let muting = async |ms: u64| {
+        let module = bench.module(chat_module("", &verdict(0, 0, Some(ms)))).await;
+        link(module, "mutes", "{}", SKIP)
+    };
+    let chain = chain(&[muting(5_000).await, muting(9_000).await, muting(7_000).await]);
+    let outcome = bench.sandbox.filter_chat(&chain, &call(NOW), line("hi")).await;
+    assert_eq!(outcome.ruling.decision, Decision::Allow);
+    assert_eq!(outcome.ruling.mute.unwrap().duration_ms, 9_000);
+}
+
+#[tokio::test]
+async fn follow_ups_add_up_and_a_refusal_drops_them() {
+    let bench = Bench::new();
+    let accepts = link(bench.module(reviewing(0, 2)).await, "accepts", "{}", SKIP);
+    let refuses = link(bench.module(reviewing(2, 1)).await, "refuses", "{}", SKIP);
+    let review = async |links: &[_]| {
+        let proposal = proposal(PunishmentKind::Mute);
+        bench.sandbox.review_punishment(&chain(links), &call(NOW), proposal).await.ruling
+    };
+    let accepted = review(&[Arc::clone(&accepts), Arc::clone(&accepts)]).await;
+    assert_eq!((accepted.decision, accepted.follow_ups.len()), (punishment::Decision::Accept, 4));
+    let refused = review(&[accepts, refuses]).await;
+    assert_eq!(refused.decision, punishment::Decision::Refuse("no".into()));
+    assert!(refused.follow_ups.is_empty());
 }
 
 #[tokio::test]

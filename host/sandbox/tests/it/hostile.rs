@@ -1,6 +1,7 @@
 //! Modules that misbehave while they run. Each costs its own call, and fails it for the reason stated.
 
-use crate::support::{Bench, Silent, Store, chat_module, line, patient};
+use crate::support::{Bench, Silent, Store, line, patient};
+use crate::wat::chat_module;
 use hub_sandbox::contract::Point;
 use hub_sandbox::{CallFailure, CallReport, FilterChat, Limits};
 use std::sync::Arc;

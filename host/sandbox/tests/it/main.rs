@@ -12,3 +12,4 @@ mod places;
 mod starters;
 mod support;
 mod uploads;
+mod wat;

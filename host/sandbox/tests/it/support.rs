@@ -1,4 +1,4 @@
-//! Modules, hosts and inputs the tests share.
+//! Sandboxes, hosts and inputs the tests share.
 
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
 use hub_sandbox::contract::{CallContext, HostError, PlayerRef, Point, PunishmentKind, chat, punishment};
@@ -11,8 +11,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use wit_component::StringEncoding;
-use wit_parser::Resolve;
 
 /// A sandbox that compiles in this process, with its folder.
 pub(crate) struct Bench {
@@ -82,83 +80,6 @@ impl ComponentSource for Bytes {
         Box::pin(std::future::ready(Ok(self.0.clone())))
     }
 }
-
-/// A core module, from WebAssembly text, that carries the type of one of the contract's worlds.
-pub(crate) fn core(world: &str, text: &str) -> Vec<u8> {
-    let mut module = wat::parse_str(text).unwrap();
-    let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_path(root().join("plugins-sdk/wit/1.0")).unwrap();
-    let world = resolve.select_world(&[package], Some(world)).unwrap();
-    wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
-    module
-}
-
-/// A chat module whose `filter` has this body; its answer lies at address 64. The body may call `$log`.
-pub(crate) fn chat_module(body: &str, more: &str) -> Vec<u8> {
-    core(
-        "chat-module",
-        &format!(
-            r#"(module
-                (import "network-hub:module/log@1.0.0" "write" (func $log (param i32 i32 i32)))
-                (import "network-hub:module/store@1.0.0" "increment"
-                    (func $increment (param i32 i32 i64 i32 i64 i32)))
-                {PRELUDE}
-                (func (export "network-hub:module/chat@1.0.0#filter") (param i32) (result i32)
-                    {body}
-                    (i32.const 64))
-                {more})"#
-        ),
-    )
-}
-
-/// A chat module that allows every line, and is unlike any with another name.
-pub(crate) fn allowing(name: &str) -> Vec<u8> {
-    chat_module("", &format!(r#"(data (i32.const 512) "{name}")"#))
-}
-
-/// A matchmaking module that answers both functions with the bytes at address 64.
-pub(crate) fn ranking(data: &str, body: &str) -> Vec<u8> {
-    core(
-        "matchmaking-module",
-        &format!(
-            r#"(module
-                {PRELUDE}
-                (func (export "network-hub:module/matchmaking@1.0.0#rank-servers") (param i32) (result i32)
-                    {body}
-                    (i32.const 64))
-                (func (export "network-hub:module/matchmaking@1.0.0#rank-worlds") (param i32) (result i32)
-                    (i32.const 48))
-                {data})"#
-        ),
-    )
-}
-
-/// Bytes as WebAssembly text writes them in a string.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, byte| text + &format!("\\{byte:02x}"))
-}
-
-/// A matchmaking module that lists these indices, except where worlds are ranked.
-pub(crate) fn ranks(indices: &[u32]) -> Vec<u8> {
-    let list: Vec<_> = indices.iter().flat_map(|index| index.to_le_bytes()).collect();
-    let count = u32::try_from(indices.len()).unwrap();
-    // A result: ok, and the list's address 512 and length.
-    let data = format!(
-        r#"(data (i32.const 64) "\00\00\00\00\00\02\00\00{}") (data (i32.const 512) "{}")"#,
-        hex(&count.to_le_bytes()),
-        hex(&list)
-    );
-    ranking(&data, "")
-}
-
-const PRELUDE: &str = r#"
-    (memory (export "memory") 1)
-    (global $next (mut i32) (i32.const 4096))
-    (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
-        (local $at i32)
-        (local.set $at (i32.and (i32.add (global.get $next) (i32.const 7)) (i32.const -8)))
-        (global.set $next (i32.add (local.get $at) (local.get 3)))
-        (local.get $at))"#;
 
 /// The checked-in component of a starter module.
 pub(crate) fn starter(name: &str) -> Vec<u8> {
