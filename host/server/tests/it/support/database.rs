@@ -32,7 +32,7 @@ impl Backend {
     }
 
     pub fn apply(&self, settings: &mut Settings) {
-        settings.data = self.folder.path().to_owned();
+        self.folder.path().clone_into(&mut settings.data);
         settings.database.clone_from(&self.postgres);
     }
 }
