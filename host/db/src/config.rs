@@ -1,9 +1,9 @@
 //! Which database to use.
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 /// Where the data lives.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum Config {
     /// One SQLite file, for a single node.
     Sqlite {
@@ -18,6 +18,18 @@ pub enum Config {
         /// The most connections this node opens at once.
         max_connections: u32,
     },
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite { path } => f.debug_struct("Sqlite").field("path", path).finish(),
+            // The URL may hold a password.
+            Self::Postgres { max_connections, .. } => {
+                f.debug_struct("Postgres").field("max_connections", max_connections).finish_non_exhaustive()
+            }
+        }
+    }
 }
 
 /// The kind of database behind a [`Db`](crate::Db).

@@ -62,6 +62,9 @@ impl Db {
 
     /// Asks the database for a sign of life.
     pub async fn ping(&self) -> Result<(), Error> {
+        if let Open::Sqlite(sqlite) = &*self.0 {
+            sqlite.check()?;
+        }
         self.query("SELECT 1").execute().await.map(drop)
     }
 
@@ -89,8 +92,20 @@ impl Db {
     ///
     /// `work` may be run again when PostgreSQL gives it up in favour of a concurrent transaction,
     /// so it must change nothing but the database. It must wait for nothing but the database
-    /// either: on SQLite all writers wait for it. A failed statement spoils the transaction on
-    /// both databases, see [`Error::Aborted`].
+    /// either: on SQLite all writers wait for it. All its statements go through its own handle;
+    /// [`Db::query`] would not see what it has written. A failed statement spoils the transaction
+    /// on both databases, see [`Error::Aborted`].
+    ///
+    /// ```no_run
+    /// # async fn rename(db: &hub_db::Db, id: i64, name: &str) -> Result<(), hub_db::Error> {
+    /// db.transaction(async |mut tx| {
+    ///     tx.query("UPDATE players SET name = $1 WHERE id = $2").bind(name).bind(id).execute().await?;
+    ///     tx.query("INSERT INTO names (player, name) VALUES ($1, $2)").bind(id).bind(name).execute().await?;
+    ///     Ok(())
+    /// })
+    /// .await
+    /// # }
+    /// ```
     pub async fn transaction<T, E, F>(&self, work: impl Fn(Tx) -> F) -> Result<T, E>
     where
         E: From<Error>,

@@ -77,10 +77,7 @@ impl Error {
         use sqlx::Error::{Database, Io, PoolTimedOut, Tls, WorkerCrashed};
         match self.driver() {
             Some(Io(_) | PoolTimedOut | Tls(_) | WorkerCrashed) => true,
-            // PostgreSQL's classes of lost connections, lacking resources and shut-down.
-            Some(Database(error)) => error.code().is_some_and(|code| {
-                ["08", "53", "57P0"].iter().any(|class| code.len() == 5 && code.starts_with(class))
-            }),
+            Some(Database(error)) => error.code().is_some_and(|code| is_passing(&code)),
             Some(_) => false,
             None => matches!(self, Self::Closed | Self::Conflict),
         }
@@ -90,5 +87,28 @@ impl Error {
     /// or a deadlock (40P01). The same again may succeed.
     pub(crate) fn is_conflict(&self) -> bool {
         self.database().and_then(DatabaseError::code).is_some_and(|code| code == "40001" || code == "40P01")
+    }
+}
+
+/// Whether a database's error code speaks of its own state, not of what it was asked.
+fn is_passing(code: &str) -> bool {
+    // PostgreSQL's five characters: lost connections, lacking resources, a server that stops.
+    let postgres = code.len() == 5 && ["08", "53", "57P0"].iter().any(|class| code.starts_with(class));
+    // SQLite's number, whose low byte 5 is BUSY: another process holds the file for long.
+    postgres || code.len() < 5 && code.parse::<u32>().is_ok_and(|code| code & 0xff == 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_passing;
+
+    #[test]
+    fn only_the_state_of_the_database_passes() {
+        for code in ["08006", "53300", "57P01", "5", "261", "517"] {
+            assert!(is_passing(code), "{code}");
+        }
+        for code in ["23505", "40001", "57014", "00005", "2067", "19", "1", "13"] {
+            assert!(!is_passing(code), "{code}");
+        }
     }
 }

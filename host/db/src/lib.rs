@@ -20,6 +20,7 @@
 //! | `Vec<u8>` | `BLOB` | `BYTEA` |
 //! | `uuid::Uuid` | `BLOB` | `UUID` |
 //!
+//! Name the columns: a prepared `SELECT *` breaks when a migration adds one while it is in use.
 //! PostgreSQL's `sum(bigint)` is `NUMERIC`: say `CAST(sum(x) AS BIGINT)`. Where a text must differ
 //! between the two, give an [`Sql`] pair.
 

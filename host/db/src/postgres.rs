@@ -12,7 +12,7 @@ use crate::{
     Error,
     db::refuse_nested,
     pool::{self, Lendable, Limits, Pooled},
-    sql::{Answer, Want},
+    sql::{Answer, STATEMENTS, Want},
     tx::{Fate, Lent},
 };
 
@@ -110,6 +110,10 @@ pub(crate) async fn connect(url: &str, max_connections: u32) -> Result<Pool, Err
     let mut options = options(url)?;
     if options.get_options().is_none() {
         options = options.options(SESSION);
+    }
+    // A pooler in front of the server may need it to be 0.
+    if !url.contains("statement-cache-capacity") {
+        options = options.statement_cache_capacity(STATEMENTS);
     }
     let limits = Limits {
         max: max_connections.max(1),

@@ -28,6 +28,9 @@ pub trait Record: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + 
 
 impl<T> Record for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
+/// Prepared statements that each connection keeps: all of the hub's.
+pub(crate) const STATEMENTS: usize = 500;
+
 /// How much of a statement's result its caller wants.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Want {

@@ -15,14 +15,12 @@ use self::writer::Writer;
 use crate::{
     Error,
     pool::{Lendable, Limits, Pool},
-    sql::{Answer, Want},
+    sql::{Answer, STATEMENTS, Want},
     tx::Lent,
 };
 
 /// How long to wait for another process that writes to the same file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Prepared statements kept per connection, enough for all of the hub's.
-const STATEMENTS: usize = 500;
 
 impl Lendable for SqliteConnection {
     /// Its thread resets a statement whose caller has gone before it turns to the next one.
@@ -112,6 +110,11 @@ impl Sqlite {
 
     pub(crate) fn options(&self) -> &SqliteConnectOptions {
         &self.options
+    }
+
+    /// Whether the writer is at work, which a reader's sign of life does not tell.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.writer.check()
     }
 
     pub(crate) fn read(&self) -> Target<'_> {

@@ -196,3 +196,9 @@ async fn a_server_that_does_not_answer_is_unavailable() {
     let Err(error) = Db::connect(&config).await else { panic!("nothing listens there") };
     assert!(error.is_unavailable(), "{error}");
 }
+
+#[test]
+fn a_password_is_not_shown() {
+    let config = Config::Postgres { url: "postgres://hub:secret@host/hub".to_owned(), max_connections: 1 };
+    assert!(!format!("{config:?}").contains("secret"));
+}
