@@ -2,7 +2,8 @@
 //! `Db::write`, through `Db::transaction`, and through one connection behind a mutex that begins
 //! and commits for each.
 //!
-//! `cargo run -p hub-db --example group_commit [FOLDER]`, with FOLDER on the disk to measure.
+//! `CARGO_PROFILE_DEV_OPT_LEVEL=2 cargo run -p hub-db --example group_commit [FOLDER]`, with FOLDER on
+//! the disk to measure.
 
 use std::{
     env,
