@@ -8,15 +8,18 @@ use hub_db::Db;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::artifacts::Links;
 use crate::clock::Clock;
 use crate::config::Settings;
 use crate::events::{self, Streams};
+use crate::files::Files;
 use crate::geo::Geo;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
 use crate::punishments;
 use crate::servers::{self, Presence};
+use crate::waitlist::{self, Waitlist};
 
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
@@ -47,6 +50,10 @@ pub struct AppState {
     pub bus: Bus,
     /// Where addresses are.
     pub geo: Geo,
+    /// Where large files are.
+    pub files: Files,
+    /// Download links.
+    pub links: Links,
     /// Event streams that are open.
     pub streams: Streams,
     /// Keys that were looked up lately.
@@ -55,6 +62,8 @@ pub struct AppState {
     pub presence: Presence,
     /// The networks' modules.
     pub modules: Modules,
+    /// What the waitlist keeps in memory.
+    pub waitlist: Waitlist,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -75,6 +84,8 @@ impl App {
         db.migrate().await?;
         let bus = Bus::new(BusConfig::new(ids.seed()));
         let modules = Modules::open(&settings, &ids)?;
+        let files = Files::open(&settings.data)?;
+        let waitlist = Waitlist::open(&settings)?;
         let app = Self(Arc::new(AppState {
             settings,
             clock,
@@ -82,10 +93,13 @@ impl App {
             db,
             bus,
             geo,
+            files,
+            links: Links::default(),
             streams: Streams::default(),
             keys: KeyCache::default(),
             presence: Presence::default(),
             modules,
+            waitlist,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }));
@@ -93,6 +107,7 @@ impl App {
         events::start(&app);
         servers::start(&app).await?;
         punishments::start(&app);
+        waitlist::start(&app);
         Ok(app)
     }
 

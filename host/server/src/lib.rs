@@ -3,17 +3,21 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod app;
+pub mod artifacts;
 pub mod chat;
 pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod events;
+pub mod files;
 pub mod geo;
 pub mod http;
 pub mod ids;
 pub mod matchmaking;
 pub mod modules;
 pub mod networks;
+pub mod provisioning;
 pub mod punishments;
 pub mod servers;
 pub mod values;
+pub mod waitlist;

@@ -6,6 +6,7 @@ pub mod endpoints;
 pub mod error;
 pub mod extract;
 mod openapi;
+pub mod origin;
 pub mod page;
 mod public;
 mod reference;
@@ -24,13 +25,18 @@ pub use serve::{Connection, Server, bind};
 /// All of the hub's routes, each room's from its own `router`.
 fn rooms() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::base())
+        .merge(crate::artifacts::router())
+        .merge(crate::artifacts::public())
         .merge(crate::chat::router())
         .merge(crate::events::router())
         .merge(crate::matchmaking::router())
         .merge(crate::modules::router())
         .merge(crate::networks::router())
+        .merge(crate::provisioning::router())
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
+        .merge(crate::waitlist::router())
+        .merge(crate::waitlist::public())
         .merge(public::router())
 }
 
