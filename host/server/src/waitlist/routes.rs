@@ -134,7 +134,7 @@ struct ListQuery {
 #[utoipa::path(get, path = "/api/admin/waitlist", operation_id = "list_waitlist", tag = "Waitlist",
     security(("apiKey" = ["operator"])), params(ListQuery), responses((status = 200, body = Page<EntryBody>)))]
 async fn list(
-    Operator(_): Operator,
+    Operator(_caller): Operator,
     State(app): State<App>,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<Page<EntryBody>>, ApiError> {
@@ -151,7 +151,7 @@ async fn list(
     responses((status = 204, description = "Off the list"),
         (status = 404, body = ErrorBody, description = "It was not on the list")))]
 async fn remove(
-    Operator(_): Operator,
+    Operator(_caller): Operator,
     State(app): State<App>,
     Path(email): Path<String>,
 ) -> Result<StatusCode, ApiError> {

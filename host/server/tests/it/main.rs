@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, unreachable_pub)]
 
+mod artifacts;
 mod chat;
 mod cli;
 mod errors;
@@ -10,7 +11,9 @@ mod keys;
 mod matchmaking;
 mod modules;
 mod openapi;
+mod provisioning;
 mod punishments;
 mod servers;
 mod strangers;
 mod support;
+mod waitlist;

@@ -113,6 +113,10 @@ impl Hub {
         Client::new(self.http.clone(), self.url(), None)
     }
 
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
