@@ -38,7 +38,7 @@ impl FromStr for Label {
 
 /// One version of something that can be installed.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub struct Artifact {
+pub(super) struct Artifact {
     /// The hub's name for it.
     pub artifact_id: String,
     /// What its owner calls it.

@@ -18,7 +18,7 @@ use crate::http::caller::NetworkManage;
 use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::http::origin::Origin;
+use crate::http::hub_url::HubUrl;
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::values::Identifier;
 
@@ -167,10 +167,10 @@ async fn install(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path(id): Path<String>,
-    origin: Origin,
+    HubUrl(hub): HubUrl,
     Json(body): Json<InstallBody>,
 ) -> Result<(StatusCode, Json<Installing>), ApiError> {
-    let url = |token: &str| origin.url(&app, &format!("/api/artifacts/{token}"));
+    let url = |token: &str| format!("{hub}/api/artifacts/{token}");
     let install = service::install(&app, caller.network, &id, body.server_id, url).await?;
     Ok((StatusCode::CREATED, Json(Installing { url: install.url, expires_at: install.expires_at })))
 }

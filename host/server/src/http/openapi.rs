@@ -8,6 +8,7 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::http::error::ErrorBody;
+use crate::http::examples;
 
 /// The frame that the rooms' operations are put into.
 pub(super) fn base() -> OpenApi {
@@ -42,6 +43,7 @@ pub(super) fn complete(document: &mut OpenApi) {
             complete_operation(operation);
         }
     }
+    examples::complete(document);
 }
 
 fn complete_operation(operation: &mut Operation) {
@@ -56,6 +58,14 @@ fn complete_operation(operation: &mut Operation) {
     }
     if operation.request_body.is_some() {
         add(operation, "413", "The body is too large");
+    }
+    for (status, response) in &mut operation.responses.responses {
+        // A document without them is none, and generators refuse it.
+        if let RefOr::T(response) = response
+            && response.description.is_empty()
+        {
+            response.description = if status == "201" { "Created" } else { "Done" }.to_owned();
+        }
     }
 }
 

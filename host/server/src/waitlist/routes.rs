@@ -33,7 +33,7 @@ pub fn router() -> OpenApiRouter<App> {
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
-struct Join {
+struct JoinWaitlist {
     /// Where the confirmation goes.
     email: Email,
     /// Where you heard of it.
@@ -43,7 +43,7 @@ struct Join {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct Joined {
+struct JoinedWaitlist {
     /// PENDING, also for an address that is on the list.
     #[schema(value_type = String, example = "PENDING")]
     status: &'static str,
@@ -54,16 +54,16 @@ struct Joined {
 /// A mail with a link asks whether it was really you. The answer is the same whether or not the address was on the list.
 /// An address gets at most 3 mails an hour.
 #[utoipa::path(post, path = "/api/public/waitlist", operation_id = "join_waitlist", tag = "Waitlist",
-    responses((status = 200, body = Joined),
+    responses((status = 200, body = JoinedWaitlist),
         (status = 429, body = ErrorBody, description = "Too many from one remote address; see `Retry-After`")))]
 async fn join(
     State(app): State<App>,
     Extension(ConnectInfo(remote)): Extension<ConnectInfo<SocketAddr>>,
-    Json(body): Json<Join>,
-) -> Result<Json<Joined>, ApiError> {
+    Json(body): Json<JoinWaitlist>,
+) -> Result<Json<JoinedWaitlist>, ApiError> {
     let remote: IpAddr = remote.ip().to_canonical();
     service::join(&app, remote, &body.email, body.source.map(Text::into_string)).await?;
-    Ok(Json(Joined { status: "PENDING" }))
+    Ok(Json(JoinedWaitlist { status: "PENDING" }))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -97,7 +97,7 @@ async fn confirm(
 /// Who is on the list.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct EntryBody {
+struct WaitlistEntry {
     #[schema(example = "alex@example.org")]
     email: String,
     /// Where they heard of it.
@@ -108,7 +108,7 @@ struct EntryBody {
     confirmed_at: Option<Millis>,
 }
 
-impl From<Entry> for EntryBody {
+impl From<Entry> for WaitlistEntry {
     fn from(entry: Entry) -> Self {
         let Entry { email, source, joined_at, confirmed_at } = entry;
         Self { email, source, joined_at, confirmed_at }
@@ -132,15 +132,15 @@ struct ListQuery {
 ///
 /// The earliest first.
 #[utoipa::path(get, path = "/api/admin/waitlist", operation_id = "list_waitlist", tag = "Waitlist",
-    security(("apiKey" = ["operator"])), params(ListQuery), responses((status = 200, body = Page<EntryBody>)))]
+    security(("apiKey" = ["operator"])), params(ListQuery), responses((status = 200, body = Page<WaitlistEntry>)))]
 async fn list(
     Operator(_caller): Operator,
     State(app): State<App>,
     Query(query): Query<ListQuery>,
-) -> Result<Json<Page<EntryBody>>, ApiError> {
+) -> Result<Json<Page<WaitlistEntry>>, ApiError> {
     let offset = query.page.offset(query.limit);
     let (rows, total) = service::list(&app, query.confirmed, query.limit.0, offset).await?;
-    Ok(Json(Page::new(rows, query.page, query.limit, total).map(EntryBody::from)))
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(WaitlistEntry::from)))
 }
 
 /// Take an address off the waitlist

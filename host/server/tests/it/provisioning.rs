@@ -52,7 +52,7 @@ on_both! {
         let list = owner.get("/api/manage/provisioning/bundles").await;
         let types: Vec<_> =
             list.expect(200)["items"].as_array().unwrap().iter().map(|item| &item["serverType"]).collect();
-        assert_eq!((types, &list.body["total"]), (vec!["a lobby", "bedwars"], &json!(2)));
+        assert_eq!((json!(types), &list.body["total"]), (json!(["a lobby", "bedwars"]), &json!(2)));
 
         owner.delete("/api/manage/provisioning/bundles/bedwars").await.expect(204);
         owner.delete("/api/manage/provisioning/bundles/bedwars").await.expect_error(404, "unknown_bundle");

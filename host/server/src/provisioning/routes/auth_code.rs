@@ -34,7 +34,7 @@ struct AuthCode {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Waiting {
+struct AuthCodeNoted {
     #[schema(example = "bedwars-9")]
     server_id: Identifier,
     /// AWAITING_AUTH, or REGISTERED where nothing was noted because the server is in.
@@ -48,14 +48,14 @@ struct Waiting {
 /// server the hub has not heard of appears in the registry with the status PROVISIONING.
 #[utoipa::path(post, path = "/api/plugin/provisioning/auth-code", operation_id = "report_auth_code",
     tag = "Provisioning", security(("apiKey" = ["agent"]), ("apiKey" = ["plugin"])),
-    responses((status = 201, body = Waiting, description = "Noted")))]
+    responses((status = 201, body = AuthCodeNoted, description = "Noted")))]
 async fn auth_code(
     Agent(caller): Agent,
     State(app): State<App>,
     Json(body): Json<AuthCode>,
-) -> Result<(StatusCode, Json<Waiting>), ApiError> {
+) -> Result<(StatusCode, Json<AuthCodeNoted>), ApiError> {
     let AuthCode { server_id, verify_url, user_code } = body;
     let code = user_code.into_string();
     let phase = provisioned::await_auth(&app, caller.network, &server_id, verify_url, code).await?;
-    Ok((StatusCode::CREATED, Json(Waiting { server_id, phase })))
+    Ok((StatusCode::CREATED, Json(AuthCodeNoted { server_id, phase })))
 }
