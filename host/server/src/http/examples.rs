@@ -4,7 +4,7 @@
 //! nothing is written. So plain texts and numbers are put in where they are referred to.
 
 use serde_json::{Value, json};
-use utoipa::openapi::path::Operation;
+use utoipa::openapi::path::{Operation, Parameter};
 use utoipa::openapi::schema::{OneOf, SchemaType, Type};
 use utoipa::openapi::{Object, OpenApi, RefOr, Schema};
 
@@ -117,8 +117,8 @@ impl Plain {
 
     fn complete_parameters(&self, operation: &mut Operation) {
         for parameter in operation.parameters.iter_mut().flatten() {
-            if let Some(schema) = &mut parameter.schema {
-                self.complete(&parameter.name, schema);
+            if let RefOr::T(Parameter { name, schema: Some(schema), .. }) = parameter {
+                self.complete(name, schema);
             }
         }
     }
