@@ -50,7 +50,10 @@ pub(crate) struct Unit {
 
 enum State {
     Idle,
-    Open { tx: Tx, turn: Turn },
+    Open {
+        tx: Tx,
+        turn: Turn,
+    },
     /// The opening said no.
     Refused,
     /// Lost against a concurrent transaction: all of it is to be done again.
@@ -81,12 +84,7 @@ pub async fn after_commit(work: impl Future<Output = ()> + Send + 'static) {
 
 impl Unit {
     pub(crate) fn new(db: &Db, opening: Opening) -> Arc<Self> {
-        Arc::new(Self {
-            db: db.clone(),
-            opening,
-            state: tokio::sync::Mutex::new(State::Idle),
-            after: Mutex::default(),
-        })
+        Arc::new(Self { db: db.clone(), opening, state: tokio::sync::Mutex::new(State::Idle), after: Mutex::default() })
     }
 
     /// Runs `work` inside.

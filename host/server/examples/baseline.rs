@@ -53,9 +53,7 @@ async fn read(State(db): State<Database>, Path(id): Path<String>) -> Json<Option
 
 async fn write(State(db): State<Database>, Path(id): Path<String>, body: String) -> Json<i64> {
     Json(match db {
-        Database::Sqlite(_, writer) => {
-            sqlx::query_scalar(WRITE).bind(id).bind(body).fetch_one(&writer).await.unwrap()
-        }
+        Database::Sqlite(_, writer) => sqlx::query_scalar(WRITE).bind(id).bind(body).fetch_one(&writer).await.unwrap(),
         Database::Postgres(pool) => sqlx::query_scalar(WRITE).bind(id).bind(body).fetch_one(&pool).await.unwrap(),
     })
 }

@@ -10,9 +10,9 @@ use sqlx::{
     sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous},
 };
 
+pub(crate) use self::batch::control;
 pub(crate) use self::writer::Turn;
 use self::writer::Writer;
-pub(crate) use self::batch::control;
 use crate::{
     Error,
     db::refuse_nested,

@@ -35,7 +35,9 @@ impl Answer {
                 error_code: Some(error.code().to_owned()),
                 body: error.message().as_bytes().to_vec(),
             },
-            None => Self { status, content_type: content_type.map(str::to_owned), error_code: None, body: bytes.to_vec() },
+            None => {
+                Self { status, content_type: content_type.map(str::to_owned), error_code: None, body: bytes.to_vec() }
+            }
         };
         Ok((answer, Response::from_parts(parts, Body::from(bytes))))
     }
@@ -50,7 +52,9 @@ impl Answer {
         let status = u16::try_from(self.status).ok().and_then(|status| StatusCode::from_u16(status).ok());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = match self.error_code {
-            Some(code) => ApiError::again(status, code, String::from_utf8_lossy(&self.body).into_owned()).into_response(),
+            Some(code) => {
+                ApiError::again(status, code, String::from_utf8_lossy(&self.body).into_owned()).into_response()
+            }
             None => (status, Body::from(self.body)).into_response(),
         };
         if let Some(value) = self.content_type.and_then(|text| HeaderValue::try_from(text).ok()) {
