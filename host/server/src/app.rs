@@ -14,6 +14,7 @@ use crate::config::Settings;
 use crate::events::{self, Streams};
 use crate::files::Files;
 use crate::geo::Geo;
+use crate::idempotency;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
@@ -105,6 +106,7 @@ impl App {
         }));
         app.spawn(networks::service::note_uses(app.clone()));
         events::start(&app);
+        idempotency::start(&app);
         servers::start(&app).await?;
         punishments::start(&app);
         waitlist::start(&app);

@@ -12,6 +12,7 @@ pub mod events;
 pub mod files;
 pub mod geo;
 pub mod http;
+pub mod idempotency;
 pub mod ids;
 pub mod matchmaking;
 pub mod modules;
