@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation, Parameter};
 use utoipa::openapi::schema::{OneOf, SchemaType, Type};
-use utoipa::openapi::{Object, OpenApi, RefOr, Schema};
+use utoipa::openapi::{Object, OpenApi, RefOr, Required, Schema};
 
 /// What a field or parameter of this name looks like.
 fn example(name: &str) -> Option<Value> {
@@ -43,6 +43,7 @@ fn example(name: &str) -> Option<Value> {
         "keyId" => json!("4fTq0ZkX91ab"),
         "artifactId" => json!("Zk3vXq0aP1mB7s2T"),
         "transferId" => json!("4c9d2f6e-0b0e-4b0e-9b0e-0b0e4b0e9b0e"),
+        "token" => json!("AAAAAAAAQACAAAAAAAAABwAAAaQ.c2lnbmF0dXJl"),
         "userCode" => json!("WDJB-MJHT"),
         "overlapMs" => json!(60_000),
         "durationMs" => json!(3_600_000),
@@ -64,6 +65,14 @@ fn example(name: &str) -> Option<Value> {
         | "joinedAt" | "at" | "lastUsedAt" => json!(1_804_680_000_000_i64),
         "expiresAt" => json!(1_804_683_600_000_i64),
         _ => return None,
+    })
+}
+
+/// What an object looks like that the document says nothing else of.
+fn any_object(name: &str) -> Option<Value> {
+    (name == "input").then(|| {
+        json!({"player": {"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"},
+            "message": "hello", "serverId": "lobby-1", "serverType": "lobby"})
     })
 }
 
@@ -117,8 +126,11 @@ impl Plain {
 
     fn complete_parameters(&self, operation: &mut Operation) {
         for parameter in operation.parameters.iter_mut().flatten() {
-            if let RefOr::T(Parameter { name, schema: Some(schema), .. }) = parameter {
+            if let RefOr::T(Parameter { name, schema: Some(schema), required, .. }) = parameter {
                 self.complete(name, schema);
+                if let (Required::False, RefOr::T(Schema::Object(object))) = (required, schema) {
+                    allow_blank(object);
+                }
             }
         }
     }
@@ -127,6 +139,9 @@ impl Plain {
     fn complete(&self, name: &str, field: &mut RefOr<Schema>) {
         match field {
             RefOr::T(Schema::Object(object)) if is_plain(object) => add(name, object),
+            RefOr::T(Schema::Object(object)) if object.properties.is_empty() && object.examples.is_empty() => {
+                object.examples.extend(any_object(name));
+            }
             RefOr::Ref(reference) => {
                 if let Some(plain) = self.find(&reference.ref_location) {
                     let mut object = plain.clone();

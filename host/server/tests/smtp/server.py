@@ -33,7 +33,7 @@ class Mailbox:
             "from": envelope.mail_from,
             "to": envelope.rcpt_tos,
             "mail": envelope.content.decode(),
-            "tls": session.ssl is not None,
+            "tls": server.transport.get_extra_info("sslcontext") is not None,
             "user": (session.auth_data or b"").decode() if session.authenticated else None,
         }))
         return "250 OK"

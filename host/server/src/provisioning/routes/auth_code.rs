@@ -47,7 +47,7 @@ struct AuthCodeNoted {
 /// `/api/manage/provisioning/servers`. The latest count. Once the server has registered nothing changes any more. A
 /// server the hub has not heard of appears in the registry with the status PROVISIONING.
 #[utoipa::path(post, path = "/api/plugin/provisioning/auth-code", operation_id = "report_auth_code",
-    tag = "Provisioning", security(("apiKey" = ["agent"]), ("apiKey" = ["plugin"])),
+    tag = "Provisioning", security(("apiKey" = ["agent", "plugin"])),
     responses((status = 201, body = AuthCodeNoted, description = "Noted")))]
 async fn auth_code(
     Agent(caller): Agent,

@@ -111,7 +111,7 @@ async fn delete(
 ///
 /// For machines at boot. Its `ETag` is the SHA-256 of the bytes; a machine that has them gets 304.
 #[utoipa::path(get, path = "/api/plugin/provisioning/agent/{serverType}", operation_id = "fetch_bundle",
-    tag = "Provisioning", security(("apiKey" = ["agent"]), ("apiKey" = ["plugin"])),
+    tag = "Provisioning", security(("apiKey" = ["agent", "plugin"])),
     params(("serverType" = Identifier, Path)),
     responses((status = 200, body = Bytes, content_type = "application/octet-stream", description = "The bundle"),
         (status = 304, description = "The caller has it: `If-None-Match` named its `ETag`"),
