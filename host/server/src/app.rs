@@ -17,6 +17,7 @@ use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
 use crate::punishments;
 use crate::servers::{self, Presence};
+use crate::transfers;
 
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
@@ -93,6 +94,7 @@ impl App {
         events::start(&app);
         servers::start(&app).await?;
         punishments::start(&app);
+        transfers::start(&app);
         Ok(app)
     }
 

@@ -16,4 +16,5 @@ pub mod modules;
 pub mod networks;
 pub mod punishments;
 pub mod servers;
+pub mod transfers;
 pub mod values;

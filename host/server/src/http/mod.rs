@@ -31,6 +31,7 @@ fn rooms() -> OpenApiRouter<App> {
         .merge(crate::networks::router())
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
+        .merge(crate::transfers::router())
         .merge(public::router())
 }
 

@@ -14,7 +14,7 @@ use crate::matchmaking::model::{Match, MatchResult, Mode, Place, Wish};
 use crate::matchmaking::offer::Offer;
 use crate::matchmaking::{direct, policy};
 use crate::modules::service::{Ranking, has_chain};
-use crate::servers::{LiveWorld, NetworkPresence, Role};
+use crate::servers::{HOLD, LiveWorld, NetworkPresence, Reservation, Role};
 use crate::values::NetworkId;
 
 /// How often candidates are ranked anew when others were quicker at all that had been ranked.
@@ -123,7 +123,13 @@ pub(super) fn keep_slot(
         return Err(bar.result());
     }
     let matched = Match { transfer: Some(transfer), ..candidate.shown() };
-    presence.reserve(&place.server_id, place.world_id.clone(), asker.player, asker.now);
+    let slot = Reservation {
+        player: asker.player,
+        world: place.world_id.clone(),
+        promised: Some(transfer),
+        expires_at: asker.now.saturating_add(HOLD),
+    };
+    presence.reserve(&place.server_id, slot, asker.now);
     Ok(matched)
 }
 

@@ -14,3 +14,4 @@ mod punishments;
 mod servers;
 mod strangers;
 mod support;
+mod transfers;
