@@ -18,3 +18,4 @@ pub mod punishments;
 pub mod servers;
 pub mod transfers;
 pub mod values;
+pub mod worlds;

@@ -5,6 +5,7 @@ mod drain;
 pub mod endpoints;
 pub mod error;
 pub mod extract;
+pub mod hub_url;
 mod openapi;
 pub mod page;
 mod public;
@@ -32,6 +33,7 @@ fn rooms() -> OpenApiRouter<App> {
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
         .merge(crate::transfers::router())
+        .merge(crate::worlds::router())
         .merge(public::router())
 }
 

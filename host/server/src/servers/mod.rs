@@ -17,7 +17,7 @@ pub mod service;
 mod snapshot;
 mod store;
 
-pub(crate) use model::{Facts, GameState, Role};
+pub(crate) use model::{Count, Facts, GameState, Role};
 pub use presence::Presence;
 pub(crate) use presence::{HOLD, LiveWorld, NetworkPresence, Reservation, Server, free_slots};
 pub use routes::router;

@@ -14,6 +14,7 @@ use crate::transfers::model::{Failure, GOOD_FOR, Order, Reported, SUCCESS, Trans
 use crate::transfers::signing::Command;
 use crate::transfers::store;
 use crate::values::{Identifier, NetworkId, PlayerId};
+use crate::worlds;
 
 /// What can be wrong with a request about transfers.
 #[derive(Debug, Error)]
@@ -69,13 +70,14 @@ struct Payload<'a> {
 /// row that is answered tells how that went.
 pub(super) async fn transfer(app: &App, network: NetworkId, order: Order) -> Result<Transfer, TransfersError> {
     let now = app.clock.now();
-    let looked = app.presence.with(network, |presence| route(presence, &order, now));
+    let opened = opened_there(app, network, &order, now).await?;
+    let looked = app.presence.with(network, |presence| route(presence, &order, opened, now));
     let connected = |route: &Route| app.bus.is_connected(network.0.as_u128(), route.from.as_str());
     let possible = match looked {
         Ok(route) if !connected(&route) => Err((Some(route.from), Failure::NotConnected)),
         Ok(_) => app.presence.with(network, |presence| {
             // Looked at again under the lock that keeps the slot: others may have been quicker.
-            let route = route(presence, &order, now)?;
+            let route = route(presence, &order, opened, now)?;
             let expires_at = now.saturating_add(GOOD_FOR);
             let slot =
                 Reservation { player: Some(order.player), world: order.to_world.clone(), promised: None, expires_at };
@@ -103,10 +105,22 @@ pub(super) async fn transfer(app: &App, network: NetworkId, order: Order) -> Res
     }
 }
 
-/// The way from where the player is to where they are to go, or why there is none and where they are.
+/// Whether the target's world was opened there on demand and is up, though no heartbeat shows it yet. A query only
+/// where that is the question.
+async fn opened_there(app: &App, network: NetworkId, order: &Order, now: Millis) -> Result<bool, hub_db::Error> {
+    let Some(world) = &order.to_world else { return Ok(false) };
+    let shown = app.presence.with(network, |presence| {
+        presence.server(order.to_server.as_str(), now).is_none_or(|server| server.world(world).is_some())
+    });
+    Ok(!shown && worlds::service::hosts(app, network, &order.to_server, world).await?)
+}
+
+/// The way from where the player is to where they are to go, or why there is none and where they are. `opened` says
+/// that the world is there whether or not the server shows it.
 fn route(
     presence: &NetworkPresence,
     order: &Order,
+    opened: bool,
     now: Millis,
 ) -> Result<Route, (Option<Identifier>, Failure)> {
     let at = presence.locate(order.player, now).ok_or((None, Failure::PlayerOffline))?;
@@ -120,11 +134,12 @@ fn route(
     }
     let own = presence.reservation(&order.to_server, order.player, now);
     let except = own.map(|_| order.player);
-    if let Some(id) = &order.to_world {
-        let world = server.world(id).ok_or_else(|| fail(Failure::WorldNotFound))?;
-        if free_slots(world.max_players(), server.taken_in(world, now, except)) == 0 {
+    match order.to_world.as_ref().map(|id| server.world(id)) {
+        Some(Some(world)) if free_slots(world.max_players(), server.taken_in(world, now, except)) == 0 => {
             return Err(fail(Failure::WorldFull));
         }
+        Some(None) if !opened => return Err(fail(Failure::WorldNotFound)),
+        _ => {}
     }
     if free_slots(server.facts.max_players, server.taken(now, except)) == 0 {
         return Err(fail(Failure::ServerFull));
