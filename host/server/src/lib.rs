@@ -11,6 +11,7 @@ pub mod events;
 pub mod geo;
 pub mod http;
 pub mod ids;
+pub mod mac;
 pub mod matchmaking;
 pub mod modules;
 pub mod networks;

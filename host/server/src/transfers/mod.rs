@@ -12,7 +12,7 @@
 mod model;
 mod routes;
 pub mod service;
-pub(crate) mod signing;
+mod signing;
 mod store;
 mod watch;
 

@@ -79,8 +79,7 @@ async fn transfer_player(
     State(app): State<App>,
     Json(body): Json<TransferRequest>,
 ) -> Result<Json<TransferOutcome>, ApiError> {
-    let order =
-        Order { player: body.player_uuid, to_server: body.target_server_id, to_world: body.target_world_id };
+    let order = Order { player: body.player_uuid, to_server: body.target_server_id, to_world: body.target_world_id };
     Ok(Json(service::transfer(&app, caller.network, order).await?.into()))
 }
 

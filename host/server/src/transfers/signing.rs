@@ -2,31 +2,30 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::Serialize;
-use sha2::Sha256;
 
 use crate::clock::Millis;
+use crate::mac::hmac_sha256;
 use crate::transfers::model::TransferId;
 use crate::values::{Identifier, PlayerId};
 
 /// A command as it is signed and, with its signature, sent.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Command {
-    pub(crate) transfer_id: TransferId,
-    pub(crate) player_uuid: PlayerId,
-    pub(crate) target_server_id: Identifier,
-    pub(crate) target_world_id: Option<Identifier>,
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    pub(crate) issued_at: Millis,
-    pub(crate) expires_at: Millis,
+pub(super) struct Command {
+    pub(super) transfer_id: TransferId,
+    pub(super) player_uuid: PlayerId,
+    pub(super) target_server_id: Identifier,
+    pub(super) target_world_id: Option<Identifier>,
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) issued_at: Millis,
+    pub(super) expires_at: Millis,
 }
 
 impl Command {
     /// `v1,` and the base64 of the HMAC-SHA256 over the fields, under the network's signing secret.
-    pub(crate) fn sign(&self, secret: &str) -> String {
+    pub(super) fn sign(&self, secret: &str) -> String {
         let text = format!(
             "{}.{}.{}.{}.{}.{}.{}",
             self.transfer_id,
@@ -37,16 +36,8 @@ impl Command {
             self.port,
             self.expires_at,
         );
-        format!("v1,{}", STANDARD.encode(hmac(secret.as_bytes(), text.as_bytes())))
+        format!("v1,{}", STANDARD.encode(hmac_sha256(secret.as_bytes(), text.as_bytes())))
     }
-}
-
-/// HMAC-SHA256.
-pub(crate) fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
-    // A MAC by this construction takes a key of any length.
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return [0; 32] };
-    mac.update(message);
-    mac.finalize().into_bytes().into()
 }
 
 #[cfg(test)]
@@ -54,13 +45,6 @@ mod tests {
     use uuid::uuid;
 
     use super::*;
-
-    /// The first case of RFC 4231.
-    #[test]
-    fn the_mac_is_the_standards() {
-        let mac = hmac(&[0x0b; 20], b"Hi There");
-        assert_eq!(mac[..8], [0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53]);
-    }
 
     /// The values were computed by another implementation, of what `docs/transfers.md` says.
     #[test]

@@ -20,6 +20,7 @@ mod watch;
 
 pub use routes::{public_router, router};
 pub use snapshots::{SnapshotSettings, SnapshotStore};
+pub use watch::look_after;
 
 /// Starts the room's background work.
 pub(crate) fn start(app: &crate::app::App) {

@@ -216,7 +216,11 @@ impl S3 {
         let delete = self.bucket.delete_object(Some(&self.credentials), &key);
         let url = delete.sign_with_time(Duration::from_mins(5), &timestamp(now));
         let answer = self.http.delete(url).timeout(Duration::from_secs(10)).send().await?;
-        anyhow::ensure!(answer.status().is_success() || answer.status() == 404, "the store answered {}", answer.status());
+        anyhow::ensure!(
+            answer.status().is_success() || answer.status() == 404,
+            "the store answered {}",
+            answer.status()
+        );
         Ok(())
     }
 }
@@ -235,7 +239,10 @@ mod tests {
     fn a_store_is_named_by_one_url() {
         let s3 = S3::open("s3://AKID:se%2Fcr+et@s3.example.org:9000/worlds/eu/west?region=eu-west-1&tls=off").unwrap();
         assert_eq!(s3.bucket.base_url().as_str(), "http://s3.example.org:9000/worlds/");
-        assert_eq!((s3.bucket.region(), s3.credentials.key(), s3.credentials.secret()), ("eu-west-1", "AKID", "se/cr+et"));
+        assert_eq!(
+            (s3.bucket.region(), s3.credentials.key(), s3.credentials.secret()),
+            ("eu-west-1", "AKID", "se/cr+et")
+        );
         assert_eq!(s3.key("a/b"), "eu/west/a/b");
         let s3 = S3::open("s3://K:S@example.org/worlds?style=virtual").unwrap();
         assert_eq!(s3.bucket.base_url().as_str(), "https://worlds.example.org/");

@@ -6,7 +6,7 @@ use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
 
 use crate::clock::Millis;
-use crate::transfers::signing::hmac;
+use crate::mac::hmac_sha256;
 use crate::values::NetworkId;
 
 /// Keeps these signatures apart from all others under the same secret.
@@ -40,7 +40,8 @@ pub(super) struct Link {
 impl Link {
     /// The link's last part, signed with its network's secret.
     pub(super) fn token(&self, secret: &str) -> String {
-        let said = format!("{}\n{}\n{}\n{}", self.deed.as_str(), self.network.0.simple(), self.expires_at, self.blob_key);
+        let said =
+            format!("{}\n{}\n{}\n{}", self.deed.as_str(), self.network.0.simple(), self.expires_at, self.blob_key);
         let mac = mac(secret, &said);
         format!("{}.{}", URL_SAFE_NO_PAD.encode(said), URL_SAFE_NO_PAD.encode(mac))
     }
@@ -84,7 +85,7 @@ impl Shown {
 }
 
 fn mac(secret: &str, said: &str) -> [u8; 32] {
-    hmac(secret.as_bytes(), format!("{PURPOSE}{said}").as_bytes())
+    hmac_sha256(secret.as_bytes(), format!("{PURPOSE}{said}").as_bytes())
 }
 
 #[cfg(test)]

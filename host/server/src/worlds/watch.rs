@@ -20,7 +20,7 @@ pub(super) async fn watch(app: App) {
     let mut purge_at = Millis::MIN;
     loop {
         let now = app.clock.now();
-        if let Err(error) = look(&app, now).await {
+        if let Err(error) = look_after(&app).await {
             tracing::warn!(%error, "could not look after the worlds' leases");
         }
         if now >= purge_at {
@@ -33,7 +33,9 @@ pub(super) async fn watch(app: App) {
     }
 }
 
-async fn look(app: &App, now: Millis) -> Result<(), hub_db::Error> {
+/// Does now what is due.
+pub async fn look_after(app: &App) -> Result<(), hub_db::Error> {
+    let now = app.clock.now();
     // Looked at first: a write per second for nothing would keep the disk awake.
     if store::sweep::is_any_lost(&app.db, now).await? {
         let lost = store::sweep::lose(&app.db, now).await?;

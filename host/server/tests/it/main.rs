@@ -15,3 +15,4 @@ mod servers;
 mod strangers;
 mod support;
 mod transfers;
+mod worlds;

@@ -259,9 +259,10 @@ impl NetworkPresence {
             let heard = self.servers.get(&id).map_or(now, |server| server.last_heartbeat);
             self.remove_server(&id, heard);
         }
-        let gone = self.servers.values().flat_map(|server| {
-            server.players.iter().filter(|(_, player)| !player.is_there(now)).map(|(id, _)| *id)
-        });
+        let gone = self
+            .servers
+            .values()
+            .flat_map(|server| server.players.iter().filter(|(_, player)| !player.is_there(now)).map(|(id, _)| *id));
         for player in gone.collect::<Vec<_>>() {
             self.remove_player(player);
         }
@@ -287,7 +288,8 @@ impl NetworkPresence {
                 self.unsaved.players.insert(player);
             }
         } else {
-            let new = Player { name, world: None, previous_world: None, joined_at: now, vouched_at: now, gone_at: None };
+            let new =
+                Player { name, world: None, previous_world: None, joined_at: now, vouched_at: now, gone_at: None };
             server.players.insert(player, new);
             self.players.insert(player, Arc::clone(id));
             self.unsaved.players.insert(player);

@@ -122,10 +122,11 @@ pub(in crate::worlds) async fn receive(
     if announced.is_some_and(|length| length > limit) {
         return Err(WorldsError::TooLarge(limit));
     }
-    let (file, size) = app.snapshots.receive(blob.blob_key.clone(), &app.ids, body).await.map_err(|error| match error {
-        ReceiveError::TooLarge => WorldsError::TooLarge(limit),
-        other => other.into(),
-    })?;
+    let (file, size) =
+        app.snapshots.receive(blob.blob_key.clone(), &app.ids, body).await.map_err(|error| match error {
+            ReceiveError::TooLarge => WorldsError::TooLarge(limit),
+            other => other.into(),
+        })?;
     if size == 0 {
         discard(app, &file).await;
         return Err(WorldsError::CutOff("a snapshot has at least one byte".to_owned()));

@@ -15,11 +15,10 @@ use crate::clock::{Millis, millis};
 use crate::events::{self, EventKind};
 use crate::values::{Identifier, NetworkId};
 
-pub(super) use blobs::{Upload, mint, read, receive};
+pub(super) use blobs::{mint, read, receive};
 pub(super) use boot::boot_waiting;
 pub(super) use callbacks::{Saved, heartbeat, ready, release_all, unloaded};
 pub(super) use drain::{ask_snapshot, drain_idle, release};
-pub(super) use error::WorldsError;
 pub(crate) use home::{home_of, hosts};
 pub(super) use open::{Opened, open};
 

@@ -85,7 +85,7 @@ async fn lease_new(
             let tx = &mut tx;
             let id = store::worlds::take_id(tx, network).await?;
             if let Some(lease) = store::leases::live_in(tx, network, &wish.name, now).await? {
-                return Ok((lease, None));
+                return Ok::<_, WorldsError>((lease, None));
             }
             let world = store::worlds::raise_fence(tx, network, &wish.name, id).await?;
             store::leases::lose_expired(tx, network, world.world_no, now).await?;
