@@ -53,9 +53,9 @@ CREATE TABLE world_leases (
 
 -- A world is booting or up at most once.
 CREATE UNIQUE INDEX world_leases_live ON world_leases (network_id, world_no) WHERE state IN ('LOADING', 'READY');
-CREATE INDEX world_leases_of_world ON world_leases (network_id, world_no)
-    WHERE state IN ('LOADING', 'READY', 'DRAINING');
-CREATE INDEX world_leases_of_node ON world_leases (network_id, node_server_id)
+CREATE INDEX world_leases_of_world ON world_leases (network_id, world_no, state);
+CREATE INDEX world_leases_of_node ON world_leases (network_id, node_server_id, state);
+CREATE INDEX world_leases_per_node ON world_leases (network_id, node_server_id, expires_at)
     WHERE state IN ('LOADING', 'READY', 'DRAINING');
 
 -- What is due is noted for all networks together.

@@ -16,7 +16,7 @@ CREATE TABLE transfers (
     PRIMARY KEY (network_id, id)
 );
 
-CREATE INDEX transfers_of_player ON transfers (network_id, player_uuid) WHERE ended_at IS NULL;
+CREATE INDEX transfers_of_player ON transfers (network_id, player_uuid, ended_at);
 
 -- Time-outs are noted, and what is old deleted, for all networks together.
 CREATE INDEX transfers_due ON transfers (expires_at) WHERE ended_at IS NULL;

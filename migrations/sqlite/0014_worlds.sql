@@ -23,6 +23,7 @@ CREATE TABLE world_counters (
     last_id    INTEGER NOT NULL
 ) WITHOUT ROWID;
 
+-- Not WITHOUT ROWID, nor the snapshots below: SQLite would rather read all rows of a network than look into an index.
 CREATE TABLE world_leases (
     network_id     BLOB    NOT NULL,
     id             INTEGER NOT NULL,
@@ -49,13 +50,13 @@ CREATE TABLE world_leases (
     expires_at     INTEGER NOT NULL,
     ended_at       INTEGER,
     PRIMARY KEY (network_id, id)
-) WITHOUT ROWID;
+);
 
 -- A world is booting or up at most once.
 CREATE UNIQUE INDEX world_leases_live ON world_leases (network_id, world_no) WHERE state IN ('LOADING', 'READY');
-CREATE INDEX world_leases_of_world ON world_leases (network_id, world_no)
-    WHERE state IN ('LOADING', 'READY', 'DRAINING');
-CREATE INDEX world_leases_of_node ON world_leases (network_id, node_server_id)
+CREATE INDEX world_leases_of_world ON world_leases (network_id, world_no, state);
+CREATE INDEX world_leases_of_node ON world_leases (network_id, node_server_id, state);
+CREATE INDEX world_leases_per_node ON world_leases (network_id, node_server_id, expires_at)
     WHERE state IN ('LOADING', 'READY', 'DRAINING');
 
 -- What is due is noted for all networks together.
@@ -78,6 +79,6 @@ CREATE TABLE world_blobs (
     file       TEXT,
     minted_at  INTEGER NOT NULL,
     PRIMARY KEY (network_id, blob_key)
-) WITHOUT ROWID;
+);
 
 CREATE INDEX world_blobs_of_world ON world_blobs (network_id, world_no, fence, seq);
