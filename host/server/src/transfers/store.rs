@@ -102,6 +102,10 @@ pub(super) async fn end(
     Ok(row.map(|(server,)| server))
 }
 
+/// What [`under_way`] runs.
+const UNDER_WAY: &str = "SELECT from_server, to_server, expires_at FROM transfers
+     WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND expires_at > $3";
+
 /// Where each transfer of the player that is under way comes from and goes to, and until when.
 pub(super) async fn under_way(
     db: &Db,
@@ -109,15 +113,7 @@ pub(super) async fn under_way(
     player: PlayerId,
     now: Millis,
 ) -> Result<Vec<(Option<Identifier>, Identifier, Millis)>, Error> {
-    db.query(
-        "SELECT from_server, to_server, expires_at FROM transfers
-         WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND expires_at > $3",
-    )
-    .bind(network)
-    .bind(player)
-    .bind(now)
-    .all()
-    .await
+    db.query(UNDER_WAY).bind(network).bind(player).bind(now).all().await
 }
 
 /// The player has come to the target of what is under way.
@@ -176,4 +172,22 @@ pub(super) async fn purge(db: &Db, before: Millis, limit: i64) -> Result<u64, Er
     .bind(limit)
     .execute()
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use hub_db::Config;
+
+    use super::*;
+
+    /// Each join asks this.
+    #[tokio::test]
+    async fn a_players_transfers_are_found_without_reading_others() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
+        db.migrate().await.unwrap();
+        let explain: &'static str = format!("EXPLAIN QUERY PLAN {UNDER_WAY}").leak();
+        let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
+        assert!(plan.iter().all(|step| step.3.contains("player_uuid=? AND ended_at=?")), "{plan:?}");
+    }
 }

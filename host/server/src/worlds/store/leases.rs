@@ -369,3 +369,28 @@ pub(in crate::worlds) async fn hold(tx: &mut Tx, network: NetworkId, id: i64, no
         .await?;
     Ok(held > 0)
 }
+
+#[cfg(test)]
+mod tests {
+    use hub_db::Config;
+
+    use super::*;
+
+    /// SQLite has no statistics to plan by; without these indexes it would read all of a network's leases there ever
+    /// were.
+    #[tokio::test]
+    async fn a_world_is_found_without_reading_others() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
+        db.migrate().await.unwrap();
+        for (sql, searched) in [
+            (LIVE, vec!["owner_id=? AND world_key=?", "world_no=? AND state=?"]),
+            (PER_NODE, vec!["world_leases_per_node"]),
+        ] {
+            let explain: &'static str = format!("EXPLAIN QUERY PLAN {sql}").leak();
+            let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
+            assert_eq!(plan.len(), searched.len(), "{plan:?}");
+            assert!(plan.iter().zip(searched).all(|(step, searched)| step.3.contains(searched)), "{plan:?}");
+        }
+    }
+}

@@ -216,7 +216,6 @@ async fn callback(hub: &Hub, client: &Client, model: &mut Model, what: &str, lea
         answer.expect(200);
         let changed = &mut model.leases[index];
         match (what, known.state) {
-            (_, "UNLOADED") => {}
             ("ready", "LOADING") => {
                 changed.state = "READY";
                 changed.expires_at = model.now + LEASE;
@@ -264,7 +263,8 @@ async fn settle(hub: &Hub, client: &Client, model: &mut Model, owner: usize) {
 fn a_world_has_one_lease_and_fences_rise() {
     let runtime = Runtime::new().unwrap();
     let hub = runtime.block_on(Hub::start(Backend::sqlite()));
-    let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, max_shrink_iters: 100, ..Config::default() });
+    let mut runner =
+        TestRunner::new(Config { cases: 24, failure_persistence: None, max_shrink_iters: 100, ..Config::default() });
     let ran = runner.run(&prop::collection::vec(step(), 1..40), |steps| {
         runtime.block_on(run(&hub, &steps));
         Ok(())

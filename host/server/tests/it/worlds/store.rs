@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::http::{Method, StatusCode, Uri};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::{call, node, open, ready};
@@ -38,7 +38,7 @@ async fn object(
             return objects
                 .get(uri.path())
                 .cloned()
-                .map_or(StatusCode::NOT_FOUND.into_response(), |it| it.into_response());
+                .map_or_else(|| StatusCode::NOT_FOUND.into_response(), IntoResponse::into_response);
         }
     }
     StatusCode::OK.into_response()
