@@ -10,6 +10,7 @@ pub mod config;
 pub mod events;
 pub mod geo;
 pub mod http;
+pub mod idempotency;
 pub mod ids;
 pub mod mac;
 pub mod matchmaking;

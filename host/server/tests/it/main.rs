@@ -6,6 +6,7 @@ mod chat;
 mod cli;
 mod errors;
 mod events;
+mod idempotency;
 mod keys;
 mod matchmaking;
 mod modules;
