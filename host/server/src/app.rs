@@ -20,7 +20,9 @@ use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
 use crate::punishments;
 use crate::servers::{self, Presence};
+use crate::transfers;
 use crate::waitlist::{self, Waitlist};
+use crate::worlds::{self, SnapshotStore};
 
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
@@ -63,6 +65,8 @@ pub struct AppState {
     pub presence: Presence,
     /// The networks' modules.
     pub modules: Modules,
+    /// Where snapshots of worlds are.
+    pub snapshots: SnapshotStore,
     /// What the waitlist keeps in memory.
     pub waitlist: Waitlist,
     stop: CancellationToken,
@@ -85,6 +89,7 @@ impl App {
         db.migrate().await?;
         let bus = Bus::new(BusConfig::new(ids.seed()));
         let modules = Modules::open(&settings, &ids)?;
+        let snapshots = SnapshotStore::open(&settings)?;
         let files = Files::open(&settings.data)?;
         let waitlist = Waitlist::open(&settings)?;
         let app = Self(Arc::new(AppState {
@@ -100,6 +105,7 @@ impl App {
             keys: KeyCache::default(),
             presence: Presence::default(),
             modules,
+            snapshots,
             waitlist,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -109,6 +115,8 @@ impl App {
         idempotency::start(&app);
         servers::start(&app).await?;
         punishments::start(&app);
+        transfers::start(&app);
+        worlds::start(&app);
         waitlist::start(&app);
         Ok(app)
     }

@@ -10,6 +10,7 @@ use figment::providers::{Env, Format as _, Serialized, Toml};
 use serde::{Deserialize, Serialize};
 
 use crate::modules::ModuleSettings;
+use crate::worlds::SnapshotSettings;
 
 /// Options that say where the truth is kept. Every option is also an environment variable (`HUB_DATA` …) and a line
 /// of the config file.
@@ -57,6 +58,14 @@ pub struct ServeArgs {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offline_after: Option<u64>,
+    /// How long a world's lease lasts from each heartbeat of its node, in milliseconds [default: 60000]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease: Option<u64>,
+    /// S3-compatible store for snapshots of worlds, as `s3://KEY:SECRET@HOST/BUCKET?region=R` [default: the data folder]
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshots: Option<String>,
     /// Address under which others reach the hub, for links, as `https://hub.example` [default: what the caller named, or
     /// the address it serves on]
     #[arg(long, value_name = "URL")]
@@ -106,6 +115,13 @@ pub struct Settings {
     pub engines: Vec<String>,
     /// Milliseconds after its last heartbeat at which a server is offline.
     pub offline_after: u64,
+    /// Milliseconds a world's lease lasts from each heartbeat of its node.
+    pub lease: u64,
+    /// S3-compatible store for snapshots of worlds; absent: the data folder.
+    pub snapshots: Option<String>,
+    /// Not for users.
+    #[serde(skip)]
+    pub snapshot_settings: SnapshotSettings,
     /// Address under which others reach the hub, without a slash at its end.
     #[serde(deserialize_with = "base_url")]
     pub public_url: Option<String>,
@@ -130,6 +146,9 @@ impl Default for Settings {
             geo_routing: Switch::On,
             engines: vec!["MINECRAFT".to_owned(), "HYTALE".to_owned()],
             offline_after: 30_000,
+            lease: 60_000,
+            snapshots: None,
+            snapshot_settings: SnapshotSettings::default(),
             public_url: None,
             artifact_link_ttl: 600_000,
             smtp: None,
@@ -164,6 +183,8 @@ impl Settings {
             "geo_routing",
             "engines",
             "offline_after",
+            "lease",
+            "snapshots",
             "public_url",
             "artifact_link_ttl",
             "smtp",
@@ -184,6 +205,11 @@ impl Settings {
     /// Time after its last heartbeat at which a server is offline.
     pub fn offline_after(&self) -> Duration {
         Duration::from_millis(self.offline_after)
+    }
+
+    /// How long a world's lease lasts from each heartbeat of its node.
+    pub fn lease(&self) -> Duration {
+        Duration::from_millis(self.lease)
     }
 
     /// A whole address for a path of the hub's.

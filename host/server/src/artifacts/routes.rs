@@ -201,11 +201,7 @@ async fn delete(
         (status = 403, body = ErrorBody, description = "The token is malformed or its signature is not the hub's"),
         (status = 404, body = ErrorBody, description = "The artifact was deleted"),
         (status = 410, body = ErrorBody, description = "The link has expired")))]
-async fn download(
-    State(app): State<App>,
-    Path(token): Path<String>,
-    has: Validator,
-) -> Result<Response, ApiError> {
+async fn download(State(app): State<App>, Path(token): Path<String>, has: Validator) -> Result<Response, ApiError> {
     let file = service::open(&app, &token).await?;
     let size = u64::try_from(file.artifact.size_bytes).unwrap_or_default();
     Ok(files::send(&file.place, &file.artifact.sha256, size, &has).await?)

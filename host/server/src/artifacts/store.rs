@@ -48,14 +48,8 @@ pub(super) async fn find_version(
 }
 
 /// The network's artifacts, newest first, and how many there are.
-pub(super) async fn list(
-    db: &Db,
-    network: NetworkId,
-    limit: i64,
-    offset: i64,
-) -> Result<(Vec<Artifact>, i64), Error> {
-    let (total,): (i64,) =
-        db.query("SELECT COUNT(*) FROM artifacts WHERE network_id = $1").bind(network).one().await?;
+pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -> Result<(Vec<Artifact>, i64), Error> {
+    let (total,): (i64,) = db.query("SELECT COUNT(*) FROM artifacts WHERE network_id = $1").bind(network).one().await?;
     let rows = db
         .query(
             "SELECT * FROM artifacts WHERE network_id = $1

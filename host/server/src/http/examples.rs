@@ -118,7 +118,9 @@ impl Plain {
                     self.complete_fields(field);
                 }
             }
-            RefOr::T(Schema::OneOf(OneOf { items, .. })) => items.iter_mut().for_each(|item| self.complete_fields(item)),
+            RefOr::T(Schema::OneOf(OneOf { items, .. })) => {
+                items.iter_mut().for_each(|item| self.complete_fields(item))
+            }
             RefOr::T(Schema::AllOf(all)) => all.items.iter_mut().for_each(|item| self.complete_fields(item)),
             _ => {}
         }

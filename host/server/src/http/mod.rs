@@ -36,6 +36,8 @@ fn rooms() -> OpenApiRouter<App> {
         .merge(crate::provisioning::router())
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
+        .merge(crate::transfers::router())
+        .merge(crate::worlds::router())
         .merge(crate::waitlist::router())
         .merge(crate::waitlist::public())
         .merge(public::router())

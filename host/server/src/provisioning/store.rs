@@ -72,12 +72,7 @@ pub(super) async fn delete(db: &Db, network: NetworkId, server_type: &Identifier
 }
 
 /// By server type, and how many there are.
-pub(super) async fn list(
-    db: &Db,
-    network: NetworkId,
-    limit: i64,
-    offset: i64,
-) -> Result<(Vec<Bundle>, i64), Error> {
+pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -> Result<(Vec<Bundle>, i64), Error> {
     let (total,): (i64,) =
         db.query("SELECT COUNT(*) FROM provisioning_bundles WHERE network_id = $1").bind(network).one().await?;
     let rows = db

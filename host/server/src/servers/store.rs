@@ -317,10 +317,8 @@ const COUNT: Sql = Sql {
     sqlite: count!("value FROM json_each($6)"),
     postgres: count!("jsonb_array_elements_text(CAST($6 AS JSONB))"),
 };
-const IDS: Sql = Sql {
-    sqlite: ids!("value FROM json_each($6)"),
-    postgres: ids!("jsonb_array_elements_text(CAST($6 AS JSONB))"),
-};
+const IDS: Sql =
+    Sql { sqlite: ids!("value FROM json_each($6)"), postgres: ids!("jsonb_array_elements_text(CAST($6 AS JSONB))") };
 
 /// The ids of the wanted servers in their order, and how many there are.
 pub(super) async fn list(

@@ -66,7 +66,9 @@ async fn send_due(app: &App) -> Result<Option<Millis>, hub_db::Error> {
                 Ok(()) => {}
                 Err(SendError::Database(error)) => return Err(error),
                 // The address stays out of the log.
-                Err(SendError::Mail(error)) => tracing::warn!(%error, attempt = due.attempts + 1, "a mail was not sent"),
+                Err(SendError::Mail(error)) => {
+                    tracing::warn!(%error, attempt = due.attempts + 1, "a mail was not sent")
+                }
             }
         }
     }

@@ -17,4 +17,6 @@ mod punishments;
 mod servers;
 mod strangers;
 mod support;
+mod transfers;
 mod waitlist;
+mod worlds;

@@ -48,8 +48,13 @@ fn lacking(document: &Value, schema: &Value, depth: usize) -> Option<Vec<String>
 }
 
 const PUBLIC: [&str; 7] = [
-    "/healthz", "/readyz", "/api/version", "/api/public/waitlist", "/api/public/waitlist/confirm",
-    "/api/artifacts/{token}", "/api/worlds/blobs/{token}",
+    "/healthz",
+    "/readyz",
+    "/api/version",
+    "/api/public/waitlist",
+    "/api/public/waitlist/confirm",
+    "/api/artifacts/{token}",
+    "/api/worlds/blobs/{token}",
 ];
 
 on_both! {

@@ -4,8 +4,8 @@ mod smtp;
 
 use std::time::Duration;
 
-use hub::networks::service::{KeyWish, OPERATOR_NETWORK, create_key};
 use hub::networks::Scope;
+use hub::networks::service::{KeyWish, OPERATOR_NETWORK, create_key};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -24,7 +24,9 @@ async fn mails(hub: &Hub, count: usize) -> Vec<String> {
         let entries = std::fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap());
         let whole = entries.filter(|entry| entry.file_name().to_str().unwrap().ends_with(".eml"));
         let mut mails: Vec<_> = whole
-            .map(|entry| (entry.metadata().unwrap().modified().unwrap(), std::fs::read_to_string(entry.path()).unwrap()))
+            .map(|entry| {
+                (entry.metadata().unwrap().modified().unwrap(), std::fs::read_to_string(entry.path()).unwrap())
+            })
             .collect();
         assert!(mails.len() <= count, "{} mails, not {count}", mails.len());
         if mails.len() == count {

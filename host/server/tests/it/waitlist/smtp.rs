@@ -153,7 +153,10 @@ async fn starttls_and_smtps_are_spoken() {
     let folder = TempDir::new().unwrap();
     let (certificate, key) = certificate(folder.path());
     let with = ["--certificate", &certificate, "--key", &key, "--user", "hub", "--password", "secret"];
-    for (way, url) in [("--starttls", "smtp://hub:secret@localhost:PORT?tls=required"), ("--tls", "smtps://hub:secret@localhost:PORT")] {
+    for (way, url) in [
+        ("--starttls", "smtp://hub:secret@localhost:PORT?tls=required"),
+        ("--tls", "smtps://hub:secret@localhost:PORT"),
+    ] {
         let server = MailServer::start(&[&[way], &with[..]].concat());
         let url = url.replace("PORT", &server.port.to_string());
         let (_server, mail) = mail_of_a_hub_that_trusts(&certificate, &url, server).await;
