@@ -56,10 +56,17 @@ fn example(name: &str) -> Option<Value> {
         "collection" => json!("clans"),
         "field" => json!("score"),
         "group" | "groupId" => json!("lobby"),
+        "gameId" => json!("islands"),
+        "ownerScope" => json!("player"),
+        "worldKey" => json!("default"),
+        "fence" => json!(3),
+        "node" => json!("essentials.fly"),
+        "key" => json!("welcome"),
+        "value" => json!("Welcome!"),
         "locale" => json!("en"),
         "currency" | "currencyName" => json!("coins"),
         "ownerType" => json!("player"),
-        "ownerKey" => json!("069a79f4-44e9-4726-a5be-fca90e38aaf5"),
+        "ownerKey" | "ownerId" => json!("069a79f4-44e9-4726-a5be-fca90e38aaf5"),
         "line" | "command" => json!("say good evening"),
         "firstSeen" | "lastSeen" | "startedAt" | "lastHeartbeat" | "createdAt" | "updatedAt" | "issuedAt"
         | "joinedAt" | "at" | "lastUsedAt" => json!(1_804_680_000_000_i64),
@@ -119,7 +126,7 @@ impl Plain {
                 }
             }
             RefOr::T(Schema::OneOf(OneOf { items, .. })) => {
-                items.iter_mut().for_each(|item| self.complete_fields(item))
+                items.iter_mut().for_each(|item| self.complete_fields(item));
             }
             RefOr::T(Schema::AllOf(all)) => all.items.iter_mut().for_each(|item| self.complete_fields(item)),
             _ => {}
@@ -163,7 +170,7 @@ impl Plain {
                     }
                 }
             }
-            _ => {}
+            RefOr::T(_) => {}
         }
     }
 }
