@@ -10,11 +10,12 @@ use tokio_util::task::TaskTracker;
 
 use crate::clock::Clock;
 use crate::config::Settings;
+use crate::control::{self, Control};
 use crate::events::{self, Streams};
 use crate::geo::Geo;
 use crate::ids::Ids;
 use crate::modules::Modules;
-use crate::networks::{self, KeyCache};
+use crate::networks::{self, KeyCache, Watch};
 use crate::punishments;
 use crate::servers::{self, Presence};
 
@@ -51,8 +52,12 @@ pub struct AppState {
     pub streams: Streams,
     /// Keys that were looked up lately.
     pub keys: KeyCache,
+    /// Answers that outlive their request.
+    pub watch: Watch,
     /// Who is online.
     pub presence: Presence,
+    /// Node agents, and what is asked of servers.
+    pub control: Control,
     /// The networks' modules.
     pub modules: Modules,
     stop: CancellationToken,
@@ -84,12 +89,16 @@ impl App {
             geo,
             streams: Streams::default(),
             keys: KeyCache::default(),
+            watch: Watch::default(),
             presence: Presence::default(),
+            control: Control::default(),
             modules,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }));
         app.spawn(networks::service::note_uses(app.clone()));
+        app.spawn(networks::watch::keep(app.clone()));
+        control::start(&app);
         events::start(&app);
         servers::start(&app).await?;
         punishments::start(&app);

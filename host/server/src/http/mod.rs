@@ -25,10 +25,12 @@ pub use serve::{Connection, Server, bind};
 fn rooms() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::base())
         .merge(crate::chat::router())
+        .merge(crate::control::router())
         .merge(crate::events::router())
         .merge(crate::matchmaking::router())
         .merge(crate::modules::router())
         .merge(crate::networks::router())
+        .merge(crate::provisioning::router())
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
         .merge(public::router())
