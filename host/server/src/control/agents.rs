@@ -127,6 +127,11 @@ impl Agents {
         self.waiting.complete(&(network, server.clone(), id), answer);
     }
 
+    /// How many wait for an answer.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     fn leave(
         &self,
         network: NetworkId,

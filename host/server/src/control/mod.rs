@@ -28,6 +28,13 @@ pub struct Control {
     followers: follow::Followers,
 }
 
+impl Control {
+    /// How many wait for an agent's or a connector's answer now.
+    pub fn waiting(&self) -> usize {
+        self.agents.waiting() + self.commands.waiting()
+    }
+}
+
 /// Starts the room's background work.
 pub(crate) fn start(app: &crate::app::App) {
     app.spawn(agents::sweep(app.clone()));

@@ -37,6 +37,13 @@ impl Default for Commands {
     }
 }
 
+impl Commands {
+    /// How many wait for an outcome.
+    pub(super) fn waiting(&self) -> usize {
+        self.0.len()
+    }
+}
+
 impl std::fmt::Debug for Commands {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Commands").field(&self.0.len()).finish()

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, unreachable_pub)]
 
+mod agent;
 mod chat;
 mod cli;
+mod control;
 mod errors;
 mod events;
 mod keys;
