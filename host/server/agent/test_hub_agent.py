@@ -4,8 +4,10 @@ import argparse
 import io
 import json
 import os
+import sys
 import tarfile
 import tempfile
+import time
 import unittest
 import zipfile
 
@@ -116,9 +118,12 @@ class Bundles(unittest.TestCase):
                 unpack(archive, target, "lobby.bundle")
             finally:
                 self.assertEqual(os.listdir(folder), ["in"])
-            return {
-                os.path.relpath(os.path.join(at, name), target): open(os.path.join(at, name), "rb").read()
-                for at, _, names in os.walk(target) for name in names}
+            found = {}
+            for at, _, names in os.walk(target):
+                for name in names:
+                    with open(os.path.join(at, name), "rb") as file:
+                        found[os.path.relpath(os.path.join(at, name), target)] = file.read()
+            return found
 
     @staticmethod
     def zip_of(*names):
@@ -150,6 +155,85 @@ class Bundles(unittest.TestCase):
         for make in (self.zip_of("../evil"), self.tar_of("../evil"), self.tar_of("/tmp/evil-of-a-test")):
             with self.assertRaises(AgentError):
                 self.unpacked(make)
+
+
+ENGINE = """#!/usr/bin/env python3
+# As much of a container engine as the agent uses; the container is a file that holds its process and its state.
+import json, os, signal, subprocess, sys
+verb, rest = sys.argv[1], sys.argv[2:]
+file = os.path.join(os.path.dirname(os.path.realpath(__file__)), "container")
+if verb == "rm":
+    if os.path.exists(file):
+        os.unlink(file)
+elif verb == "run":
+    command = rest[rest.index("image") + 1:]
+    child = subprocess.Popen(command)
+    with open(file, "w") as out:
+        json.dump({"pid": child.pid, "arguments": rest}, out)
+    code = child.wait()
+    with open(file, "w") as out:
+        code = 128 - code if code < 0 else code
+        json.dump({"ExitCode": code, "OOMKilled": code == 42, "arguments": rest}, out)
+    sys.exit(code)
+elif verb == "kill":
+    with open(file) as held:
+        os.kill(json.load(held)["pid"], getattr(signal, "SIG" + rest[1]))
+elif verb == "inspect":
+    with open(file) as held:
+        print(held.read())
+"""
+
+
+class Containers(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.engine = os.path.join(self.folder.name, "engine")
+        with open(self.engine, "w", encoding="utf-8") as file:
+            file.write(ENGINE)
+        os.chmod(self.engine, 0o755)
+        self.output = Output()
+
+    def container(self, code):
+        options = hub_agent.parse(
+            ["--hub", "http://hub", "--server-id", "a/b", "--engine", self.engine, "--container", "image",
+             "--memory-limit", "1G", "--env", "COLOUR=blue", "--workdir", self.folder.name,
+             "--", sys.executable, "-u", "-c", code])
+        return hub_agent.Container(options, self.output, lambda line: None)
+
+    def until(self, done):
+        deadline = time.monotonic() + 30
+        while not done():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+    def test_a_container_ends_as_the_engine_says(self):
+        for code, report in (
+            ("print('up'); input(); raise SystemExit(3)", (3, "false")),
+            ("print('up'); input(); raise SystemExit(42)", (42, "true")),
+        ):
+            server = self.container(code)
+            self.assertEqual(server.report()["containerState"], "CREATED")
+            server.start()
+            self.until(lambda: self.output.tail(9).endswith("up"))
+            server.write("go on")
+            self.until(lambda: server.pid is None)
+            self.assertEqual((server.report()["exitCode"], server.report()["outOfMemory"]), report)
+            with open(os.path.join(self.folder.name, "container"), encoding="utf-8") as file:
+                arguments = json.load(file)["arguments"]
+            self.assertEqual(arguments[:arguments.index("image")], [
+                "--interactive", "--name", "hub-a-b", "--sig-proxy=false", "--memory", str(1 << 30), "--memory-swap",
+                str(1 << 30), "--env", "COLOUR"])
+
+    def test_stop_and_kill_go_through_the_engine(self):
+        server = self.container("import time; print('up'); time.sleep(60)")
+        for act, code in ((server.stop, 128 + 15), (server.kill, 128 + 9)):
+            server.start()
+            held = os.path.join(self.folder.name, "container")
+            self.until(lambda: os.path.exists(held) and "pid" in hub_agent.read_text(held))
+            act()
+            self.until(lambda: server.pid is None)
+            self.assertEqual(server.report()["exitCode"], code)
 
 
 class CommandLine(unittest.TestCase):
