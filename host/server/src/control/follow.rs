@@ -52,7 +52,7 @@ impl Followers {
 
 /// Where in the log to begin.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum From {
+pub(super) enum Begin {
     /// With this many of the newest lines.
     Newest(i64),
     /// Behind the line of this number.
@@ -64,7 +64,7 @@ pub(super) async fn follow(
     app: &App,
     network: NetworkId,
     server: Identifier,
-    from: From,
+    from: Begin,
 ) -> Result<impl Stream<Item = LogLine> + use<>, hub_db::Error> {
     let key = (network, server);
     // First, so that what comes from now on is not missed.
@@ -72,9 +72,15 @@ pub(super) async fn follow(
     let mut follower = Follower { app: app.clone(), key, coming, last: 0, behind: true, ready: VecDeque::new() };
     let newest = store::last_seq(&app.db, network, &follower.key.1).await?.unwrap_or(0);
     follower.last = match from {
-        From::Newest(lines) => newest.saturating_sub(lines).max(0),
+        Begin::Newest(lines) => newest.saturating_sub(lines).max(0),
         // A number from the future is not this log's.
-        From::After(seq) => if seq > newest { 0 } else { seq.max(0) },
+        Begin::After(seq) => {
+            if seq > newest {
+                0
+            } else {
+                seq.max(0)
+            }
+        }
     };
     Ok(stream::unfold(follower, async |mut follower| follower.next().await.map(|line| (line, follower))))
 }

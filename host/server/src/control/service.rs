@@ -317,7 +317,7 @@ pub(super) async fn last_line(app: &App, network: NetworkId, server: &Identifier
     if let Some(last) = store::last_seq(&app.db, network, server).await? {
         return Ok(last);
     }
-    let known = report(app, network, server).is_some()
-        || servers::service::is_known_server(app, network, server).await?;
+    let known =
+        report(app, network, server).is_some() || servers::service::is_known_server(app, network, server).await?;
     if known { Ok(0) } else { Err(ControlError::UnknownServer(server.clone())) }
 }

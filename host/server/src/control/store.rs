@@ -57,12 +57,7 @@ pub(super) async fn insert_lines(
 }
 
 /// Deletes the lines up to the number `last`.
-pub(super) async fn delete_lines(
-    tx: &mut Tx,
-    network: NetworkId,
-    server: &Identifier,
-    last: i64,
-) -> Result<(), Error> {
+pub(super) async fn delete_lines(tx: &mut Tx, network: NetworkId, server: &Identifier, last: i64) -> Result<(), Error> {
     tx.query("DELETE FROM server_log_lines WHERE network_id = $1 AND server_id = $2 AND seq <= $3")
         .bind(network)
         .bind(server.clone())

@@ -23,7 +23,7 @@ def ticks():
     while True:
         number += 1
         print("tick", number, flush=True)
-        time.sleep(0.01)
+        time.sleep(0.02)
 
 signal.signal(signal.SIGTERM, asked)
 print("up", os.getpid(), "key" if "HUB_API_KEY" in os.environ else "no key", os.environ.get("COLOUR"), flush=True)
@@ -122,7 +122,7 @@ impl Agent {
         self.until(state, |control| control["containerState"] == state).await
     }
 
-    /// The lines that were shipped, the oldest first.
+    /// The lines that were shipped, the oldest first; some twice where more came meanwhile.
     async fn shipped(&self) -> Vec<(String, String)> {
         let mut lines = vec![];
         for page in 0.. {
@@ -179,11 +179,13 @@ impl Drop for Agent {
 /// Waits until the server is up as another process than this.
 async fn until_other(agent: &Agent, pid: &str) {
     let process = format!("as process {pid}");
-    agent.until("another process", |control| {
-        control["containerState"] == "RUNNING" && !control["containerStatus"].as_str().unwrap().ends_with(&process)
-            && !control["containerStatus"].as_str().unwrap().contains("told to")
-    })
-    .await;
+    agent
+        .until("another process", |control| {
+            control["containerState"] == "RUNNING"
+                && !control["containerStatus"].as_str().unwrap().ends_with(&process)
+                && !control["containerStatus"].as_str().unwrap().contains("told to")
+        })
+        .await;
 }
 
 /// The number of the server's process, as it said itself when it came up last.
@@ -200,7 +202,10 @@ async fn a_server_lives_and_dies_as_its_owner_wants() {
     assert_eq!((&control["nodeId"], &control["exitCode"]), (&json!("node-1"), &Value::Null));
     assert!(control["capabilities"].as_array().unwrap().contains(&json!("console")));
     assert_eq!(agent.ask("console", json!({"line": "hello"})).await["ok"], false);
-    assert_eq!(agent.ask("stop", json!({})).await, json!({"ok": true, "error": null, "data": {"alreadyStopped": true}}));
+    assert_eq!(
+        agent.ask("stop", json!({})).await,
+        json!({"ok": true, "error": null, "data": {"alreadyStopped": true}})
+    );
 
     let started = agent.ask("start", json!({})).await;
     assert_eq!(started["ok"], true);
@@ -296,15 +301,17 @@ async fn an_agent_updates_itself_and_its_server_does_not_notice() {
     }
     let control = agent.until_state("RUNNING").await;
     assert!(control["containerStatus"].as_str().unwrap().contains(&format!("as process {pid}")), "{control}");
-    // No line was lost, doubled or torn.
-    let lines = agent.shipped().await;
-    assert_eq!(lines.iter().filter(|(_, text)| text.starts_with("up ")).count(), 1);
-    let ticks: Vec<_> = lines.iter().filter_map(|(_, text)| text.strip_prefix("tick ")?.parse::<usize>().ok()).collect();
-    assert!(ticks.len() > 100 && ticks.iter().copied().eq(1..=ticks.len()), "{ticks:?}");
     // The new one knows how to end it.
     agent.ask("stop", json!({})).await;
     let control = agent.until_state("EXITED").await;
     assert_eq!(control["exitCode"], 0);
+    agent.until_line("terminated").await;
+    // No line was lost, doubled or torn.
+    let lines = agent.shipped().await;
+    assert_eq!(lines.iter().filter(|(_, text)| text.starts_with("up ")).count(), 1);
+    let ticks: Vec<_> =
+        lines.iter().filter_map(|(_, text)| text.strip_prefix("tick ")?.parse::<usize>().ok()).collect();
+    assert!(ticks.len() > 100 && ticks.iter().copied().eq(1..=ticks.len()), "{ticks:?}");
     assert_eq!(agent.folder.path().read_dir().unwrap().count(), 2, "something was left");
 }
 
@@ -336,8 +343,7 @@ async fn a_plugin_is_installed_if_it_is_what_it_should_be() {
     let (network, server) = (agent.owner.network.unwrap(), "game-1".parse().unwrap());
     let until = hub.app.clock.now() + 60_000;
     for (name, sha256) in [("wrong", "0".repeat(64)), ("../outside", sha256.clone()), ("right", sha256)] {
-        let action =
-            Action::Install { url: url.clone(), name: name.to_owned(), version: "1.0.0".to_owned(), sha256 };
+        let action = Action::Install { url: url.clone(), name: name.to_owned(), version: "1.0.0".to_owned(), sha256 };
         service::tell(&hub.app, network, &server, action, until).await.unwrap();
     }
     let plugins = agent.folder.path().join("plugins");

@@ -52,7 +52,7 @@ struct PollQuery {
     #[param(value_type = Option<bool>)]
     out_of_memory: Option<bool>,
     /// What the agent can do, with commas between.
-    #[param(example = "start,stop,restart,kill,console,logs,install")]
+    #[param(value_type = Option<String>, example = "start,stop,restart,kill,console,logs,install")]
     capabilities: Option<Text<4096>>,
     /// How long to wait for a command if there is none, in milliseconds; cut to 30,000.
     #[serde(default, deserialize_with = "wait_ms")]

@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::control::follow::{self, From};
+use crate::control::follow::{self, Begin};
 use crate::control::model::LogLine;
 use crate::control::service;
 use crate::http::caller::{Caller, ServersRead};
@@ -104,13 +104,13 @@ async fn recent_logs(
     let text = |name| headers.get(name).and_then(|value: &header::HeaderValue| value.to_str().ok());
     if text(header::ACCEPT).is_some_and(|accept| accept.contains("text/event-stream")) {
         let after = text(header::HeaderName::from_static("last-event-id")).and_then(|id| id.parse().ok());
-        return follow_log(&app, &caller, server, after.map_or(From::Newest(query.limit.0), From::After)).await;
+        return follow_log(&app, &caller, server, after.map_or(Begin::Newest(query.limit.0), Begin::After)).await;
     }
     let page = service::recent(&app, caller.network, &server, query.page, query.limit).await?;
     Ok(Json(page).into_response())
 }
 
-async fn follow_log(app: &App, caller: &Caller, server: Identifier, from: From) -> Result<Response, ApiError> {
+async fn follow_log(app: &App, caller: &Caller, server: Identifier, from: Begin) -> Result<Response, ApiError> {
     service::last_line(app, caller.network, &server).await?;
     let watched = app.watch.over(caller.credential.clone(), Scope::ServersRead);
     let withdrawn = watched.withdrawn();
