@@ -103,7 +103,7 @@ impl Agents {
         now: Millis,
         until: Millis,
     ) -> Option<Ticket> {
-        let id = command.command_id;
+        let id = command.id;
         // Before an agent can answer.
         let waiter = self.waiting.register((network, server.clone(), id));
         let node = self.leave(network, server, command, now, until)?;
@@ -246,7 +246,7 @@ struct Left {
 
 impl Drop for Left {
     fn drop(&mut self) {
-        self.node.state.lock().pending.retain(|pending| pending.command.command_id != self.id);
+        self.node.state.lock().pending.retain(|pending| pending.command.id != self.id);
     }
 }
 

@@ -50,7 +50,8 @@ pub enum Action {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Command {
-    pub(super) command_id: Uuid,
+    #[serde(rename = "commandId")]
+    pub(super) id: Uuid,
     #[serde(flatten)]
     pub(super) action: Action,
     pub(super) issued_at: Millis,
@@ -256,8 +257,7 @@ mod tests {
 
     #[test]
     fn a_command_reads_as_agents_expect() {
-        let command_id = Uuid::nil();
-        let text = |action| Command { command_id, action, issued_at: 7 }.text();
+        let text = |action| Command { id: Uuid::nil(), action, issued_at: 7 }.text();
         let id = "00000000-0000-0000-0000-000000000000";
         assert_eq!(text(Action::Stop), format!(r#"{{"commandId":"{id}","action":"STOP","issuedAt":7}}"#));
         let console = Action::Console { line: "say \"x\"".to_owned() };

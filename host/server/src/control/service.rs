@@ -29,13 +29,8 @@ const PRUNE_EVERY: i64 = 1_000;
 const LONGEST_LINE: usize = 8 * 1024;
 
 /// Console commands that wait for what their connectors say.
+#[derive(Default)]
 pub(super) struct Commands(Rendezvous<CommandOutcome, (NetworkId, String)>);
-
-impl Default for Commands {
-    fn default() -> Self {
-        Self(Rendezvous::default())
-    }
-}
 
 impl Commands {
     /// How many wait for an outcome.
@@ -177,7 +172,7 @@ pub(super) async fn ask(
 ) -> Result<Answer, ControlError> {
     let deadline = Deadline::new(app, millis(ANSWER_WITHIN));
     let now = app.clock.now();
-    let command = Command { command_id: app.ids.uuid(), action, issued_at: now };
+    let command = Command { id: app.ids.uuid(), action, issued_at: now };
     match app.control.agents.send(network, server, command, now, deadline.at) {
         Some(ticket) => deadline.wait(server, ticket.answer()).await,
         None => Err(no_node(app, network, server).await?),
@@ -193,7 +188,7 @@ pub async fn tell(
     until: Millis,
 ) -> Result<(), ControlError> {
     let now = app.clock.now();
-    let command = Command { command_id: app.ids.uuid(), action, issued_at: now };
+    let command = Command { id: app.ids.uuid(), action, issued_at: now };
     if app.control.agents.tell(network, server, command, now, until) {
         return Ok(());
     }

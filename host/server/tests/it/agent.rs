@@ -22,7 +22,8 @@ def ticks():
     number = 0
     while True:
         number += 1
-        print("tick", number, flush=True)
+        sys.stdout.write(f"tick {number}\n")
+        sys.stdout.flush()
         time.sleep(0.02)
 
 signal.signal(signal.SIGTERM, asked)
@@ -294,10 +295,18 @@ async fn an_agent_updates_itself_and_its_server_does_not_notice() {
         assert!(tokio::time::Instant::now() < deadline, "no update");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    // Until the new one has taken over, the old one still answers; either way the server hears it.
-    for number in 0..5 {
+    // The same process, but begun anew by the version before.
+    let environment = format!("/proc/{}/environ", agent.process.id());
+    let taken_over = || String::from_utf8_lossy(&std::fs::read(&environment).unwrap()).contains("HUB_AGENT_HANDOVER");
+    for number in 0.. {
+        // Until then the old one answers; either way the server hears it.
+        let over = taken_over();
         agent.say(&format!("hello {number}")).await;
         agent.until_line(&format!("heard hello {number}")).await;
+        if over {
+            break;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "the new version does not take over");
     }
     let control = agent.until_state("RUNNING").await;
     assert!(control["containerStatus"].as_str().unwrap().contains(&format!("as process {pid}")), "{control}");
