@@ -13,6 +13,7 @@ use crate::config::Settings;
 use crate::control::{self, Control};
 use crate::events::{self, Streams};
 use crate::geo::Geo;
+use crate::idempotency;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::networks::{self, KeyCache, Watch};
@@ -100,6 +101,7 @@ impl App {
         app.spawn(networks::watch::keep(app.clone()));
         control::start(&app);
         events::start(&app);
+        idempotency::start(&app);
         servers::start(&app).await?;
         punishments::start(&app);
         Ok(app)

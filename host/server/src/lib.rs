@@ -11,6 +11,7 @@ pub mod control;
 pub mod events;
 pub mod geo;
 pub mod http;
+pub mod idempotency;
 pub mod ids;
 pub mod matchmaking;
 pub mod modules;

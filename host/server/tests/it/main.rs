@@ -8,6 +8,7 @@ mod cli;
 mod control;
 mod errors;
 mod events;
+mod idempotency;
 mod keys;
 mod matchmaking;
 mod modules;
