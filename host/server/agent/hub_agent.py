@@ -219,7 +219,7 @@ class Output:
         with self.lock:
             lines, size = [], 0
             if self.dropped:
-                text = f"[hub-agent] {self.dropped} lines were dropped: the hub could not be reached"
+                text = f"[hub-agent] {self.dropped} lines were dropped: they came faster than they could be shipped"
                 lines.append({"at": now_ms(), "stream": "stderr", "text": text})
             for line in self.unshipped:
                 size += len(json.dumps(line)) + 2
