@@ -17,3 +17,5 @@ mod punishments;
 mod servers;
 mod strangers;
 mod support;
+mod transfers;
+mod worlds;
