@@ -11,13 +11,14 @@ use tokio_util::task::TaskTracker;
 use crate::artifacts::Links;
 use crate::clock::Clock;
 use crate::config::Settings;
+use crate::control::{self, Control};
 use crate::events::{self, Streams};
 use crate::files::Files;
 use crate::geo::Geo;
 use crate::idempotency;
 use crate::ids::Ids;
 use crate::modules::Modules;
-use crate::networks::{self, KeyCache};
+use crate::networks::{self, KeyCache, Watch};
 use crate::punishments;
 use crate::servers::{self, Presence};
 use crate::transfers;
@@ -61,8 +62,12 @@ pub struct AppState {
     pub streams: Streams,
     /// Keys that were looked up lately.
     pub keys: KeyCache,
+    /// Answers that outlive their request.
+    pub watch: Watch,
     /// Who is online.
     pub presence: Presence,
+    /// Node agents, and what is asked of servers.
+    pub control: Control,
     /// The networks' modules.
     pub modules: Modules,
     /// Where snapshots of worlds are.
@@ -103,7 +108,9 @@ impl App {
             links: Links::default(),
             streams: Streams::default(),
             keys: KeyCache::default(),
+            watch: Watch::default(),
             presence: Presence::default(),
+            control: Control::default(),
             modules,
             snapshots,
             waitlist,
@@ -111,6 +118,8 @@ impl App {
             tasks: TaskTracker::new(),
         }));
         app.spawn(networks::service::note_uses(app.clone()));
+        app.spawn(networks::watch::keep(app.clone()));
+        control::start(&app);
         events::start(&app);
         idempotency::start(&app);
         servers::start(&app).await?;

@@ -8,6 +8,7 @@ pub mod chat;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod control;
 pub mod events;
 pub mod files;
 pub mod geo;

@@ -29,6 +29,7 @@ fn rooms() -> OpenApiRouter<App> {
         .merge(crate::artifacts::router())
         .merge(crate::artifacts::public())
         .merge(crate::chat::router())
+        .merge(crate::control::router())
         .merge(crate::events::router())
         .merge(crate::matchmaking::router())
         .merge(crate::modules::router())

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::clock::{Millis, millis};
+use crate::control;
 use crate::geo::{Place, Region};
 use crate::http::error::ApiError;
 use crate::networks;
@@ -198,6 +199,8 @@ pub(super) struct Record {
     pub(super) live: Option<LiveServer>,
     /// Its event stream is open.
     pub(super) connected: bool,
+    /// What its node agent says.
+    pub(super) control: Option<control::Report>,
     /// Its machine was made by a provisioner.
     pub(super) provisioned: bool,
 }
@@ -221,7 +224,8 @@ fn record(app: &App, network: NetworkId, mut registered: Registered, provisioned
         Some(server.snapshot())
     });
     let connected = app.bus.is_connected(network.0.as_u128(), id.as_str());
-    Record { registered, live, connected, provisioned }
+    let control = control::service::report(app, network, &id);
+    Record { registered, live, connected, provisioned, control }
 }
 
 /// Which servers a list shall have; what is none does not count.

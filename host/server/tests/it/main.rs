@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, unreachable_pub)]
 
+mod agent;
 mod artifacts;
 mod chat;
 mod cli;
+mod control;
 mod errors;
 mod events;
 mod idempotency;
