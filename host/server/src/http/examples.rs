@@ -9,6 +9,7 @@ use utoipa::openapi::schema::{OneOf, SchemaType, Type};
 use utoipa::openapi::{Object, OpenApi, RefOr, Required, Schema};
 
 /// What a field or parameter of this name looks like.
+#[allow(clippy::match_same_arms, reason = "that two look the same does not make them one")]
 fn example(name: &str) -> Option<Value> {
     Some(match name {
         "serverId" | "targetServerId" | "nodeServerId" => json!("bedwars-1"),
@@ -126,9 +127,15 @@ impl Plain {
                 }
             }
             RefOr::T(Schema::OneOf(OneOf { items, .. })) => {
-                items.iter_mut().for_each(|item| self.complete_fields(item));
+                for item in items {
+                    self.complete_fields(item);
+                }
             }
-            RefOr::T(Schema::AllOf(all)) => all.items.iter_mut().for_each(|item| self.complete_fields(item)),
+            RefOr::T(Schema::AllOf(all)) => {
+                for item in &mut all.items {
+                    self.complete_fields(item);
+                }
+            }
             _ => {}
         }
     }

@@ -225,7 +225,7 @@ fn record(app: &App, network: NetworkId, mut registered: Registered, provisioned
     });
     let connected = app.bus.is_connected(network.0.as_u128(), id.as_str());
     let control = control::service::report(app, network, &id);
-    Record { registered, live, connected, provisioned, control }
+    Record { registered, live, connected, control, provisioned }
 }
 
 /// Which servers a list shall have; what is none does not count.
