@@ -14,6 +14,7 @@ pub mod ids;
 pub mod matchmaking;
 pub mod modules;
 pub mod networks;
+pub mod permissions;
 pub mod punishments;
 pub mod servers;
 pub mod values;

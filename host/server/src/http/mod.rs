@@ -29,6 +29,7 @@ fn rooms() -> OpenApiRouter<App> {
         .merge(crate::matchmaking::router())
         .merge(crate::modules::router())
         .merge(crate::networks::router())
+        .merge(crate::permissions::router())
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
         .merge(public::router())
