@@ -53,6 +53,7 @@ impl ModuleHost {
                 HostAnswer::Players(on.iter().take(MAX_PLAYERS).map(ToString::to_string).collect())
             }
             HostCall::Permission { player, node, context, world } => {
+                let (context, world) = (context.as_deref(), world.as_deref());
                 HostAnswer::Permission(permission(&app, self.network, player, node, context, world).await?)
             }
             // As in a network where nobody has a statistic or a balance.
@@ -87,18 +88,18 @@ async fn punishments(
     Ok(record.iter().map(|punishment| punishment.for_module(now)).collect())
 }
 
-/// Whether a player may do something. What is no UUID is nobody's, what is no context is nowhere.
+/// Whether a player may do something. What is no UUID is nobody's.
 async fn permission(
     app: &App,
     network: NetworkId,
     player: &str,
     node: &str,
-    context: &Option<String>,
-    world: &Option<String>,
+    context: Option<&str>,
+    world: Option<&str>,
 ) -> Result<PermissionState, HostError> {
     let Ok(player) = player.parse() else { return Ok(PermissionState::Undefined) };
-    let context = context.clone().map(Context::try_from).transpose().map_err(HostError::Invalid)?;
-    let world = world.clone().map(World::try_from).transpose().map_err(HostError::Invalid)?;
+    let context = context.map(|text| Context::try_from(text.to_owned())).transpose().map_err(HostError::Invalid)?;
+    let world = world.map(|text| World::try_from(text.to_owned())).transpose().map_err(HostError::Invalid)?;
     let may = permissions::service::check(app, network, player, node, context.as_ref(), world.as_ref()).await;
     let may = may.map_err(|error| {
         tracing::warn!(%network, %error, "a player's permissions could not be read for a module");
