@@ -21,8 +21,8 @@ CREATE TABLE localization_messages (
     namespace     TEXT COLLATE "C" NOT NULL,
     locale_key    TEXT COLLATE "C" NOT NULL,
     message_key   TEXT COLLATE "C" NOT NULL,
-    default_text  TEXT,
-    override_text TEXT,
+    default_text  TEXT COLLATE "C",
+    override_text TEXT COLLATE "C",
     PRIMARY KEY (network_id, namespace, locale_key, message_key)
 );
 

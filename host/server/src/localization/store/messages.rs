@@ -213,7 +213,7 @@ macro_rules! filtered {
     ($head:literal, $tail:literal) => {
         concat!(
             $head,
-            " WHERE network_id = $1 AND ($2 IS NULL OR namespace = $2) AND ($3 IS NULL OR locale_key = $3)
+            " AND ($2 IS NULL OR namespace = $2) AND ($3 IS NULL OR locale_key = $3)
               AND ($4 IS NULL OR LOWER(message_key) LIKE $4 ESCAPE '\\'
                    OR LOWER(COALESCE(override_text, default_text)) LIKE $4 ESCAPE '\\')",
             $tail
@@ -221,10 +221,10 @@ macro_rules! filtered {
     };
 }
 
-const COUNT: &str = filtered!("SELECT COUNT(*) FROM localization_messages /* of network_id */", "");
+const COUNT: &str = filtered!("SELECT COUNT(*) FROM localization_messages WHERE network_id = $1", "");
 const LIST: &str = filtered!(
     "SELECT namespace, locale_key, message_key, default_text, override_text
-     FROM localization_messages /* of network_id */",
+     FROM localization_messages WHERE network_id = $1",
     " ORDER BY namespace, locale_key, message_key LIMIT $5 OFFSET $6"
 );
 
@@ -248,7 +248,7 @@ pub(in crate::localization) async fn list(
     Ok((filtered(LIST).bind(limit).bind(offset).all().await?, total))
 }
 
-/// The pattern that finds a text anywhere in a lower-case one. SQLite lowers only ASCII.
+/// The pattern that finds a text anywhere in a lower-case one. Both databases lower only ASCII here.
 fn like_pattern(part: &str) -> String {
     let mut pattern = String::from("%");
     for character in part.chars().map(|character| character.to_ascii_lowercase()) {
