@@ -141,12 +141,12 @@ async fn raise(tx: &mut Tx, network: NetworkId, mut catalog: CatalogRow) -> Resu
 
 /// Registers what a plugin says where nothing is registered yet; how many messages that were. Every server asks this as
 /// it starts, and nearly always all is there, so that is looked at first.
-pub async fn add_defaults(
+pub async fn add_defaults<'a>(
     app: &App,
     network: NetworkId,
     namespace: &Namespace,
     locale: &LocaleCode,
-    entries: impl Iterator<Item = (&str, &str)>,
+    entries: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Result<usize, LocalizationError> {
     let place = Place { namespace: namespace.clone(), locale_key: locale.key() };
     let entries = Entries::of(entries);
