@@ -114,10 +114,9 @@ mod tests {
     use crate::collections::model::IndexType;
 
     fn definition(key: Option<&str>, indexes: &[(&str, IndexType)]) -> Definition {
-        let indexes = indexes.iter().map(|(field, r#type)| IndexDefinition {
-            field: (*field).to_owned().try_into().unwrap(),
-            r#type: *r#type,
-        });
+        let indexes = indexes
+            .iter()
+            .map(|(field, r#type)| IndexDefinition { field: (*field).to_owned().try_into().unwrap(), r#type: *r#type });
         Definition {
             name: "guilds".to_owned().try_into().unwrap(),
             key: key.map(|key| key.to_owned().try_into().unwrap()),

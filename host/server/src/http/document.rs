@@ -58,7 +58,10 @@ impl Document {
             kept.push(byte);
         }
         // Only ASCII was dropped from what was text.
-        String::from_utf8(kept).map_err(|error| error.to_string())?.try_into().map_err(|error: NoJson| error.to_string())
+        String::from_utf8(kept)
+            .map_err(|error| error.to_string())?
+            .try_into()
+            .map_err(|error: NoJson| error.to_string())
     }
 }
 

@@ -10,9 +10,7 @@ use crate::app::App;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::localization::body::CatalogBody;
-use crate::localization::model::{
-    FIRST_DEFAULT, Language, Locale, LocaleCode, Message, MessageKey, Namespace,
-};
+use crate::localization::model::{FIRST_DEFAULT, Language, Locale, LocaleCode, Message, MessageKey, Namespace};
 use crate::localization::store::messages::{self, Entries, Filter, MessageRow, Place};
 use crate::localization::store::{self, CatalogRow, LocaleRow, languages};
 use crate::values::{NetworkId, PlayerId};

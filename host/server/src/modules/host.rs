@@ -105,7 +105,8 @@ async fn permission(
         tracing::warn!(%network, %error, "a player's permissions could not be read for a module");
         HostError::Unavailable
     })?;
-    Ok(may.map_or(PermissionState::Undefined, |may| if may { PermissionState::Granted } else { PermissionState::Denied }))
+    Ok(may
+        .map_or(PermissionState::Undefined, |may| if may { PermissionState::Granted } else { PermissionState::Denied }))
 }
 
 /// Where a player is. What is no UUID is nobody's.

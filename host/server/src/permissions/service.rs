@@ -64,9 +64,9 @@ pub async fn group(app: &App, network: NetworkId, id: Identifier) -> Result<Grou
 }
 
 /// Puts a group in the place of what has its id. Of nodes that are the same but for value and expiry the last counts.
-pub async fn put_group(app: &App, network: NetworkId, group: Group) -> Result<(), PermissionsError> {
+pub async fn put_group(app: &App, network: NetworkId, mut group: Group) -> Result<(), PermissionsError> {
     let nodes: BTreeMap<_, _> = group.nodes.iter().map(|node| (node.key(), node.clone())).collect();
-    let group = Group { nodes: nodes.into_values().collect(), ..group.clone() };
+    group.nodes = nodes.into_values().collect();
     if group.nodes.len() as i64 > MOST_NODES {
         return Err(PermissionsError::TooManyNodes);
     }
@@ -161,8 +161,7 @@ pub async fn effective(
     wanted: &[Identifier],
 ) -> Result<Effective, PermissionsError> {
     let now = app.clock.now();
-    let (own, groups) =
-        tokio::try_join!(store::nodes(&app.db, network, player, now), store::groups(&app.db, network))?;
+    let (own, groups) = tokio::try_join!(store::nodes(&app.db, network, player, now), store::groups(&app.db, network))?;
     let resolved = resolver::resolve(&own, &groups, place, now);
     let answers = if wanted.is_empty() {
         resolved.all().map(|(node, decision)| Answer::new(node, &resolved, Some(decision))).collect()
@@ -183,7 +182,6 @@ pub async fn check(
 ) -> Result<Option<bool>, PermissionsError> {
     let now = app.clock.now();
     let place = Contexts::new(context, world);
-    let (own, groups) =
-        tokio::try_join!(store::nodes(&app.db, network, player, now), store::groups(&app.db, network))?;
+    let (own, groups) = tokio::try_join!(store::nodes(&app.db, network, player, now), store::groups(&app.db, network))?;
     Ok(resolver::resolve(&own, &groups, &place, now).check(node).map(|decision| decision.node.value))
 }

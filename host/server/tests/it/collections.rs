@@ -37,9 +37,12 @@ async fn found(client: &Client, rest: &str) -> String {
 
 async fn guilds(client: &Client) {
     register(client, "guilds", &[("level", "number"), ("owner.name", "string"), ("open", "bool")]).await.expect(200);
-    for (id, level, owner, open) in
-        [("a", json!(5), "Zoe", true), ("b", json!(-2.5), "Alex", false), ("c", json!(5.0), "Alex", true), ("d", json!(1e3), "é", true)]
-    {
+    for (id, level, owner, open) in [
+        ("a", json!(5), "Zoe", true),
+        ("b", json!(-2.5), "Alex", false),
+        ("c", json!(5.0), "Alex", true),
+        ("d", json!(1e3), "é", true),
+    ] {
         put(client, &format!("guilds/{id}"), json!({"level": level, "owner": {"name": owner}, "open": open})).await;
     }
     // Not in all of the indexes.

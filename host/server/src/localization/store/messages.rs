@@ -238,11 +238,7 @@ pub(in crate::localization) async fn list(
 ) -> Result<(Vec<MessageRow>, i64), Error> {
     let search = filter.search.as_deref().map(like_pattern);
     let filtered = |sql: &'static str| {
-        db.query(sql)
-            .bind(network)
-            .bind(filter.namespace.clone())
-            .bind(filter.locale_key.clone())
-            .bind(search.clone())
+        db.query(sql).bind(network).bind(filter.namespace.clone()).bind(filter.locale_key.clone()).bind(search.clone())
     };
     let (total,): (i64,) = filtered(COUNT).one().await?;
     Ok((filtered(LIST).bind(limit).bind(offset).all().await?, total))

@@ -121,8 +121,9 @@ fn a_group_is_found_by_its_spelling_first() {
 
 #[test]
 fn cycles_and_long_chains_end() {
-    let mut groups: Vec<_> =
-        (0..5_000).map(|at| group(&format!("g{at}"), 0, vec![node(&format!("group.g{}", (at + 1) % 5_000), true)])).collect();
+    let mut groups: Vec<_> = (0..5_000)
+        .map(|at| group(&format!("g{at}"), 0, vec![node(&format!("group.g{}", (at + 1) % 5_000), true)]))
+        .collect();
     groups.push(group("self", 0, vec![node("group.self", true), node("a", true)]));
     assert_eq!(value(&[node("group.g7", true), node("group.self", true)], &groups, "a"), Some(true));
 }
@@ -179,7 +180,8 @@ mod naive {
         let mut all = vec![own.to_vec()];
         let mut seen = vec![];
         let mut member = own.iter().filter(|node| node.is_live(NOW) && node.contexts().is_empty());
-        let grouped = member.any(|node| node.value && groups.iter().any(|g| node.node.as_str() == format!("group.{}", g.id)));
+        let grouped =
+            member.any(|node| node.value && groups.iter().any(|g| node.node.as_str() == format!("group.{}", g.id)));
         walk(own, !grouped, groups, asker, &mut seen, &mut all);
         all
     }
@@ -212,7 +214,8 @@ mod naive {
 
 const NAMES: [&str; 12] =
     ["a", "a.b", "a.b.c", "a.c", "a.*", "a.b.*", "*", "group.x", "group.y", "group.z", "group.default", "group.none"];
-const PLACES: [&str; 6] = ["", "", "server=lobby", "server=hub,server=lobby", "gamemode=sky", "server=lobby,gamemode=sky"];
+const PLACES: [&str; 6] =
+    ["", "", "server=lobby", "server=hub,server=lobby", "gamemode=sky", "server=lobby,gamemode=sky"];
 
 fn any_node() -> impl Strategy<Value = Node> {
     let name = proptest::sample::select(&NAMES[..]);
@@ -231,7 +234,12 @@ fn any_groups() -> impl Strategy<Value = Vec<Group>> {
     let nodes = || proptest::collection::vec(any_node(), 0..6);
     (nodes(), nodes(), nodes(), nodes(), proptest::array::uniform4(-1_i64..2)).prop_map(|(x, y, z, d, priorities)| {
         let names = ["x", "y", "z", "default"];
-        names.into_iter().zip(priorities).zip([x, y, z, d]).map(|((id, priority), nodes)| group(id, priority, nodes)).collect()
+        names
+            .into_iter()
+            .zip(priorities)
+            .zip([x, y, z, d])
+            .map(|((id, priority), nodes)| group(id, priority, nodes))
+            .collect()
     })
 }
 
