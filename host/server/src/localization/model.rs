@@ -8,7 +8,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::values::{Identifier, Text};
 
 /// The locale that is the default until another is chosen.
-pub const FIRST_DEFAULT: &str = "en";
+pub(super) const FIRST_DEFAULT: &str = "en";
 
 /// What a locale is called, such as `en_us` or `de`: 1 to 16 of `A-Za-z0-9_-`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
@@ -92,9 +92,9 @@ on_the_wire! {
 }
 
 /// What a message says.
-pub type MessageText = Text<16_384>;
+pub(super) type MessageText = Text<16_384>;
 /// What a message is called inside its namespace.
-pub type MessageKey = Identifier;
+pub(super) type MessageKey = Identifier;
 
 /// A language the catalog speaks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]

@@ -126,12 +126,12 @@ on_both! {
             (json!({}), "missing field `node`"),
             (json!({"node": " "}), "blank"),
             (json!({"node": "x".repeat(256)}), "255"),
-            (json!({"node": "a", "value": "yes"}), "`value`"),
-            (json!({"node": "a", "context": "server="}), "`context`"),
-            (json!({"node": "a", "context": 5}), "`context`"),
-            (json!({"node": "a", "world": "x".repeat(256)}), "`world`"),
-            (json!({"node": "a", "expiresAt": 0}), "`expiresAt`"),
-            (json!({"node": "a", "expiresAt": "soon"}), "`expiresAt`"),
+            (json!({"node": "a", "value": "yes"}), "value`"),
+            (json!({"node": "a", "context": "server="}), "context`"),
+            (json!({"node": "a", "context": 5}), "context`"),
+            (json!({"node": "a", "world": "x".repeat(256)}), "world`"),
+            (json!({"node": "a", "expiresAt": 0}), "expiresAt`"),
+            (json!({"node": "a", "expiresAt": "soon"}), "expiresAt`"),
         ] {
             refuse(&client, &nodes, &wrong, hint).await;
             refuse(&client, &(nodes.clone() + "/remove"), &wrong, hint).await;

@@ -172,7 +172,7 @@ pub fn only_online() -> Vec<u8> {
 pub fn only_speakers() -> Vec<u8> {
     let imports = r#"(import "network-hub:module/players@1.0.0" "permission"
         (func $permission (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)))"#;
-    let data = r#"(data (i32.const 80) "may not") (data (i32.const 96) "chat.speak")
+    let data = r#"(data (i32.const 80) "may not speak") (data (i32.const 96) "chat.speak")
         (data (i32.const 112) "server=lobby")"#;
     let body = r#"
         (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
@@ -186,7 +186,7 @@ pub fn only_speakers() -> Vec<u8> {
             (if (i32.or (i32.load8_u (i32.const 128)) (i32.load8_u (i32.const 132))) (then
                 (i32.store8 (i32.const 16) (i32.const 2))
                 (i32.store (i32.const 20) (i32.const 80))
-                (i32.store (i32.const 24) (i32.const 7))))
+                (i32.store (i32.const 24) (i32.const 13))))
             (i32.const 16))"#;
     module("chat-module", &text(imports, data, body))
 }
