@@ -12,6 +12,7 @@ pub mod config_documents;
 pub mod events;
 pub mod geo;
 pub mod http;
+pub mod idempotency;
 pub mod ids;
 pub mod localization;
 pub mod matchmaking;

@@ -8,6 +8,7 @@ mod collections;
 mod config_documents;
 mod errors;
 mod events;
+mod idempotency;
 mod keys;
 mod localization;
 mod matchmaking;
