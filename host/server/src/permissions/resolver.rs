@@ -97,7 +97,7 @@ fn applying<'a>(nodes: &'a [Node], asker: &Contexts, now: Millis) -> Vec<&'a Nod
             })
         })
         .collect();
-    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    found.sort_by_key(|(strength, _)| *strength);
     found.into_iter().map(|(_, node)| node).collect()
 }
 

@@ -50,7 +50,9 @@ impl From<PermissionsError> for ApiError {
 pub async fn groups(app: &App, network: NetworkId) -> Result<Vec<Group>, PermissionsError> {
     let now = app.clock.now();
     let mut groups = store::groups(&app.db, network).await?;
-    groups.iter_mut().for_each(|group| group.nodes.retain(|node| node.is_live(now)));
+    for group in &mut groups {
+        group.nodes.retain(|node| node.is_live(now));
+    }
     Ok(groups)
 }
 

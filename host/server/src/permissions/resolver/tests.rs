@@ -270,7 +270,9 @@ proptest! {
         let mut turned = (own.clone(), groups.clone());
         turned.0.reverse();
         turned.1.reverse();
-        turned.1.iter_mut().for_each(|group| group.nodes.reverse());
+        for group in &mut turned.1 {
+            group.nodes.reverse();
+        }
         prop_assert_eq!(values(&own, &groups, &place), values(&turned.0, &turned.1, &place));
     }
 
