@@ -1,6 +1,7 @@
 //! The door: routing, callers, limits, the shapes of errors and lists, and the served documentation.
 
 pub mod caller;
+pub mod document;
 mod drain;
 pub mod endpoints;
 pub mod error;
@@ -26,10 +27,14 @@ pub use serve::{Connection, Server, bind};
 fn rooms() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::base())
         .merge(crate::chat::router())
+        .merge(crate::collections::router())
+        .merge(crate::config_documents::router())
         .merge(crate::events::router())
+        .merge(crate::localization::router())
         .merge(crate::matchmaking::router())
         .merge(crate::modules::router())
         .merge(crate::networks::router())
+        .merge(crate::permissions::router())
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
         .merge(crate::transfers::router())

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use crate::app::{App, WeakApp};
 use crate::modules::service::key_value as store;
 use crate::modules::store::key_value::Owner;
+use crate::permissions::{self, Context, World};
 use crate::punishments::{self, Subject};
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
@@ -51,10 +52,13 @@ impl ModuleHost {
                 let on = servers::service::players_on(&app, self.network, server_id, world_id.as_deref());
                 HostAnswer::Players(on.iter().take(MAX_PLAYERS).map(ToString::to_string).collect())
             }
-            // As in a network where nobody has a statistic, a balance or a permission.
+            HostCall::Permission { player, node, context, world } => {
+                let (context, world) = (context.as_deref(), world.as_deref());
+                HostAnswer::Permission(permission(&app, self.network, player, node, context, world).await?)
+            }
+            // As in a network where nobody has a statistic or a balance.
             HostCall::Statistics { players, .. } => HostAnswer::Statistics(vec![None; players.len()]),
             HostCall::Balance { .. } => HostAnswer::Balance(None),
-            HostCall::Permission { .. } => HostAnswer::Permission(PermissionState::Undefined),
         })
     }
 }
@@ -82,6 +86,27 @@ async fn punishments(
     })?;
     let now = app.clock.now();
     Ok(record.iter().map(|punishment| punishment.for_module(now)).collect())
+}
+
+/// Whether a player may do something. What is no UUID is nobody's.
+async fn permission(
+    app: &App,
+    network: NetworkId,
+    player: &str,
+    node: &str,
+    context: Option<&str>,
+    world: Option<&str>,
+) -> Result<PermissionState, HostError> {
+    let Ok(player) = player.parse() else { return Ok(PermissionState::Undefined) };
+    let context = context.map(|text| Context::try_from(text.to_owned())).transpose().map_err(HostError::Invalid)?;
+    let world = world.map(|text| World::try_from(text.to_owned())).transpose().map_err(HostError::Invalid)?;
+    let may = permissions::service::check(app, network, player, node, context.as_ref(), world.as_ref()).await;
+    let may = may.map_err(|error| {
+        tracing::warn!(%network, %error, "a player's permissions could not be read for a module");
+        HostError::Unavailable
+    })?;
+    Ok(may
+        .map_or(PermissionState::Undefined, |may| if may { PermissionState::Granted } else { PermissionState::Denied }))
 }
 
 /// Where a player is. What is no UUID is nobody's.

@@ -4,13 +4,17 @@
 
 mod chat;
 mod cli;
+mod collections;
+mod config_documents;
 mod errors;
 mod events;
 mod idempotency;
 mod keys;
+mod localization;
 mod matchmaking;
 mod modules;
 mod openapi;
+mod permissions;
 mod punishments;
 mod servers;
 mod strangers;

@@ -7,6 +7,23 @@ use crate::servers::uuid;
 use crate::support::on_both;
 
 on_both! {
+    async fn a_module_asks_what_a_player_may_do(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "speakers", wasm::only_speakers()).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "speakers", "version": 1}])).await.expect(200);
+        let line = json!({"playerUuid": uuid(1), "playerName": "p1", "message": "hello", "serverId": "lobby-1"});
+        let refused = owner.post("/api/plugin/chat", line.clone()).await;
+        refused.expect_error(400, "chat_rejected");
+        let nodes = format!("/api/plugin/permissions/users/{}/permissions", uuid(1));
+        owner.post(&nodes, json!({"node": "group.vip"})).await.expect(204);
+        let group = json!({"permissions": [{"node": "chat.*", "context": "server=lobby"}]});
+        owner.put("/api/plugin/permissions/groups/vip", group).await.expect(204);
+        // At once: nothing between the module and the database remembers what was.
+        owner.post("/api/plugin/chat", line.clone()).await.expect(204);
+        owner.post(&nodes, json!({"node": "chat.speak", "value": false})).await.expect(204);
+        owner.post("/api/plugin/chat", line).await.expect_error(400, "chat_rejected");
+    }
+
     async fn a_refused_punishment_is_not_made(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "strict", wasm::strict()).await.expect(201);

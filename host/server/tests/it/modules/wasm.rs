@@ -168,6 +168,29 @@ pub fn only_online() -> Vec<u8> {
     module("chat-module", &text(imports, data, body))
 }
 
+/// Refuses the lines of players who may not `chat.speak` on the server `lobby`.
+pub fn only_speakers() -> Vec<u8> {
+    let imports = r#"(import "network-hub:module/players@1.0.0" "permission"
+        (func $permission (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)))"#;
+    let data = r#"(data (i32.const 80) "may not speak") (data (i32.const 96) "chat.speak")
+        (data (i32.const 112) "server=lobby")"#;
+    let body = r#"
+        (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
+            (i32.store8 (i32.const 16) (i32.const 0))
+            (i32.store8 (i32.const 32) (i32.const 0))
+            ;; permission(player.uuid, "chat.speak", some("server=lobby"), none)
+            (call $permission (i32.load offset=40 (local.get $in)) (i32.load offset=44 (local.get $in))
+                (i32.const 96) (i32.const 10) (i32.const 1) (i32.const 112) (i32.const 12)
+                (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 128))
+            ;; anything but ok(granted)
+            (if (i32.or (i32.load8_u (i32.const 128)) (i32.load8_u (i32.const 132))) (then
+                (i32.store8 (i32.const 16) (i32.const 2))
+                (i32.store (i32.const 20) (i32.const 80))
+                (i32.store (i32.const 24) (i32.const 13))))
+            (i32.const 16))"#;
+    module("chat-module", &text(imports, data, body))
+}
+
 /// Takes the first candidate that has exactly one player on it, and refuses where none has.
 pub fn lonely_first() -> Vec<u8> {
     let imports = r#"(import "network-hub:module/candidates@1.0.0" "players" (func $players (param i32 i32)))"#;
