@@ -8,13 +8,14 @@ use hub_db::Db;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Moments};
 use crate::config::Settings;
 use crate::events::{self, Streams};
 use crate::geo::Geo;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
+use crate::players::PlayerRegions;
 use crate::punishments;
 use crate::servers::{self, Presence};
 
@@ -39,6 +40,8 @@ pub struct AppState {
     pub settings: Settings,
     /// Where time comes from.
     pub clock: Clock,
+    /// Puts what happens in an order.
+    pub moments: Moments,
     /// Where identifiers, secrets and seeds come from.
     pub ids: Ids,
     /// Where the truth is.
@@ -53,6 +56,8 @@ pub struct AppState {
     pub keys: KeyCache,
     /// Who is online.
     pub presence: Presence,
+    /// Where players are routed from, as far as it was asked lately.
+    pub player_regions: PlayerRegions,
     /// The networks' modules.
     pub modules: Modules,
     stop: CancellationToken,
@@ -78,6 +83,7 @@ impl App {
         let app = Self(Arc::new(AppState {
             settings,
             clock,
+            moments: Moments::default(),
             ids,
             db,
             bus,
@@ -85,6 +91,7 @@ impl App {
             streams: Streams::default(),
             keys: KeyCache::default(),
             presence: Presence::default(),
+            player_regions: PlayerRegions::default(),
             modules,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),

@@ -25,12 +25,15 @@ pub use serve::{Connection, Server, bind};
 fn rooms() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::base())
         .merge(crate::chat::router())
+        .merge(crate::economy::router())
         .merge(crate::events::router())
         .merge(crate::matchmaking::router())
         .merge(crate::modules::router())
         .merge(crate::networks::router())
+        .merge(crate::players::router())
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
+        .merge(crate::statistics::router())
         .merge(public::router())
 }
 
