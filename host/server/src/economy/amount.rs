@@ -137,11 +137,11 @@ impl ToSchema for Amount {}
 
 /// How far two amounts are apart. It may be larger than any amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Difference(i128);
+pub(super) struct Difference(i128);
 
 impl Difference {
     /// From one amount to another.
-    pub fn between(from: Amount, to: Amount) -> Self {
+    pub(super) fn between(from: Amount, to: Amount) -> Self {
         Self(i128::from(to.0) - i128::from(from.0))
     }
 }

@@ -14,9 +14,18 @@ use crate::values::{Identifier, NetworkId};
 macro_rules! moved {
     ($least:literal, $most:literal) => {
         concat!(
-            $most, "(lo, ", $least, "(hi, balance + ",
-            $most, "(-9000000000000000000 - ", $least, "(balance, 0), ",
-            $least, "($5, 9000000000000000000 - ", $most, "(balance, 0)))))"
+            $most,
+            "(lo, ",
+            $least,
+            "(hi, balance + ",
+            $most,
+            "(-9000000000000000000 - ",
+            $least,
+            "(balance, 0), ",
+            $least,
+            "($5, 9000000000000000000 - ",
+            $most,
+            "(balance, 0)))))"
         )
     };
 }
@@ -192,13 +201,8 @@ const BALANCES: &str = "SELECT currency AS currency_name, balance FROM balances
 
 /// What an owner has, by currency.
 pub(super) async fn balances(db: &Db, network: NetworkId, owner: &Owner) -> Result<Vec<Balance>, Error> {
-    let mut balances: Vec<Balance> = db
-        .query(BALANCES)
-        .bind(network)
-        .bind(owner.owner_type().to_owned())
-        .bind(owner.key().to_owned())
-        .all()
-        .await?;
+    let mut balances: Vec<Balance> =
+        db.query(BALANCES).bind(network).bind(owner.owner_type().to_owned()).bind(owner.key().to_owned()).all().await?;
     balances.sort_by(|a, b| a.currency_name.cmp(&b.currency_name));
     Ok(balances)
 }

@@ -107,12 +107,7 @@ async fn note(app: &App, network: NetworkId, id: PlayerId, seen: &Sighting) -> R
 }
 
 /// So that what was made by that name matches the player. Should it fail, the next visit notes it.
-async fn note_name(
-    app: &App,
-    network: NetworkId,
-    id: PlayerId,
-    name: Option<&Identifier>,
-) -> Result<(), PlayersError> {
+async fn note_name(app: &App, network: NetworkId, id: PlayerId, name: Option<&Identifier>) -> Result<(), PlayersError> {
     if let Some(name) = name
         && let Err(error) = punishments::service::note_name(app, network, id, name.as_str()).await
     {

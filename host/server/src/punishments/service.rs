@@ -209,11 +209,7 @@ pub async fn note_name(app: &App, network: NetworkId, player: PlayerId, name: &s
 }
 
 /// The addresses a player was seen with, the last first; the newest 1,000.
-pub async fn addresses(
-    app: &App,
-    network: NetworkId,
-    player: PlayerId,
-) -> Result<Vec<KnownAddress>, PunishmentsError> {
+pub async fn addresses(app: &App, network: NetworkId, player: PlayerId) -> Result<Vec<KnownAddress>, PunishmentsError> {
     Ok(store::addresses(&app.db, network, player).await?)
 }
 

@@ -4,13 +4,16 @@
 
 mod chat;
 mod cli;
+mod economy;
 mod errors;
 mod events;
 mod keys;
 mod matchmaking;
 mod modules;
 mod openapi;
+mod players;
 mod punishments;
 mod servers;
+mod statistics;
 mod strangers;
 mod support;

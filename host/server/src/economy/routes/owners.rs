@@ -120,8 +120,7 @@ async fn modify_balance(
     Path(owner): Path<Owner>,
     Json(body): Json<ModifyBalance>,
 ) -> Result<Json<Balance>, ApiError> {
-    let change =
-        Change { currency: body.currency, asked: body.amount, reason: body.reason.map(Text::into_string) };
+    let change = Change { currency: body.currency, asked: body.amount, reason: body.reason.map(Text::into_string) };
     let balance = service::modify(&app, caller.network, &owner, &change, &caller.key).await?;
     Ok(Json(Balance { currency_name: change.currency.into_string(), balance }))
 }
