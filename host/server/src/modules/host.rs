@@ -11,7 +11,6 @@ use crate::app::{App, WeakApp};
 use crate::economy::{self, Amount};
 use crate::modules::service::key_value as store;
 use crate::modules::store::key_value::Owner;
-use crate::owner::Owner;
 use crate::punishments::{self, Subject};
 use crate::values::{Identifier, Label, NetworkId};
 use crate::{servers, statistics};
@@ -110,7 +109,7 @@ async fn statistics(
 /// What a player has of a currency, in ten-thousandths. What is no UUID has nothing.
 async fn balance(app: &App, network: NetworkId, player: &str, currency: &str) -> Result<Option<i64>, HostError> {
     let (Ok(player), Ok(currency)) = (player.parse(), currency.parse()) else { return Ok(None) };
-    let balance = economy::service::balance(app, network, &Owner::player(player), &currency).await;
+    let balance = economy::service::balance(app, network, &crate::owner::Owner::player(player), &currency).await;
     Ok(balance.map_err(|error| unavailable(network, &error))?.map(Amount::ten_thousandths))
 }
 
