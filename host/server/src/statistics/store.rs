@@ -6,7 +6,7 @@ use crate::clock::Millis;
 use crate::owner::{Owner, PLAYER};
 use crate::statistics::model::{Figure, Statistic, Value};
 use crate::statistics::period::{Day, Period};
-use crate::values::{Identifier, Label, NetworkId, PlayerId};
+use crate::values::{Label, NetworkId, PlayerId};
 
 /// The first days of the periods that `day` is in.
 fn starts(day: Day) -> [String; 3] {
