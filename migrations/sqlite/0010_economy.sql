@@ -43,4 +43,4 @@ CREATE TABLE currency_ledger (
     at             INTEGER NOT NULL,
     PRIMARY KEY (network_id, owner_type, owner_key, currency, id)
 ) WITHOUT ROWID;
-CREATE INDEX currency_ledger_by_owner ON currency_ledger (network_id, owner_type, owner_key, id, currency);
+CREATE INDEX currency_ledger_by_owner ON currency_ledger (network_id, owner_type, owner_key, id DESC, currency);

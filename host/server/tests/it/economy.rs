@@ -5,6 +5,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use reqwest::Method;
 use rust_decimal::Decimal;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -20,18 +21,53 @@ async fn modify(client: &Client, owner: &str, currency: &str, amount: &str) -> A
     client.send(client.request(Method::POST, &path).body(body)).await
 }
 
+/// The digits of a number.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Exact(Box<RawValue>);
+
+impl Exact {
+    fn decimal(&self) -> Decimal {
+        self.0.get().parse().unwrap()
+    }
+}
+
+/// What a balance is, exactly.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ExactBalance {
+    currency_name: String,
+    balance: Exact,
+}
+
+/// An entry of the books, exactly.
+#[derive(Deserialize)]
+struct ExactEntry {
+    asked: Exact,
+    applied: Exact,
+    balance: Exact,
+}
+
+/// One page of the books, exactly.
+#[derive(Deserialize)]
+struct ExactLedger {
+    items: Vec<ExactEntry>,
+    total: usize,
+}
+
+async fn exact<T: serde::de::DeserializeOwned>(client: &Client, path: &str) -> T {
+    let text = client.request(Method::GET, path).send().await.unwrap().text().await.unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
 /// The digits of the balance after a change.
 async fn balance_after(client: &Client, owner: &str, currency: &str, amount: &str) -> String {
-    #[derive(serde::Deserialize)]
-    struct Exact {
-        balance: Box<RawValue>,
-    }
     let body = format!(r#"{{"currency": "{currency}", "amount": {amount}}}"#);
     let path = format!("/api/plugin/economy/{owner}/currencies/modify");
     let response = client.request(Method::POST, &path).body(body).send().await.unwrap();
     assert_eq!(response.status(), 200);
     let text = response.text().await.unwrap();
-    serde_json::from_str::<Exact>(&text).unwrap().balance.get().to_owned()
+    serde_json::from_str::<ExactBalance>(&text).unwrap().balance.0.get().to_owned()
 }
 
 async fn define(client: &Client, name: &str, bounds: Value) -> Value {
@@ -262,34 +298,35 @@ on_both! {
         for number in 0..12 {
             let (minimum, room, amounts) = case.new_tree(&mut runner).unwrap().current();
             let maximum = room.map(|room| minimum.unwrap_or(-5) + room);
-            let exact = |it: i64| Decimal::new(it, 4);
+            let exact_of = |it: i64| Decimal::new(it, 4);
             let written = |it: Option<i64>| it.map(|it| {
-                serde_json::from_str::<Value>(&exact(it).normalize().to_string()).unwrap()
+                serde_json::from_str::<Value>(&exact_of(it).normalize().to_string()).unwrap()
             });
             let currency = format!("c{number}");
             define(&client, &currency, json!({"minimum": written(minimum), "maximum": written(maximum)})).await;
-            let least = exact(minimum.unwrap_or(-9_000_000_000_000_000_000));
-            let most = exact(maximum.unwrap_or(9_000_000_000_000_000_000));
+            let least = exact_of(minimum.unwrap_or(-9_000_000_000_000_000_000));
+            let most = exact_of(maximum.unwrap_or(9_000_000_000_000_000_000));
             let changes = amounts.iter().map(|amount| {
-                let (client, currency, amount) = (client.clone(), currency.clone(), exact(*amount).to_string());
-                tokio::spawn(async move { modify(&client, "farm/1", &currency, &amount).await.expect(200).clone() })
+                let (client, currency, amount) = (client.clone(), currency.clone(), exact_of(*amount).to_string());
+                tokio::spawn(async move { balance_after(&client, "farm/1", &currency, &amount).await })
             });
             for change in changes.collect::<Vec<_>>() {
-                let balance = decimal(&change.await.unwrap()["balance"]);
+                let balance: Decimal = change.await.unwrap().parse().unwrap();
                 assert!(least <= balance && balance <= most, "{balance} is not from {least} to {most}");
             }
-            let booked = ledger(&client, "farm/1", &format!("currency={currency}&limit=200")).await;
+            let path = format!("/api/manage/economy/farm/1/ledger?currency={currency}&limit=200");
+            let booked: ExactLedger = exact(&client, &path).await;
+            assert_eq!((booked.items.len(), booked.total), (amounts.len(), amounts.len()));
             let mut balance = Decimal::ZERO.clamp(least, most);
-            for entry in booked["items"].as_array().unwrap().iter().rev() {
-                let (asked, applied) = (decimal(&entry["asked"]), decimal(&entry["applied"]));
-                let expected = (balance + asked).clamp(least, most);
-                assert_eq!((decimal(&entry["balance"]), applied), (expected, expected - balance), "{entry}");
+            for entry in booked.items.iter().rev() {
+                let expected = (balance + entry.asked.decimal()).clamp(least, most);
+                assert_eq!(entry.balance.decimal(), expected);
+                assert_eq!(entry.applied.decimal(), expected - balance);
                 balance = expected;
             }
-            assert_eq!(booked["total"], amounts.len());
-            let now = balances(&client, "farm/1").await;
-            let now = now.as_array().unwrap().iter().find(|it| it["currencyName"] == currency.as_str()).unwrap().clone();
-            assert_eq!(decimal(&now["balance"]), balance);
+            let now: Vec<ExactBalance> = exact(&client, "/api/plugin/economy/farm/1/currencies").await;
+            let now = now.iter().find(|it| it.currency_name == currency).unwrap();
+            assert_eq!(now.balance.decimal(), balance);
         }
     }
 }

@@ -20,30 +20,34 @@ macro_rules! count {
     };
 }
 macro_rules! list {
-    ($rest:literal, $limit:literal) => {
+    ($rest:literal, $order:literal, $limit:literal) => {
         concat!(
             "SELECT p.player_uuid, p.username, p.game_type, p.region, p.country, p.first_seen, p.last_seen
              FROM players p WHERE p.network_id = $1",
             $rest,
-            " ORDER BY p.last_seen DESC, p.player_uuid LIMIT ",
+            " ORDER BY ",
+            $order,
+            " DESC, p.player_uuid LIMIT ",
             $limit
         )
     };
 }
 macro_rules! texts {
-    ($rest:literal, $limit:literal) => {
+    ($rest:literal, $order:literal, $limit:literal) => {
         (
             Sql { sqlite: count!($rest), postgres: count!($rest) },
-            Sql { sqlite: list!($rest, $limit), postgres: list!($rest, $limit) },
+            Sql { sqlite: list!($rest, $order, $limit), postgres: list!($rest, $order, $limit) },
         )
     };
 }
 
-const ALL: Texts = texts!("", "$2 OFFSET $3");
-const OF_REGION: Texts = texts!(" AND p.region = $2", "$3 OFFSET $4");
+const ALL: Texts = texts!("", "p.last_seen", "$2 OFFSET $3");
+const OF_REGION: Texts = texts!(" AND p.region = $2", "p.last_seen", "$3 OFFSET $4");
+/// The plus tells SQLite not to go through all players in their order, but to sort the few of the name.
 const NAMED: Texts = texts!(
     " AND p.username_folded = $2 AND ($3 IS NULL OR p.region = $3)
       AND ($4 IS NULL OR p.username_folded LIKE $4 ESCAPE '\\')",
+    "+p.last_seen",
     "$5 OFFSET $6"
 );
 /// On SQLite the network's own index is kept out of it: the names that match are few, the network's players are not.
@@ -60,7 +64,11 @@ const WITH_PART: Texts = (
                    AND p.number IN (SELECT s.rowid FROM player_search s WHERE s.player_search MATCH $2)
                    AND ($3 IS NULL OR +p.region = $3)
                  ORDER BY p.last_seen DESC, p.player_uuid LIMIT $4 OFFSET $5",
-        postgres: list!(" AND p.username_folded LIKE $2 AND ($3 IS NULL OR p.region = $3)", "$4 OFFSET $5"),
+        postgres: list!(
+            " AND p.username_folded LIKE $2 AND ($3 IS NULL OR p.region = $3)",
+            "p.last_seen",
+            "$4 OFFSET $5"
+        ),
     },
 );
 /// There is no index to find a shorter part by: it is looked for among the 10,000 players seen last.
@@ -138,7 +146,7 @@ mod tests {
         let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
         db.migrate().await.unwrap();
         for (texts, needed) in [
-            (ALL, "players_by_last_seen (network_id=?)"),
+            (ALL, "(network_id=?)"),
             (OF_REGION, "players_by_region (network_id=? AND region=?)"),
             (NAMED, "players_by_username (network_id=? AND username_folded=?)"),
             (WITH_PART, "INTEGER PRIMARY KEY (rowid=?)"),
