@@ -43,14 +43,14 @@ macro_rules! texts {
 
 const ALL: Texts = texts!("", "p.last_seen", "$2 OFFSET $3");
 const OF_REGION: Texts = texts!(" AND p.region = $2", "p.last_seen", "$3 OFFSET $4");
-/// The plus tells SQLite not to go through all players in their order, but to sort the few of the name.
+/// The plus keeps both databases from going through all players in their order: the few of the name are sorted.
 const NAMED: Texts = texts!(
     " AND p.username_folded = $2 AND ($3 IS NULL OR p.region = $3)
       AND ($4 IS NULL OR p.username_folded LIKE $4 ESCAPE '\\')",
     "+p.last_seen",
     "$5 OFFSET $6"
 );
-/// On SQLite the network's own index is kept out of it: the names that match are few, the network's players are not.
+/// Both begin at the names that match, which are few: the pluses keep the network's other indexes out of it.
 const WITH_PART: Texts = (
     Sql {
         sqlite: "SELECT COUNT(*) FROM players p WHERE +p.network_id = $1
@@ -66,7 +66,7 @@ const WITH_PART: Texts = (
                  ORDER BY p.last_seen DESC, p.player_uuid LIMIT $4 OFFSET $5",
         postgres: list!(
             " AND p.username_folded LIKE $2 AND ($3 IS NULL OR p.region = $3)",
-            "p.last_seen",
+            "+p.last_seen",
             "$4 OFFSET $5"
         ),
     },
