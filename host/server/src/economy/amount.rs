@@ -105,7 +105,7 @@ fn exponent_of(text: &str) -> Result<i64, NoAmount> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(NoAmount::NoNumber);
     }
-    Ok(digits.parse::<i64>().map_or(i64::MAX, |size| size) * sign)
+    Ok(digits.parse::<i64>().unwrap_or(i64::MAX) * sign)
 }
 
 impl<'de> Deserialize<'de> for Amount {

@@ -83,17 +83,17 @@ impl From<ModulePeriod> for Period {
 
 /// A day of the calendar, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Day(Date);
+pub(super) struct Day(Date);
 
 impl Day {
     /// The day of a time. What lies outside the calendar (some 10,000 years off) is its first or last day.
-    pub fn of(at: Millis) -> Self {
+    pub(super) fn of(at: Millis) -> Self {
         let time = Timestamp::from_millisecond(at).unwrap_or(if at < 0 { Timestamp::MIN } else { Timestamp::MAX });
         Self(TimeZone::UTC.to_datetime(time).date())
     }
 
     /// The first day of the period that this one is in.
-    pub fn start_of(self, period: Period) -> Self {
+    pub(super) fn start_of(self, period: Period) -> Self {
         Self(match period {
             Period::Daily => self.0,
             Period::Weekly => {
@@ -106,7 +106,7 @@ impl Day {
     }
 
     /// As the wire and the database write it.
-    pub fn to_text(self) -> String {
+    pub(super) fn to_text(self) -> String {
         self.0.to_string()
     }
 }
