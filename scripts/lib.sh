@@ -48,9 +48,11 @@ free_port() {
     perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport'
 }
 
-# Starts a PostgreSQL of its own in the folder $1 and exports its URL. It keeps nothing, so it need not wait for disks.
+# Starts a PostgreSQL of its own in the folder $1 and exports its URL. It keeps nothing, so it need not wait for disks,
+# unless $2 is `durable`, as for measuring.
 start_postgres() {
-  local data="$1/postgres" bin port
+  local data="$1/postgres" bin port safety="-c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+  [ "${2:-}" != durable ] || safety=
   bin=$(postgres_bin)
   port=$(free_port)
   mkdir -p "$data"
@@ -58,8 +60,7 @@ start_postgres() {
   [ "$(id -u)" -ne 0 ] || chown postgres "$data"
   as_postgres "$bin/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null
   as_postgres "$bin/pg_ctl" -D "$data" -l "$data/log" -w start >/dev/null -o "-p $port -c listen_addresses=127.0.0.1 \
-    -c unix_socket_directories= -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300 \
-    -c shared_buffers=128MB"
+    -c unix_socket_directories= $safety -c max_connections=300 -c shared_buffers=128MB"
   export HUB_TEST_POSTGRES="postgres://postgres@127.0.0.1:$port/postgres"
 }
 

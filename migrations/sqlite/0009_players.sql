@@ -29,14 +29,13 @@ CREATE TRIGGER players_deleted AFTER DELETE ON players WHEN old.username_folded 
     INSERT INTO player_search (player_search, rowid, username_folded)
     VALUES ('delete', old.number, old.username_folded);
 END;
-CREATE TRIGGER players_renamed_from AFTER UPDATE OF username_folded ON players
-WHEN old.username_folded IS NOT NULL AND old.username_folded IS NOT new.username_folded BEGIN
+-- In one trigger, because the order of several is SQLite's own: the old name has to go before the new one comes.
+CREATE TRIGGER players_renamed AFTER UPDATE OF username_folded ON players
+WHEN old.username_folded IS NOT new.username_folded BEGIN
     INSERT INTO player_search (player_search, rowid, username_folded)
-    VALUES ('delete', old.number, old.username_folded);
-END;
-CREATE TRIGGER players_renamed_to AFTER UPDATE OF username_folded ON players
-WHEN new.username_folded IS NOT NULL AND old.username_folded IS NOT new.username_folded BEGIN
-    INSERT INTO player_search (rowid, username_folded) VALUES (new.number, new.username_folded);
+    SELECT 'delete', old.number, old.username_folded WHERE old.username_folded IS NOT NULL;
+    INSERT INTO player_search (rowid, username_folded)
+    SELECT new.number, new.username_folded WHERE new.username_folded IS NOT NULL;
 END;
 
 -- One JSON text per namespace. Rows are large: not WITHOUT ROWID.

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::{Backend, Config, Error, Sql, Statement, Tx, migrate, postgres, sqlite};
+use futures_util::future::BoxFuture;
+
+use crate::{
+    Backend, Config, Error, Sql, Statement, Tx, migrate, postgres, sqlite,
+    unit::{self, End, Ended, Opening, Unit},
+};
 
 tokio::task_local! {
     /// Set while the work of a transaction runs. A write of the same task beside it would wait,
@@ -28,9 +33,19 @@ enum Open {
 }
 
 /// The end of a transaction, which its closure does not hold.
-enum Turn {
+pub(crate) enum Turn {
     Sqlite(sqlite::Turn),
     Postgres(postgres::Turn),
+}
+
+impl Turn {
+    /// Keeps the transaction's work, or undoes it.
+    pub(crate) async fn settle(self, keep: bool) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(turn) => turn.settle(keep).await,
+            Self::Postgres(turn) => turn.settle(keep).await,
+        }
+    }
 }
 
 impl Db {
@@ -112,15 +127,14 @@ impl Db {
         F: Future<Output = Result<T, E>> + Send,
     {
         refuse_nested()?;
+        if let Some(unit) = unit::current() {
+            return unit.transaction(|tx| IN_TRANSACTION.scope((), work(tx))).await;
+        }
         let mut attempt = 1;
         loop {
             let (tx, turn) = self.begin().await?;
             let outcome = IN_TRANSACTION.scope((), work(tx)).await;
-            let settled = match turn {
-                Turn::Sqlite(turn) => turn.settle(outcome.is_ok()).await,
-                Turn::Postgres(turn) => turn.settle(outcome.is_ok()).await,
-            };
-            match settled {
+            match turn.settle(outcome.is_ok()).await {
                 Ok(()) => return outcome,
                 Err(Error::Conflict) if attempt < postgres::ATTEMPTS => {
                     postgres::back_off(attempt).await;
@@ -131,7 +145,43 @@ impl Db {
         }
     }
 
-    async fn begin(&self) -> Result<(Tx, Turn), Error> {
+    /// Runs `work` so that all it writes by [`Db::write`] and [`Db::transaction`] is one transaction, together with what
+    /// `opening` does before the first of it, and `closing` when `work` is done. `opening` may give all of it up,
+    /// `closing` says whether it is kept. What `work` does by [`after_commit`](crate::after_commit) follows then.
+    ///
+    /// Other tasks that `work` starts are not part of it. `work` may be run again, as that of [`Db::transaction`].
+    pub async fn unit<T, F>(
+        &self,
+        opening: Opening,
+        work: impl Fn() -> F,
+        closing: impl for<'a> Fn(&'a mut Tx, &'a T) -> BoxFuture<'a, Result<bool, Error>>,
+    ) -> Result<Ended<T>, Error>
+    where
+        F: Future<Output = T>,
+    {
+        let mut attempt = 1;
+        loop {
+            let unit = Unit::new(self, Arc::clone(&opening));
+            let done = unit.scope(work()).await;
+            match unit.finish(&done, &closing).await {
+                Ok(End::Untouched) => return Ok(Ended::Untouched(done)),
+                Ok(End::Refused) => return Ok(Ended::Refused),
+                Ok(End::Settled(after)) => {
+                    for follows in after {
+                        follows.await;
+                    }
+                    return Ok(Ended::Settled(done));
+                }
+                Err(error) if error.is_conflict() && attempt < postgres::ATTEMPTS => {
+                    postgres::back_off(attempt).await;
+                    attempt += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(crate) async fn begin(&self) -> Result<(Tx, Turn), Error> {
         Ok(match &*self.0 {
             Open::Sqlite(sqlite) => {
                 let (lent, turn) = sqlite.begin().await?;

@@ -24,6 +24,9 @@ pub enum Error {
     /// A write or a transaction was asked for inside a transaction, which would wait for itself.
     #[error("a transaction runs its statements on its own handle only")]
     Nested,
+    /// The opening of the [unit](crate::Db::unit) this belongs to gave it up.
+    #[error("the unit of work was given up")]
+    Refused,
     /// The commit shared with other writers failed; nothing of it is kept.
     #[error("commit failed: {0}")]
     Commit(#[source] Arc<sqlx::Error>),
@@ -91,7 +94,8 @@ impl Error {
     /// PostgreSQL gave this transaction up in favour of another: a serialization failure (40001)
     /// or a deadlock (40P01). The same again may succeed.
     pub(crate) fn is_conflict(&self) -> bool {
-        self.database().and_then(DatabaseError::code).is_some_and(|code| code == "40001" || code == "40P01")
+        matches!(self, Self::Conflict)
+            || self.database().and_then(DatabaseError::code).is_some_and(|code| code == "40001" || code == "40P01")
     }
 }
 

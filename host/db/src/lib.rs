@@ -7,6 +7,8 @@
 //! - [`Db::write`] runs one atomic writing statement;
 //! - [`Db::transaction`] runs several statements as one, all or nothing.
 //!
+//! [`Db::unit`] makes one transaction of several of them.
+//!
 //! What is acknowledged by the last two survives a kill and a power cut.
 //!
 //! # Writing SQL for both
@@ -34,6 +36,7 @@ mod sql;
 mod sqlite;
 mod statement;
 mod tx;
+mod unit;
 
 pub use config::{Backend, Config};
 pub use db::Db;
@@ -41,3 +44,4 @@ pub use error::Error;
 pub use sql::{Record, Sql, Value};
 pub use statement::Statement;
 pub use tx::Tx;
+pub use unit::{Ended, Opening, after_commit, is_uncommitted};

@@ -14,6 +14,7 @@ use crate::{
     pool::{self, Lendable, Limits, Pooled},
     sql::{Answer, STATEMENTS, Want},
     tx::{Fate, Lent},
+    unit,
 };
 
 /// How often work that keeps losing against other transactions is tried in all.
@@ -48,9 +49,21 @@ impl Target<'_> {
         want: Want,
     ) -> Result<Answer<PgRow>, Error> {
         match self {
-            Self::Read(pool) => run_alone(pool, sql, arguments, want).await,
+            Self::Read(pool) => {
+                let arguments = match unit::current() {
+                    Some(unit) => match unit.read_postgres(sql, arguments, want).await? {
+                        Ok(answer) => return Ok(answer),
+                        Err(arguments) => arguments,
+                    },
+                    None => arguments,
+                };
+                run_alone(pool, sql, arguments, want).await
+            }
             Self::Write(pool) => {
                 refuse_nested()?;
+                if let Some(unit) = unit::current() {
+                    return unit.write_postgres(sql, arguments, want).await;
+                }
                 let mut attempt = 1;
                 loop {
                     match run_alone(pool, sql, arguments.clone(), want).await {
@@ -61,13 +74,7 @@ impl Target<'_> {
                     attempt += 1;
                 }
             }
-            Self::Tx(lent) => {
-                let (pooled, fate) = lent.parts()?;
-                let before = fate.begin();
-                let result = run(pooled.conn()?, sql, arguments, want).await;
-                fate.note(before, &result);
-                result
-            }
+            Self::Tx(lent) => run_in(lent, sql, arguments, want).await,
         }
     }
 }
@@ -77,6 +84,20 @@ async fn run_alone(pool: &Pool, sql: &'static str, arguments: PgArguments, want:
     let answer = run(pooled.conn()?, sql, arguments, want).await?;
     pooled.release();
     Ok(answer)
+}
+
+/// A statement of the transaction that `lent` is in.
+pub(crate) async fn run_in(
+    lent: &mut Lent<Pooled<PgConnection>>,
+    sql: &'static str,
+    arguments: PgArguments,
+    want: Want,
+) -> Result<Answer<PgRow>, Error> {
+    let (pooled, fate) = lent.parts()?;
+    let before = fate.begin();
+    let result = run(pooled.conn()?, sql, arguments, want).await;
+    fate.note(before, &result);
+    result
 }
 
 async fn run(
@@ -94,7 +115,7 @@ async fn run(
 }
 
 /// Runs a statement that steers a transaction.
-async fn control(conn: &mut PgConnection, sql: &'static str) -> sqlx::Result<()> {
+pub(crate) async fn control(conn: &mut PgConnection, sql: &'static str) -> sqlx::Result<()> {
     sqlx::raw_sql(sql).execute(conn).await.map(drop)
 }
 

@@ -3,7 +3,18 @@
 use sqlx::{PgConnection, SqliteConnection};
 use tokio::sync::oneshot;
 
-use crate::{Error, Sql, Statement, pool::Pooled, postgres, sqlite};
+use sqlx::{
+    postgres::{PgArguments, PgRow},
+    sqlite::{SqliteArguments, SqliteRow},
+};
+
+use crate::{
+    Error, Sql, Statement,
+    pool::Pooled,
+    postgres,
+    sql::{Answer, Want},
+    sqlite,
+};
 
 /// A transaction under way, given to the closure of [`Db::transaction`](crate::Db::transaction).
 pub struct Tx(On);
@@ -29,6 +40,98 @@ impl Tx {
             On::Sqlite(lent) => Statement::sqlite(sql, sqlite::Target::Tx(lent)),
             On::Postgres(lent) => Statement::postgres(sql, postgres::Target::Tx(lent)),
         }
+    }
+
+    pub(crate) async fn run_sqlite(
+        &mut self,
+        sql: &'static str,
+        arguments: SqliteArguments,
+        want: Want,
+    ) -> Result<Answer<SqliteRow>, Error> {
+        let On::Sqlite(lent) = &mut self.0 else { return Err(Error::Closed) };
+        let sound = lent.fate;
+        let result = sqlite::run_in(lent, sql, arguments, want).await;
+        lent.fate = sound;
+        result
+    }
+
+    pub(crate) async fn run_postgres(
+        &mut self,
+        sql: &'static str,
+        arguments: PgArguments,
+        want: Want,
+    ) -> Result<Answer<PgRow>, Error> {
+        let On::Postgres(lent) = &mut self.0 else { return Err(Error::Closed) };
+        let sound = lent.fate;
+        let result = postgres::run_in(lent, sql, arguments, want).await;
+        lent.fate = sound;
+        result
+    }
+
+    /// Runs a statement that steers the transaction.
+    pub(crate) async fn control(&mut self, sql: &'static str) -> Result<(), Error> {
+        match &mut self.0 {
+            On::Sqlite(lent) => sqlite::control(lent.parts()?.0, sql).await?,
+            On::Postgres(lent) => postgres::control(lent.parts()?.0.conn()?, sql).await?,
+        }
+        Ok(())
+    }
+
+    /// Lends this transaction's connection on, as another transaction; it comes back when the first half is told to
+    /// take it, or dropped.
+    pub(crate) fn lend(&mut self) -> Result<(Part<'_>, Self), Error> {
+        Ok(match &mut self.0 {
+            On::Sqlite(lent) => {
+                let (inner, back) = Lent::new(lent.conn.take().ok_or(Error::Closed)?);
+                (Part::Sqlite(lent, back), Self::sqlite(inner))
+            }
+            On::Postgres(lent) => {
+                let (inner, back) = Lent::new(lent.conn.take().ok_or(Error::Closed)?);
+                (Part::Postgres(lent, back), Self::postgres(inner))
+            }
+        })
+    }
+
+    fn fate(&mut self) -> &mut Fate {
+        match &mut self.0 {
+            On::Sqlite(lent) => &mut lent.fate,
+            On::Postgres(lent) => &mut lent.fate,
+        }
+    }
+
+    pub(crate) fn is_sound(&mut self) -> bool {
+        *self.fate() == Fate::Sound
+    }
+
+    pub(crate) fn is_conflict(&mut self) -> bool {
+        *self.fate() == Fate::Conflict
+    }
+
+    /// What failed was undone.
+    pub(crate) fn forgive(&mut self) {
+        *self.fate() = Fate::Sound;
+    }
+}
+
+/// A transaction's connection that is lent on.
+pub(crate) enum Part<'t> {
+    Sqlite(&'t mut Lent<SqliteConnection>, oneshot::Receiver<(SqliteConnection, Fate)>),
+    Postgres(&'t mut Lent<Pooled<PgConnection>>, oneshot::Receiver<(Pooled<PgConnection>, Fate)>),
+}
+
+impl Part<'_> {
+    /// Takes the connection back, with what its statements came to. One that was put somewhere else is lost.
+    pub(crate) fn take_back(&mut self) {
+        match self {
+            Self::Sqlite(lent, back) => lent.restore(back),
+            Self::Postgres(lent, back) => lent.restore(back),
+        }
+    }
+}
+
+impl Drop for Part<'_> {
+    fn drop(&mut self) {
+        self.take_back();
     }
 }
 
@@ -74,6 +177,13 @@ impl<C> Lent<C> {
         let (home, back) = oneshot::channel();
         let lent = Self { conn: Some(conn), fate: Fate::Sound, home: Some(home) };
         (lent, back)
+    }
+
+    fn restore(&mut self, back: &mut oneshot::Receiver<(C, Fate)>) {
+        if let Ok((conn, fate)) = back.try_recv() {
+            self.conn = Some(conn);
+            self.fate = fate;
+        }
     }
 
     pub(crate) fn parts(&mut self) -> Result<(&mut C, &mut Fate), Error> {

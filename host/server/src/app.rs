@@ -12,6 +12,7 @@ use crate::clock::{Clock, Moments};
 use crate::config::Settings;
 use crate::events::{self, Streams};
 use crate::geo::Geo;
+use crate::idempotency;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
@@ -98,6 +99,7 @@ impl App {
         }));
         app.spawn(networks::service::note_uses(app.clone()));
         events::start(&app);
+        idempotency::start(&app);
         servers::start(&app).await?;
         punishments::start(&app);
         Ok(app)

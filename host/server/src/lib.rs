@@ -11,6 +11,7 @@ pub mod economy;
 pub mod events;
 pub mod geo;
 pub mod http;
+pub mod idempotency;
 pub mod ids;
 pub mod matchmaking;
 pub mod modules;

@@ -55,7 +55,7 @@ pub(super) async fn run(
 }
 
 /// Runs a statement that steers the transaction.
-async fn control(conn: &mut SqliteConnection, sql: &'static str) -> sqlx::Result<()> {
+pub(crate) async fn control(conn: &mut SqliteConnection, sql: &'static str) -> sqlx::Result<()> {
     sqlx::query(sql).execute(conn).await.map(drop)
 }
 

@@ -10,13 +10,16 @@ use sqlx::{
     sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous},
 };
 
+pub(crate) use self::batch::control;
 pub(crate) use self::writer::Turn;
 use self::writer::Writer;
 use crate::{
     Error,
+    db::refuse_nested,
     pool::{Lendable, Limits, Pool},
     sql::{Answer, STATEMENTS, Want},
     tx::Lent,
+    unit,
 };
 
 /// How long to wait for another process that writes to the same file.
@@ -48,21 +51,42 @@ impl Target<'_> {
     ) -> Result<Answer<SqliteRow>, Error> {
         match self {
             Self::Read(pool) => {
+                let arguments = match unit::current() {
+                    Some(unit) => match unit.read_sqlite(sql, arguments, want).await? {
+                        Ok(answer) => return Ok(answer),
+                        Err(arguments) => arguments,
+                    },
+                    None => arguments,
+                };
                 let mut pooled = pool.acquire().await?;
                 let answer = run(pooled.conn()?, sql, arguments, want).await?;
                 pooled.release();
                 Ok(answer)
             }
-            Self::Write(writer) => writer.write(sql, arguments, want).await,
-            Self::Tx(lent) => {
-                let (conn, fate) = lent.parts()?;
-                let before = fate.begin();
-                let result = run(conn, sql, arguments, want).await;
-                fate.note(before, &result);
-                result
+            Self::Write(writer) => {
+                refuse_nested()?;
+                match unit::current() {
+                    Some(unit) => unit.write_sqlite(sql, arguments, want).await,
+                    None => writer.write(sql, arguments, want).await,
+                }
             }
+            Self::Tx(lent) => run_in(lent, sql, arguments, want).await,
         }
     }
+}
+
+/// A statement of the transaction that `lent` is in.
+pub(crate) async fn run_in(
+    lent: &mut Lent<SqliteConnection>,
+    sql: &'static str,
+    arguments: SqliteArguments,
+    want: Want,
+) -> Result<Answer<SqliteRow>, Error> {
+    let (conn, fate) = lent.parts()?;
+    let before = fate.begin();
+    let result = run(conn, sql, arguments, want).await;
+    fate.note(before, &result);
+    result
 }
 
 async fn run(

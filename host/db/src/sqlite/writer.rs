@@ -23,7 +23,6 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::batch;
 use crate::{
     Error,
-    db::refuse_nested,
     sql::{Answer, Want},
     tx::Lent,
 };
@@ -114,7 +113,6 @@ impl Writer {
         arguments: SqliteArguments,
         want: Want,
     ) -> Result<Answer<SqliteRow>, Error> {
-        refuse_nested()?;
         let (answer, answered) = oneshot::channel();
         self.queue(Job::Write(Write { sql, arguments, want, answer })).await?;
         answered.await.unwrap_or(Err(Error::Closed))

@@ -9,3 +9,4 @@ mod postgres;
 mod sqlite;
 mod transactions;
 mod types;
+mod unit;

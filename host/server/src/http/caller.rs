@@ -29,7 +29,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
+    pub(crate) async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
         let sent = parts.headers.get("x-service-api-key").map(axum::http::HeaderValue::as_bytes);
         let key = networks::service::authenticate(app, sent).await?;
         let remote = parts

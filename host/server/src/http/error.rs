@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug)]
 pub struct ApiError {
     status: StatusCode,
-    code: &'static str,
+    code: Cow<'static, str>,
     message: Cow<'static, str>,
     retry_after_secs: Option<u64>,
     cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
@@ -23,7 +23,12 @@ pub struct ApiError {
 impl ApiError {
     /// An error with a stable snake-case `code` and a sentence for a person.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code, message: message.into(), retry_after_secs: None, cause: None }
+        Self { status, code: code.into(), message: message.into(), retry_after_secs: None, cause: None }
+    }
+
+    /// One that was answered before and was written down.
+    pub(crate) fn again(status: StatusCode, code: String, message: String) -> Self {
+        Self { status, code: code.into(), message: message.into(), retry_after_secs: None, cause: None }
     }
 
     /// 400 with the given code.
@@ -74,8 +79,8 @@ impl ApiError {
     }
 
     /// Its stable code.
-    pub fn code(&self) -> &'static str {
-        self.code
+    pub fn code(&self) -> &str {
+        &self.code
     }
 
     /// Its sentence for a person.
@@ -92,7 +97,7 @@ impl ApiError {
     pub(super) fn render(&self, request_id: &str) -> Response {
         let body = ErrorBody {
             error: self.message.to_string(),
-            code: self.code.to_owned(),
+            code: self.code.to_string(),
             request_id: request_id.to_owned(),
         };
         let mut response = (self.status, Json(body)).into_response();

@@ -48,7 +48,9 @@ pub fn document() -> utoipa::openapi::OpenApi {
 pub fn router(app: &App) -> Router {
     let (routes, mut document) = rooms().split_for_parts();
     openapi::complete(&mut document);
+    let idempotency = crate::idempotency::Guard::new(app, &document);
     routes
+        .route_layer(from_fn_with_state(idempotency, crate::idempotency::layer))
         .merge(reference::router(&document))
         .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))
         .method_not_allowed_fallback(async || {

@@ -1,9 +1,11 @@
 //! The OpenAPI document: what is the same for all operations is said here once, the rest by each handler.
 
-use utoipa::openapi::path::Operation;
+use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{
-    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, ResponseBuilder,
+    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required,
+    ResponseBuilder,
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
 
@@ -36,12 +38,30 @@ pub(super) fn base() -> OpenApi {
 /// anything can be sent something wrong.
 pub(super) fn complete(document: &mut OpenApi) {
     for item in document.paths.paths.values_mut() {
+        if let Some(post) = item.post.as_mut().filter(|post| post.security.is_some()) {
+            add_idempotency_key(post);
+        }
         let operations =
             [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch, &mut item.head];
         for operation in operations.into_iter().flatten() {
             complete_operation(operation);
         }
     }
+}
+
+/// Every POST of a caller with a key may be sent again.
+fn add_idempotency_key(operation: &mut Operation) {
+    let text = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(255)).build();
+    let header = ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "Makes a retry safe: the same key with the same body has one effect and one answer for 24 hours.",
+        ))
+        .schema(Some(text))
+        .build();
+    operation.parameters.get_or_insert_default().push(RefOr::T(header));
 }
 
 fn complete_operation(operation: &mut Operation) {

@@ -66,6 +66,7 @@ struct ReadQuery {
     #[param(required = false, default = "global")]
     game_mode: Label,
     /// The periods that this day is in; absent: those that now is in.
+    #[param(inline)]
     period_start: Option<Day>,
     /// The periods of all days, the latest first, at most 1,000 values.
     #[serde(default)]
@@ -235,6 +236,7 @@ struct TopQuery {
     #[param(required = false)]
     period: Period,
     /// The period that this day is in; absent: the one that now is in.
+    #[param(inline)]
     period_start: Option<Day>,
 }
 

@@ -7,6 +7,7 @@ mod cli;
 mod economy;
 mod errors;
 mod events;
+mod idempotency;
 mod keys;
 mod matchmaking;
 mod modules;

@@ -190,7 +190,7 @@ on_both! {
         assert!(refused.body["error"].as_str().unwrap().contains("`amount`"));
         // None of the periods moved, not even the day that began.
         assert_eq!(values(&client, "farm/1", "").await, [
-            "crops WEEKLY 2027-03-08 1e300", "crops MONTHLY 2027-03-01 1e300", "crops LIFETIME 1970-01-01 1e300",
+            "crops WEEKLY 2027-03-08 1e+300", "crops MONTHLY 2027-03-01 1e+300", "crops LIFETIME 1970-01-01 1e+300",
         ]);
         add(&client, "farm/1", "crops", json!(-1e300)).await;
         client.post(path, body).await.expect(200);

@@ -1,0 +1,206 @@
+//! What one task writes as one transaction, on both databases.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use futures_util::FutureExt;
+use hub_db::{Db, Ended, Error, Opening, after_commit, is_uncommitted};
+use tokio::task::JoinSet;
+
+use crate::common::{Failure, on_both};
+
+const TABLES: [&str; 2] =
+    ["CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT NOT NULL)", "CREATE TABLE claims (id BIGINT PRIMARY KEY)"];
+
+/// Takes the claim `id`, unless it is taken.
+fn claim(id: i64) -> Opening {
+    Arc::new(move |tx| {
+        async move {
+            let taken = tx.query("INSERT INTO claims VALUES ($1) ON CONFLICT DO NOTHING").bind(id).execute().await?;
+            Ok(taken == 1)
+        }
+        .boxed()
+    })
+}
+
+async fn count(db: &Db, table: &str) -> i64 {
+    let sql = if table == "t" { "SELECT COUNT(*) FROM t" } else { "SELECT COUNT(*) FROM claims" };
+    let (count,): (i64,) = db.query(sql).one().await.unwrap();
+    count
+}
+
+async fn write(db: &Db, id: i64) -> Result<u64, Error> {
+    db.write("INSERT INTO t VALUES ($1, 0)").bind(id).execute().await
+}
+
+async fn in_transaction(db: &Db, id: i64) -> Result<u64, Error> {
+    db.transaction(async |mut tx| tx.query("INSERT INTO t VALUES ($1, 0)").bind(id).execute().await).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_its_task_writes_is_kept_together_or_not_at_all() {
+    on_both(async |fixture| {
+        fixture.set_up(&TABLES).await;
+        let db = &fixture.db;
+        for (id, keep) in [(1, false), (2, true)] {
+            let ended = db
+                .unit(
+                    claim(id),
+                    || async {
+                        assert!(!is_uncommitted().await);
+                        write(db, id * 10).await?;
+                        assert!(is_uncommitted().await);
+                        in_transaction(db, id * 10 + 1).await?;
+                        // It sees what it has written; nobody else does.
+                        assert_eq!(count(db, "t").await, 2);
+                        let other = db.clone();
+                        assert_eq!(tokio::spawn(async move { count(&other, "t").await }).await.unwrap(), 0);
+                        Ok::<_, Error>(())
+                    },
+                    |tx, done| {
+                        assert!(done.is_ok());
+                        async move {
+                            tx.query("UPDATE t SET n = 7").execute().await?;
+                            Ok(keep)
+                        }
+                        .boxed()
+                    },
+                )
+                .await
+                .unwrap();
+            assert!(matches!(ended, Ended::Settled(Ok(()))));
+            assert_eq!(count(db, "t").await, if keep { 2 } else { 0 });
+            assert_eq!(count(db, "claims").await, i64::from(keep));
+        }
+        let (sum,): (i64,) = db.query("SELECT CAST(sum(n) AS BIGINT) FROM t").one().await.unwrap();
+        assert_eq!(sum, 14);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_part_that_fails_is_undone_alone() {
+    on_both(async |fixture| {
+        fixture.set_up(&TABLES).await;
+        let db = &fixture.db;
+        let ended = db
+            .unit(
+                claim(1),
+                || async {
+                    write(db, 1).await.unwrap();
+                    assert!(write(db, 1).await.unwrap_err().is_unique_violation());
+                    let given_up = db
+                        .transaction(async |mut tx| {
+                            tx.query("INSERT INTO t VALUES (2, 0)").execute().await?;
+                            Err::<(), _>(Failure::GivenUp)
+                        })
+                        .await;
+                    assert!(matches!(given_up, Err(Failure::GivenUp)));
+                    let swallowed = db
+                        .transaction(async |mut tx| {
+                            let _ = tx.query("INSERT INTO t VALUES (1, 0)").execute().await;
+                            Ok::<_, Error>(())
+                        })
+                        .await;
+                    assert!(matches!(swallowed, Err(Error::Aborted)));
+                    in_transaction(db, 3).await.unwrap();
+                },
+                |_, ()| async { Ok(true) }.boxed(),
+            )
+            .await
+            .unwrap();
+        assert!(matches!(ended, Ended::Settled(())));
+        let rows: Vec<(i64,)> = db.query("SELECT id FROM t ORDER BY id").all().await.unwrap();
+        assert_eq!(rows, [(1,), (3,)]);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_those_with_the_same_claim_one_writes() {
+    on_both(async |fixture| {
+        fixture.set_up(&TABLES).await;
+        let mut tasks = JoinSet::new();
+        for id in 0..20 {
+            let db = fixture.db.clone();
+            tasks.spawn(async move {
+                let ended = db.unit(claim(1), || write(&db, id), |_, _| async { Ok(true) }.boxed()).await.unwrap();
+                u32::from(matches!(ended, Ended::Settled(Ok(1))))
+            });
+        }
+        assert_eq!(tasks.join_all().await.iter().sum::<u32>(), 1);
+        assert_eq!(count(&fixture.db, "t").await, 1);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_follows_follows_the_commit() {
+    on_both(async |fixture| {
+        fixture.set_up(&TABLES).await;
+        let db = &fixture.db;
+        let followed = Arc::new(AtomicU32::new(0));
+        let follow = async |by| {
+            let (followed, db) = (Arc::clone(&followed), db.clone());
+            after_commit(async move {
+                let there = u32::try_from(count(&db, "t").await).unwrap();
+                followed.fetch_add(by * there.max(1), Ordering::SeqCst);
+            })
+            .await;
+        };
+        for (id, keep) in [(1, true), (2, false)] {
+            let work = || async {
+                // Nothing is written yet, so it is done at once.
+                follow(1).await;
+                write(db, id).await.unwrap();
+                follow(100).await;
+            };
+            db.unit(claim(id), work, |_, ()| async move { Ok(keep) }.boxed()).await.unwrap();
+        }
+        assert_eq!(followed.load(Ordering::SeqCst), 102);
+        follow(1000).await;
+        assert_eq!(followed.load(Ordering::SeqCst), 1102);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_opened_for_work_that_only_reads() {
+    on_both(async |fixture| {
+        fixture.set_up(&TABLES).await;
+        let db = &fixture.db;
+        let ended = db.unit(claim(1), || count(db, "t"), |_, _| async { Ok(true) }.boxed()).await.unwrap();
+        assert!(matches!(ended, Ended::Untouched(0)));
+        assert_eq!(count(db, "claims").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_is_dropped_leaves_nothing_and_holds_nobody_up() {
+    on_both(async |fixture| {
+        fixture.set_up(&TABLES).await;
+        let db = fixture.db.clone();
+        let (wrote, written) = tokio::sync::oneshot::channel();
+        let wrote = parking_lot::Mutex::new(Some(wrote));
+        let task = tokio::spawn(async move {
+            let work = || async {
+                db.transaction(async |mut tx| {
+                    tx.query("INSERT INTO t VALUES (1, 0)").execute().await?;
+                    let _ = wrote.lock().take().unwrap().send(());
+                    std::future::pending::<Result<(), Error>>().await
+                })
+                .await
+            };
+            db.unit(claim(1), work, |_, _| async { Ok(true) }.boxed()).await.unwrap();
+        });
+        written.await.unwrap();
+        task.abort();
+        assert!(task.await.unwrap_err().is_cancelled());
+        assert_eq!(write(&fixture.db, 1).await.unwrap(), 1);
+        assert_eq!(count(&fixture.db, "claims").await, 0);
+    })
+    .await;
+}

@@ -1,0 +1,66 @@
+//! An answer that can be given again.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt as _;
+use sqlx::FromRow;
+
+use crate::http::error::ApiError;
+
+/// Says that an answer is a repeat.
+static REPLAYED: &str = "idempotency-replayed";
+
+/// As it is written down. An error is kept as such: its repeat carries the id of the repeating request.
+#[derive(Clone, Debug, Default, FromRow)]
+pub(super) struct Answer {
+    pub(super) status: i64,
+    pub(super) content_type: Option<String>,
+    /// The code of an error, whose sentence is the body.
+    pub(super) error_code: Option<String>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    /// Reads a response to its end.
+    pub(super) async fn of(response: Response) -> Result<(Self, Response), ApiError> {
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.map_err(ApiError::internal)?.to_bytes();
+        let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let status = i64::from(parts.status.as_u16());
+        let answer = match parts.extensions.get::<ApiError>() {
+            Some(error) => Self {
+                status,
+                content_type: None,
+                error_code: Some(error.code().to_owned()),
+                body: error.message().as_bytes().to_vec(),
+            },
+            None => {
+                Self { status, content_type: content_type.map(str::to_owned), error_code: None, body: bytes.to_vec() }
+            }
+        };
+        Ok((answer, Response::from_parts(parts, Body::from(bytes))))
+    }
+
+    /// Whether a repeat is to get it, too; else it is tried again.
+    pub(super) fn is_final(&self) -> bool {
+        self.status < 500 && ![401, 403, 405, 408, 413, 429].contains(&self.status)
+    }
+
+    /// The answer, given again.
+    pub(super) fn replay(self) -> Response {
+        let status = u16::try_from(self.status).ok().and_then(|status| StatusCode::from_u16(status).ok());
+        let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = match self.error_code {
+            Some(code) => {
+                ApiError::again(status, code, String::from_utf8_lossy(&self.body).into_owned()).into_response()
+            }
+            None => (status, Body::from(self.body)).into_response(),
+        };
+        if let Some(value) = self.content_type.and_then(|text| HeaderValue::try_from(text).ok()) {
+            response.headers_mut().insert(header::CONTENT_TYPE, value);
+        }
+        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+        response
+    }
+}

@@ -1,0 +1,177 @@
+//! Around every route: looks a key up, has the work done once, gives the answer again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{Method, request::Parts};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
+use hub_db::Ended;
+use parking_lot::Mutex;
+use sha2::{Digest as _, Sha256};
+use utoipa::openapi::OpenApi;
+
+use crate::app::App;
+use crate::http::caller::Caller;
+use crate::http::error::ApiError;
+use crate::idempotency::answer::Answer;
+use crate::idempotency::body::Spooled;
+use crate::idempotency::store::{self, Use};
+use crate::idempotency::turns::Turns;
+use crate::idempotency::{ONE_TRANSACTION, forgotten};
+use crate::networks::Scope;
+
+/// The longest key.
+const LONGEST: usize = 255;
+
+/// What the layer needs to know.
+#[derive(Clone)]
+pub(crate) struct Guard {
+    app: App,
+    turns: Turns,
+    /// The scopes of each POST: a repeat needs them as the first did.
+    scopes: Arc<HashMap<String, Vec<Scope>>>,
+}
+
+impl Guard {
+    /// A guard for the routes of `document`.
+    pub(crate) fn new(app: &App, document: &OpenApi) -> Self {
+        let posts = document.paths.paths.iter().filter_map(|(path, item)| {
+            let security = serde_json::to_value(item.post.as_ref()?.security.as_ref()?).ok()?;
+            let scopes = security.as_array()?.iter().filter_map(|one| one["apiKey"].as_array()).flatten();
+            Some((path.clone(), scopes.filter_map(|scope| scope.as_str()?.parse().ok()).collect()))
+        });
+        Self { app: app.clone(), turns: Turns::default(), scopes: Arc::new(posts.collect()) }
+    }
+}
+
+/// See the module.
+pub(crate) async fn layer(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    if request.method() != Method::POST || !request.headers().contains_key("idempotency-key") {
+        return next.run(request).await;
+    }
+    guarded(&guard, request, next).await.unwrap_or_else(ApiError::into_response)
+}
+
+async fn guarded(guard: &Guard, request: Request, next: Next) -> Result<Response, ApiError> {
+    let route = request.extensions().get::<MatchedPath>().map_or(String::new(), |path| path.as_str().to_owned());
+    let (parts, body) = request.into_parts();
+    // A route that takes no key, or not this one, says so itself.
+    let Some(scopes) = guard.scopes.get(&route) else { return Ok(next.run(Request::from_parts(parts, body)).await) };
+    let Ok(caller) = Caller::identify(&parts, &guard.app).await else {
+        return Ok(next.run(Request::from_parts(parts, body)).await);
+    };
+    if caller.require(scopes).is_err() {
+        return Ok(next.run(Request::from_parts(parts, body)).await);
+    }
+    let key = key_of(&parts)?;
+    let mut digest = Sha256::new();
+    let target = parts.uri.path_and_query().map_or("", |target| target.as_str());
+    digest.update(target.len().to_be_bytes());
+    digest.update(target);
+    let body = Spooled::read(body, &mut digest).await?;
+    let now = guard.app.clock.now();
+    let of = Use {
+        network: caller.network,
+        key,
+        fingerprint: digest.finalize().to_vec(),
+        at: now,
+        forgotten: forgotten(now),
+    };
+    let _turn = guard.turns.take(of.network, &of.key).await;
+    loop {
+        if let Some(kept) = store::find(&guard.app.db, &of).await? {
+            if kept.fingerprint != of.fingerprint {
+                return Err(ApiError::bad_request(
+                    "idempotency_mismatch",
+                    "This Idempotency-Key was used for another path or body in the last 24 hours; a new request needs a \
+                     new key.",
+                ));
+            }
+            return Ok(kept.answer.replay());
+        }
+        let attempt = Attempt { app: &guard.app, of: &of, parts: &parts, body: &body, next: &next };
+        let together = ONE_TRANSACTION.iter().any(|beginning| route.starts_with(beginning));
+        let done = if together { attempt.in_one_transaction().await? } else { attempt.alone().await? };
+        // None where another hub node was quicker: its answer counts.
+        if let Some(response) = done {
+            return Ok(response);
+        }
+    }
+}
+
+fn key_of(parts: &Parts) -> Result<String, ApiError> {
+    let mut sent = parts.headers.get_all("idempotency-key").iter();
+    match (sent.next().and_then(|value| value.to_str().ok()), sent.next()) {
+        (Some(key), None) if (1..=LONGEST).contains(&key.len()) => Ok(key.to_owned()),
+        _ => Err(ApiError::invalid(format!(
+            "The header Idempotency-Key must be there once, with 1 to {LONGEST} printable ASCII characters."
+        ))),
+    }
+}
+
+/// One attempt at the work.
+struct Attempt<'a> {
+    app: &'a App,
+    of: &'a Use,
+    parts: &'a Parts,
+    body: &'a Spooled,
+    next: &'a Next,
+}
+
+impl Attempt<'_> {
+    async fn run(&self) -> Result<(Answer, Response), ApiError> {
+        let body = self.body.body().await.map_err(ApiError::internal)?;
+        Answer::of(self.next.clone().run(Request::from_parts(self.parts.clone(), body)).await).await
+    }
+
+    /// Does the work, then writes the answer down.
+    async fn alone(&self) -> Result<Option<Response>, ApiError> {
+        let (answer, response) = self.run().await?;
+        self.keep(&answer, response).await
+    }
+
+    async fn keep(&self, answer: &Answer, response: Response) -> Result<Option<Response>, ApiError> {
+        let mine = !answer.is_final() || store::keep(&self.app.db, self.of, answer).await?;
+        Ok(mine.then_some(response))
+    }
+
+    /// Does the work in one transaction with taking the key and writing the answer down.
+    async fn in_one_transaction(&self) -> Result<Option<Response>, ApiError> {
+        let claimed = self.of.clone();
+        let opening: hub_db::Opening = Arc::new(move |tx| {
+            let of = claimed.clone();
+            async move { store::claim(tx, &of).await }.boxed()
+        });
+        // The response itself cannot be shared between threads, as the closing would have to.
+        let response = Mutex::new(None);
+        let work = || async {
+            let (answer, done) = self.run().await?;
+            *response.lock() = Some(done);
+            Ok::<_, ApiError>(answer)
+        };
+        let ended = self
+            .app
+            .db
+            .unit(opening, work, |tx, done: &Result<Answer, ApiError>| {
+                let (of, answer) = (self.of.clone(), done.as_ref().ok().filter(|answer| answer.is_final()).cloned());
+                async move {
+                    if let Some(answer) = &answer {
+                        store::answer(tx, &of, answer).await?;
+                    }
+                    Ok(answer.is_some())
+                }
+                .boxed()
+            })
+            .await?;
+        let (answer, settled) = match ended {
+            Ended::Refused => return Ok(None),
+            Ended::Settled(answer) => (answer?, true),
+            Ended::Untouched(answer) => (answer?, false),
+        };
+        let Some(response) = response.into_inner() else { return Ok(None) };
+        if settled { Ok(Some(response)) } else { self.keep(&answer, response).await }
+    }
+}

@@ -1,0 +1,160 @@
+//! Retries that are safe.
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Client, Hub, on_both};
+
+const PLAYER: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
+
+async fn post(client: &Client, key: &str, path: &str, body: &Value) -> Answer {
+    let request = client.request(reqwest::Method::POST, path).header("Idempotency-Key", key);
+    client.send(request.json(body)).await
+}
+
+fn ban(reason: &str) -> Value {
+    json!({"playerUuid": PLAYER, "playerName": "Steve", "type": "BAN", "reason": reason})
+}
+
+const CREATE: &str = "/api/plugin/punishments/create";
+
+async fn history(client: &Client) -> usize {
+    let path = format!("/api/plugin/punishments/player/{PLAYER}/history");
+    client.get(&path).await.expect(200).as_array().unwrap().len()
+}
+
+fn replayed(answer: &Answer) -> bool {
+    answer.headers.get("idempotency-replayed").is_some_and(|value| value == "true")
+}
+
+on_both! {
+    async fn a_repeat_gets_the_same_answer_and_has_no_effect(hub: Hub) {
+        let owner = hub.network().await;
+        let mut events = owner.events(None, None).await;
+        let first = post(&owner, "a", CREATE, &ban("x")).await;
+        first.expect(200);
+        assert!(!replayed(&first));
+        hub.advance_ms(60_000);
+        let again = post(&owner, "a", CREATE, &ban("x")).await;
+        assert_eq!(again.expect(200), &first.body);
+        assert!(replayed(&again));
+        assert_eq!(again.headers["content-type"], first.headers["content-type"]);
+        assert_eq!(history(&owner).await, 1);
+        // One effect, one event; the next is that of the next effect.
+        assert_eq!(events.next_named("PUNISHMENT").await.data["punishment"]["reason"], "x");
+        post(&owner, "b", CREATE, &ban("y")).await.expect(200);
+        assert_eq!(events.next_named("PUNISHMENT").await.data["punishment"]["reason"], "y");
+    }
+
+    async fn repeats_at_once_have_one_effect(hub: Hub) {
+        let owner = hub.network().await;
+        let body = ban("x");
+        let answers = futures_util::future::join_all((0..20).map(|_| post(&owner, "a", CREATE, &body))).await;
+        for answer in &answers {
+            assert_eq!(answer.expect(200), &answers[0].body);
+        }
+        assert_eq!(answers.iter().filter(|answer| !replayed(answer)).count(), 1);
+        assert_eq!(history(&owner).await, 1);
+    }
+
+    async fn another_body_or_path_is_refused(hub: Hub) {
+        let owner = hub.network().await;
+        post(&owner, "a", CREATE, &ban("x")).await.expect(200);
+        post(&owner, "a", CREATE, &ban("y")).await.expect_error(400, "idempotency_mismatch");
+        post(&owner, "a", "/api/plugin/punishments/create-by-name", &ban("x")).await
+            .expect_error(400, "idempotency_mismatch");
+        post(&owner, "a", &format!("{CREATE}?x=1"), &ban("x")).await.expect_error(400, "idempotency_mismatch");
+        assert_eq!(history(&owner).await, 1);
+    }
+
+    async fn keys_of_networks_are_apart(hub: Hub) {
+        let (one, other) = (hub.network().await, hub.network().await);
+        post(&one, "a", CREATE, &ban("x")).await.expect(200);
+        assert!(!replayed(&post(&other, "a", CREATE, &ban("y")).await));
+        assert_eq!(history(&other).await, 1);
+    }
+
+    async fn errors_are_repeated_with_the_repeat_s_own_id(hub: Hub) {
+        let owner = hub.network().await;
+        let wrong = json!({"type": "NONSENSE"});
+        let first = post(&owner, "a", CREATE, &wrong).await;
+        first.expect_error(400, "invalid_request");
+        let again = post(&owner, "a", CREATE, &wrong).await;
+        again.expect_error(400, "invalid_request");
+        assert!(replayed(&again));
+        assert_eq!(again.body["error"], first.body["error"]);
+        assert_ne!(again.body["requestId"], first.body["requestId"]);
+    }
+
+    async fn a_day_later_the_key_is_new(hub: Hub) {
+        let owner = hub.network().await;
+        post(&owner, "a", CREATE, &ban("x")).await.expect(200);
+        hub.advance_ms(24 * 3_600_000 - 1);
+        assert!(replayed(&post(&owner, "a", CREATE, &ban("x")).await));
+        hub.advance_ms(1);
+        assert!(!replayed(&post(&owner, "a", CREATE, &ban("x")).await));
+        assert!(replayed(&post(&owner, "a", CREATE, &ban("x")).await));
+        assert_eq!(history(&owner).await, 2);
+    }
+
+    async fn a_repeat_needs_the_permission(hub: Hub) {
+        let owner = hub.network().await;
+        let reader = owner.key_with(&["servers:read"]).await;
+        let body = json!({"name": "n", "scopes": ["plugin"]});
+        post(&reader, "a", "/api/manage/keys", &body).await.expect_error(403, "forbidden_scope");
+        let made = post(&owner, "a", "/api/manage/keys", &body).await;
+        made.expect(201);
+        assert!(!replayed(&made));
+        post(&reader, "a", "/api/manage/keys", &body).await.expect_error(403, "forbidden_scope");
+        post(&hub.stranger(), "a", "/api/manage/keys", &body).await.expect_error(401, "unauthenticated");
+        let again = post(&owner, "a", "/api/manage/keys", &body).await;
+        assert_eq!(again.expect(201), &made.body);
+    }
+
+    async fn a_restart_forgets_no_answer(hub: Hub) {
+        let key = hub.network().await.key.unwrap();
+        let first = post(&hub.with_key(&key), "a", CREATE, &ban("x")).await;
+        let hub: Hub = hub.restart(std::time::Duration::ZERO).await;
+        let again = post(&hub.with_key(&key), "a", CREATE, &ban("x")).await;
+        assert_eq!(again.expect(200), &first.body);
+        assert!(replayed(&again));
+    }
+
+    async fn effects_outside_the_database_happen_once_too(hub: Hub) {
+        let owner = hub.network().await;
+        let mut events = owner.events(None, None).await;
+        let line = json!({"playerUuid": PLAYER, "playerName": "Steve", "message": "one", "serverId": "lobby-1",
+            "serverType": "lobby"});
+        post(&owner, "a", "/api/plugin/chat", &line).await.expect(204);
+        let again = post(&owner, "a", "/api/plugin/chat", &line).await;
+        again.expect(204);
+        assert!(replayed(&again));
+        let mut other = line.clone();
+        other["message"] = json!("two");
+        post(&owner, "b", "/api/plugin/chat", &other).await.expect(204);
+        assert_eq!(events.next_named("CHAT").await.data["message"], "one");
+        assert_eq!(events.next_named("CHAT").await.data["message"], "two");
+    }
+
+    async fn a_key_that_is_none_is_refused(hub: Hub) {
+        let owner = hub.network().await;
+        for key in ["", "ä", &"x".repeat(256)] {
+            post(&owner, key, CREATE, &ban("x")).await.expect_error(400, "invalid_request");
+        }
+        let twice = owner.request(reqwest::Method::POST, CREATE).header("Idempotency-Key", "a");
+        owner.send(twice.header("Idempotency-Key", "b").json(&ban("x"))).await.expect_error(400, "invalid_request");
+        assert_eq!(history(&owner).await, 0);
+    }
+
+    async fn a_large_body_is_told_from_another(hub: Hub) {
+        let owner = hub.network().await;
+        let upload = async |bytes: Vec<u8>| {
+            let request = owner.request(reqwest::Method::POST, "/api/manage/modules?name=big");
+            owner.send(request.header("Idempotency-Key", "a").body(bytes)).await
+        };
+        let mut bytes = vec![7; 3 * 1024 * 1024];
+        upload(bytes.clone()).await.expect_error(400, "invalid_module");
+        assert!(replayed(&upload(bytes.clone()).await));
+        bytes[2_500_000] = 8;
+        upload(bytes).await.expect_error(400, "idempotency_mismatch");
+    }
+}

@@ -1,0 +1,63 @@
+-- One job for wrk, named by the environment: JOB (see below) and, for the hub, KEY.
+
+local job, key = os.getenv("JOB"), os.getenv("KEY")
+local players = 1000
+local headers = { ["Content-Type"] = "application/json", ["X-Service-Api-Key"] = key }
+
+local function player()
+  return string.format("%08x-0000-4000-8000-000000000000", math.random(players))
+end
+
+local document = '{\\"coins\\":12,\\"items\\":[\\"sword\\",\\"bow\\"],\\"spawn\\":{\\"x\\":1,\\"y\\":64,\\"z\\":-7}}'
+
+local function server()
+  return string.format("game-%02d", math.random(20))
+end
+
+local jobs = {
+  ["text"] = function() return wrk.format("GET", "/text") end,
+  ["read"] = function() return wrk.format("GET", "/entries/" .. player()) end,
+  ["write"] = function() return wrk.format("PUT", "/entries/" .. player(), headers, document) end,
+  ["data-get"] = function()
+    return wrk.format("GET", "/api/plugin/players/" .. player() .. "/data/global/inventory", headers)
+  end,
+  ["data-put"] = function()
+    return wrk.format("PUT", "/api/plugin/players/" .. player() .. "/data/global/inventory", headers,
+      '{"data":"' .. document .. '"}')
+  end,
+  ["modify"] = function()
+    return wrk.format("POST", "/api/plugin/economy/player/" .. player() .. "/currencies/modify", headers,
+      '{"currency":"coins","amount":0.25,"reason":"load"}')
+  end,
+  ["increment"] = function()
+    return wrk.format("POST", "/api/plugin/economy/player/" .. player() .. "/statistics/increment", headers,
+      '{"name":"kills","gameMode":"global","amount":1}')
+  end,
+  ["heartbeat"] = function()
+    return wrk.format("POST", "/api/plugin/servers/heartbeat", headers,
+      '{"serverId":"' .. server() .. '","serverType":"game","gameState":"WAITING","playersToStart":0,"worlds":[]}')
+  end,
+  ["find"] = function()
+    return wrk.format("POST", "/api/plugin/matchmaking/find", headers,
+      '{"playerUuid":"' .. player() .. '","playerName":"Steve","serverType":"game","region":"EUROPE"}')
+  end,
+}
+
+function setup(thread)
+  thread:set("seed", math.random(1000000))
+end
+
+function init()
+  math.randomseed(seed or 1)
+end
+
+function request()
+  return jobs[job]()
+end
+
+function done(summary, latency)
+  local seconds = summary.duration / 1000000
+  local errors = summary.errors
+  io.write(string.format("RESULT %.0f %.2f %.2f %d\n", summary.requests / seconds, latency:percentile(50) / 1000,
+    latency:percentile(99) / 1000, errors.status + errors.connect + errors.read + errors.write + errors.timeout))
+end
