@@ -283,6 +283,17 @@ on_both! {
         assert!(sum >= Decimal::from(25) && sum <= Decimal::from(30), "{sum}");
     }
 
+    async fn a_change_that_is_sent_again_is_made_once(hub: Hub) {
+        let client = hub.network().await;
+        for _ in 0..3 {
+            let body = json!({"currency": "coins", "amount": 5});
+            let request = client.request(Method::POST, "/api/plugin/economy/farm/1/currencies/modify");
+            let changed = client.send(request.header("Idempotency-Key", "sale-1").json(&body)).await;
+            assert_eq!(changed.expect(200), &json!({"currencyName": "coins", "balance": 5}));
+        }
+        assert_eq!(ledger(&client, "farm/1", "").await["total"], 1);
+    }
+
     async fn the_books_always_add_up(hub: Hub) {
         let client = hub.network().await;
         let mut runner = TestRunner::deterministic();

@@ -192,6 +192,12 @@ on_both! {
         assert_eq!(values(&client, "farm/1", "").await, [
             "crops WEEKLY 2027-03-08 1e+300", "crops MONTHLY 2027-03-01 1e+300", "crops LIFETIME 1970-01-01 1e+300",
         ]);
+        // Nor do they with a key that makes one transaction of it.
+        for _ in 0..2 {
+            let request = client.request(reqwest::Method::POST, path).header("Idempotency-Key", "harvest-1");
+            assert_eq!(client.send(request.json(&body)).await.status, 400);
+        }
+        assert_eq!(values(&client, "farm/1", "").await.len(), 3);
         add(&client, "farm/1", "crops", json!(-1e300)).await;
         client.post(path, body).await.expect(200);
     }
