@@ -8,7 +8,7 @@ use hub_db::Db;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Moments};
 use crate::config::Settings;
 use crate::events::{self, Streams};
 use crate::geo::Geo;
@@ -16,6 +16,7 @@ use crate::idempotency;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
+use crate::players::PlayerRegions;
 use crate::punishments;
 use crate::servers::{self, Presence};
 use crate::transfers;
@@ -42,6 +43,8 @@ pub struct AppState {
     pub settings: Settings,
     /// Where time comes from.
     pub clock: Clock,
+    /// Puts what happens in an order.
+    pub moments: Moments,
     /// Where identifiers, secrets and seeds come from.
     pub ids: Ids,
     /// Where the truth is.
@@ -56,6 +59,8 @@ pub struct AppState {
     pub keys: KeyCache,
     /// Who is online.
     pub presence: Presence,
+    /// Where players are routed from, as far as it was asked lately.
+    pub player_regions: PlayerRegions,
     /// The networks' modules.
     pub modules: Modules,
     /// Where snapshots of worlds are.
@@ -84,6 +89,7 @@ impl App {
         let app = Self(Arc::new(AppState {
             settings,
             clock,
+            moments: Moments::default(),
             ids,
             db,
             bus,
@@ -91,6 +97,7 @@ impl App {
             streams: Streams::default(),
             keys: KeyCache::default(),
             presence: Presence::default(),
+            player_regions: PlayerRegions::default(),
             modules,
             snapshots,
             stop: CancellationToken::new(),

@@ -29,6 +29,7 @@ fn rooms() -> OpenApiRouter<App> {
         .merge(crate::chat::router())
         .merge(crate::collections::router())
         .merge(crate::config_documents::router())
+        .merge(crate::economy::router())
         .merge(crate::events::router())
         .merge(crate::localization::router())
         .merge(crate::matchmaking::router())
@@ -39,6 +40,10 @@ fn rooms() -> OpenApiRouter<App> {
         .merge(crate::servers::router())
         .merge(crate::transfers::router())
         .merge(crate::worlds::router())
+        .merge(crate::players::router())
+        .merge(crate::punishments::router())
+        .merge(crate::servers::router())
+        .merge(crate::statistics::router())
         .merge(public::router())
 }
 

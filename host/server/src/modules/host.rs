@@ -3,17 +3,18 @@
 use std::collections::HashMap;
 
 use hub_sandbox::contract::HostError;
-use hub_sandbox::contract::players::{Location, PermissionState, Punishment, PunishmentFilter};
+use hub_sandbox::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
 use hub_sandbox::{BoxFuture, Host, HostAnswer, HostCall};
 use parking_lot::Mutex;
 
 use crate::app::{App, WeakApp};
+use crate::economy::{self, Amount};
 use crate::modules::service::key_value as store;
 use crate::modules::store::key_value::Owner;
 use crate::permissions::{self, Context, World};
 use crate::punishments::{self, Subject};
-use crate::servers;
-use crate::values::{Identifier, NetworkId};
+use crate::values::{Identifier, Label, NetworkId};
+use crate::{servers, statistics};
 
 /// The most players that are named of one server or world.
 const MAX_PLAYERS: usize = 200;
@@ -59,6 +60,14 @@ impl ModuleHost {
             // As in a network where nobody has a statistic or a balance.
             HostCall::Statistics { players, .. } => HostAnswer::Statistics(vec![None; players.len()]),
             HostCall::Balance { .. } => HostAnswer::Balance(None),
+            HostCall::Statistics { players, name, game_mode, period } => {
+                HostAnswer::Statistics(statistics(&app, self.network, players, name, game_mode, *period).await?)
+            }
+            HostCall::Balance { player, currency } => {
+                HostAnswer::Balance(balance(&app, self.network, player, currency).await?)
+            }
+            // As in a network where nobody has a permission.
+            HostCall::Permission { .. } => HostAnswer::Permission(PermissionState::Undefined),
         })
     }
 }
@@ -107,6 +116,33 @@ async fn permission(
     })?;
     Ok(may
         .map_or(PermissionState::Undefined, |may| if may { PermissionState::Granted } else { PermissionState::Denied }))
+/// One statistic of each player. What is no UUID, no name of a statistic or no game mode has none.
+async fn statistics(
+    app: &App,
+    network: NetworkId,
+    players: &[String],
+    name: &str,
+    game_mode: &str,
+    period: Period,
+) -> Result<Vec<Option<f64>>, HostError> {
+    let (Ok(name), Ok(game_mode)) = (name.parse(), Label::try_from(game_mode.to_owned())) else {
+        return Ok(vec![None; players.len()]);
+    };
+    let players: Vec<_> = players.iter().map(|player| player.parse().ok()).collect();
+    let found = statistics::service::of_players(app, network, &players, game_mode, name, period.into()).await;
+    found.map_err(|error| unavailable(network, &error))
+}
+
+/// What a player has of a currency, in ten-thousandths. What is no UUID has nothing.
+async fn balance(app: &App, network: NetworkId, player: &str, currency: &str) -> Result<Option<i64>, HostError> {
+    let (Ok(player), Ok(currency)) = (player.parse(), currency.parse()) else { return Ok(None) };
+    let balance = economy::service::balance(app, network, &crate::owner::Owner::player(player), &currency).await;
+    Ok(balance.map_err(|error| unavailable(network, &error))?.map(Amount::ten_thousandths))
+}
+
+fn unavailable(network: NetworkId, error: &hub_db::Error) -> HostError {
+    tracing::warn!(%network, %error, "what a module asked for could not be read");
+    HostError::Unavailable
 }
 
 /// Where a player is. What is no UUID is nobody's.

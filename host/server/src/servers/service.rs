@@ -10,7 +10,7 @@ use crate::geo::{Place, Region};
 use crate::http::error::ApiError;
 use crate::networks;
 use crate::networks::service::NetworksError;
-use crate::punishments;
+use crate::players;
 use crate::servers::model::{Heartbeat, Location, Registered, Registration};
 use crate::servers::presence::{Server, Unplaced};
 use crate::servers::saving::save;
@@ -125,6 +125,7 @@ pub(super) async fn join(
     name: Option<Identifier>,
 ) -> Result<(), ServersError> {
     let (seen, at) = (name.clone(), server.clone());
+    let said = name.clone();
     app.presence
         .with(network, |presence| presence.join(&server, player, name, app.clock.now()))
         .map_err(|_| ServersError::NotOnline(server))?;
@@ -139,6 +140,7 @@ pub(super) async fn join(
         // The next join notes it.
         tracing::warn!(%network, %error, "the name of a player who joined was not noted");
     }
+    players::service::note_join(app, network, player, said.as_ref()).await;
     Ok(())
 }
 
@@ -177,6 +179,16 @@ pub(super) async fn leave(
     }
     app.presence.with(network, |presence| presence.leave(player, server));
     Ok(save(app, network).await?)
+    let gone = app.presence.with(network, |presence| {
+        let there = presence.locate(player, app.clock.now()).is_some();
+        presence.leave(player, server);
+        there && presence.locate(player, app.clock.now()).is_none()
+    });
+    save(app, network).await?;
+    if gone {
+        players::service::note_leave(app, network, player).await;
+    }
+    Ok(())
 }
 
 /// The players online, on servers of one type or on all, by server and then by UUID.
