@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::clock::{Clock, Moments};
 use crate::config::Settings;
+use crate::control::{self, Control};
 use crate::events::{self, Streams};
 use crate::geo::Geo;
 use crate::idempotency;
@@ -17,6 +18,7 @@ use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
 use crate::players::PlayerRegions;
+use crate::networks::{self, KeyCache, Watch};
 use crate::punishments;
 use crate::servers::{self, Presence};
 use crate::transfers;
@@ -57,10 +59,14 @@ pub struct AppState {
     pub streams: Streams,
     /// Keys that were looked up lately.
     pub keys: KeyCache,
+    /// Answers that outlive their request.
+    pub watch: Watch,
     /// Who is online.
     pub presence: Presence,
     /// Where players are routed from, as far as it was asked lately.
     pub player_regions: PlayerRegions,
+    /// Node agents, and what is asked of servers.
+    pub control: Control,
     /// The networks' modules.
     pub modules: Modules,
     /// Where snapshots of worlds are.
@@ -96,14 +102,18 @@ impl App {
             geo,
             streams: Streams::default(),
             keys: KeyCache::default(),
+            watch: Watch::default(),
             presence: Presence::default(),
             player_regions: PlayerRegions::default(),
+            control: Control::default(),
             modules,
             snapshots,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }));
         app.spawn(networks::service::note_uses(app.clone()));
+        app.spawn(networks::watch::keep(app.clone()));
+        control::start(&app);
         events::start(&app);
         idempotency::start(&app);
         servers::start(&app).await?;

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::clock::{Millis, millis};
+use crate::control;
 use crate::geo::{Place, Region};
 use crate::http::error::ApiError;
 use crate::networks;
@@ -208,6 +209,8 @@ pub(super) struct Record {
     pub(super) live: Option<LiveServer>,
     /// Its event stream is open.
     pub(super) connected: bool,
+    /// What its node agent says.
+    pub(super) control: Option<control::Report>,
 }
 
 fn record(app: &App, network: NetworkId, mut registered: Registered) -> Record {
@@ -220,7 +223,8 @@ fn record(app: &App, network: NetworkId, mut registered: Registered) -> Record {
         Some(server.snapshot())
     });
     let connected = app.bus.is_connected(network.0.as_u128(), id.as_str());
-    Record { registered, live, connected }
+    let control = control::service::report(app, network, &id);
+    Record { registered, live, connected, control }
 }
 
 /// Which servers a list shall have; what is none does not count.

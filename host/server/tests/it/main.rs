@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, unreachable_pub)]
 
+mod agent;
 mod chat;
 mod cli;
 mod collections;
 mod config_documents;
 mod economy;
+mod control;
 mod errors;
 mod events;
 mod idempotency;
