@@ -9,9 +9,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::clock::{Clock, Moments};
+use crate::artifacts::Links;
+use crate::clock::Clock;
 use crate::config::Settings;
 use crate::control::{self, Control};
 use crate::events::{self, Streams};
+use crate::files::Files;
 use crate::geo::Geo;
 use crate::idempotency;
 use crate::ids::Ids;
@@ -22,6 +25,7 @@ use crate::networks::{self, KeyCache, Watch};
 use crate::punishments;
 use crate::servers::{self, Presence};
 use crate::transfers;
+use crate::waitlist::{self, Waitlist};
 use crate::worlds::{self, SnapshotStore};
 
 /// A cheap handle on the one [`AppState`].
@@ -55,6 +59,10 @@ pub struct AppState {
     pub bus: Bus,
     /// Where addresses are.
     pub geo: Geo,
+    /// Where large files are.
+    pub files: Files,
+    /// Download links.
+    pub links: Links,
     /// Event streams that are open.
     pub streams: Streams,
     /// Keys that were looked up lately.
@@ -71,6 +79,8 @@ pub struct AppState {
     pub modules: Modules,
     /// Where snapshots of worlds are.
     pub snapshots: SnapshotStore,
+    /// What the waitlist keeps in memory.
+    pub waitlist: Waitlist,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -92,6 +102,8 @@ impl App {
         let bus = Bus::new(BusConfig::new(ids.seed()));
         let modules = Modules::open(&settings, &ids)?;
         let snapshots = SnapshotStore::open(&settings)?;
+        let files = Files::open(&settings.data)?;
+        let waitlist = Waitlist::open(&settings)?;
         let app = Self(Arc::new(AppState {
             settings,
             clock,
@@ -100,6 +112,8 @@ impl App {
             db,
             bus,
             geo,
+            files,
+            links: Links::default(),
             streams: Streams::default(),
             keys: KeyCache::default(),
             watch: Watch::default(),
@@ -108,6 +122,7 @@ impl App {
             control: Control::default(),
             modules,
             snapshots,
+            waitlist,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }));
@@ -120,6 +135,7 @@ impl App {
         punishments::start(&app);
         transfers::start(&app);
         worlds::start(&app);
+        waitlist::start(&app);
         Ok(app)
     }
 

@@ -3,6 +3,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod app;
+pub mod artifacts;
 pub mod chat;
 pub mod cli;
 pub mod clock;
@@ -12,6 +13,7 @@ pub mod config_documents;
 pub mod economy;
 pub mod control;
 pub mod events;
+pub mod files;
 pub mod geo;
 pub mod http;
 pub mod idempotency;
@@ -32,4 +34,5 @@ pub mod punishments;
 pub mod servers;
 pub mod statistics;
 pub mod values;
+pub mod waitlist;
 pub mod worlds;

@@ -5,6 +5,7 @@ pub mod document;
 mod drain;
 pub mod endpoints;
 pub mod error;
+mod examples;
 pub mod extract;
 pub mod hub_url;
 mod openapi;
@@ -26,6 +27,8 @@ pub use serve::{Connection, Server, bind};
 /// All of the hub's routes, each room's from its own `router`.
 fn rooms() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::base())
+        .merge(crate::artifacts::router())
+        .merge(crate::artifacts::public())
         .merge(crate::chat::router())
         .merge(crate::collections::router())
         .merge(crate::config_documents::router())
@@ -46,6 +49,8 @@ fn rooms() -> OpenApiRouter<App> {
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
         .merge(crate::statistics::router())
+        .merge(crate::waitlist::router())
+        .merge(crate::waitlist::public())
         .merge(public::router())
 }
 

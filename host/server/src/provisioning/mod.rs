@@ -12,3 +12,15 @@ use crate::app::App;
 pub fn router() -> OpenApiRouter<App> {
     agent::router()
 }
+//! What provisioned machines need at boot: the bundle of their server type, and a way to be let in.
+//!
+//! Invariants: a bundle is replaced as a whole, and whoever is reading the one before reads it to its end; a machine that
+//! asks to be let in changes nothing once its server has registered.
+//! Tables: `provisioning_bundles`; the bytes are files (see `crate::files`). The servers that are being made belong to
+//! the registry, the room `servers`.
+
+mod bundles;
+mod routes;
+mod store;
+
+pub use routes::router;

@@ -1,5 +1,6 @@
 //! The rules of servers and presence.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 use thiserror::Error;
@@ -14,6 +15,7 @@ use crate::networks::service::NetworksError;
 use crate::players;
 use crate::servers::model::{Heartbeat, Location, Registered, Registration};
 use crate::servers::presence::{Server, Unplaced};
+use crate::servers::provisioned::{self, ProvisionedServer};
 use crate::servers::saving::save;
 use crate::servers::snapshot::LiveServer;
 use crate::servers::store;
@@ -211,9 +213,20 @@ pub(super) struct Record {
     pub(super) connected: bool,
     /// What its node agent says.
     pub(super) control: Option<control::Report>,
+    /// Its machine was made by a provisioner.
+    pub(super) provisioned: bool,
 }
 
-fn record(app: &App, network: NetworkId, mut registered: Registered) -> Record {
+/// A server as lists know it.
+#[derive(Debug)]
+pub(super) enum Listed {
+    /// It has registered.
+    Registered(Box<Record>),
+    /// Its machine is being made.
+    Waiting(ProvisionedServer),
+}
+
+fn record(app: &App, network: NetworkId, mut registered: Registered, provisioned: bool) -> Record {
     let id = registered.facts.server_id.clone();
     let now = app.clock.now();
     let live = app.presence.with(network, |presence| {
@@ -225,6 +238,7 @@ fn record(app: &App, network: NetworkId, mut registered: Registered) -> Record {
     let connected = app.bus.is_connected(network.0.as_u128(), id.as_str());
     let control = control::service::report(app, network, &id);
     Record { registered, live, connected, control }
+    Record { registered, live, connected, provisioned }
 }
 
 /// Which servers a list shall have; what is none does not count.
@@ -236,14 +250,14 @@ pub(super) struct Search {
     pub(super) online: Option<bool>,
 }
 
-/// The servers of the registry by id, and how many there are.
+/// The servers of the registry by id, those that are being made among them, and how many there are.
 pub(super) async fn list(
     app: &App,
     network: NetworkId,
     search: Search,
     limit: i64,
     offset: i64,
-) -> Result<(Vec<Record>, i64), ServersError> {
+) -> Result<(Vec<Listed>, i64), ServersError> {
     let online = search.online.map(|wanted| {
         let now = app.clock.now();
         let ids = app.presence.with(network, |presence| {
@@ -252,19 +266,38 @@ pub(super) async fn list(
         (wanted, ids)
     });
     let filter = store::Filter { server_type: search.server_type, region: search.region, search: search.text, online };
-    let (rows, total) = store::list(&app.db, network, filter, limit, offset).await?;
-    Ok((rows.into_iter().map(|row| record(app, network, row)).collect(), total))
+    let (ids, total) = store::list(&app.db, network, filter, limit, offset).await?;
+    Ok((read(app, network, &ids).await?, total))
 }
 
 /// A server of the registry.
-pub(super) async fn get(app: &App, network: NetworkId, id: Identifier) -> Result<Record, ServersError> {
-    let row = store::find(&app.db, network, &id).await?.ok_or(ServersError::Unknown(id))?;
-    Ok(record(app, network, row))
+pub(super) async fn get(app: &App, network: NetworkId, id: Identifier) -> Result<Listed, ServersError> {
+    let found = read(app, network, std::slice::from_ref(&id)).await?;
+    found.into_iter().next().ok_or(ServersError::Unknown(id))
 }
 
-/// Whether the network's registry has the server, online or not.
+/// These servers in this order, as far as they are there.
+async fn read(app: &App, network: NetworkId, ids: &[Identifier]) -> Result<Vec<Listed>, ServersError> {
+    if ids.is_empty() {
+        return Ok(vec![]);
+    }
+    let rows = store::find_all(&app.db, network, ids).await?;
+    let made = provisioned::among(&app.db, network, ids).await?;
+    let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.facts.server_id.clone(), row)).collect();
+    let mut made: HashMap<_, _> = made.into_iter().map(|row| (row.server_id.clone(), row)).collect();
+    let listed = ids.iter().filter_map(|id| match (rows.remove(id), made.remove(id)) {
+        (Some(row), made) => Some(Listed::Registered(Box::new(record(app, network, row, made.is_some())))),
+        (None, Some(made)) => Some(Listed::Waiting(made)),
+        (None, None) => None,
+    });
+    Ok(listed.collect())
+}
+
+/// Whether the network's registry has the server: online, offline, or being made.
 pub(crate) async fn is_known_server(app: &App, network: NetworkId, id: &Identifier) -> Result<bool, hub_db::Error> {
-    Ok(snapshot(app, network, id).is_some() || store::find(&app.db, network, id).await?.is_some())
+    Ok(snapshot(app, network, id).is_some()
+        || store::exists(&app.db, network, id).await?
+        || provisioned::exists(&app.db, network, id).await?)
 }
 
 /// The server as it is now, if it is online.

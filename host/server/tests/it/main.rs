@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, unreachable_pub)]
 
 mod agent;
+mod artifacts;
 mod chat;
 mod cli;
 mod collections;
@@ -19,10 +20,12 @@ mod modules;
 mod openapi;
 mod permissions;
 mod players;
+mod provisioning;
 mod punishments;
 mod servers;
 mod statistics;
 mod strangers;
 mod support;
 mod transfers;
+mod waitlist;
 mod worlds;

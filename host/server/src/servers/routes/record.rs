@@ -60,7 +60,6 @@ pub(super) struct ServerRecord {
 /// Whether a server is there.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
-#[allow(dead_code, reason = "the interface names all three")]
 pub(super) enum Status {
     /// Its heartbeats come.
     Online,
@@ -153,6 +152,7 @@ pub(super) struct Port {
 impl From<Record> for ServerRecord {
     fn from(record: Record) -> Self {
         let Record { registered, live, connected, control } = record;
+        let Record { registered, live, connected, provisioned } = record;
         let facts = registered.facts;
         let online = live.is_some();
         let software = facts.software;
@@ -187,7 +187,7 @@ impl From<Record> for ServerRecord {
             build_info: built.then_some(build_info),
             platform: platformed.then_some(platform),
             ports: vec![Port { port: facts.port, protocol: protocol.to_owned(), adopted: true }],
-            provisioned: false,
+            provisioned,
         }
     }
 }

@@ -87,6 +87,8 @@ impl Hub {
         let listener = bind(settings.listen).await.unwrap();
         let address = listener.local_addr().unwrap();
         let app = App::start(settings.clone(), time.clone(), Ids::System).await.unwrap();
+        let bound = Settings { listen: address, ..settings.clone() };
+        let app = App::start(bound, Clock::Manual(clock.clone()), Ids::System).await.unwrap();
         let serving = tokio::spawn(Server::new(app.clone()).run(listener));
         Self { app, clock, address, http: reqwest::Client::new(), backend, serving, settings, time }
     }
@@ -124,6 +126,10 @@ impl Hub {
     /// A caller without a key.
     pub fn stranger(&self) -> Client {
         Client::new(self.http.clone(), self.url(), None)
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     pub fn url(&self) -> String {
