@@ -14,9 +14,8 @@ use crate::matchmaking::model::{Affinity, Match, MatchResult, Mode, Place, Wish}
 use crate::matchmaking::offer::Offer;
 use crate::matchmaking::{direct, policy};
 use crate::modules::service::{Ranking, has_chain};
-use crate::servers::{HOLD, LiveWorld, NetworkPresence, Reservation, Role};
 use crate::players;
-use crate::servers::{LiveWorld, NetworkPresence, Role};
+use crate::servers::{HOLD, LiveWorld, NetworkPresence, Reservation, Role};
 use crate::values::NetworkId;
 use crate::worlds;
 

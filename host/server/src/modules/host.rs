@@ -57,17 +57,12 @@ impl ModuleHost {
                 let (context, world) = (context.as_deref(), world.as_deref());
                 HostAnswer::Permission(permission(&app, self.network, player, node, context, world).await?)
             }
-            // As in a network where nobody has a statistic or a balance.
-            HostCall::Statistics { players, .. } => HostAnswer::Statistics(vec![None; players.len()]),
-            HostCall::Balance { .. } => HostAnswer::Balance(None),
             HostCall::Statistics { players, name, game_mode, period } => {
                 HostAnswer::Statistics(statistics(&app, self.network, players, name, game_mode, *period).await?)
             }
             HostCall::Balance { player, currency } => {
                 HostAnswer::Balance(balance(&app, self.network, player, currency).await?)
             }
-            // As in a network where nobody has a permission.
-            HostCall::Permission { .. } => HostAnswer::Permission(PermissionState::Undefined),
         })
     }
 }
@@ -116,6 +111,8 @@ async fn permission(
     })?;
     Ok(may
         .map_or(PermissionState::Undefined, |may| if may { PermissionState::Granted } else { PermissionState::Denied }))
+}
+
 /// One statistic of each player. What is no UUID, no name of a statistic or no game mode has none.
 async fn statistics(
     app: &App,

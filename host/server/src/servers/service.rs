@@ -128,22 +128,15 @@ pub(super) async fn join(
     name: Option<Identifier>,
 ) -> Result<(), ServersError> {
     let (seen, at) = (name.clone(), server.clone());
-    let said = name.clone();
     app.presence
         .with(network, |presence| presence.join(&server, player, name, app.clock.now()))
         .map_err(|_| ServersError::NotOnline(server))?;
     save(app, network).await?;
-    // The player is there all the same, should one of these fail.
+    // The player is there all the same, should this fail.
     if let Err(error) = transfers::service::arrived(app, network, player, &at).await {
         tracing::warn!(%network, %error, "the arrival of a player was not noted as the end of their transfer");
     }
-    if let Some(name) = seen
-        && let Err(error) = punishments::service::note_name(app, network, player, name.as_str()).await
-    {
-        // The next join notes it.
-        tracing::warn!(%network, %error, "the name of a player who joined was not noted");
-    }
-    players::service::note_join(app, network, player, said.as_ref()).await;
+    players::service::note_join(app, network, player, seen.as_ref()).await;
     Ok(())
 }
 
@@ -180,8 +173,6 @@ pub(super) async fn leave(
         app.presence.with(network, |presence| presence.leave_for_another(player, &at, until));
         return Ok(());
     }
-    app.presence.with(network, |presence| presence.leave(player, server));
-    Ok(save(app, network).await?)
     let gone = app.presence.with(network, |presence| {
         let there = presence.locate(player, app.clock.now()).is_some();
         presence.leave(player, server);
@@ -237,8 +228,7 @@ fn record(app: &App, network: NetworkId, mut registered: Registered, provisioned
     });
     let connected = app.bus.is_connected(network.0.as_u128(), id.as_str());
     let control = control::service::report(app, network, &id);
-    Record { registered, live, connected, control }
-    Record { registered, live, connected, provisioned }
+    Record { registered, live, connected, control, provisioned }
 }
 
 /// Which servers a list shall have; what is none does not count.

@@ -9,6 +9,6 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> OpenApiRouter<App> {
     auth_code::router().merge(bundles::router()).merge(servers::router())
 }

@@ -151,8 +151,7 @@ pub(super) struct Port {
 
 impl From<Record> for ServerRecord {
     fn from(record: Record) -> Self {
-        let Record { registered, live, connected, control } = record;
-        let Record { registered, live, connected, provisioned } = record;
+        let Record { registered, live, connected, control, provisioned } = record;
         let facts = registered.facts;
         let online = live.is_some();
         let software = facts.software;

@@ -187,6 +187,10 @@ pub fn only_speakers() -> Vec<u8> {
                 (i32.store8 (i32.const 16) (i32.const 2))
                 (i32.store (i32.const 20) (i32.const 80))
                 (i32.store (i32.const 24) (i32.const 13))))
+            (i32.const 16))"#;
+    module("chat-module", &text(imports, data, body))
+}
+
 /// Refuses the lines of players who have less than 100 coins, or no three kills today.
 pub fn rich_and_busy() -> Vec<u8> {
     let imports = r#"

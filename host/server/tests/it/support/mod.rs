@@ -86,9 +86,8 @@ impl Hub {
     async fn run(backend: Backend, settings: Settings, clock: ManualClock, time: Clock) -> Self {
         let listener = bind(settings.listen).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let app = App::start(settings.clone(), time.clone(), Ids::System).await.unwrap();
         let bound = Settings { listen: address, ..settings.clone() };
-        let app = App::start(bound, Clock::Manual(clock.clone()), Ids::System).await.unwrap();
+        let app = App::start(bound, time.clone(), Ids::System).await.unwrap();
         let serving = tokio::spawn(Server::new(app.clone()).run(listener));
         Self { app, clock, address, http: reqwest::Client::new(), backend, serving, settings, time }
     }
