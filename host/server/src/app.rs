@@ -18,6 +18,8 @@ use crate::modules::Modules;
 use crate::networks::{self, KeyCache};
 use crate::punishments;
 use crate::servers::{self, Presence};
+use crate::transfers;
+use crate::worlds::{self, SnapshotStore};
 
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
@@ -56,6 +58,8 @@ pub struct AppState {
     pub presence: Presence,
     /// The networks' modules.
     pub modules: Modules,
+    /// Where snapshots of worlds are.
+    pub snapshots: SnapshotStore,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -76,6 +80,7 @@ impl App {
         db.migrate().await?;
         let bus = Bus::new(BusConfig::new(ids.seed()));
         let modules = Modules::open(&settings, &ids)?;
+        let snapshots = SnapshotStore::open(&settings)?;
         let app = Self(Arc::new(AppState {
             settings,
             clock,
@@ -87,6 +92,7 @@ impl App {
             keys: KeyCache::default(),
             presence: Presence::default(),
             modules,
+            snapshots,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }));
@@ -95,6 +101,8 @@ impl App {
         idempotency::start(&app);
         servers::start(&app).await?;
         punishments::start(&app);
+        transfers::start(&app);
+        worlds::start(&app);
         Ok(app)
     }
 

@@ -6,6 +6,7 @@ mod drain;
 pub mod endpoints;
 pub mod error;
 pub mod extract;
+pub mod hub_url;
 mod openapi;
 pub mod page;
 mod public;
@@ -36,6 +37,8 @@ fn rooms() -> OpenApiRouter<App> {
         .merge(crate::permissions::router())
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
+        .merge(crate::transfers::router())
+        .merge(crate::worlds::router())
         .merge(public::router())
 }
 

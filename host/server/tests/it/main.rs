@@ -19,3 +19,5 @@ mod punishments;
 mod servers;
 mod strangers;
 mod support;
+mod transfers;
+mod worlds;
