@@ -105,6 +105,7 @@ pub(super) struct EffectiveBody {
 /// Why a node is allowed or denied.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PermissionExplanation)]
 struct Explanation {
     #[schema(example = "essentials.fly")]
     node: String,

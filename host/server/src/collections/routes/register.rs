@@ -43,6 +43,7 @@ struct Wish {
 
 /// What the collections are now.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = RegisteredCollections)]
 struct Registered {
     collections: Vec<Definition>,
 }
