@@ -19,6 +19,8 @@ use crate::networks::{self, KeyCache};
 use crate::players::PlayerRegions;
 use crate::punishments;
 use crate::servers::{self, Presence};
+use crate::transfers;
+use crate::worlds::{self, SnapshotStore};
 
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
@@ -61,6 +63,8 @@ pub struct AppState {
     pub player_regions: PlayerRegions,
     /// The networks' modules.
     pub modules: Modules,
+    /// Where snapshots of worlds are.
+    pub snapshots: SnapshotStore,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -81,6 +85,7 @@ impl App {
         db.migrate().await?;
         let bus = Bus::new(BusConfig::new(ids.seed()));
         let modules = Modules::open(&settings, &ids)?;
+        let snapshots = SnapshotStore::open(&settings)?;
         let app = Self(Arc::new(AppState {
             settings,
             clock,
@@ -94,6 +99,7 @@ impl App {
             presence: Presence::default(),
             player_regions: PlayerRegions::default(),
             modules,
+            snapshots,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }));
@@ -102,6 +108,8 @@ impl App {
         idempotency::start(&app);
         servers::start(&app).await?;
         punishments::start(&app);
+        transfers::start(&app);
+        worlds::start(&app);
         Ok(app)
     }
 

@@ -10,6 +10,7 @@ use figment::providers::{Env, Format as _, Serialized, Toml};
 use serde::{Deserialize, Serialize};
 
 use crate::modules::ModuleSettings;
+use crate::worlds::SnapshotSettings;
 
 /// Options that say where the truth is kept. Every option is also an environment variable (`HUB_DATA` …) and a line
 /// of the config file.
@@ -57,6 +58,18 @@ pub struct ServeArgs {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offline_after: Option<u64>,
+    /// How long a world's lease lasts from each heartbeat of its node, in milliseconds [default: 60000]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease: Option<u64>,
+    /// S3-compatible store for snapshots of worlds, as `s3://KEY:SECRET@HOST/BUCKET?region=R` [default: the data folder]
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshots: Option<String>,
+    /// How the hub is reached from outside, for links it hands out [default: as the caller addressed it]
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public_url: Option<String>,
 }
 
 /// `on` or `off`.
@@ -88,6 +101,15 @@ pub struct Settings {
     pub engines: Vec<String>,
     /// Milliseconds after its last heartbeat at which a server is offline.
     pub offline_after: u64,
+    /// Milliseconds a world's lease lasts from each heartbeat of its node.
+    pub lease: u64,
+    /// S3-compatible store for snapshots of worlds; absent: the data folder.
+    pub snapshots: Option<String>,
+    /// How the hub is reached from outside; absent: as each caller addressed it.
+    pub public_url: Option<String>,
+    /// Not for users.
+    #[serde(skip)]
+    pub snapshot_settings: SnapshotSettings,
     /// Not for users.
     #[serde(skip)]
     pub modules: ModuleSettings,
@@ -103,6 +125,10 @@ impl Default for Settings {
             geo_routing: Switch::On,
             engines: vec!["MINECRAFT".to_owned(), "HYTALE".to_owned()],
             offline_after: 30_000,
+            lease: 60_000,
+            snapshots: None,
+            public_url: None,
+            snapshot_settings: SnapshotSettings::default(),
             modules: ModuleSettings::default(),
         }
     }
@@ -125,7 +151,18 @@ impl Settings {
             anyhow::ensure!(file.is_file(), "the config file {} does not exist", file.display());
             figment = figment.merge(Toml::file_exact(file));
         }
-        let known = ["data", "database", "listen", "geoip", "geo_routing", "engines", "offline_after"];
+        let known = [
+            "data",
+            "database",
+            "listen",
+            "geoip",
+            "geo_routing",
+            "engines",
+            "offline_after",
+            "lease",
+            "snapshots",
+            "public_url",
+        ];
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
         Ok(figment.merge(environment).merge(Serialized::defaults(args)).extract()?)
     }
@@ -141,6 +178,11 @@ impl Settings {
     /// Time after its last heartbeat at which a server is offline.
     pub fn offline_after(&self) -> Duration {
         Duration::from_millis(self.offline_after)
+    }
+
+    /// How long a world's lease lasts from each heartbeat of its node.
+    pub fn lease(&self) -> Duration {
+        Duration::from_millis(self.lease)
     }
 }
 

@@ -5,6 +5,7 @@ mod drain;
 pub mod endpoints;
 pub mod error;
 pub mod extract;
+pub mod hub_url;
 mod openapi;
 pub mod page;
 mod public;
@@ -34,6 +35,8 @@ fn rooms() -> OpenApiRouter<App> {
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
         .merge(crate::statistics::router())
+        .merge(crate::transfers::router())
+        .merge(crate::worlds::router())
         .merge(public::router())
 }
 

@@ -12,7 +12,11 @@ use crate::http::extract::Json;
 
 /// The routes.
 pub(super) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(readyz)).routes(routes!(version))
+    OpenApiRouter::new()
+        .routes(routes!(healthz))
+        .routes(routes!(readyz))
+        .routes(routes!(version))
+        .merge(crate::worlds::public_router())
 }
 
 /// The process lives

@@ -10,13 +10,14 @@ use crate::config::Switch;
 use crate::geo::Region;
 use crate::matchmaking::candidate::{Asker, Bar, Candidate};
 use crate::matchmaking::explanation::{DecidedBy, Explanation};
-use crate::matchmaking::model::{Match, MatchResult, Mode, Place, Wish};
+use crate::matchmaking::model::{Affinity, Match, MatchResult, Mode, Place, Wish};
 use crate::matchmaking::offer::Offer;
 use crate::matchmaking::{direct, policy};
 use crate::modules::service::{Ranking, has_chain};
 use crate::players;
-use crate::servers::{LiveWorld, NetworkPresence, Role};
+use crate::servers::{HOLD, LiveWorld, NetworkPresence, Reservation, Role};
 use crate::values::NetworkId;
+use crate::worlds;
 
 /// How often candidates are ranked anew when others were quicker at all that had been ranked.
 const ATTEMPTS: usize = 4;
@@ -36,12 +37,13 @@ pub(super) async fn located(app: &App, network: NetworkId, mut wish: Wish) -> Wi
 pub(crate) async fn find(app: &App, network: NetworkId, wish: &Wish) -> Result<Match, hub_db::Error> {
     if let Mode::Direct { server_id, world_id } = &wish.mode {
         let place = Place { server_id: server_id.clone(), world_id: world_id.clone() };
-        return direct::join(app, network, &place, &asker(app, wish)).await;
+        return direct::join(app, network, &place, &asker(app, wish, None)).await;
     }
+    let home = home(app, network, wish).await?;
     if has_chain(app, network, Point::Matchmaking) {
-        return Ok(find_by_modules(app, network, wish).await);
+        return Ok(find_by_modules(app, network, wish, home).await);
     }
-    let asker = asker(app, wish);
+    let asker = asker(app, wish, home);
     Ok(app.presence.with(network, |presence| {
         let candidates = Candidate::all(presence, &wish.mode, &asker);
         let open = candidates.iter().filter(|it| it.is_open());
@@ -53,9 +55,9 @@ pub(crate) async fn find(app: &App, network: NetworkId, wish: &Wish) -> Result<M
 }
 
 /// The modules rank while nobody waits for them; then the first that still has room is taken.
-async fn find_by_modules(app: &App, network: NetworkId, wish: &Wish) -> Match {
+async fn find_by_modules(app: &App, network: NetworkId, wish: &Wish, home: Option<Place>) -> Match {
     for _ in 0..ATTEMPTS {
-        let offered = asker(app, wish);
+        let offered = asker(app, wish, home.clone());
         let offer = app.presence.with(network, |presence| offer(presence, wish, &offered));
         let (places, ranking) = match offer {
             Ok(offer) => offer.rank(app, network).await,
@@ -66,7 +68,7 @@ async fn find_by_modules(app: &App, network: NetworkId, wish: &Wish) -> Match {
             Ranking::Order(order) => order,
             Ranking::Refused(reason) => return Match::refused(reason),
         };
-        let asker = asker(app, wish);
+        let asker = asker(app, wish, home.clone());
         let ranked = order.iter().filter_map(|index| places.get(*index as usize));
         let taken = app.presence.with(network, |presence| {
             ranked.into_iter().find_map(|place| keep_slot(presence, place, &asker, app.ids.uuid()).ok())
@@ -80,7 +82,7 @@ async fn find_by_modules(app: &App, network: NetworkId, wish: &Wish) -> Match {
 
 /// What [`find`] would answer now, and why. Keeps no slot.
 pub(crate) async fn explain(app: &App, network: NetworkId, wish: &Wish) -> Result<(Match, Explanation), hub_db::Error> {
-    let asker = asker(app, wish);
+    let asker = asker(app, wish, home(app, network, wish).await?);
     if let Mode::Direct { server_id, world_id } = &wish.mode {
         let place = Place { server_id: server_id.clone(), world_id: world_id.clone() };
         return direct::explain(app, network, &place, &asker).await;
@@ -135,7 +137,13 @@ pub(super) fn keep_slot(
         return Err(bar.result());
     }
     let matched = Match { transfer: Some(transfer), ..candidate.shown() };
-    presence.reserve(&place.server_id, place.world_id.clone(), asker.player, asker.now);
+    let slot = Reservation {
+        player: asker.player,
+        world: place.world_id.clone(),
+        promised: Some(transfer),
+        expires_at: asker.now.saturating_add(HOLD),
+    };
+    presence.reserve(&place.server_id, slot, asker.now);
     Ok(matched)
 }
 
@@ -153,12 +161,24 @@ impl Candidate<'_> {
     }
 }
 
+/// Where the world of the owner asked for is up. A query only for who asks for an owner and is left a choice.
+async fn home(app: &App, network: NetworkId, wish: &Wish) -> Result<Option<Place>, hub_db::Error> {
+    let Affinity { game_id: Some(game_id), owner_scope: Some(owner_scope), owner_id: Some(owner_id) } = &wish.affinity
+    else {
+        return Ok(None);
+    };
+    if let Mode::Direct { .. } = wish.mode {
+        return Ok(None);
+    }
+    let home = worlds::service::home_of(app, network, game_id, owner_scope, owner_id).await?;
+    Ok(home.map(|(server_id, world_id)| Place { server_id, world_id: Some(world_id) }))
+}
+
 /// The player as candidates see them.
-fn asker(app: &App, wish: &Wish) -> Asker {
+fn asker(app: &App, wish: &Wish, home: Option<Place>) -> Asker {
     let geo_routing = app.settings.geo_routing == Switch::On;
     let region = wish.region.clone().filter(|region| geo_routing && !region.is_unknown());
-    // No worlds are opened on demand, so nobody's is live anywhere.
-    Asker { player: wish.player, geo_routing, region, home: None, now: app.clock.now() }
+    Asker { player: wish.player, geo_routing, region, home, now: app.clock.now() }
 }
 
 fn nothing_open(mode: &Mode, candidates: &[Candidate<'_>]) -> MatchResult {

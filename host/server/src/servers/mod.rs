@@ -5,7 +5,8 @@
 //! heartbeats about every second. At start whatever is inside the offline time is brought back.
 //!
 //! Invariants: a player is on at most one server; a server is online until the offline time has passed since its last
-//! heartbeat, judged whenever somebody looks; players and reservations of a server that is not online count for nothing.
+//! heartbeat, judged whenever somebody looks; players and reservations of a server that is not online count for nothing;
+//! a player who left for the server they are being transferred to stays shown where they were until they arrive.
 //! Tables: `servers`, `server_players`.
 
 mod model;
@@ -16,9 +17,9 @@ pub mod service;
 mod snapshot;
 mod store;
 
-pub(crate) use model::{Facts, GameState, Role};
+pub(crate) use model::{Count, Facts, GameState, Role};
 pub use presence::Presence;
-pub(crate) use presence::{LiveWorld, NetworkPresence, Server, free_slots};
+pub(crate) use presence::{HOLD, LiveWorld, NetworkPresence, Reservation, Server, free_slots};
 pub use routes::router;
 pub(crate) use saving::{start, stop};
 pub(crate) use snapshot::{LiveServer, World};

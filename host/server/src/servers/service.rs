@@ -16,6 +16,7 @@ use crate::servers::presence::{Server, Unplaced};
 use crate::servers::saving::save;
 use crate::servers::snapshot::LiveServer;
 use crate::servers::store;
+use crate::transfers;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 pub use crate::servers::saving::save_all;
@@ -123,11 +124,15 @@ pub(super) async fn join(
     player: PlayerId,
     name: Option<Identifier>,
 ) -> Result<(), ServersError> {
-    let said = name.clone();
+    let (said, at) = (name.clone(), server.clone());
     app.presence
         .with(network, |presence| presence.join(&server, player, name, app.clock.now()))
         .map_err(|_| ServersError::NotOnline(server))?;
     save(app, network).await?;
+    // The player is there all the same, should one of these fail.
+    if let Err(error) = transfers::service::arrived(app, network, player, &at).await {
+        tracing::warn!(%network, %error, "the arrival of a player was not noted as the end of their transfer");
+    }
     players::service::note_join(app, network, player, said.as_ref()).await;
     Ok(())
 }
@@ -150,20 +155,25 @@ pub(super) async fn change_world(
     Ok(save(app, network).await?)
 }
 
-/// A player has left that server, or whichever they are on. One who is elsewhere by now stays there.
+/// A player has left that server, or whichever they are on. One who is elsewhere by now stays there. One who is being
+/// transferred away from it has not left the network: their join at the target makes it one switch.
 pub(super) async fn leave(
     app: &App,
     network: NetworkId,
     player: PlayerId,
     server: Option<&Identifier>,
 ) -> Result<(), ServersError> {
-    let gone = app.presence.with(network, |presence| {
-        let there = presence.locate(player, app.clock.now()).is_some();
-        presence.leave(player, server);
-        there && presence.locate(player, app.clock.now()).is_none()
-    });
+    let here = online_player(app, network, player).map(|at| at.server_id);
+    let here = here.filter(|at| server.is_none_or(|server| server == at));
+    if let Some(at) = &here
+        && let Some(until) = transfers::service::leaves_for_another(app, network, player, at).await?
+    {
+        app.presence.with(network, |presence| presence.leave_for_another(player, at, until));
+        return Ok(());
+    }
+    app.presence.with(network, |presence| presence.leave(player, server));
     save(app, network).await?;
-    if gone {
+    if here.is_some() {
         players::service::note_leave(app, network, player).await;
     }
     Ok(())

@@ -18,3 +18,5 @@ mod servers;
 mod statistics;
 mod strangers;
 mod support;
+mod transfers;
+mod worlds;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 
 pub(crate) use network::{NetworkPresence, Unplaced};
+pub(crate) use reservation::{HOLD, Reservation};
 pub(crate) use saving::{Changes, SavedPlayer, SavedServer};
 pub(crate) use server::{LiveWorld, Server, free_slots};
 pub(crate) use unsaved::Unsaved;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::clock::Millis;
 use crate::servers::model::{Heartbeat, Location, Registration};
+use crate::servers::presence::reservation::Reservation;
 use crate::servers::presence::server::{LiveWorld, Player, Server, live_worlds};
 use crate::servers::presence::unsaved::{Mark, Unsaved};
 use crate::values::{Identifier, PlayerId};
@@ -50,13 +51,18 @@ impl NetworkPresence {
     /// Where the player is.
     pub(crate) fn locate(&self, player: PlayerId, now: Millis) -> Option<Location> {
         let server = self.server(self.players.get(&player)?, now)?;
-        Some(location(server, player, server.players.get(&player)?))
+        let there = server.players.get(&player).filter(|there| there.is_there(now))?;
+        Some(location(server, player, there))
     }
 
     /// The players online on the servers that `wanted` picks, in no order.
     pub(crate) fn players(&self, now: Millis, wanted: impl Fn(&Server) -> bool) -> Vec<Location> {
         let servers = self.online(now).filter(|server| wanted(server));
-        servers.flat_map(|server| server.players.iter().map(|(id, player)| location(server, *id, player))).collect()
+        let there = |server: &Server| {
+            let players = server.players.iter().filter(|(_, player)| player.is_there(now));
+            players.map(|(id, player)| location(server, *id, player)).collect::<Vec<_>>()
+        };
+        servers.flat_map(there).collect()
     }
 
     /// A server says that it is there. One that was there already keeps its players, reservations and start time.
@@ -137,6 +143,7 @@ impl NetworkPresence {
         let listed: HashMap<_, _> = listed.into_iter().collect();
         let here = self.servers.get(id).into_iter().flat_map(|server| server.players.keys());
         let gone: Vec<_> = here.filter(|player| !listed.contains_key(player)).copied().collect();
+        let gone: Vec<_> = gone.into_iter().filter(|player| !self.is_switching(*player, now)).collect();
         for player in gone {
             self.remove_player(player);
         }
@@ -146,6 +153,12 @@ impl NetworkPresence {
                 self.place(id, player, name, now);
             }
         }
+    }
+
+    /// Whether the player is shown on a server only because they are on their way from it to another.
+    fn is_switching(&self, player: PlayerId, now: Millis) -> bool {
+        let there = self.players.get(&player).and_then(|at| self.servers.get(at)?.players.get(&player));
+        there.and_then(|there| there.gone_at).is_some_and(|at| now < at)
     }
 
     /// A server shuts down.
@@ -195,24 +208,42 @@ impl NetworkPresence {
         }
     }
 
+    /// The player leaves that server for another: they are shown on it until they arrive there, at most until `until`,
+    /// so that a switch is one and not a leave and a join.
+    pub(crate) fn leave_for_another(&mut self, player: PlayerId, server: &Identifier, until: Millis) {
+        let there = self.servers.get_mut(server.as_str()).and_then(|server| server.players.get_mut(&player));
+        if let Some(there) = there {
+            there.gone_at = Some(until);
+        }
+    }
+
     /// Keeps a slot on a server for a player on their way, who gives back the one they may have had.
-    pub(crate) fn reserve(
-        &mut self,
-        server: &Identifier,
-        world: Option<Identifier>,
-        player: Option<PlayerId>,
-        now: Millis,
-    ) {
+    pub(crate) fn reserve(&mut self, server: &Identifier, slot: Reservation, now: Millis) {
         let id = self.id_of(server.as_str());
-        if let Some(player) = player
+        if let Some(player) = slot.player
             && let Some(before) = self.reserved.insert(player, Arc::clone(&id))
             && let Some(server) = self.servers.get_mut(&before)
         {
             server.reservations.take_of(player, now);
         }
         if let Some(server) = self.servers.get_mut(&id) {
-            server.reservations.add(player, world, now);
+            server.reservations.add(slot);
         }
+    }
+
+    /// Gives back the slot that is kept on that server for the player.
+    pub(crate) fn unreserve(&mut self, server: &Identifier, player: PlayerId, now: Millis) {
+        if self.reserved_on(player) == Some(server.as_str()) {
+            self.reserved.remove(&player);
+            if let Some(server) = self.servers.get_mut(server.as_str()) {
+                server.reservations.take_of(player, now);
+            }
+        }
+    }
+
+    /// The slot that is kept on that server for the player.
+    pub(crate) fn reservation(&self, server: &Identifier, player: PlayerId, now: Millis) -> Option<&Reservation> {
+        self.server(server.as_str(), now)?.reservations.of(player, now)
     }
 
     /// The id of the server on which the player has a slot reserved.
@@ -227,6 +258,13 @@ impl NetworkPresence {
         for id in silent {
             let heard = self.servers.get(&id).map_or(now, |server| server.last_heartbeat);
             self.remove_server(&id, heard);
+        }
+        let gone = self
+            .servers
+            .values()
+            .flat_map(|server| server.players.iter().filter(|(_, player)| !player.is_there(now)).map(|(id, _)| *id));
+        for player in gone.collect::<Vec<_>>() {
+            self.remove_player(player);
         }
         for (id, server) in &mut self.servers {
             for player in server.reservations.prune(now) {
@@ -244,12 +282,14 @@ impl NetworkPresence {
         let Some(server) = self.servers.get_mut(id) else { return };
         if let Some(there) = server.players.get_mut(&player) {
             there.vouched_at = now;
+            there.gone_at = None;
             if name.is_some() && there.name != name {
                 there.name = name;
                 self.unsaved.players.insert(player);
             }
         } else {
-            let new = Player { name, world: None, previous_world: None, joined_at: now, vouched_at: now };
+            let new =
+                Player { name, world: None, previous_world: None, joined_at: now, vouched_at: now, gone_at: None };
             server.players.insert(player, new);
             self.players.insert(player, Arc::clone(id));
             self.unsaved.players.insert(player);

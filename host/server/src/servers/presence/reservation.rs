@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use uuid::Uuid;
+
 use crate::clock::Millis;
 use crate::values::{Identifier, PlayerId};
 
-/// How long a slot is kept, in milliseconds.
+/// How long a slot is kept for who was found one, in milliseconds.
 pub(crate) const HOLD: Millis = 15_000;
 
 /// A slot kept for one player, or for a caller who did not say for whom.
@@ -13,7 +15,9 @@ pub(crate) const HOLD: Millis = 15_000;
 pub(crate) struct Reservation {
     pub(crate) player: Option<PlayerId>,
     pub(crate) world: Option<Identifier>,
-    expires_at: Millis,
+    /// The transfer id that the slot was promised under and no transfer has used yet.
+    pub(crate) promised: Option<Uuid>,
+    pub(crate) expires_at: Millis,
 }
 
 /// A server's reservations, the soonest to expire first.
@@ -21,10 +25,15 @@ pub(crate) struct Reservation {
 pub(super) struct Reservations(VecDeque<Reservation>);
 
 impl Reservations {
-    pub(super) fn add(&mut self, player: Option<PlayerId>, world: Option<Identifier>, now: Millis) {
-        // Stays in order should the machine's clock be set back.
-        let expires_at = self.0.back().map_or(0, |last| last.expires_at).max(now + HOLD);
-        self.0.push_back(Reservation { player, world, expires_at });
+    pub(super) fn add(&mut self, new: Reservation) {
+        // At the end, but for slots that are kept for unequal times or a clock that was set back.
+        let position = self.0.partition_point(|it| it.expires_at <= new.expires_at);
+        self.0.insert(position, new);
+    }
+
+    /// The player's, if it still counts.
+    pub(super) fn of(&self, player: PlayerId, now: Millis) -> Option<&Reservation> {
+        self.live(now).find(|it| it.player == Some(player))
     }
 
     /// How many count at `now`, without that of `except`.

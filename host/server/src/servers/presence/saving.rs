@@ -104,6 +104,7 @@ impl NetworkPresence {
                 previous_world: saved.previous_world,
                 joined_at: saved.joined_at,
                 vouched_at,
+                gone_at: None,
             };
             if let Some(server) = self.servers.get_mut(&id) {
                 server.players.insert(saved.player, there);

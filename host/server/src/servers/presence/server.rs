@@ -38,6 +38,14 @@ pub(crate) struct Player {
     pub(crate) joined_at: Millis,
     /// When the server last said that the player is on it.
     pub(super) vouched_at: Millis,
+    /// They have left for another server: from when on they are gone, unless they arrive before.
+    pub(super) gone_at: Option<Millis>,
+}
+
+impl Player {
+    pub(super) fn is_there(&self, now: Millis) -> bool {
+        self.gone_at.is_none_or(|at| now < at)
+    }
 }
 
 /// A world on a live server.
@@ -86,7 +94,8 @@ impl Server {
 
     /// Whether the player is on it by its own recent word, so that another server's list does not count.
     pub(super) fn vouches_for(&self, player: PlayerId, now: Millis) -> bool {
-        self.is_online(now) && self.players.get(&player).is_some_and(|it| now - it.vouched_at < VOUCHED_FOR)
+        let vouched = |it: &Player| it.gone_at.is_none() && now - it.vouched_at < VOUCHED_FOR;
+        self.is_online(now) && self.players.get(&player).is_some_and(vouched)
     }
 
     pub(super) fn set_worlds(&mut self, reports: Vec<WorldReport>) {

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::reservation::HOLD;
+use super::reservation::{HOLD, Reservation};
 use super::{NetworkPresence, Unplaced, free_slots};
 use crate::clock::Millis;
 use crate::geo::Region;
@@ -104,7 +104,9 @@ proptest! {
                     let own = (presence.reserved_on(player(who)) == Some(id(server).as_str())).then_some(player(who));
                     let here = there.has(player(who));
                     if !here && free_slots(MAX, there.taken(now, own)) > 0 {
-                        presence.reserve(&id(server), None, Some(player(who)), now);
+                        let (player, expires_at) = (Some(player(who)), now + HOLD);
+                        let slot = Reservation { player, world: None, promised: None, expires_at };
+                        presence.reserve(&id(server), slot, now);
                         slots.insert(who, (server, now + HOLD));
                     }
                 }

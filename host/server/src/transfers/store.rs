@@ -1,0 +1,193 @@
+//! All SQL of the room.
+
+use hub_db::{Db, Error, Tx};
+
+use crate::clock::Millis;
+use crate::transfers::model::{FAILED, SUCCESS, TIMEOUT, TIMEOUT_SENTENCE, Transfer, TransferId};
+use crate::values::{Identifier, NetworkId, PlayerId};
+
+const INSERT: &str = "INSERT INTO transfers (network_id, id, player_uuid, from_server, to_server, to_world, result,
+         error_message, created_at, expires_at, ended_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+
+/// Writes down one that ended as it began.
+pub(super) async fn insert(db: &Db, network: NetworkId, new: Transfer) -> Result<(), Error> {
+    db.write(INSERT)
+        .bind(network)
+        .bind(new.id)
+        .bind(new.player_uuid)
+        .bind(new.from_server)
+        .bind(new.to_server)
+        .bind(new.to_world)
+        .bind(new.result)
+        .bind(new.error_message)
+        .bind(new.created_at)
+        .bind(new.expires_at)
+        .bind(new.ended_at)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// As [`insert`], in a transaction.
+pub(super) async fn insert_in(tx: &mut Tx, network: NetworkId, new: &Transfer) -> Result<(), Error> {
+    tx.query(INSERT)
+        .bind(network)
+        .bind(new.id)
+        .bind(new.player_uuid)
+        .bind(new.from_server.clone())
+        .bind(new.to_server.clone())
+        .bind(new.to_world.clone())
+        .bind(new.result.clone())
+        .bind(new.error_message.clone())
+        .bind(new.created_at)
+        .bind(new.expires_at)
+        .bind(new.ended_at)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// Ends what is under way of a player, because another transfer takes its place.
+pub(super) async fn supersede(tx: &mut Tx, network: NetworkId, player: PlayerId, now: Millis) -> Result<(), Error> {
+    tx.query(
+        "UPDATE transfers SET result = $4, error_message = 'Another transfer of the player took its place.',
+             ended_at = $3
+         WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND expires_at > $3",
+    )
+    .bind(network)
+    .bind(player)
+    .bind(now)
+    .bind(FAILED)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn get(db: &Db, network: NetworkId, id: TransferId) -> Result<Option<Transfer>, Error> {
+    db.query(
+        "SELECT id, player_uuid, from_server, to_server, to_world, result, error_message, created_at, expires_at, ended_at
+         FROM transfers WHERE network_id = $1 AND id = $2",
+    )
+    .bind(network)
+    .bind(id)
+    .optional()
+    .await
+}
+
+/// Notes how one ended that is under way; its target. None where it is not, or is none of that player.
+pub(super) async fn end(
+    db: &Db,
+    network: NetworkId,
+    id: TransferId,
+    player: PlayerId,
+    result: String,
+    error_message: Option<String>,
+    now: Millis,
+) -> Result<Option<Identifier>, Error> {
+    let row: Option<(Identifier,)> = db
+        .write(
+            "UPDATE transfers SET result = $5, error_message = $6, ended_at = $4
+             WHERE network_id = $1 AND id = $2 AND player_uuid = $3 AND ended_at IS NULL AND expires_at > $4
+             RETURNING to_server",
+        )
+        .bind(network)
+        .bind(id)
+        .bind(player)
+        .bind(now)
+        .bind(result)
+        .bind(error_message)
+        .optional()
+        .await?;
+    Ok(row.map(|(server,)| server))
+}
+
+/// What [`under_way`] runs.
+const UNDER_WAY: &str = "SELECT from_server, to_server, expires_at FROM transfers
+     WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND expires_at > $3";
+
+/// Where each transfer of the player that is under way comes from and goes to, and until when.
+pub(super) async fn under_way(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    now: Millis,
+) -> Result<Vec<(Option<Identifier>, Identifier, Millis)>, Error> {
+    db.query(UNDER_WAY).bind(network).bind(player).bind(now).all().await
+}
+
+/// The player has come to the target of what is under way.
+pub(super) async fn arrive(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    server: Identifier,
+    now: Millis,
+) -> Result<(), Error> {
+    db.write(
+        "UPDATE transfers SET result = $5, ended_at = $4
+         WHERE network_id = $1 AND player_uuid = $2 AND to_server = $3 AND ended_at IS NULL AND expires_at > $4",
+    )
+    .bind(network)
+    .bind(player)
+    .bind(server)
+    .bind(now)
+    .bind(SUCCESS)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// Crosses networks: one watch notes the time-outs of all. Whether there is any to note.
+pub(super) async fn is_any_due(db: &Db, now: Millis) -> Result<bool, Error> {
+    let row: Option<(Millis,)> = db
+        .query("SELECT expires_at FROM transfers WHERE ended_at IS NULL AND expires_at <= $1 LIMIT 1")
+        .bind(now)
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
+
+/// Crosses networks: as [`is_any_due`] does. Notes all time-outs that are due.
+pub(super) async fn time_out(db: &Db, now: Millis) -> Result<(), Error> {
+    db.write(
+        "UPDATE transfers SET result = $2, error_message = $3, ended_at = expires_at
+         WHERE ended_at IS NULL AND expires_at <= $1",
+    )
+    .bind(now)
+    .bind(TIMEOUT)
+    .bind(TIMEOUT_SENTENCE)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// Crosses networks: what is old goes, whosever it is. How many went, at most `limit`.
+pub(super) async fn purge(db: &Db, before: Millis, limit: i64) -> Result<u64, Error> {
+    db.write(
+        "DELETE FROM transfers WHERE (network_id, id) IN (
+             SELECT network_id, id FROM transfers WHERE created_at < $1 ORDER BY created_at LIMIT $2)",
+    )
+    .bind(before)
+    .bind(limit)
+    .execute()
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use hub_db::Config;
+
+    use super::*;
+
+    /// Each join asks this.
+    #[tokio::test]
+    async fn a_players_transfers_are_found_without_reading_others() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
+        db.migrate().await.unwrap();
+        let explain: &'static str = format!("EXPLAIN QUERY PLAN {UNDER_WAY}").leak();
+        let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
+        assert!(plan.iter().all(|step| step.3.contains("player_uuid=? AND ended_at=?")), "{plan:?}");
+    }
+}

@@ -1,0 +1,28 @@
+//! Worlds on demand: opened for an owner on a node, held by a lease, snapshot and unloaded when nobody needs them.
+//!
+//! `docs/worlds.md` has the picture of the states and what a node is to do. A lease is one row; each callback is one
+//! conditional statement on it that checks lease, fence, node and expiry, so that a node that was away changes nothing
+//! that is its successor's.
+//!
+//! Invariants: a world has at most one lease that is booting or up, and that one's node is told of it only when no
+//! earlier lease is still being drained; fences rise strictly over all leases of a world; a lease whose time ran out is
+//! lost, whether or not that was already noted; the newest snapshot only ever moves to a later fence or, within a
+//! lease, a later upload, and only to one that was minted for that lease.
+//! Tables: `worlds`, `world_leases`, `world_blobs`, `world_counters`.
+
+mod model;
+mod routes;
+pub mod service;
+mod snapshots;
+mod store;
+mod token;
+mod watch;
+
+pub use routes::{public_router, router};
+pub use snapshots::{SnapshotSettings, SnapshotStore};
+pub use watch::look_after;
+
+/// Starts the room's background work.
+pub(crate) fn start(app: &crate::app::App) {
+    app.spawn(watch::watch(app.clone()));
+}

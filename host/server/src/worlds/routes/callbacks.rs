@@ -1,0 +1,170 @@
+//! What nodes call back.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::LeaseAnswer;
+use crate::app::App;
+use crate::http::caller::Agent;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path};
+use crate::servers::Count;
+use crate::values::{Identifier, Text, blank_as_absent};
+use crate::worlds::model::Holder;
+use crate::worlds::service::{self, Saved};
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReleaseAll {
+    /// The node that started anew.
+    #[schema(example = "island-node-1")]
+    node_server_id: Identifier,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Released {
+    /// How many leases that ended.
+    #[schema(example = 2)]
+    released: usize,
+}
+
+/// Drop all leases of a node
+///
+/// What a node calls when it starts: whatever it held before is LOST, and boots from its newest snapshot when it is
+/// opened again.
+#[utoipa::path(post, path = "/api/plugin/worlds/release-all", tag = "Worlds",
+    security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), responses((status = 200, body = Released)))]
+pub(super) async fn release_all_worlds(
+    Agent(caller): Agent,
+    State(app): State<App>,
+    Json(body): Json<ReleaseAll>,
+) -> Result<Json<Released>, ApiError> {
+    let released = service::release_all(&app, caller.network, body.node_server_id).await?;
+    Ok(Json(Released { released }))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Heartbeat {
+    #[schema(example = "island-node-1")]
+    node_server_id: Identifier,
+    /// The lease's, as `WORLD_OPEN` told it.
+    #[schema(example = 3)]
+    fence: i64,
+    /// Players in the world; absent: as before.
+    player_count: Option<Count>,
+    /// A snapshot that was uploaded since, by its `blobKey`. Needed only where snapshots go to another store than the
+    /// hub itself.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = json!(null))]
+    blob_key: Option<Text<1000>>,
+    /// Its size.
+    #[schema(example = json!(null))]
+    size_bytes: Option<Size>,
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(transparent)]
+#[schema(value_type = u64, example = 1_048_576)]
+pub(super) struct Size(i64);
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let size = i64::deserialize(deserializer)?;
+        if size < 0 {
+            return Err(serde::de::Error::custom("must not be negative"));
+        }
+        Ok(Self(size))
+    }
+}
+
+fn saved(blob_key: Option<Text<1000>>, size: Option<Size>) -> Option<Saved> {
+    let blob_key = blob_key?.into_string();
+    Some(Saved { blob_key, size_bytes: size.map(|Size(size)| size) })
+}
+
+/// Renew a lease
+///
+/// What a node calls while it has the world, also while it boots or saves it: every 20 seconds or so. The answer's
+/// `state` is what the hub wants: DRAINING means that the node is to save the world and unload it. A world without
+/// players for 5 minutes is drained. A lease that ran out is not renewed: `lease_ended`, and the node throws the world
+/// away without saving.
+#[utoipa::path(post, path = "/api/plugin/worlds/{id}/heartbeat", tag = "Worlds",
+    security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
+    responses((status = 200, body = LeaseAnswer), (status = 404, body = ErrorBody, description = "No such lease")))]
+pub(super) async fn heartbeat_world(
+    Agent(caller): Agent,
+    State(app): State<App>,
+    Path(id): Path<i64>,
+    Json(body): Json<Heartbeat>,
+) -> Result<Json<LeaseAnswer>, ApiError> {
+    let by = Holder { id, node: body.node_server_id, fence: body.fence };
+    let players = body.player_count.map(|count| i64::from(count.0));
+    let saved = saved(body.blob_key, body.size_bytes);
+    let lease = service::heartbeat(&app, caller.network, &by, players, saved).await?;
+    Ok(Json(LeaseAnswer::of(&app, lease)))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Ready {
+    #[schema(example = "island-node-1")]
+    node_server_id: Identifier,
+    /// The lease's, as `WORLD_OPEN` told it.
+    #[schema(example = 3)]
+    fence: i64,
+}
+
+/// Say that a world is up
+///
+/// Every server of the network gets a `WORLD_READY` event. Said again, it changes nothing.
+#[utoipa::path(post, path = "/api/plugin/worlds/{id}/ready", tag = "Worlds",
+    security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
+    responses((status = 200, body = LeaseAnswer), (status = 404, body = ErrorBody, description = "No such lease")))]
+pub(super) async fn ready_world(
+    Agent(caller): Agent,
+    State(app): State<App>,
+    Path(id): Path<i64>,
+    Json(body): Json<Ready>,
+) -> Result<Json<LeaseAnswer>, ApiError> {
+    let by = Holder { id, node: body.node_server_id, fence: body.fence };
+    let lease = service::ready(&app, caller.network, &by).await?;
+    Ok(Json(LeaseAnswer::of(&app, lease)))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Unloaded {
+    #[schema(example = "island-node-1")]
+    node_server_id: Identifier,
+    /// The snapshot it was unloaded with, by the `blobKey` of its upload; absent: there is none newer than those known.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e/12/3-1")]
+    blob_key: Option<Text<1000>>,
+    /// Its size; what came to the hub's own disk the hub has measured itself.
+    size_bytes: Option<Size>,
+    /// The lease's, as `WORLD_OPEN` told it.
+    #[schema(example = 3)]
+    fence: i64,
+}
+
+/// Say that a world was unloaded
+///
+/// Ends the lease; the world boots from this snapshot next. The same again answers the same. 400 `unknown_snapshot`
+/// where the key is none of this lease's uploads, `snapshot_missing` where nothing came there; the lease then goes on.
+#[utoipa::path(post, path = "/api/plugin/worlds/{id}/unloaded", tag = "Worlds",
+    security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
+    responses((status = 200, body = LeaseAnswer), (status = 404, body = ErrorBody, description = "No such lease")))]
+pub(super) async fn unloaded_world(
+    Agent(caller): Agent,
+    State(app): State<App>,
+    Path(id): Path<i64>,
+    Json(body): Json<Unloaded>,
+) -> Result<Json<LeaseAnswer>, ApiError> {
+    let by = Holder { id, node: body.node_server_id, fence: body.fence };
+    let saved = saved(body.blob_key, body.size_bytes);
+    let lease = service::unloaded(&app, caller.network, &by, saved).await?;
+    Ok(Json(LeaseAnswer::of(&app, lease)))
+}

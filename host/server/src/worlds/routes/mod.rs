@@ -1,0 +1,75 @@
+//! The room's routes.
+
+mod blobs;
+mod callbacks;
+mod open;
+mod wishes;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::clock::{Millis, millis};
+use crate::http::endpoints::endpoints;
+use crate::values::Identifier;
+use crate::worlds::model::{Lease, State};
+
+/// The room's routes.
+pub fn router() -> OpenApiRouter<App> {
+    endpoints![
+        open::open_world,
+        callbacks::release_all_worlds,
+        callbacks::heartbeat_world,
+        callbacks::ready_world,
+        callbacks::unloaded_world,
+        wishes::release_world,
+        wishes::snapshot_world,
+        wishes::mint_world_upload_url,
+    ]
+}
+
+/// Those that need no key but a signed link.
+pub fn public_router() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(blobs::put_world_blob, blobs::get_world_blob))
+}
+
+/// A lease as it stands.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct LeaseAnswer {
+    /// The lease's number, as text.
+    #[schema(example = "17")]
+    world_instance_id: String,
+    state: State,
+    /// Sent along by the node with each callback.
+    #[schema(example = 3)]
+    fence: i64,
+    /// The node that holds it; null while it waits for the lease before it to end.
+    #[schema(example = "island-node-1")]
+    node_server_id: Option<Identifier>,
+    /// Players in it, as its node last said.
+    #[schema(example = 2)]
+    player_count: i64,
+    /// How long it lasts from each heartbeat.
+    #[schema(example = 60_000)]
+    lease_ms: Millis,
+    /// When it runs out; meaningless for one that has ended.
+    #[schema(example = 1_804_680_060_000_i64)]
+    expires_at: Millis,
+}
+
+impl LeaseAnswer {
+    fn of(app: &App, lease: Lease) -> Self {
+        Self {
+            world_instance_id: lease.id.to_string(),
+            state: lease.state,
+            fence: lease.fence,
+            node_server_id: lease.node_server_id,
+            player_count: lease.players,
+            lease_ms: millis(app.settings.lease()),
+            expires_at: lease.expires_at,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Opening a world.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::http::caller::Plugin;
+use crate::http::error::ApiError;
+use crate::http::extract::Json;
+use crate::http::hub_url::HubUrl;
+use crate::servers::LiveServer;
+use crate::values::{Identifier, Text, blank_as_absent};
+use crate::worlds::model::{Name, Persistence, Seed, Wish, WorldName};
+use crate::worlds::service::{self, Opened};
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OpenWorld {
+    /// What kind of owner; with `player`, and their UUID as `ownerId`, a slot is kept for them where the world is up.
+    #[schema(example = "player")]
+    owner_scope: Name,
+    /// Whose world it is.
+    #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
+    owner_id: Name,
+    /// The game, which is the type of the servers that can boot it.
+    #[schema(example = "islands")]
+    game_id: Identifier,
+    /// Which of the owner's worlds; `default` when absent.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "main")]
+    world_key: Option<Name>,
+    /// The server that shall boot it, if it is online with room.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "island-node-1")]
+    prefer_node: Option<Identifier>,
+    /// What a new world is made from; handed to the node as it is.
+    seed: Option<Seed>,
+    /// PERSISTENT when absent.
+    persistence: Option<Persistence>,
+    /// Handed to the node as it is.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "flat")]
+    world_gen: Option<Text<255>>,
+}
+
+impl OpenWorld {
+    fn wish(self) -> Wish {
+        // A name by construction.
+        let key = self.world_key.map_or_else(|| Name::try_from("default".to_owned()), Ok);
+        Wish {
+            name: WorldName {
+                game_id: self.game_id,
+                owner_scope: self.owner_scope.clone(),
+                owner_id: self.owner_id,
+                world_key: key.unwrap_or(self.owner_scope),
+            },
+            prefer_node: self.prefer_node,
+            seed: self.seed,
+            persistence: self.persistence.unwrap_or_default(),
+            world_gen: self.world_gen.map(Text::into_string),
+        }
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum OpenStatus {
+    /// It is up on `matchedServer`.
+    Ready,
+    /// It boots; `WORLD_READY` tells when it is up.
+    Loading,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OpenAnswer {
+    success: bool,
+    /// Null where it cannot be had now.
+    status: Option<OpenStatus>,
+    /// The lease's number, as `WORLD_READY` repeats it; as a `worldId`, the world's name on its server.
+    #[schema(example = "17")]
+    world_instance_id: Option<String>,
+    /// The reason, for a person; null for a success.
+    #[schema(example = json!(null))]
+    error_message: Option<String>,
+    /// Where it is up.
+    matched_server: Option<LiveServer>,
+    /// Names the slot that is kept for the owner for 15 seconds; null where none is needed or free.
+    #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e")]
+    transfer_id: Option<String>,
+}
+
+impl From<Opened> for OpenAnswer {
+    fn from(opened: Opened) -> Self {
+        let none = Self {
+            success: true,
+            status: None,
+            world_instance_id: None,
+            error_message: None,
+            matched_server: None,
+            transfer_id: None,
+        };
+        match opened {
+            Opened::Up { id, server, transfer } => Self {
+                status: Some(OpenStatus::Ready),
+                world_instance_id: Some(id.to_string()),
+                matched_server: Some(*server),
+                transfer_id: transfer.map(|transfer| transfer.to_string()),
+                ..none
+            },
+            Opened::Booting { id } => {
+                Self { status: Some(OpenStatus::Loading), world_instance_id: Some(id.to_string()), ..none }
+            }
+            Opened::Refused(reason) => Self { success: false, error_message: Some(reason.to_owned()), ..none },
+        }
+    }
+}
+
+/// Open a world
+///
+/// READY if it is up; else LOADING while a node boots it (from its newest snapshot, if it has one), and a `WORLD_READY`
+/// event with its `worldInstanceId` goes to every server of the network when it is up. Two who open one world at once
+/// get the same lease. One that is just being unloaded boots again as soon as it is saved. That it cannot be had now
+/// (no server can boot it, or its node is silent) is no error: `success` is false.
+#[utoipa::path(post, path = "/api/plugin/worlds/open", tag = "Worlds", security(("apiKey" = ["plugin"])),
+    responses((status = 200, body = OpenAnswer)))]
+pub(super) async fn open_world(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    HubUrl(hub_url): HubUrl,
+    Json(body): Json<OpenWorld>,
+) -> Result<Json<OpenAnswer>, ApiError> {
+    Ok(Json(service::open(&app, caller.network, &body.wish(), &hub_url).await?.into()))
+}

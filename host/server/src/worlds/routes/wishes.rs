@@ -1,0 +1,99 @@
+//! What is wished of a world: to be let go of, to be saved, to be put somewhere.
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::LeaseAnswer;
+use crate::app::App;
+use crate::clock::Millis;
+use crate::http::caller::{Agent, Plugin};
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path};
+use crate::http::hub_url::HubUrl;
+use crate::values::{Text, blank_as_absent};
+use crate::worlds::service;
+
+/// Release a world
+///
+/// A hint that nobody needs it: if it is up, it is saved and unloaded at once. One that boots, or has ended, stays as it
+/// is.
+#[utoipa::path(post, path = "/api/plugin/worlds/{id}/release", tag = "Worlds", security(("apiKey" = ["plugin"])),
+    params(("id" = i64, Path, example = 17)), responses((status = 200, body = LeaseAnswer),
+        (status = 404, body = ErrorBody, description = "No such lease")))]
+pub(super) async fn release_world(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(id): Path<i64>,
+) -> Result<Json<LeaseAnswer>, ApiError> {
+    let lease = service::release(&app, caller.network, id).await?;
+    Ok(Json(LeaseAnswer::of(&app, lease)))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct Snapshot {
+    /// Handed to the node; `REQUESTED` when absent.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "BEFORE_BOSS_FIGHT")]
+    reason: Option<Text<255>>,
+}
+
+/// Force a save point
+///
+/// The node of a world that is up gets a `WORLD_SNAPSHOT` event. 400 `world_not_ready` while it boots, `not_persistent`
+/// where it is EPHEMERAL.
+#[utoipa::path(post, path = "/api/plugin/worlds/{id}/snapshot", tag = "Worlds", security(("apiKey" = ["plugin"])),
+    params(("id" = i64, Path, example = 17)), responses((status = 200, body = LeaseAnswer),
+        (status = 404, body = ErrorBody, description = "No such lease")))]
+pub(super) async fn snapshot_world(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(id): Path<i64>,
+    Json(body): Json<Snapshot>,
+) -> Result<Json<LeaseAnswer>, ApiError> {
+    let reason = body.reason.map_or_else(|| "REQUESTED".to_owned(), Text::into_string);
+    let lease = service::ask_snapshot(&app, caller.network, id, reason).await?;
+    Ok(Json(LeaseAnswer::of(&app, lease)))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UploadUrl {
+    /// Where the bytes go.
+    #[schema(example = "https://hub.example.org/api/worlds/blobs/…")]
+    url: String,
+    #[schema(value_type = String, example = "PUT")]
+    method: &'static str,
+    /// Headers to send with them.
+    headers: BTreeMap<String, String>,
+    /// The snapshot's name for `unloaded` and `heartbeat`.
+    #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e/12/3-1")]
+    blob_key: String,
+    /// Until when the upload may begin.
+    #[schema(example = 1_804_680_900_000_i64)]
+    expires_at: Millis,
+}
+
+/// Mint a URL to upload a snapshot to
+///
+/// Good for 15 minutes and for this lease alone. Each upload has its own.
+#[utoipa::path(post, path = "/api/plugin/worlds/{id}/upload-url", tag = "Worlds",
+    security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
+    responses((status = 200, body = UploadUrl), (status = 404, body = ErrorBody, description = "No such lease")))]
+pub(super) async fn mint_world_upload_url(
+    Agent(caller): Agent,
+    State(app): State<App>,
+    Path(id): Path<i64>,
+    HubUrl(hub_url): HubUrl,
+) -> Result<Json<UploadUrl>, ApiError> {
+    let upload = service::mint(&app, caller.network, id, &hub_url).await?;
+    Ok(Json(UploadUrl {
+        url: upload.url,
+        method: "PUT",
+        headers: BTreeMap::new(),
+        blob_key: upload.blob_key,
+        expires_at: upload.expires_at,
+    }))
+}

@@ -1,0 +1,113 @@
+//! Which node boots a world, and telling it.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::{tell, until};
+use crate::app::App;
+use crate::clock::{Millis, millis};
+use crate::events::EventKind;
+use crate::servers::{Role, Server, free_slots};
+use crate::values::{Identifier, NetworkId};
+use crate::worlds::model::{Lease, Seed, World};
+use crate::worlds::service::blobs::get_url;
+use crate::worlds::service::error::WorldsError;
+use crate::worlds::store;
+
+/// A server that could boot a world.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    id: Identifier,
+    /// Its event stream is open, so that it hears of it at once.
+    connected: bool,
+}
+
+/// The preferred node alone, if it is online with room; else the joinable game servers of the world's game.
+pub(super) fn nodes(
+    app: &App,
+    network: NetworkId,
+    game_id: &Identifier,
+    prefer: Option<&Identifier>,
+    now: Millis,
+) -> Vec<Node> {
+    let has_room = |server: &Server| {
+        server.facts.role == Role::Game && free_slots(server.facts.max_players, server.taken(now, None)) > 0
+    };
+    let ids: Vec<Identifier> = app.presence.with(network, |presence| {
+        let preferred = prefer.and_then(|id| presence.server(id.as_str(), now)).filter(|server| has_room(server));
+        if let Some(server) = preferred {
+            return vec![server.facts.server_id.clone()];
+        }
+        let servers = presence.of_type(game_id, now).filter(|server| has_room(server) && server.takes_players());
+        servers.map(|server| server.facts.server_id.clone()).collect()
+    });
+    let connected = |id: &Identifier| app.bus.is_connected(network.0.as_u128(), id.as_str());
+    ids.into_iter().map(|id| Node { connected: connected(&id), id }).collect()
+}
+
+/// The one with the fewest leases. One that would not hear of it now comes last.
+pub(super) fn choose(nodes: &[Node], leases: Vec<(Identifier, i64)>) -> Option<Identifier> {
+    let leases: HashMap<_, _> = leases.into_iter().collect();
+    let key = |node: &&Node| (!node.connected, leases.get(&node.id).copied().unwrap_or(0), node.id.clone());
+    nodes.iter().min_by_key(key).map(|node| node.id.clone())
+}
+
+#[derive(Serialize)]
+struct Owner<'a> {
+    scope: &'a str,
+    id: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OpenPayload<'a> {
+    world_id: i64,
+    fence: i64,
+    lease_ms: Millis,
+    world_key: &'a str,
+    game_id: &'a Identifier,
+    owner: Owner<'a>,
+    persistence: &'a str,
+    seed: Option<Seed>,
+    world_gen: Option<&'a str>,
+    snapshot_url: Option<String>,
+}
+
+/// Tells the lease's node to boot the world.
+pub(super) async fn tell_node(app: &App, network: NetworkId, lease: &Lease, world: &World) -> Result<(), WorldsError> {
+    let snapshot_url = match &world.blob_key {
+        Some(blob_key) if lease.is_persistent() => get_url(app, network, blob_key, &lease.hub_url).await?,
+        _ => None,
+    };
+    let payload = OpenPayload {
+        world_id: lease.id,
+        fence: lease.fence,
+        lease_ms: millis(app.settings.lease()),
+        world_key: world.world_key.as_str(),
+        game_id: &world.game_id,
+        owner: Owner { scope: world.owner_scope.as_str(), id: world.owner_id.as_str() },
+        persistence: &lease.persistence,
+        seed: lease.seed.as_deref().and_then(|seed| serde_json::from_str(seed).ok()),
+        world_gen: lease.world_gen.as_deref(),
+        snapshot_url,
+    };
+    tell(app, network, EventKind::WorldOpen, lease.node_server_id.as_ref(), payload).await;
+    Ok(())
+}
+
+/// Boots a world whose lease waited for the one before it to end, if that has come. Nothing happens where there is no
+/// node: the watch comes by again.
+pub(in crate::worlds) async fn boot_waiting(app: &App, network: NetworkId, world_no: i64) -> Result<(), WorldsError> {
+    let now = app.clock.now();
+    let Some(waiting) = store::leases::waiting(&app.db, network, world_no, now).await? else { return Ok(()) };
+    let Some(world) = store::worlds::get(&app.db, network, world_no).await? else { return Ok(()) };
+    let nodes = nodes(app, network, &world.game_id, waiting.prefer_node.as_ref(), now);
+    let leases = store::leases::per_node(&app.db, network, now).await?;
+    let Some(node) = choose(&nodes, leases) else { return Ok(()) };
+    let assigned = store::leases::assign(&app.db, network, world_no, node, now, until(app, now)).await?;
+    let Some(lease) = assigned else { return Ok(()) };
+    // Read again: the lease before may have left a snapshot in between.
+    let world = store::worlds::get(&app.db, network, world_no).await?.unwrap_or(world);
+    tell_node(app, network, &lease, &world).await
+}

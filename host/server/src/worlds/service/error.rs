@@ -1,0 +1,85 @@
+//! What can be wrong with a request about worlds.
+
+use std::io;
+
+use axum::http::StatusCode;
+use thiserror::Error;
+
+use crate::http::error::ApiError;
+use crate::networks::service::NetworksError;
+use crate::worlds::snapshots::ReceiveError;
+
+/// See the module.
+#[derive(Debug, Error)]
+pub(in crate::worlds) enum WorldsError {
+    #[error("This network has no world {0}.")]
+    Unknown(i64),
+    #[error("The lease {0} has ended; the world may be another node's by now.")]
+    Ended(i64),
+    #[error("The lease {id} has another fence than {fence}.")]
+    StaleFence { id: i64, fence: i64 },
+    #[error("The lease {0} is another node's.")]
+    WrongNode(i64),
+    #[error("The world {0} is not up yet.")]
+    NotReady(i64),
+    #[error("The world {0} is EPHEMERAL: it is never snapshot.")]
+    NotPersistent(i64),
+    #[error("`{0}` is no upload of this lease; POST to its upload-url for one.")]
+    UnknownSnapshot(String),
+    #[error("Nothing was uploaded as `{0}` yet.")]
+    SnapshotMissing(String),
+    #[error("There is no such snapshot; the newest two of each world are kept.")]
+    Gone,
+    #[error("This link is malformed, or its signature is not the hub's.")]
+    InvalidLink,
+    #[error("This link has expired.")]
+    ExpiredLink,
+    #[error("The snapshot is larger than the {0} bytes allowed here.")]
+    TooLarge(u64),
+    #[error("The upload was empty or cut off: {0}.")]
+    CutOff(String),
+    /// There is nowhere to boot it. Not for the wire.
+    #[error("no node can boot it")]
+    NoNode,
+    #[error(transparent)]
+    Network(#[from] NetworksError),
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+    #[error(transparent)]
+    Disk(#[from] io::Error),
+}
+
+impl From<ReceiveError> for WorldsError {
+    fn from(error: ReceiveError) -> Self {
+        match error {
+            ReceiveError::TooLarge => Self::TooLarge(0),
+            ReceiveError::CutOff(cause) => Self::CutOff(cause.to_string()),
+            ReceiveError::Disk(cause) => Self::Disk(cause),
+        }
+    }
+}
+
+impl From<WorldsError> for ApiError {
+    fn from(error: WorldsError) -> Self {
+        let message = error.to_string();
+        match error {
+            WorldsError::Unknown(_) => Self::not_found("unknown_world", message),
+            WorldsError::Ended(_) => Self::bad_request("lease_ended", message),
+            WorldsError::StaleFence { .. } => Self::bad_request("stale_fence", message),
+            WorldsError::WrongNode(_) => Self::bad_request("wrong_node", message),
+            WorldsError::NotReady(_) => Self::bad_request("world_not_ready", message),
+            WorldsError::NotPersistent(_) => Self::bad_request("not_persistent", message),
+            WorldsError::UnknownSnapshot(_) => Self::bad_request("unknown_snapshot", message),
+            WorldsError::SnapshotMissing(_) => Self::bad_request("snapshot_missing", message),
+            WorldsError::Gone => Self::not_found("unknown_snapshot", message),
+            WorldsError::InvalidLink => Self::new(StatusCode::FORBIDDEN, "invalid_signature", message),
+            WorldsError::ExpiredLink => Self::new(StatusCode::GONE, "link_expired", message),
+            WorldsError::TooLarge(_) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
+            WorldsError::CutOff(_) => Self::invalid(message),
+            WorldsError::Network(error) => error.into(),
+            WorldsError::Database(error) => Self::internal(error),
+            WorldsError::Disk(error) => Self::internal(error),
+            WorldsError::NoNode => Self::internal(error),
+        }
+    }
+}

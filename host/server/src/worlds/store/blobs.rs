@@ -1,0 +1,111 @@
+//! Snapshots.
+
+use hub_db::{Db, Error, Tx};
+
+use crate::clock::Millis;
+use crate::values::NetworkId;
+use crate::worlds::model::{Blob, Lease};
+
+/// Notes an upload that is about to begin.
+pub(in crate::worlds) async fn mint(
+    tx: &mut Tx,
+    network: NetworkId,
+    lease: &Lease,
+    blob_key: &str,
+    now: Millis,
+) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO world_blobs (network_id, blob_key, world_no, lease_id, fence, seq, minted_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    )
+    .bind(network)
+    .bind(blob_key.to_owned())
+    .bind(lease.world_no)
+    .bind(lease.id)
+    .bind(lease.fence)
+    .bind(lease.uploads)
+    .bind(now)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+pub(in crate::worlds) async fn get(db: &Db, network: NetworkId, blob_key: &str) -> Result<Option<Blob>, Error> {
+    db.query("SELECT * FROM world_blobs WHERE network_id = $1 AND blob_key = $2")
+        .bind(network)
+        .bind(blob_key.to_owned())
+        .optional()
+        .await
+}
+
+/// Notes that an upload of this lease is there, in `file` or where it was to go; what was there before is answered
+/// by [`get`] until then. None where the lease never began such an upload.
+pub(in crate::worlds) async fn record(
+    tx: &mut Tx,
+    network: NetworkId,
+    lease_id: i64,
+    blob_key: &str,
+    size_bytes: i64,
+    file: Option<String>,
+) -> Result<Option<Blob>, Error> {
+    tx.query(
+        "UPDATE world_blobs SET size_bytes = $4, file = COALESCE($5, file)
+         WHERE network_id = $1 AND blob_key = $2 AND lease_id = $3
+         RETURNING *",
+    )
+    .bind(network)
+    .bind(blob_key.to_owned())
+    .bind(lease_id)
+    .bind(size_bytes)
+    .bind(file)
+    .optional()
+    .await
+}
+
+/// As [`get`], of this lease and in a transaction.
+pub(in crate::worlds) async fn of_lease(
+    tx: &mut Tx,
+    network: NetworkId,
+    lease_id: i64,
+    blob_key: &str,
+) -> Result<Option<Blob>, Error> {
+    tx.query("SELECT * FROM world_blobs WHERE network_id = $1 AND blob_key = $2 AND lease_id = $3")
+        .bind(network)
+        .bind(blob_key.to_owned())
+        .bind(lease_id)
+        .optional()
+        .await
+}
+
+/// A world's snapshots but for the newest `keep`, and the uploads of its earlier leases that came to nothing.
+pub(in crate::worlds) async fn superfluous(
+    db: &Db,
+    network: NetworkId,
+    world_no: i64,
+    fence: i64,
+    keep: i64,
+) -> Result<Vec<Blob>, Error> {
+    db.query(
+        "SELECT * FROM world_blobs
+         WHERE network_id = $1 AND world_no = $2 AND ((size_bytes IS NULL AND fence < $3)
+           OR (size_bytes IS NOT NULL AND blob_key NOT IN (
+             SELECT n.blob_key FROM world_blobs n
+             WHERE n.network_id = $1 AND n.world_no = $2 AND n.size_bytes IS NOT NULL
+             ORDER BY n.fence DESC, n.seq DESC LIMIT $4)))",
+    )
+    .bind(network)
+    .bind(world_no)
+    .bind(fence)
+    .bind(keep)
+    .all()
+    .await
+}
+
+pub(in crate::worlds) async fn delete(db: &Db, network: NetworkId, blob_key: &str) -> Result<(), Error> {
+    db.write("DELETE FROM world_blobs WHERE network_id = $1 AND blob_key = $2")
+        .bind(network)
+        .bind(blob_key.to_owned())
+        .execute()
+        .await?;
+    Ok(())
+}

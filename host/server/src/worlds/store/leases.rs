@@ -1,0 +1,396 @@
+//! Leases: what a caller or a node changes of one.
+
+use hub_db::{Db, Error, Tx};
+
+use crate::clock::Millis;
+use crate::values::{Identifier, NetworkId};
+use crate::worlds::model::{Holder, Lease, WorldName};
+
+/// What [`live`] runs. `CROSS JOIN` tells SQLite to begin with the world's name.
+const LIVE: &str = "SELECT l.* FROM worlds w CROSS JOIN world_leases l
+     WHERE w.network_id = $1 AND w.game_id = $2 AND w.owner_scope = $3 AND w.owner_id = $4 AND w.world_key = $5
+       AND l.network_id = $1 AND l.world_no = w.world_no AND l.state IN ('LOADING', 'READY') AND l.expires_at > $6";
+
+/// The lease of a world that is booting or up.
+pub(in crate::worlds) async fn live(
+    db: &Db,
+    network: NetworkId,
+    name: &WorldName,
+    now: Millis,
+) -> Result<Option<Lease>, Error> {
+    db.query(LIVE)
+        .bind(network)
+        .bind(name.game_id.clone())
+        .bind(name.owner_scope.clone())
+        .bind(name.owner_id.clone())
+        .bind(name.world_key.clone())
+        .bind(now)
+        .optional()
+        .await
+}
+
+/// As [`live`], in a transaction.
+pub(in crate::worlds) async fn live_in(
+    tx: &mut Tx,
+    network: NetworkId,
+    name: &WorldName,
+    now: Millis,
+) -> Result<Option<Lease>, Error> {
+    tx.query(LIVE)
+        .bind(network)
+        .bind(name.game_id.clone())
+        .bind(name.owner_scope.clone())
+        .bind(name.owner_id.clone())
+        .bind(name.world_key.clone())
+        .bind(now)
+        .optional()
+        .await
+}
+
+pub(in crate::worlds) async fn get(db: &Db, network: NetworkId, id: i64) -> Result<Option<Lease>, Error> {
+    db.query("SELECT * FROM world_leases WHERE network_id = $1 AND id = $2").bind(network).bind(id).optional().await
+}
+
+/// Notes that leases of a world whose time has run out are lost, so that it can have another.
+pub(in crate::worlds) async fn lose_expired(
+    tx: &mut Tx,
+    network: NetworkId,
+    world_no: i64,
+    now: Millis,
+) -> Result<(), Error> {
+    tx.query(
+        "UPDATE world_leases SET state = 'LOST', ended_at = expires_at
+         WHERE network_id = $1 AND world_no = $2 AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at <= $3",
+    )
+    .bind(network)
+    .bind(world_no)
+    .bind(now)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// Whether an earlier lease of the world is still being drained.
+pub(in crate::worlds) async fn is_draining(
+    tx: &mut Tx,
+    network: NetworkId,
+    world_no: i64,
+    now: Millis,
+) -> Result<bool, Error> {
+    let row: Option<(i64,)> = tx
+        .query(
+            "SELECT id FROM world_leases
+             WHERE network_id = $1 AND world_no = $2 AND state IN ('LOADING', 'READY', 'DRAINING')
+               AND state = 'DRAINING' AND expires_at > $3 LIMIT 1",
+        )
+        .bind(network)
+        .bind(world_no)
+        .bind(now)
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
+
+/// What [`per_node`] runs.
+const PER_NODE: &str = "SELECT node_server_id, COUNT(*) FROM world_leases
+     WHERE network_id = $1 AND node_server_id IS NOT NULL AND state IN ('LOADING', 'READY', 'DRAINING')
+       AND expires_at > $2
+     GROUP BY node_server_id";
+
+/// How many leases each node has.
+pub(in crate::worlds) async fn per_node(
+    db: &Db,
+    network: NetworkId,
+    now: Millis,
+) -> Result<Vec<(Identifier, i64)>, Error> {
+    db.query(PER_NODE).bind(network).bind(now).all().await
+}
+
+/// As [`per_node`], in a transaction.
+pub(in crate::worlds) async fn per_node_in(
+    tx: &mut Tx,
+    network: NetworkId,
+    now: Millis,
+) -> Result<Vec<(Identifier, i64)>, Error> {
+    tx.query(PER_NODE).bind(network).bind(now).all().await
+}
+
+/// A row to be.
+pub(in crate::worlds) struct NewLease<'a> {
+    pub(in crate::worlds) id: i64,
+    pub(in crate::worlds) world_no: i64,
+    pub(in crate::worlds) fence: i64,
+    pub(in crate::worlds) node: Option<Identifier>,
+    pub(in crate::worlds) wish: &'a crate::worlds::model::Wish,
+    pub(in crate::worlds) seed: Option<String>,
+    pub(in crate::worlds) hub_url: &'a str,
+    pub(in crate::worlds) opened_at: Millis,
+    pub(in crate::worlds) expires_at: Millis,
+}
+
+pub(in crate::worlds) async fn insert(tx: &mut Tx, network: NetworkId, new: NewLease<'_>) -> Result<Lease, Error> {
+    tx.query(
+        "INSERT INTO world_leases (network_id, id, world_no, fence, state, node_server_id, prefer_node, persistence,
+             world_gen, seed, hub_url, players, uploads, opened_at, expires_at)
+         VALUES ($1, $2, $3, $4, 'LOADING', $5, $6, $7, $8, $9, $10, 0, 0, $11, $12)
+         RETURNING *",
+    )
+    .bind(network)
+    .bind(new.id)
+    .bind(new.world_no)
+    .bind(new.fence)
+    .bind(new.node)
+    .bind(new.wish.prefer_node.clone())
+    .bind(new.wish.persistence.as_str())
+    .bind(new.wish.world_gen.clone())
+    .bind(new.seed)
+    .bind(new.hub_url.to_owned())
+    .bind(new.opened_at)
+    .bind(new.expires_at)
+    .one()
+    .await
+}
+
+/// Gives a lease that waited to a node, once no earlier one of its world is being drained.
+pub(in crate::worlds) async fn assign(
+    db: &Db,
+    network: NetworkId,
+    world_no: i64,
+    node: Identifier,
+    now: Millis,
+    until: Millis,
+) -> Result<Option<Lease>, Error> {
+    db.write(
+        "UPDATE world_leases SET node_server_id = $3, expires_at = $5
+         WHERE network_id = $1 AND world_no = $2 AND state IN ('LOADING', 'READY') AND state = 'LOADING'
+           AND node_server_id IS NULL AND expires_at > $4
+           AND NOT EXISTS (
+             SELECT d.id FROM world_leases d
+             WHERE d.network_id = $1 AND d.world_no = $2 AND d.state IN ('LOADING', 'READY', 'DRAINING')
+               AND d.state = 'DRAINING' AND d.expires_at > $4)
+         RETURNING *",
+    )
+    .bind(network)
+    .bind(world_no)
+    .bind(node)
+    .bind(now)
+    .bind(until)
+    .optional()
+    .await
+}
+
+/// The lease of a world that waits for a node.
+pub(in crate::worlds) async fn waiting(
+    db: &Db,
+    network: NetworkId,
+    world_no: i64,
+    now: Millis,
+) -> Result<Option<Lease>, Error> {
+    db.query(
+        "SELECT * FROM world_leases
+         WHERE network_id = $1 AND world_no = $2 AND state IN ('LOADING', 'READY') AND state = 'LOADING'
+           AND node_server_id IS NULL AND expires_at > $3",
+    )
+    .bind(network)
+    .bind(world_no)
+    .bind(now)
+    .optional()
+    .await
+}
+
+/// The world is up, from its node: none where it is not the one to say so, or has said so already.
+pub(in crate::worlds) async fn ready(
+    db: &Db,
+    network: NetworkId,
+    by: &Holder,
+    now: Millis,
+    until: Millis,
+) -> Result<Option<Lease>, Error> {
+    db.write(
+        "UPDATE world_leases SET state = 'READY', idle_since = $5, expires_at = $6
+         WHERE network_id = $1 AND id = $2 AND fence = $3 AND node_server_id = $4 AND state = 'LOADING'
+           AND expires_at > $5
+         RETURNING *",
+    )
+    .bind(network)
+    .bind(by.id)
+    .bind(by.fence)
+    .bind(by.node.clone())
+    .bind(now)
+    .bind(until)
+    .optional()
+    .await
+}
+
+/// The node still runs it. Who is in it counts from when it is up; an unknown number leaves it as it was.
+pub(in crate::worlds) async fn renew(
+    tx: &mut Tx,
+    network: NetworkId,
+    by: &Holder,
+    players: Option<i64>,
+    now: Millis,
+    until: Millis,
+) -> Result<Option<Lease>, Error> {
+    tx.query(
+        "UPDATE world_leases SET expires_at = $6, players = COALESCE($7, players),
+             idle_since = CASE
+                 WHEN state <> 'READY' OR $7 IS NULL THEN idle_since
+                 WHEN $7 > 0 THEN NULL
+                 ELSE COALESCE(idle_since, $5) END
+         WHERE network_id = $1 AND id = $2 AND fence = $3 AND node_server_id = $4
+           AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at > $5
+         RETURNING *",
+    )
+    .bind(network)
+    .bind(by.id)
+    .bind(by.fence)
+    .bind(by.node.clone())
+    .bind(now)
+    .bind(until)
+    .bind(players)
+    .optional()
+    .await
+}
+
+/// Somebody is about to come: the time without players counts anew. None where it is not up any more.
+pub(in crate::worlds) async fn expect_players(
+    db: &Db,
+    network: NetworkId,
+    id: i64,
+    now: Millis,
+) -> Result<Option<Lease>, Error> {
+    db.write(
+        "UPDATE world_leases SET idle_since = CASE WHEN idle_since IS NULL THEN NULL ELSE $3 END
+         WHERE network_id = $1 AND id = $2 AND state = 'READY' AND expires_at > $3
+         RETURNING *",
+    )
+    .bind(network)
+    .bind(id)
+    .bind(now)
+    .optional()
+    .await
+}
+
+/// It is to be saved and unloaded: where it is up, and nobody was in it since `idle_since` if that is given.
+pub(in crate::worlds) async fn drain(
+    db: &Db,
+    network: NetworkId,
+    id: i64,
+    idle_since: Option<Millis>,
+    now: Millis,
+) -> Result<Option<Lease>, Error> {
+    db.write(
+        "UPDATE world_leases SET state = 'DRAINING'
+         WHERE network_id = $1 AND id = $2 AND state = 'READY' AND expires_at > $3
+           AND ($4 IS NULL OR idle_since <= $4)
+         RETURNING *",
+    )
+    .bind(network)
+    .bind(id)
+    .bind(now)
+    .bind(idle_since)
+    .optional()
+    .await
+}
+
+/// The node has let go of it.
+pub(in crate::worlds) async fn unload(
+    tx: &mut Tx,
+    network: NetworkId,
+    by: &Holder,
+    blob_key: Option<String>,
+    now: Millis,
+) -> Result<Option<Lease>, Error> {
+    tx.query(
+        "UPDATE world_leases SET state = 'UNLOADED', ended_at = $5, blob_key = $6, players = 0
+         WHERE network_id = $1 AND id = $2 AND fence = $3 AND node_server_id = $4
+           AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at > $5
+         RETURNING *",
+    )
+    .bind(network)
+    .bind(by.id)
+    .bind(by.fence)
+    .bind(by.node.clone())
+    .bind(now)
+    .bind(blob_key)
+    .optional()
+    .await
+}
+
+/// The node started anew: all it held is lost.
+pub(in crate::worlds) async fn lose_all_of(
+    db: &Db,
+    network: NetworkId,
+    node: Identifier,
+    now: Millis,
+) -> Result<Vec<Lease>, Error> {
+    db.write(
+        "UPDATE world_leases SET state = 'LOST', ended_at = $3
+         WHERE network_id = $1 AND node_server_id = $2 AND state IN ('LOADING', 'READY', 'DRAINING')
+         RETURNING *",
+    )
+    .bind(network)
+    .bind(node)
+    .bind(now)
+    .all()
+    .await
+}
+
+/// Counts an upload that is about to begin; the lease, unless it has ended.
+pub(in crate::worlds) async fn count_upload(
+    tx: &mut Tx,
+    network: NetworkId,
+    id: i64,
+    now: Millis,
+) -> Result<Option<Lease>, Error> {
+    tx.query(
+        "UPDATE world_leases SET uploads = uploads + 1
+         WHERE network_id = $1 AND id = $2 AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at > $3
+         RETURNING *",
+    )
+    .bind(network)
+    .bind(id)
+    .bind(now)
+    .optional()
+    .await
+}
+
+/// Locks a lease that has not ended until the transaction does.
+pub(in crate::worlds) async fn hold(tx: &mut Tx, network: NetworkId, id: i64, now: Millis) -> Result<bool, Error> {
+    let held = tx
+        .query(
+            "UPDATE world_leases SET uploads = uploads
+             WHERE network_id = $1 AND id = $2 AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at > $3",
+        )
+        .bind(network)
+        .bind(id)
+        .bind(now)
+        .execute()
+        .await?;
+    Ok(held > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use hub_db::Config;
+
+    use super::*;
+
+    /// SQLite has no statistics to plan by; without these indexes it would read all of a network's leases there ever
+    /// were.
+    #[tokio::test]
+    async fn a_world_is_found_without_reading_others() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
+        db.migrate().await.unwrap();
+        for (sql, searched) in [
+            (LIVE, vec!["owner_id=? AND world_key=?", "world_no=? AND state=?"]),
+            (PER_NODE, vec!["world_leases_per_node"]),
+        ] {
+            let explain: &'static str = format!("EXPLAIN QUERY PLAN {sql}").leak();
+            let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
+            assert_eq!(plan.len(), searched.len(), "{plan:?}");
+            assert!(plan.iter().zip(searched).all(|(step, searched)| step.3.contains(searched)), "{plan:?}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What is due, for all networks together: nobody sees what is read here but the network of each row.
+
+use hub_db::{Db, Error};
+
+use crate::clock::Millis;
+use crate::values::NetworkId;
+
+/// Crosses networks: one watch looks after all. Whether a lease's time has run out that is not noted as lost.
+pub(in crate::worlds) async fn is_any_lost(db: &Db, now: Millis) -> Result<bool, Error> {
+    let row: Option<(Millis,)> = db
+        .query(
+            "SELECT expires_at FROM world_leases
+             WHERE state IN ('LOADING', 'READY', 'DRAINING') AND expires_at <= $1 LIMIT 1",
+        )
+        .bind(now)
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
+
+/// Crosses networks: as [`is_any_lost`] does. Notes that leases whose time has run out are lost.
+pub(in crate::worlds) async fn lose(db: &Db, now: Millis) -> Result<u64, Error> {
+    db.write(
+        "UPDATE world_leases SET state = 'LOST', ended_at = expires_at
+         WHERE state IN ('LOADING', 'READY', 'DRAINING') AND expires_at <= $1",
+    )
+    .bind(now)
+    .execute()
+    .await
+}
+
+/// Crosses networks: as [`is_any_lost`] does. Worlds nobody was in since `since`, the longest empty first.
+pub(in crate::worlds) async fn idle(
+    db: &Db,
+    since: Millis,
+    now: Millis,
+    limit: i64,
+) -> Result<Vec<(NetworkId, i64)>, Error> {
+    db.query(
+        "SELECT network_id, id FROM world_leases WHERE state = 'READY' AND idle_since <= $1 AND expires_at > $2
+         ORDER BY idle_since LIMIT $3",
+    )
+    .bind(since)
+    .bind(now)
+    .bind(limit)
+    .all()
+    .await
+}
+
+/// Crosses networks: as [`is_any_lost`] does. Worlds with a lease that waits for a node.
+pub(in crate::worlds) async fn waiting(db: &Db, now: Millis, limit: i64) -> Result<Vec<(NetworkId, i64)>, Error> {
+    db.query(
+        "SELECT network_id, world_no FROM world_leases
+         WHERE state = 'LOADING' AND node_server_id IS NULL AND expires_at > $1
+         ORDER BY opened_at LIMIT $2",
+    )
+    .bind(now)
+    .bind(limit)
+    .all()
+    .await
+}
+
+/// Crosses networks: as [`is_any_lost`] does. Forgets leases that ended long ago; how many, at most `limit`.
+pub(in crate::worlds) async fn purge(db: &Db, before: Millis, limit: i64) -> Result<u64, Error> {
+    db.write(
+        "DELETE FROM world_leases WHERE (network_id, id) IN (
+             SELECT network_id, id FROM world_leases WHERE ended_at IS NOT NULL AND ended_at < $1
+             ORDER BY ended_at LIMIT $2)",
+    )
+    .bind(before)
+    .bind(limit)
+    .execute()
+    .await
+}

@@ -1,0 +1,92 @@
+//! Worlds and the numbers they and their leases have.
+
+use hub_db::{Db, Error, Tx};
+
+use crate::clock::Millis;
+use crate::values::{Identifier, NetworkId};
+use crate::worlds::model::{Blob, World, WorldName};
+
+/// The network's next lease id. Its counter is held until the transaction ends, so that worlds of a network are opened
+/// one after the other and each sees the leases of those before it.
+pub(in crate::worlds) async fn take_id(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
+    let (id,): (i64,) = tx
+        .query(
+            "INSERT INTO world_counters (network_id, last_id) VALUES ($1, 1)
+             ON CONFLICT (network_id) DO UPDATE SET last_id = world_counters.last_id + 1
+             RETURNING last_id",
+        )
+        .bind(network)
+        .one()
+        .await?;
+    Ok(id)
+}
+
+/// The world with the next fence; made, under the number `no`, where there is none yet.
+pub(in crate::worlds) async fn raise_fence(
+    tx: &mut Tx,
+    network: NetworkId,
+    name: &WorldName,
+    no: i64,
+) -> Result<World, Error> {
+    tx.query(
+        "INSERT INTO worlds (network_id, world_no, game_id, owner_scope, owner_id, world_key, fence, blob_fence, blob_seq)
+         VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0)
+         ON CONFLICT (network_id, game_id, owner_scope, owner_id, world_key)
+         DO UPDATE SET fence = worlds.fence + 1
+         RETURNING *",
+    )
+    .bind(network)
+    .bind(no)
+    .bind(name.game_id.clone())
+    .bind(name.owner_scope.clone())
+    .bind(name.owner_id.clone())
+    .bind(name.world_key.clone())
+    .one()
+    .await
+}
+
+pub(in crate::worlds) async fn get(db: &Db, network: NetworkId, no: i64) -> Result<Option<World>, Error> {
+    db.query("SELECT * FROM worlds WHERE network_id = $1 AND world_no = $2").bind(network).bind(no).optional().await
+}
+
+/// Where the owner's world that was opened last is up: its node and the lease.
+pub(in crate::worlds) async fn home(
+    db: &Db,
+    network: NetworkId,
+    game_id: Identifier,
+    owner_scope: Identifier,
+    owner_id: Identifier,
+    now: Millis,
+) -> Result<Option<(Identifier, i64)>, Error> {
+    db.query(
+        "SELECT l.node_server_id, l.id FROM worlds w CROSS JOIN world_leases l
+         WHERE w.network_id = $1 AND w.game_id = $2 AND w.owner_scope = $3 AND w.owner_id = $4
+           AND l.network_id = $1 AND l.world_no = w.world_no AND l.state IN ('LOADING', 'READY')
+           AND l.state = 'READY' AND l.expires_at > $5
+         ORDER BY l.opened_at DESC, l.id DESC LIMIT 1",
+    )
+    .bind(network)
+    .bind(game_id)
+    .bind(owner_scope)
+    .bind(owner_id)
+    .bind(now)
+    .optional()
+    .await
+}
+
+/// Makes this the world's newest snapshot, unless there is a newer one.
+pub(in crate::worlds) async fn point_to(tx: &mut Tx, network: NetworkId, blob: &Blob) -> Result<(), Error> {
+    tx.query(
+        "UPDATE worlds SET blob_key = $3, blob_fence = $4, blob_seq = $5
+         WHERE network_id = $1 AND world_no = $2
+           AND (blob_fence < $4 OR (blob_fence = $4 AND blob_seq < $5))",
+    )
+    .bind(network)
+    .bind(blob.world_no)
+    .bind(blob.blob_key.clone())
+    .bind(blob.fence)
+    .bind(blob.seq)
+    .execute()
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! Snapshots on the hub's own disk.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{call, node, open, ready, state, wish};
+use crate::servers::beat;
+use crate::support::{Answer, Backend, Client, Hub, on_both};
+
+async fn upload_url(client: &Client, id: &Value) -> Value {
+    let path = format!("/api/plugin/worlds/{}/upload-url", id.as_str().unwrap());
+    client.post(&path, Value::Null).await.expect(200).clone()
+}
+
+/// Calls a link as it is, with no key.
+async fn follow(hub: &Hub, method: Method, url: &Value, body: &str) -> Answer {
+    let path = url.as_str().unwrap().strip_prefix(&hub.url()).expect("the hub's own address");
+    let stranger = hub.stranger();
+    stranger.send(stranger.request(method, path).body(body.to_owned())).await
+}
+
+async fn put(hub: &Hub, upload: &Value, body: &str) -> Answer {
+    follow(hub, Method::PUT, &upload["url"], body).await
+}
+
+async fn unload(client: &Client, id: &Value, fence: i64, upload: &Value, size: usize) -> Answer {
+    let more = json!({"blobKey": upload["blobKey"], "sizeBytes": size});
+    call(client, id, "unloaded", "n1", fence, more).await
+}
+
+/// The world boots anew, and this is what its node is given.
+async fn boot(client: &Client, owner: &str) -> (Value, i64, Value) {
+    let mut stream = client.events(Some("n1"), None).await;
+    let id = open(client, owner).await["worldInstanceId"].clone();
+    let told = stream.next_named("WORLD_OPEN").await.data;
+    let fence = told["fence"].as_i64().unwrap();
+    ready(client, &id, "n1", fence).await;
+    (id, fence, told["snapshotUrl"].clone())
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return vec![] };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+async fn bytes(hub: &Hub, url: &Value) -> String {
+    let answer = follow(hub, Method::GET, url, "").await;
+    answer.expect(200).as_str().unwrap().to_owned()
+}
+
+on_both! {
+    async fn a_world_boots_from_the_snapshot_it_was_unloaded_with(hub: Hub) {
+        let client = hub.network().await;
+        node(&client, "n1").await;
+        let (id, fence, url) = boot(&client, "p").await;
+        assert_eq!((fence, &url), (1, &Value::Null));
+        let upload = upload_url(&client, &id).await;
+        assert_eq!((&upload["method"], &upload["headers"]), (&json!("PUT"), &json!({})));
+        assert_eq!(upload["expiresAt"], crate::support::NOW + 900_000);
+        let key = upload["blobKey"].as_str().unwrap();
+        assert!(key.starts_with(&client.network.unwrap().to_string()) && key.ends_with("/1-1"), "{key}");
+        // Nothing came yet.
+        unload(&client, &id, 1, &upload, 9).await.expect_error(400, "snapshot_missing");
+        let stored = put(&hub, &upload, "first one").await;
+        assert_eq!(stored.expect(200), &json!({"blobKey": key, "sizeBytes": 9}));
+        let other = json!({"blobKey": "someone/elses/1-1"});
+        unload(&client, &id, 1, &other, 9).await.expect_error(400, "unknown_snapshot");
+        // The lease went on meanwhile.
+        call(&client, &id, "heartbeat", "n1", 1, json!({})).await.expect(200);
+        unload(&client, &id, 1, &upload, 9).await.expect(200);
+        unload(&client, &id, 1, &upload, 9).await.expect(200);
+        let (id, fence, url) = boot(&client, "p").await;
+        assert_eq!(fence, 2);
+        assert_eq!(bytes(&hub, &url).await, "first one");
+        // Nothing new: the snapshot stays.
+        call(&client, &id, "unloaded", "n1", 2, json!({})).await.expect(200);
+        let (_, _, url) = boot(&client, "p").await;
+        assert_eq!(bytes(&hub, &url).await, "first one");
+        let (_, _, none) = boot(&client, "q").await;
+        assert_eq!(none, Value::Null);
+    }
+
+    async fn a_save_point_counts_when_it_is_on_disk(hub: Hub) {
+        let client = hub.network().await;
+        node(&client, "n1").await;
+        let (id, ..) = boot(&client, "p").await;
+        let mut stream = client.events(Some("n1"), None).await;
+        let path = format!("/api/plugin/worlds/{}/snapshot", id.as_str().unwrap());
+        client.post(&path, json!({"reason": "BOSS"})).await.expect(200);
+        let told = stream.next_named("WORLD_SNAPSHOT").await.data;
+        assert_eq!((told["worldId"].to_string(), &told["reason"]), (id.as_str().unwrap().to_owned(), &json!("BOSS")));
+        client.post(&path, json!({})).await.expect(200);
+        assert_eq!(stream.next_named("WORLD_SNAPSHOT").await.data["reason"], "REQUESTED");
+        let (one, two) = (upload_url(&client, &id).await, upload_url(&client, &id).await);
+        put(&hub, &two, "newer").await.expect(200);
+        // Late, it does not take the place of the newer one.
+        put(&hub, &one, "older").await.expect(200);
+        // The node dies.
+        client.post("/api/plugin/worlds/release-all", json!({"nodeServerId": "n1"})).await.expect(200);
+        let (_, _, url) = boot(&client, "p").await;
+        assert_eq!(bytes(&hub, &url).await, "newer");
+        // What cannot be saved says so.
+        let id = open(&client, "q").await["worldInstanceId"].clone();
+        let path = format!("/api/plugin/worlds/{}/snapshot", id.as_str().unwrap());
+        client.post(&path, json!({})).await.expect_error(400, "world_not_ready");
+        let brief = wish("brief", json!({"persistence": "EPHEMERAL"}));
+        let id = client.post("/api/plugin/worlds/open", brief).await.expect(200)["worldInstanceId"].clone();
+        for what in ["snapshot", "upload-url"] {
+            let path = format!("/api/plugin/worlds/{}/{what}", id.as_str().unwrap());
+            client.post(&path, json!({})).await.expect_error(400, "not_persistent");
+        }
+    }
+
+    async fn a_node_that_was_away_overwrites_nothing(hub: Hub) {
+        let client = hub.network().await;
+        node(&client, "n1").await;
+        let (first, ..) = boot(&client, "p").await;
+        let (early, late) = (upload_url(&client, &first).await, upload_url(&client, &first).await);
+        put(&hub, &early, "its last").await.expect(200);
+        hub.advance_ms(60_000);
+        node(&client, "n1").await;
+        let (second, fence, url) = boot(&client, "p").await;
+        assert_eq!((fence, bytes(&hub, &url).await.as_str()), (2, "its last"));
+        put(&hub, &late, "from beyond").await.expect_error(400, "lease_ended");
+        put(&hub, &early, "from beyond").await.expect_error(400, "lease_ended");
+        unload(&client, &first, 1, &late, 11).await.expect_error(400, "lease_ended");
+        // Nor does it help to name its upload under the successor's lease.
+        unload(&client, &second, 2, &early, 8).await.expect_error(400, "unknown_snapshot");
+        let upload = upload_url(&client, &second).await;
+        put(&hub, &upload, "the successor's").await.expect(200);
+        put(&hub, &early, "from beyond").await.expect_error(400, "lease_ended");
+        unload(&client, &second, 2, &upload, 15).await.expect(200);
+        // A link is used up with its lease.
+        put(&hub, &upload, "too late").await.expect_error(400, "lease_ended");
+        assert_eq!(state(&client, &first).await, "LOST");
+        let (_, _, url) = boot(&client, "p").await;
+        assert_eq!(bytes(&hub, &url).await, "the successor's");
+    }
+
+    async fn the_newest_two_snapshots_are_kept(hub: Hub) {
+        let client = hub.network().await;
+        node(&client, "n1").await;
+        let folder = hub.app.settings.data.join("worlds");
+        let (id, ..) = boot(&client, "p").await;
+        for round in 0..4 {
+            let upload = upload_url(&client, &id).await;
+            put(&hub, &upload, &format!("snapshot {round}")).await.expect(200);
+        }
+        assert_eq!(files(&folder).len(), 2);
+        // The same link again replaces its own.
+        let upload = upload_url(&client, &id).await;
+        put(&hub, &upload, "once").await.expect(200);
+        put(&hub, &upload, "twice").await.expect(200);
+        assert_eq!(files(&folder).len(), 2);
+        unload(&client, &id, 1, &upload, 5).await.expect(200);
+        let (id, _, url) = boot(&client, "p").await;
+        assert_eq!(bytes(&hub, &url).await, "twice");
+        // One more: what the node boots from is still there.
+        put(&hub, &upload_url(&client, &id).await, "next").await.expect(200);
+        assert_eq!(bytes(&hub, &url).await, "twice");
+        let [one, two] = [upload_url(&client, &id).await, upload_url(&client, &id).await];
+        put(&hub, &one, "more").await.expect(200);
+        put(&hub, &two, "and more").await.expect(200);
+        follow(&hub, Method::GET, &url, "").await.expect_error(404, "unknown_snapshot");
+        assert_eq!(files(&folder).len(), 2);
+    }
+
+    async fn only_the_hubs_own_links_are_good_and_only_for_a_while(hub: Hub) {
+        let client = hub.network().await;
+        node(&client, "n1").await;
+        let (id, ..) = boot(&client, "p").await;
+        let upload = upload_url(&client, &id).await;
+        let path = upload["url"].as_str().unwrap().strip_prefix(&hub.url()).unwrap().to_owned();
+        // A link to put is none to get.
+        follow(&hub, Method::GET, &upload["url"], "").await.expect_error(403, "invalid_signature");
+        put(&hub, &upload, "").await.expect_error(400, "invalid_request");
+        let (head, _) = path.rsplit_once('.').unwrap();
+        for forged in ["/api/worlds/blobs/x".to_owned(), head.to_owned(), format!("{head}.AAAA"), format!("{path}A")] {
+            let stranger = hub.stranger();
+            stranger.send(stranger.request(Method::PUT, &forged).body("x")).await.expect_error(403, "invalid_signature");
+            stranger.get(&forged).await.expect_error(403, "invalid_signature");
+        }
+        for _ in 0..45 {
+            hub.advance_ms(20_000);
+            beat(&client, "n1", json!({})).await;
+            call(&client, &id, "heartbeat", "n1", 1, json!({"playerCount": 1})).await.expect(200);
+        }
+        put(&hub, &upload, "late").await.expect_error(410, "link_expired");
+    }
+
+    async fn snapshots_outlive_a_restart(hub: Hub) {
+        let client = hub.network().await;
+        node(&client, "n1").await;
+        let (id, ..) = boot(&client, "p").await;
+        let upload = upload_url(&client, &id).await;
+        put(&hub, &upload, "kept").await.expect(200);
+        let half = hub.app.settings.data.join("worlds/incoming/half");
+        std::fs::write(&half, "left by a crash").unwrap();
+        let key = client.key.clone().unwrap();
+        let hub = hub.restart(Duration::from_secs(1)).await;
+        assert!(!half.exists());
+        let client = hub.with_key(&key);
+        call(&client, &id, "unloaded", "n1", 1, json!({"blobKey": upload["blobKey"]})).await.expect(200);
+        let (_, _, url) = boot(&client, "p").await;
+        assert_eq!(bytes(&hub, &url).await, "kept");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_snapshot_that_is_too_large_leaves_nothing_behind() {
+    let hub = Hub::start_with(Backend::sqlite(), |settings| settings.snapshot_settings.limit = 100_000).await;
+    let client = hub.network().await;
+    node(&client, "n1").await;
+    let (id, ..) = boot(&client, "p").await;
+    let upload = upload_url(&client, &id).await;
+    put(&hub, &upload, &"x".repeat(100_001)).await.expect_error(413, "body_too_large");
+    let path = upload["url"].as_str().unwrap().strip_prefix(&hub.url()).unwrap();
+    let pieces = futures_util::stream::iter((0..3).map(|_| Ok::<_, std::io::Error>("x".repeat(50_000))));
+    let request = hub.stranger().request(Method::PUT, path).body(reqwest::Body::wrap_stream(pieces));
+    hub.stranger().send(request).await.expect_error(413, "body_too_large");
+    assert_eq!(files(&hub.app.settings.data.join("worlds")), [] as [PathBuf; 0]);
+    put(&hub, &upload, &"x".repeat(100_000)).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_lead_where_the_settings_say() {
+    let hub = Hub::start_with(Backend::sqlite(), |settings| {
+        settings.public_url = Some("https://hub.example.org/".to_owned());
+    })
+    .await;
+    let client = hub.network().await;
+    node(&client, "n1").await;
+    let (id, ..) = boot(&client, "p").await;
+    let upload = upload_url(&client, &id).await;
+    assert!(upload["url"].as_str().unwrap().starts_with("https://hub.example.org/api/worlds/blobs/"), "{upload}");
+}
