@@ -127,16 +127,16 @@ pub(super) async fn join(
     player: PlayerId,
     name: Option<Identifier>,
 ) -> Result<(), ServersError> {
-    let (seen, at) = (name.clone(), server.clone());
+    let (said, at) = (name.clone(), server.clone());
     app.presence
         .with(network, |presence| presence.join(&server, player, name, app.clock.now()))
         .map_err(|_| ServersError::NotOnline(server))?;
     save(app, network).await?;
-    // The player is there all the same, should this fail.
+    // The player is there all the same, should one of these fail.
     if let Err(error) = transfers::service::arrived(app, network, player, &at).await {
         tracing::warn!(%network, %error, "the arrival of a player was not noted as the end of their transfer");
     }
-    players::service::note_join(app, network, player, seen.as_ref()).await;
+    players::service::note_join(app, network, player, said.as_ref()).await;
     Ok(())
 }
 
@@ -166,20 +166,17 @@ pub(super) async fn leave(
     player: PlayerId,
     server: Option<&Identifier>,
 ) -> Result<(), ServersError> {
-    let at = online_player(app, network, player).map(|at| at.server_id);
-    if let Some(at) = at.filter(|at| server.is_none_or(|server| server == at))
-        && let Some(until) = transfers::service::leaves_for_another(app, network, player, &at).await?
+    let here = online_player(app, network, player).map(|at| at.server_id);
+    let here = here.filter(|at| server.is_none_or(|server| server == at));
+    if let Some(at) = &here
+        && let Some(until) = transfers::service::leaves_for_another(app, network, player, at).await?
     {
-        app.presence.with(network, |presence| presence.leave_for_another(player, &at, until));
+        app.presence.with(network, |presence| presence.leave_for_another(player, at, until));
         return Ok(());
     }
-    let gone = app.presence.with(network, |presence| {
-        let there = presence.locate(player, app.clock.now()).is_some();
-        presence.leave(player, server);
-        there && presence.locate(player, app.clock.now()).is_none()
-    });
+    app.presence.with(network, |presence| presence.leave(player, server));
     save(app, network).await?;
-    if gone {
+    if here.is_some() {
         players::service::note_leave(app, network, player).await;
     }
     Ok(())
