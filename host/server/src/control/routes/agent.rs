@@ -136,7 +136,7 @@ async fn poll(
 /// How a command went.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
-enum Status {
+enum CommandStatus {
     /// It was done.
     Ok,
     /// It was not; `error` says why.
@@ -145,7 +145,7 @@ enum Status {
 
 #[derive(Debug, Deserialize, ToSchema)]
 struct CommandResult {
-    status: Status,
+    status: CommandStatus,
     /// Why it was not done.
     error: Option<String>,
     /// Whatever the command asked for: `{"content"}` for LOGS.
@@ -167,7 +167,7 @@ async fn result(
     Path((server, command_id)): Path<(Identifier, Identifier)>,
     Json(body): Json<CommandResult>,
 ) -> StatusCode {
-    let answer = Answer { ok: matches!(body.status, Status::Ok), error: body.error, result: body.result };
+    let answer = Answer { ok: matches!(body.status, CommandStatus::Ok), error: body.error, result: body.result };
     service::answered(&app, caller.network, &server, command_id.as_str(), answer);
     StatusCode::CREATED
 }
