@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::artifacts::Links;
-use crate::clock::Clock;
+use crate::clock::{Clock, Moments};
 use crate::config::Settings;
 use crate::control::{self, Control};
 use crate::events::{self, Streams};
@@ -19,6 +19,7 @@ use crate::idempotency;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::networks::{self, KeyCache, Watch};
+use crate::players::PlayerRegions;
 use crate::punishments;
 use crate::servers::{self, Presence};
 use crate::transfers;
@@ -46,6 +47,8 @@ pub struct AppState {
     pub settings: Settings,
     /// Where time comes from.
     pub clock: Clock,
+    /// Puts what happens in an order.
+    pub moments: Moments,
     /// Where identifiers, secrets and seeds come from.
     pub ids: Ids,
     /// Where the truth is.
@@ -66,6 +69,8 @@ pub struct AppState {
     pub watch: Watch,
     /// Who is online.
     pub presence: Presence,
+    /// Where players are routed from, as far as it was asked lately.
+    pub player_regions: PlayerRegions,
     /// Node agents, and what is asked of servers.
     pub control: Control,
     /// The networks' modules.
@@ -100,6 +105,7 @@ impl App {
         let app = Self(Arc::new(AppState {
             settings,
             clock,
+            moments: Moments::default(),
             ids,
             db,
             bus,
@@ -110,6 +116,7 @@ impl App {
             keys: KeyCache::default(),
             watch: Watch::default(),
             presence: Presence::default(),
+            player_regions: PlayerRegions::default(),
             control: Control::default(),
             modules,
             snapshots,

@@ -12,7 +12,7 @@ use crate::geo::{Place, Region};
 use crate::http::error::ApiError;
 use crate::networks;
 use crate::networks::service::NetworksError;
-use crate::punishments;
+use crate::players;
 use crate::servers::model::{Heartbeat, Location, Registered, Registration};
 use crate::servers::presence::{Server, Unplaced};
 use crate::servers::provisioned::{self, ProvisionedServer};
@@ -127,7 +127,7 @@ pub(super) async fn join(
     player: PlayerId,
     name: Option<Identifier>,
 ) -> Result<(), ServersError> {
-    let (seen, at) = (name.clone(), server.clone());
+    let (said, at) = (name.clone(), server.clone());
     app.presence
         .with(network, |presence| presence.join(&server, player, name, app.clock.now()))
         .map_err(|_| ServersError::NotOnline(server))?;
@@ -136,12 +136,7 @@ pub(super) async fn join(
     if let Err(error) = transfers::service::arrived(app, network, player, &at).await {
         tracing::warn!(%network, %error, "the arrival of a player was not noted as the end of their transfer");
     }
-    if let Some(name) = seen
-        && let Err(error) = punishments::service::note_name(app, network, player, name.as_str()).await
-    {
-        // The next join notes it.
-        tracing::warn!(%network, %error, "the name of a player who joined was not noted");
-    }
+    players::service::note_join(app, network, player, said.as_ref()).await;
     Ok(())
 }
 
@@ -171,15 +166,20 @@ pub(super) async fn leave(
     player: PlayerId,
     server: Option<&Identifier>,
 ) -> Result<(), ServersError> {
-    let at = online_player(app, network, player).map(|at| at.server_id);
-    if let Some(at) = at.filter(|at| server.is_none_or(|server| server == at))
-        && let Some(until) = transfers::service::leaves_for_another(app, network, player, &at).await?
+    let here = online_player(app, network, player).map(|at| at.server_id);
+    let here = here.filter(|at| server.is_none_or(|server| server == at));
+    if let Some(at) = &here
+        && let Some(until) = transfers::service::leaves_for_another(app, network, player, at).await?
     {
-        app.presence.with(network, |presence| presence.leave_for_another(player, &at, until));
+        app.presence.with(network, |presence| presence.leave_for_another(player, at, until));
         return Ok(());
     }
     app.presence.with(network, |presence| presence.leave(player, server));
-    Ok(save(app, network).await?)
+    save(app, network).await?;
+    if here.is_some() {
+        players::service::note_leave(app, network, player).await;
+    }
+    Ok(())
 }
 
 /// The players online, on servers of one type or on all, by server and then by UUID.
