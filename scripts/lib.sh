@@ -38,6 +38,11 @@ need_wasm_target() {
   rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
 }
 
+# Makes the certificates that the tests of encrypted mail use.
+need_openssl() {
+  command -v openssl >/dev/null || install_packages openssl
+}
+
 # PostgreSQL refuses to run as root.
 as_postgres() {
   if [ "$(id -u)" -eq 0 ]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi
@@ -68,4 +73,59 @@ stop_postgres() {
   local data="$1/postgres"
   [ -f "$data/postmaster.pid" ] || return 0
   as_postgres "$(postgres_bin)/pg_ctl" -D "$data" -m immediate stop >/dev/null || true
+}
+
+# The Python tools of the tests, as tests/python.txt names them, in a folder of their own beside the build. Exports the
+# Python that has them. Nothing is fetched once they are there.
+need_python_tools() {
+  local folder wanted=tests/python.txt
+  folder=$(realpath -m "${CARGO_TARGET_DIR:-target}/python")
+  export HUB_TEST_PYTHON="$folder/bin/python"
+  if cmp -s "$wanted" "$folder/installed.txt"; then return; fi
+  if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then install_packages python3 python3-venv; fi
+  echo "installing the Python tools of the tests" >&2
+  rm -rf "$folder"
+  python3 -m venv "$folder"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement "$wanted"
+  cp "$wanted" "$folder/installed.txt"
+}
+
+# The Node tools of the tests, as tests/evening/package.json names them, likewise. Exports the folder of their programs.
+need_node_tools() {
+  local folder wanted=tests/evening
+  folder=$(realpath -m "${CARGO_TARGET_DIR:-target}/node")
+  export HUB_NODE_TOOLS="$folder/node_modules/.bin"
+  if cmp -s "$wanted/package-lock.json" "$folder/installed.json"; then return; fi
+  command -v npm >/dev/null || install_packages nodejs npm
+  echo "installing the Node tools of the tests" >&2
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  cp "$wanted/package.json" "$wanted/package-lock.json" "$folder/"
+  npm ci --prefix "$folder" --silent --no-audit --no-fund
+  cp "$wanted/package-lock.json" "$folder/installed.json"
+}
+
+# Starts the built hub on a free port with a SQLite of its own in the folder $1. Exports HUB_URL, HUB_PID and HUB_API_KEY,
+# a key that may do everything but the operator's work. More arguments go to `hub serve`.
+start_hub() {
+  local data="$1/hub" binary="${CARGO_TARGET_DIR:-target}/debug/hub"
+  shift
+  mkdir -p "$data"
+  HUB_API_KEY=$("$binary" network create tests --data "$data" --json |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["apiKey"])')
+  HUB_LOG=${HUB_LOG:-warn} "$binary" serve --listen 127.0.0.1:0 --data "$data" "$@" >"$data/out" 2>"$data/log" &
+  HUB_PID=$!
+  for _ in $(seq 300); do
+    HUB_URL=$(sed -n 's/^listening on //p' "$data/out")
+    [ -z "$HUB_URL" ] || break
+    kill -0 "$HUB_PID" || { cat "$data/log" >&2; return 1; }
+    sleep 0.1
+  done
+  export HUB_API_KEY HUB_PID HUB_URL
+}
+
+stop_hub() {
+  [ -n "${HUB_PID:-}" ] || return 0
+  kill "$HUB_PID" 2>/dev/null || return 0
+  wait "$HUB_PID" || true
 }

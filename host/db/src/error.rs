@@ -74,6 +74,11 @@ impl Error {
         self.database().is_some_and(DatabaseError::is_foreign_key_violation)
     }
 
+    /// A value breaks a `CHECK` of its table.
+    pub fn is_check_violation(&self) -> bool {
+        self.database().is_some_and(DatabaseError::is_check_violation)
+    }
+
     /// The database can't be reached, or has no room for one more request; trying again later may
     /// help.
     pub fn is_unavailable(&self) -> bool {

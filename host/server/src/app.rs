@@ -8,17 +8,22 @@ use hub_db::Db;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::clock::Clock;
+use crate::artifacts::Links;
+use crate::clock::{Clock, Moments};
 use crate::config::Settings;
+use crate::control::{self, Control};
 use crate::events::{self, Streams};
+use crate::files::Files;
 use crate::geo::Geo;
 use crate::idempotency;
 use crate::ids::Ids;
 use crate::modules::Modules;
-use crate::networks::{self, KeyCache};
+use crate::networks::{self, KeyCache, Watch};
+use crate::players::PlayerRegions;
 use crate::punishments;
 use crate::servers::{self, Presence};
 use crate::transfers;
+use crate::waitlist::{self, Waitlist};
 use crate::worlds::{self, SnapshotStore};
 
 /// A cheap handle on the one [`AppState`].
@@ -42,6 +47,8 @@ pub struct AppState {
     pub settings: Settings,
     /// Where time comes from.
     pub clock: Clock,
+    /// Puts what happens in an order.
+    pub moments: Moments,
     /// Where identifiers, secrets and seeds come from.
     pub ids: Ids,
     /// Where the truth is.
@@ -50,16 +57,28 @@ pub struct AppState {
     pub bus: Bus,
     /// Where addresses are.
     pub geo: Geo,
+    /// Where large files are.
+    pub files: Files,
+    /// Download links.
+    pub links: Links,
     /// Event streams that are open.
     pub streams: Streams,
     /// Keys that were looked up lately.
     pub keys: KeyCache,
+    /// Answers that outlive their request.
+    pub watch: Watch,
     /// Who is online.
     pub presence: Presence,
+    /// Where players are routed from, as far as it was asked lately.
+    pub player_regions: PlayerRegions,
+    /// Node agents, and what is asked of servers.
+    pub control: Control,
     /// The networks' modules.
     pub modules: Modules,
     /// Where snapshots of worlds are.
     pub snapshots: SnapshotStore,
+    /// What the waitlist keeps in memory.
+    pub waitlist: Waitlist,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -81,28 +100,40 @@ impl App {
         let bus = Bus::new(BusConfig::new(ids.seed()));
         let modules = Modules::open(&settings, &ids)?;
         let snapshots = SnapshotStore::open(&settings)?;
+        let files = Files::open(&settings.data)?;
+        let waitlist = Waitlist::open(&settings)?;
         let app = Self(Arc::new(AppState {
             settings,
             clock,
+            moments: Moments::default(),
             ids,
             db,
             bus,
             geo,
+            files,
+            links: Links::default(),
             streams: Streams::default(),
             keys: KeyCache::default(),
+            watch: Watch::default(),
             presence: Presence::default(),
+            player_regions: PlayerRegions::default(),
+            control: Control::default(),
             modules,
             snapshots,
+            waitlist,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }));
         app.spawn(networks::service::note_uses(app.clone()));
+        app.spawn(networks::watch::keep(app.clone()));
+        control::start(&app);
         events::start(&app);
         idempotency::start(&app);
         servers::start(&app).await?;
         punishments::start(&app);
         transfers::start(&app);
         worlds::start(&app);
+        waitlist::start(&app);
         Ok(app)
     }
 

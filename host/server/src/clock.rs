@@ -1,6 +1,7 @@
 //! Time as a parameter: nothing else in the hub asks the machine what time it is.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::watch;
@@ -69,6 +70,21 @@ impl ManualClock {
     }
 }
 
+/// Puts what happens in an order: numbers that rise with every call, about the microseconds since the Unix epoch. Two
+/// nodes may hand out the same one.
+#[derive(Debug, Default)]
+pub struct Moments(AtomicI64);
+
+impl Moments {
+    /// The moment of something that happens at `now`, after all that had one before.
+    pub fn next(&self, now: Millis) -> i64 {
+        let earliest = now.saturating_mul(1_000);
+        let after = |last: i64| earliest.max(last.saturating_add(1));
+        let last = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
+        after(last.unwrap_or_default())
+    }
+}
+
 /// A duration in the unit of [`Millis`].
 pub fn millis(duration: Duration) -> Millis {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
@@ -77,4 +93,16 @@ pub fn millis(duration: Duration) -> Millis {
 #[allow(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
 fn system_now() -> Millis {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_rise_and_follow_the_clock() {
+        let moments = Moments::default();
+        assert_eq!([moments.next(5), moments.next(5), moments.next(4)], [5_000, 5_001, 5_002]);
+        assert_eq!(moments.next(6), 6_000);
+    }
 }

@@ -66,10 +66,24 @@ pub struct ServeArgs {
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshots: Option<String>,
-    /// How the hub is reached from outside, for links it hands out [default: as the caller addressed it]
+    /// Address under which others reach the hub, for links, as `https://hub.example` [default: what the caller named, or
+    /// the address it serves on]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
+    /// How long a link to an artifact is good, in milliseconds [default: 600000]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub artifact_link_ttl: Option<u64>,
+    /// Server that mail goes out by, as `smtps://user:password@host` or `smtp://host:587?tls=required`; without one mail
+    /// is put into `outbox/` in the data folder. Better set as `HUB_SMTP`, which other users cannot see
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smtp: Option<String>,
+    /// Who mail is from [default: Network Hub <no-reply@localhost>]
+    #[arg(long, value_name = "ADDRESS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mail_from: Option<String>,
 }
 
 /// `on` or `off`.
@@ -105,11 +119,18 @@ pub struct Settings {
     pub lease: u64,
     /// S3-compatible store for snapshots of worlds; absent: the data folder.
     pub snapshots: Option<String>,
-    /// How the hub is reached from outside; absent: as each caller addressed it.
-    pub public_url: Option<String>,
     /// Not for users.
     #[serde(skip)]
     pub snapshot_settings: SnapshotSettings,
+    /// Address under which others reach the hub, without a slash at its end.
+    #[serde(deserialize_with = "base_url")]
+    pub public_url: Option<String>,
+    /// Milliseconds for which a link to an artifact is good.
+    pub artifact_link_ttl: u64,
+    /// Server that mail goes out by.
+    pub smtp: Option<String>,
+    /// Who mail is from.
+    pub mail_from: String,
     /// Not for users.
     #[serde(skip)]
     pub modules: ModuleSettings,
@@ -127,8 +148,11 @@ impl Default for Settings {
             offline_after: 30_000,
             lease: 60_000,
             snapshots: None,
-            public_url: None,
             snapshot_settings: SnapshotSettings::default(),
+            public_url: None,
+            artifact_link_ttl: 600_000,
+            smtp: None,
+            mail_from: "Network Hub <no-reply@localhost>".to_owned(),
             modules: ModuleSettings::default(),
         }
     }
@@ -162,6 +186,9 @@ impl Settings {
             "lease",
             "snapshots",
             "public_url",
+            "artifact_link_ttl",
+            "smtp",
+            "mail_from",
         ];
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
         Ok(figment.merge(environment).merge(Serialized::defaults(args)).extract()?)
@@ -184,6 +211,31 @@ impl Settings {
     pub fn lease(&self) -> Duration {
         Duration::from_millis(self.lease)
     }
+
+    /// A whole address for a path of the hub's.
+    pub fn url(&self, path: &str) -> String {
+        if let Some(base) = &self.public_url {
+            return format!("{base}{path}");
+        }
+        let port = self.listen.port();
+        // A hub that serves on all addresses can at least be reached from its own machine.
+        if self.listen.ip().is_unspecified() {
+            return format!("http://localhost:{port}{path}");
+        }
+        format!("http://{}{path}", self.listen)
+    }
+}
+
+fn base_url<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    let text = text.trim_end_matches('/');
+    let web = text.parse::<axum::http::Uri>().is_ok_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some() && uri.query().is_none()
+    });
+    if web {
+        return Ok(Some(text.to_owned()));
+    }
+    Err(serde::de::Error::custom("public-url must read as https://hub.example does"))
 }
 
 /// A list as TOML writes it, or as one comma-separated text of the environment.
@@ -198,4 +250,23 @@ fn list<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
         List::Text(text) => text.split(',').map(|item| item.trim().to_owned()).collect(),
         List::Items(items) => items,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_begin_where_the_hub_is_reached() {
+        let mut settings = Settings { listen: ([0, 0, 0, 0], 8080).into(), ..Settings::default() };
+        assert_eq!(settings.url("/x"), "http://localhost:8080/x");
+        settings.listen = ([10, 0, 0, 7], 80).into();
+        assert_eq!(settings.url("/x"), "http://10.0.0.7:80/x");
+        let args = ServeArgs { public_url: Some("https://hub.example/base/".to_owned()), ..ServeArgs::default() };
+        assert_eq!(Settings::of_serve(&args).unwrap().url("/x"), "https://hub.example/base/x");
+        for bad in ["hub.example", "ftp://hub.example", "https://", "javascript:alert(1)"] {
+            let args = ServeArgs { public_url: Some(bad.to_owned()), ..ServeArgs::default() };
+            assert!(Settings::of_serve(&args).is_err(), "{bad}");
+        }
+    }
 }

@@ -75,7 +75,12 @@ impl fmt::Display for Region {
 
 impl PartialSchema for Region {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::String).max_length(Some(64)).examples(["EUROPE"]).into()
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .max_length(Some(64))
+            .pattern(Some("^[A-Za-z0-9_-]*$"))
+            .examples(["EUROPE"])
+            .into()
     }
 }
 impl ToSchema for Region {}

@@ -140,6 +140,53 @@ impl PartialSchema for Identifier {
 }
 impl ToSchema for Identifier {}
 
+/// A game mode or a data namespace: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.`, `:` and `-`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, sqlx::Type)]
+#[serde(transparent)]
+#[sqlx(transparent)]
+pub struct Label(String);
+
+impl Label {
+    /// The game mode of whoever names none.
+    pub fn global() -> Self {
+        Self("global".to_owned())
+    }
+
+    /// The text as it was sent.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Label {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-');
+        if text.is_empty() || text.len() > 64 || !text.bytes().all(fits) {
+            return Err("must be 1 to 64 of the characters A-Z, a-z, 0-9, _, ., : and -".to_owned());
+        }
+        Ok(Self(text))
+    }
+}
+
+impl<'de> Deserialize<'de> for Label {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
+    }
+}
+
+impl PartialSchema for Label {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .pattern(Some("^[A-Za-z0-9_.:-]{1,64}$"))
+            .examples(["global"])
+            .into()
+    }
+}
+impl ToSchema for Label {}
+
 /// Free text of at most `MAX` characters, such as a reason or a display name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Default)]
 #[serde(transparent)]

@@ -143,3 +143,31 @@ fn migrations_come_in_pairs() {
     assert_eq!(names("sqlite"), names("postgres"));
     assert!(!names("sqlite").is_empty());
 }
+
+/// The served document knows a type by its bare name: of two with one name a reader would see only the first.
+#[test]
+fn documented_types_have_names_of_their_own() {
+    let mut seen = std::collections::HashMap::new();
+    for file in rust_files(&source()) {
+        let name = relative(&file);
+        let text = fs::read_to_string(&file).unwrap();
+        let lines: Vec<_> = text.lines().map(str::trim).collect();
+        for (at, line) in lines.iter().enumerate() {
+            if !line.starts_with("#[derive(") || !line.contains("ToSchema") {
+                continue;
+            }
+            let item = lines[at..].iter().find(|line| line.contains("struct ") || line.contains("enum ")).unwrap();
+            let attributes = lines[at..].iter().take_while(|line| line.starts_with('#'));
+            let renamed = attributes.filter_map(|line| line.split_once("(as = ")).next();
+            let rest = match renamed {
+                Some((_, rest)) => rest,
+                None => item.split_once("struct ").or_else(|| item.split_once("enum ")).unwrap().1,
+            };
+            let kind: String = rest.chars().take_while(|character| character.is_alphanumeric()).collect();
+            if let Some(other) = seen.insert(kind.clone(), name.clone()) {
+                panic!("{kind} is in {other} and in {name}");
+            }
+        }
+    }
+    assert!(seen.len() > 40);
+}

@@ -289,6 +289,9 @@ async fn rules_of_the_schema_hold() {
         assert!(orphan.is_foreign_key_violation());
         assert!(!orphan.is_unique_violation());
         assert!(!orphan.is_unavailable());
+        fixture.set_up(&["CREATE TABLE few (n BIGINT NOT NULL CHECK (n < 3))"]).await;
+        let many = fixture.db.write("INSERT INTO few VALUES (1), (3)").execute().await.unwrap_err();
+        assert!(many.is_check_violation() && !orphan.is_check_violation());
     })
     .await;
 }

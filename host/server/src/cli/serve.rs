@@ -21,9 +21,10 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         log_to_stderr("info");
-        let settings = Settings::of_serve(&self.args)?;
+        let mut settings = Settings::of_serve(&self.args)?;
         let listener = http::bind(settings.listen).await?;
         let address = listener.local_addr()?;
+        settings.listen = address;
         let app = App::start(settings, Clock::System, Ids::System).await?;
         let server = Server::new(app.clone());
         println!("listening on http://{address}");

@@ -136,7 +136,7 @@ impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for RawBody<LIMIT> {
     }
 }
 
-async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > limit as u64) {
         return Err(ApiError::too_large(limit));
@@ -149,7 +149,7 @@ async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
 }
 
 /// PostgreSQL's text cannot hold U+0000 and no name or reason needs it, so it is refused at the door.
-fn reject_nul(json: &[u8]) -> Result<(), ApiError> {
+pub(super) fn reject_nul(json: &[u8]) -> Result<(), ApiError> {
     let mut escaped = false;
     for (at, byte) in json.iter().enumerate() {
         if escaped {

@@ -1,9 +1,11 @@
 //! The door: routing, callers, limits, the shapes of errors and lists, and the served documentation.
 
 pub mod caller;
+pub mod document;
 mod drain;
 pub mod endpoints;
 pub mod error;
+mod examples;
 pub mod extract;
 pub mod hub_url;
 mod openapi;
@@ -25,14 +27,27 @@ pub use serve::{Connection, Server, bind};
 /// All of the hub's routes, each room's from its own `router`.
 fn rooms() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::base())
+        .merge(crate::artifacts::public())
+        .merge(crate::artifacts::router())
         .merge(crate::chat::router())
+        .merge(crate::collections::router())
+        .merge(crate::config_documents::router())
+        .merge(crate::control::router())
+        .merge(crate::economy::router())
         .merge(crate::events::router())
+        .merge(crate::localization::router())
         .merge(crate::matchmaking::router())
         .merge(crate::modules::router())
         .merge(crate::networks::router())
+        .merge(crate::permissions::router())
+        .merge(crate::players::router())
+        .merge(crate::provisioning::router())
         .merge(crate::punishments::router())
         .merge(crate::servers::router())
+        .merge(crate::statistics::router())
         .merge(crate::transfers::router())
+        .merge(crate::waitlist::public())
+        .merge(crate::waitlist::router())
         .merge(crate::worlds::router())
         .merge(public::router())
 }

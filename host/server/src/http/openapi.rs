@@ -10,6 +10,7 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::http::error::ErrorBody;
+use crate::http::examples;
 
 /// The frame that the rooms' operations are put into.
 pub(super) fn base() -> OpenApi {
@@ -47,11 +48,17 @@ pub(super) fn complete(document: &mut OpenApi) {
             complete_operation(operation);
         }
     }
+    examples::complete(document);
 }
 
 /// Every POST of a caller with a key may be sent again.
 fn add_idempotency_key(operation: &mut Operation) {
-    let text = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(255)).build();
+    let text = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(255))
+        .pattern(Some("^[!-~]([ -~]*[!-~])?$"))
+        .build();
     let header = ParameterBuilder::new()
         .name("Idempotency-Key")
         .parameter_in(ParameterIn::Header)
@@ -76,6 +83,14 @@ fn complete_operation(operation: &mut Operation) {
     }
     if operation.request_body.is_some() {
         add(operation, "413", "The body is too large");
+    }
+    for (status, response) in &mut operation.responses.responses {
+        // A document without them is none, and generators refuse it.
+        if let RefOr::T(response) = response
+            && response.description.is_empty()
+        {
+            response.description = if status == "201" { "Created" } else { "Done" }.to_owned();
+        }
     }
 }
 

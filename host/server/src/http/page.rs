@@ -31,6 +31,16 @@ impl Default for Limit {
     }
 }
 
+/// `limit` of a leaderboard: how many places are wanted. 10 when absent, cut to 100 when larger; below 1 is an error.
+#[derive(Clone, Copy, Debug)]
+pub struct TopLimit(pub i64);
+
+impl Default for TopLimit {
+    fn default() -> Self {
+        Self(10)
+    }
+}
+
 /// `page`: which page is wanted, counted from 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageNumber(pub i64);
@@ -101,6 +111,12 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
+impl<'de> Deserialize<'de> for TopLimit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        bounded(deserializer, 1, 100).map(Self)
+    }
+}
+
 impl<'de> Deserialize<'de> for PageNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         bounded(deserializer, 0, i64::MAX).map(Self)
@@ -113,6 +129,13 @@ impl PartialSchema for Limit {
     }
 }
 impl ToSchema for Limit {}
+
+impl PartialSchema for TopLimit {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).default(Some(10.into())).into()
+    }
+}
+impl ToSchema for TopLimit {}
 
 impl PartialSchema for PageNumber {
     fn schema() -> RefOr<Schema> {

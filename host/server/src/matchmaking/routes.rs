@@ -40,7 +40,7 @@ struct FindRequest {
     server_id: Option<Identifier>,
     /// With `serverId`: of this world on it.
     world_id: Option<Identifier>,
-    /// The player's region.
+    /// The player's region; absent: the one of the address they were last loaded with.
     #[serde(default, deserialize_with = "blank_as_absent")]
     region: Option<Region>,
     /// With the other two: whose live world comes first.
@@ -174,8 +174,8 @@ async fn find(
     State(app): State<App>,
     Json(body): Json<FindRequest>,
 ) -> Result<Json<MatchAnswer>, ApiError> {
-    let wish = body.wish()?;
     let network = finder.caller.network;
+    let wish = service::located(&app, network, body.wish()?).await;
     Ok(Json(if finder.explain {
         let (matched, explanation) = service::explain(&app, network, &wish).await?;
         MatchAnswer::new(matched, Some(explanation))

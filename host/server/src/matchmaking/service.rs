@@ -14,12 +14,24 @@ use crate::matchmaking::model::{Affinity, Match, MatchResult, Mode, Place, Wish}
 use crate::matchmaking::offer::Offer;
 use crate::matchmaking::{direct, policy};
 use crate::modules::service::{Ranking, has_chain};
+use crate::players;
 use crate::servers::{HOLD, LiveWorld, NetworkPresence, Reservation, Role};
 use crate::values::NetworkId;
 use crate::worlds;
 
 /// How often candidates are ranked anew when others were quicker at all that had been ranked.
 const ATTEMPTS: usize = 4;
+
+/// The wish with the region of the player where it names none.
+pub(super) async fn located(app: &App, network: NetworkId, mut wish: Wish) -> Wish {
+    if let Some(player) = wish.player
+        && wish.region.is_none()
+        && app.settings.geo_routing == Switch::On
+    {
+        wish.region = players::service::region_of(app, network, player).await;
+    }
+    wish
+}
 
 /// Finds the player a place and keeps a slot there.
 pub(crate) async fn find(app: &App, network: NetworkId, wish: &Wish) -> Result<Match, hub_db::Error> {

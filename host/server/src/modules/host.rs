@@ -3,16 +3,18 @@
 use std::collections::HashMap;
 
 use hub_sandbox::contract::HostError;
-use hub_sandbox::contract::players::{Location, PermissionState, Punishment, PunishmentFilter};
+use hub_sandbox::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
 use hub_sandbox::{BoxFuture, Host, HostAnswer, HostCall};
 use parking_lot::Mutex;
 
 use crate::app::{App, WeakApp};
+use crate::economy::{self, Amount};
 use crate::modules::service::key_value as store;
 use crate::modules::store::key_value::Owner;
+use crate::permissions::{self, Context, World};
 use crate::punishments::{self, Subject};
-use crate::servers;
-use crate::values::{Identifier, NetworkId};
+use crate::values::{Identifier, Label, NetworkId};
+use crate::{servers, statistics};
 
 /// The most players that are named of one server or world.
 const MAX_PLAYERS: usize = 200;
@@ -51,10 +53,16 @@ impl ModuleHost {
                 let on = servers::service::players_on(&app, self.network, server_id, world_id.as_deref());
                 HostAnswer::Players(on.iter().take(MAX_PLAYERS).map(ToString::to_string).collect())
             }
-            // As in a network where nobody has a statistic, a balance or a permission.
-            HostCall::Statistics { players, .. } => HostAnswer::Statistics(vec![None; players.len()]),
-            HostCall::Balance { .. } => HostAnswer::Balance(None),
-            HostCall::Permission { .. } => HostAnswer::Permission(PermissionState::Undefined),
+            HostCall::Permission { player, node, context, world } => {
+                let (context, world) = (context.as_deref(), world.as_deref());
+                HostAnswer::Permission(permission(&app, self.network, player, node, context, world).await?)
+            }
+            HostCall::Statistics { players, name, game_mode, period } => {
+                HostAnswer::Statistics(statistics(&app, self.network, players, name, game_mode, *period).await?)
+            }
+            HostCall::Balance { player, currency } => {
+                HostAnswer::Balance(balance(&app, self.network, player, currency).await?)
+            }
         })
     }
 }
@@ -82,6 +90,56 @@ async fn punishments(
     })?;
     let now = app.clock.now();
     Ok(record.iter().map(|punishment| punishment.for_module(now)).collect())
+}
+
+/// Whether a player may do something. What is no UUID is nobody's.
+async fn permission(
+    app: &App,
+    network: NetworkId,
+    player: &str,
+    node: &str,
+    context: Option<&str>,
+    world: Option<&str>,
+) -> Result<PermissionState, HostError> {
+    let Ok(player) = player.parse() else { return Ok(PermissionState::Undefined) };
+    let context = context.map(|text| Context::try_from(text.to_owned())).transpose().map_err(HostError::Invalid)?;
+    let world = world.map(|text| World::try_from(text.to_owned())).transpose().map_err(HostError::Invalid)?;
+    let may = permissions::service::check(app, network, player, node, context.as_ref(), world.as_ref()).await;
+    let may = may.map_err(|error| {
+        tracing::warn!(%network, %error, "a player's permissions could not be read for a module");
+        HostError::Unavailable
+    })?;
+    Ok(may
+        .map_or(PermissionState::Undefined, |may| if may { PermissionState::Granted } else { PermissionState::Denied }))
+}
+
+/// One statistic of each player. What is no UUID, no name of a statistic or no game mode has none.
+async fn statistics(
+    app: &App,
+    network: NetworkId,
+    players: &[String],
+    name: &str,
+    game_mode: &str,
+    period: Period,
+) -> Result<Vec<Option<f64>>, HostError> {
+    let (Ok(name), Ok(game_mode)) = (name.parse(), Label::try_from(game_mode.to_owned())) else {
+        return Ok(vec![None; players.len()]);
+    };
+    let players: Vec<_> = players.iter().map(|player| player.parse().ok()).collect();
+    let found = statistics::service::of_players(app, network, &players, game_mode, name, period.into()).await;
+    found.map_err(|error| unavailable(network, &error))
+}
+
+/// What a player has of a currency, in ten-thousandths. What is no UUID has nothing.
+async fn balance(app: &App, network: NetworkId, player: &str, currency: &str) -> Result<Option<i64>, HostError> {
+    let (Ok(player), Ok(currency)) = (player.parse(), currency.parse()) else { return Ok(None) };
+    let balance = economy::service::balance(app, network, &crate::owner::Owner::player(player), &currency).await;
+    Ok(balance.map_err(|error| unavailable(network, &error))?.map(Amount::ten_thousandths))
+}
+
+fn unavailable(network: NetworkId, error: &hub_db::Error) -> HostError {
+    tracing::warn!(%network, %error, "what a module asked for could not be read");
+    HostError::Unavailable
 }
 
 /// Where a player is. What is no UUID is nobody's.

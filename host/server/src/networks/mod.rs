@@ -11,7 +11,9 @@ mod model;
 mod routes;
 pub mod service;
 mod store;
+pub(crate) mod watch;
 
 pub use cache::KeyCache;
 pub use model::{ActiveKey, Credential, KeyId, Scope, Scopes};
 pub use routes::router;
+pub use watch::Watch;

@@ -4,7 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::clock::Millis;
 use crate::values::NetworkId;
@@ -18,7 +20,7 @@ pub struct KeyId(pub String);
 macro_rules! scopes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)?) => {
         /// What a key may do.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum Scope {
             $($(#[$doc])* #[serde(rename = $name)] $variant),+
         }
@@ -53,6 +55,20 @@ scopes! {
     /// The operator, across networks.
     Operator = "operator",
 }
+
+// By hand: a name that a macro hands on is not seen by the derived one.
+impl PartialSchema for Scope {
+    fn schema() -> RefOr<Schema> {
+        let names = Self::ALL.iter().map(|scope| scope.as_str());
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some("What a key may do."))
+            .enum_values(Some(names))
+            .examples([Self::Plugin.as_str()])
+            .into()
+    }
+}
+impl ToSchema for Scope {}
 
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

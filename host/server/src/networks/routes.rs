@@ -87,7 +87,8 @@ struct ListQuery {
 /// List the network's keys
 ///
 /// Live keys only, oldest first: a revoked key is gone from the list.
-#[utoipa::path(get, path = "/api/manage/keys", tag = "Keys", security(("apiKey" = ["network:manage"])),
+#[utoipa::path(get, path = "/api/manage/keys", operation_id = "list_keys", tag = "Keys",
+    security(("apiKey" = ["network:manage"])),
     params(ListQuery), responses((status = 200, body = Page<Key>)))]
 async fn list(
     NetworkManage(caller): NetworkManage,
@@ -115,7 +116,8 @@ struct CreateKey {
 /// Create a key
 ///
 /// The answer is the only time the key's text is seen. A key cannot hand out scopes it does not have (403).
-#[utoipa::path(post, path = "/api/manage/keys", tag = "Keys", security(("apiKey" = ["network:manage"])),
+#[utoipa::path(post, path = "/api/manage/keys", operation_id = "create_key", tag = "Keys",
+    security(("apiKey" = ["network:manage"])),
     responses((status = 201, body = NewKey)))]
 async fn create(
     NetworkManage(caller): NetworkManage,
@@ -146,7 +148,7 @@ struct RollKey {
 ///
 /// Its id, name, scopes and expiry stay. The old secret works for `overlapMs` more, so that servers can be
 /// moved over one by one. A key that may do more than the calling one cannot be rolled with it (403).
-#[utoipa::path(post, path = "/api/manage/keys/{keyId}/roll", tag = "Keys",
+#[utoipa::path(post, path = "/api/manage/keys/{keyId}/roll", operation_id = "roll_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])), params(("keyId" = String, Path)),
     responses((status = 201, body = NewKey), (status = 404, body = ErrorBody, description = "No such key")))]
 async fn roll(
@@ -166,7 +168,8 @@ async fn roll(
 /// Revoke a key
 ///
 /// In effect everywhere within a second. A key may revoke itself.
-#[utoipa::path(delete, path = "/api/manage/keys/{keyId}", tag = "Keys", security(("apiKey" = ["network:manage"])),
+#[utoipa::path(delete, path = "/api/manage/keys/{keyId}", operation_id = "revoke_key", tag = "Keys",
+    security(("apiKey" = ["network:manage"])),
     params(("keyId" = String, Path)),
     responses((status = 204, description = "Revoked"), (status = 404, body = ErrorBody, description = "No such key")))]
 async fn revoke(

@@ -16,7 +16,7 @@ pub mod service;
 mod store;
 mod values;
 
-pub use model::{Draft, Filter, IpAddress, Kind, Party, Punishment, Span, State, Subject, Target, Terms};
+pub use model::{Draft, Filter, IpAddress, Kind, KnownAddress, Party, Punishment, Span, State, Subject, Target, Terms};
 pub use routes::router;
 
 /// Starts the room's background work.

@@ -175,3 +175,14 @@ pub struct Filter {
     /// Leaving out this many before.
     pub offset: i64,
 }
+
+/// An address a player was seen with.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct KnownAddress {
+    /// The address.
+    pub ip_address: IpAddress,
+    /// When the player first had it.
+    pub first_seen: Millis,
+    /// When the player last had it.
+    pub last_seen: Millis,
+}

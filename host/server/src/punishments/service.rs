@@ -8,7 +8,9 @@ use crate::clock::Millis;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::punishments::body::PunishmentBody;
-use crate::punishments::model::{Draft, Filter, IpAddress, Kind, Party, Punishment, State, Subject, Target};
+use crate::punishments::model::{
+    Draft, Filter, IpAddress, Kind, KnownAddress, Party, Punishment, State, Subject, Target,
+};
 use crate::punishments::review::review;
 use crate::punishments::store::{self, NewPunishment, Revocation};
 use crate::punishments::values::FoldedName;
@@ -204,6 +206,11 @@ pub async fn note_address(
 /// through which players come in.
 pub async fn note_name(app: &App, network: NetworkId, player: PlayerId, name: &str) -> Result<(), PunishmentsError> {
     Ok(store::note_name_alone(&app.db, network, player, FoldedName::of(name), app.clock.now()).await?)
+}
+
+/// The addresses a player was seen with, the last first; the newest 1,000.
+pub async fn addresses(app: &App, network: NetworkId, player: PlayerId) -> Result<Vec<KnownAddress>, PunishmentsError> {
+    Ok(store::addresses(&app.db, network, player).await?)
 }
 
 #[derive(Serialize)]

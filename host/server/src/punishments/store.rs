@@ -3,7 +3,7 @@
 use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
-use crate::punishments::model::{Filter, IpAddress, Party, Punishment, Span, State, Subject, Terms};
+use crate::punishments::model::{Filter, IpAddress, KnownAddress, Party, Punishment, Span, State, Subject, Terms};
 use crate::punishments::values::FoldedName;
 use crate::values::{NetworkId, PlayerId};
 
@@ -269,6 +269,18 @@ pub(super) async fn last_address(
         .optional()
         .await?;
     Ok(row.map(|(address,)| address))
+}
+
+/// The addresses the player was seen with, the last first.
+pub(super) async fn addresses(db: &Db, network: NetworkId, player: PlayerId) -> Result<Vec<KnownAddress>, Error> {
+    db.query(
+        "SELECT ip_address, first_seen, last_seen FROM player_addresses WHERE network_id = $1 AND player_uuid = $2
+         ORDER BY last_seen DESC, first_seen DESC, ip_address LIMIT 1000",
+    )
+    .bind(network)
+    .bind(player)
+    .all()
+    .await
 }
 
 /// The address that a player of this name was seen with last.

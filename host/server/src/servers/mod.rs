@@ -7,10 +7,11 @@
 //! Invariants: a player is on at most one server; a server is online until the offline time has passed since its last
 //! heartbeat, judged whenever somebody looks; players and reservations of a server that is not online count for nothing;
 //! a player who left for the server they are being transferred to stays shown where they were until they arrive.
-//! Tables: `servers`, `server_players`.
+//! Tables: `servers`, `server_players`, `provisioned_servers` (those whose machine is made by a provisioner).
 
 mod model;
 mod presence;
+pub(crate) mod provisioned;
 mod routes;
 mod saving;
 pub mod service;

@@ -74,7 +74,12 @@ impl<'de> Deserialize<'de> for GameState {
 
 impl PartialSchema for GameState {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::String).max_length(Some(64)).examples(["WAITING"]).into()
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .max_length(Some(64))
+            .pattern(Some("^[A-Z0-9_-]*$"))
+            .examples(["WAITING"])
+            .into()
     }
 }
 impl ToSchema for GameState {}

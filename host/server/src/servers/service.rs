@@ -1,18 +1,21 @@
 //! The rules of servers and presence.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 use thiserror::Error;
 
 use crate::app::App;
 use crate::clock::{Millis, millis};
+use crate::control;
 use crate::geo::{Place, Region};
 use crate::http::error::ApiError;
 use crate::networks;
 use crate::networks::service::NetworksError;
-use crate::punishments;
+use crate::players;
 use crate::servers::model::{Heartbeat, Location, Registered, Registration};
 use crate::servers::presence::{Server, Unplaced};
+use crate::servers::provisioned::{self, ProvisionedServer};
 use crate::servers::saving::save;
 use crate::servers::snapshot::LiveServer;
 use crate::servers::store;
@@ -124,7 +127,7 @@ pub(super) async fn join(
     player: PlayerId,
     name: Option<Identifier>,
 ) -> Result<(), ServersError> {
-    let (seen, at) = (name.clone(), server.clone());
+    let (said, at) = (name.clone(), server.clone());
     app.presence
         .with(network, |presence| presence.join(&server, player, name, app.clock.now()))
         .map_err(|_| ServersError::NotOnline(server))?;
@@ -133,12 +136,7 @@ pub(super) async fn join(
     if let Err(error) = transfers::service::arrived(app, network, player, &at).await {
         tracing::warn!(%network, %error, "the arrival of a player was not noted as the end of their transfer");
     }
-    if let Some(name) = seen
-        && let Err(error) = punishments::service::note_name(app, network, player, name.as_str()).await
-    {
-        // The next join notes it.
-        tracing::warn!(%network, %error, "the name of a player who joined was not noted");
-    }
+    players::service::note_join(app, network, player, said.as_ref()).await;
     Ok(())
 }
 
@@ -168,15 +166,20 @@ pub(super) async fn leave(
     player: PlayerId,
     server: Option<&Identifier>,
 ) -> Result<(), ServersError> {
-    let at = online_player(app, network, player).map(|at| at.server_id);
-    if let Some(at) = at.filter(|at| server.is_none_or(|server| server == at))
-        && let Some(until) = transfers::service::leaves_for_another(app, network, player, &at).await?
+    let here = online_player(app, network, player).map(|at| at.server_id);
+    let here = here.filter(|at| server.is_none_or(|server| server == at));
+    if let Some(at) = &here
+        && let Some(until) = transfers::service::leaves_for_another(app, network, player, at).await?
     {
-        app.presence.with(network, |presence| presence.leave_for_another(player, &at, until));
+        app.presence.with(network, |presence| presence.leave_for_another(player, at, until));
         return Ok(());
     }
     app.presence.with(network, |presence| presence.leave(player, server));
-    Ok(save(app, network).await?)
+    save(app, network).await?;
+    if here.is_some() {
+        players::service::note_leave(app, network, player).await;
+    }
+    Ok(())
 }
 
 /// The players online, on servers of one type or on all, by server and then by UUID.
@@ -196,9 +199,22 @@ pub(super) struct Record {
     pub(super) live: Option<LiveServer>,
     /// Its event stream is open.
     pub(super) connected: bool,
+    /// What its node agent says.
+    pub(super) control: Option<control::Report>,
+    /// Its machine was made by a provisioner.
+    pub(super) provisioned: bool,
 }
 
-fn record(app: &App, network: NetworkId, mut registered: Registered) -> Record {
+/// A server as lists know it.
+#[derive(Debug)]
+pub(super) enum Listed {
+    /// It has registered.
+    Registered(Box<Record>),
+    /// Its machine is being made.
+    Waiting(ProvisionedServer),
+}
+
+fn record(app: &App, network: NetworkId, mut registered: Registered, provisioned: bool) -> Record {
     let id = registered.facts.server_id.clone();
     let now = app.clock.now();
     let live = app.presence.with(network, |presence| {
@@ -208,7 +224,8 @@ fn record(app: &App, network: NetworkId, mut registered: Registered) -> Record {
         Some(server.snapshot())
     });
     let connected = app.bus.is_connected(network.0.as_u128(), id.as_str());
-    Record { registered, live, connected }
+    let control = control::service::report(app, network, &id);
+    Record { registered, live, connected, control, provisioned }
 }
 
 /// Which servers a list shall have; what is none does not count.
@@ -220,14 +237,14 @@ pub(super) struct Search {
     pub(super) online: Option<bool>,
 }
 
-/// The servers of the registry by id, and how many there are.
+/// The servers of the registry by id, those that are being made among them, and how many there are.
 pub(super) async fn list(
     app: &App,
     network: NetworkId,
     search: Search,
     limit: i64,
     offset: i64,
-) -> Result<(Vec<Record>, i64), ServersError> {
+) -> Result<(Vec<Listed>, i64), ServersError> {
     let online = search.online.map(|wanted| {
         let now = app.clock.now();
         let ids = app.presence.with(network, |presence| {
@@ -236,19 +253,38 @@ pub(super) async fn list(
         (wanted, ids)
     });
     let filter = store::Filter { server_type: search.server_type, region: search.region, search: search.text, online };
-    let (rows, total) = store::list(&app.db, network, filter, limit, offset).await?;
-    Ok((rows.into_iter().map(|row| record(app, network, row)).collect(), total))
+    let (ids, total) = store::list(&app.db, network, filter, limit, offset).await?;
+    Ok((read(app, network, &ids).await?, total))
 }
 
 /// A server of the registry.
-pub(super) async fn get(app: &App, network: NetworkId, id: Identifier) -> Result<Record, ServersError> {
-    let row = store::find(&app.db, network, &id).await?.ok_or(ServersError::Unknown(id))?;
-    Ok(record(app, network, row))
+pub(super) async fn get(app: &App, network: NetworkId, id: Identifier) -> Result<Listed, ServersError> {
+    let found = read(app, network, std::slice::from_ref(&id)).await?;
+    found.into_iter().next().ok_or(ServersError::Unknown(id))
 }
 
-/// Whether the network's registry has the server, online or not.
+/// These servers in this order, as far as they are there.
+async fn read(app: &App, network: NetworkId, ids: &[Identifier]) -> Result<Vec<Listed>, ServersError> {
+    if ids.is_empty() {
+        return Ok(vec![]);
+    }
+    let rows = store::find_all(&app.db, network, ids).await?;
+    let made = provisioned::among(&app.db, network, ids).await?;
+    let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.facts.server_id.clone(), row)).collect();
+    let mut made: HashMap<_, _> = made.into_iter().map(|row| (row.server_id.clone(), row)).collect();
+    let listed = ids.iter().filter_map(|id| match (rows.remove(id), made.remove(id)) {
+        (Some(row), made) => Some(Listed::Registered(Box::new(record(app, network, row, made.is_some())))),
+        (None, Some(made)) => Some(Listed::Waiting(made)),
+        (None, None) => None,
+    });
+    Ok(listed.collect())
+}
+
+/// Whether the network's registry has the server: online, offline, or being made.
 pub(crate) async fn is_known_server(app: &App, network: NetworkId, id: &Identifier) -> Result<bool, hub_db::Error> {
-    Ok(snapshot(app, network, id).is_some() || store::find(&app.db, network, id).await?.is_some())
+    Ok(snapshot(app, network, id).is_some()
+        || store::exists(&app.db, network, id).await?
+        || provisioned::exists(&app.db, network, id).await?)
 }
 
 /// The server as it is now, if it is online.

@@ -87,11 +87,14 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "[]".to_owned())
 }
 
+/// What a search looks through.
+pub(super) fn search_text(id: &Identifier, display_name: Option<&str>) -> String {
+    format!("{id}\n{}", display_name.unwrap_or_default()).to_lowercase()
+}
+
 /// Writes a live server. When it was first seen stays what it was.
 pub(super) async fn save_server(tx: &mut Tx, network: NetworkId, server: &SavedServer) -> Result<(), Error> {
     let facts = &*server.facts;
-    let name = facts.display_name.as_deref().unwrap_or_default();
-    let search_text = format!("{}\n{name}", facts.server_id).to_lowercase();
     tx.query(
         "INSERT INTO servers (network_id, server_id, server_type, game_type, role, display_name, search_text,
              max_players, host, port, region, country, plugin_version, plugin_build, plugin_commit, platform_name,
@@ -115,7 +118,7 @@ pub(super) async fn save_server(tx: &mut Tx, network: NetworkId, server: &SavedS
     .bind(facts.game_type.clone())
     .bind(facts.role.as_str())
     .bind(facts.display_name.clone())
-    .bind(search_text)
+    .bind(search_text(&facts.server_id, facts.display_name.as_deref()))
     .bind(i64::from(facts.max_players))
     .bind(facts.host.clone())
     .bind(i64::from(facts.port))
@@ -250,14 +253,14 @@ pub(super) async fn present_players(db: &Db, network: NetworkId) -> Result<Vec<S
     Ok(saved.collect())
 }
 
-pub(super) async fn find(db: &Db, network: NetworkId, id: &Identifier) -> Result<Option<Registered>, Error> {
-    let row: Option<ServerRow> = db
-        .query("SELECT * FROM servers WHERE network_id = $1 AND server_id = $2")
+pub(super) async fn exists(db: &Db, network: NetworkId, id: &Identifier) -> Result<bool, Error> {
+    let row: Option<(Identifier,)> = db
+        .query("SELECT server_id FROM servers WHERE network_id = $1 AND server_id = $2")
         .bind(network)
         .bind(id.clone())
         .optional()
         .await?;
-    Ok(row.map(ServerRow::registered))
+    Ok(row.is_some())
 }
 
 /// Which registry rows are wanted; what is none does not count.
@@ -271,39 +274,60 @@ pub(super) struct Filter {
     pub(super) online: Option<(bool, Vec<Identifier>)>,
 }
 
-/// The rest of a query that lists registry rows; the ids in `$6` are those online.
-macro_rules! filtered {
-    ($sqlite_head:literal, $tail:literal) => {
-        Sql {
-            sqlite: concat!(
-                $sqlite_head,
-                " AND ($2 IS NULL OR server_type = $2) AND ($3 IS NULL OR region = $3)
-                  AND ($4 IS NULL OR search_text LIKE $4 ESCAPE '\\')
-                  AND ($5 IS NULL OR (server_id IN (SELECT value FROM json_each($6))) = $5)",
-                $tail
-            ),
-            postgres: concat!(
-                $sqlite_head,
-                " AND ($2 IS NULL OR server_type = $2) AND ($3 IS NULL OR region = $3)
-                  AND ($4 IS NULL OR search_text LIKE $4 ESCAPE '\\')
-                  AND ($5 IS NULL OR (server_id IN (SELECT jsonb_array_elements_text(CAST($6 AS JSONB)))) = $5)",
-                $tail
-            ),
-        }
+/// What makes a row wanted; the ids in `$6` are those online.
+macro_rules! wanted {
+    ($online_ids:literal) => {
+        concat!(
+            " AND ($2 IS NULL OR server_type = $2) AND ($3 IS NULL OR region = $3)
+              AND ($4 IS NULL OR search_text LIKE $4 ESCAPE '\\') AND ($5 IS NULL OR (server_id IN (SELECT ",
+            $online_ids,
+            ")) = $5)"
+        )
     };
 }
 
-const COUNT: Sql = filtered!("SELECT COUNT(*) FROM servers WHERE network_id = $1", "");
-const LIST: Sql = filtered!("SELECT * FROM servers WHERE network_id = $1", " ORDER BY server_id LIMIT $7 OFFSET $8");
+macro_rules! count {
+    ($online_ids:literal) => {
+        concat!(
+            "SELECT (SELECT COUNT(*) FROM servers WHERE network_id = $1",
+            wanted!($online_ids),
+            ") + (SELECT COUNT(*) FROM provisioned_servers WHERE network_id = $1",
+            wanted!($online_ids),
+            " AND NOT EXISTS (SELECT s.server_id FROM servers s
+                 WHERE s.network_id = $1 AND s.server_id = provisioned_servers.server_id))"
+        )
+    };
+}
 
-/// The wanted registry rows by id, and how many there are.
+macro_rules! ids {
+    ($online_ids:literal) => {
+        concat!(
+            "SELECT server_id FROM servers WHERE network_id = $1",
+            wanted!($online_ids),
+            " UNION ALL SELECT server_id FROM provisioned_servers WHERE network_id = $1",
+            wanted!($online_ids),
+            " AND NOT EXISTS (SELECT s.server_id FROM servers s
+                 WHERE s.network_id = $1 AND s.server_id = provisioned_servers.server_id)
+             ORDER BY server_id LIMIT $7 OFFSET $8"
+        )
+    };
+}
+
+const COUNT: Sql = Sql {
+    sqlite: count!("value FROM json_each($6)"),
+    postgres: count!("jsonb_array_elements_text(CAST($6 AS JSONB))"),
+};
+const IDS: Sql =
+    Sql { sqlite: ids!("value FROM json_each($6)"), postgres: ids!("jsonb_array_elements_text(CAST($6 AS JSONB))") };
+
+/// The ids of the wanted servers in their order, and how many there are.
 pub(super) async fn list(
     db: &Db,
     network: NetworkId,
     filter: Filter,
     limit: i64,
     offset: i64,
-) -> Result<(Vec<Registered>, i64), Error> {
+) -> Result<(Vec<Identifier>, i64), Error> {
     let region = filter.region.map(|region| region.as_str().to_owned());
     let search = filter.search.map(|part| like_pattern(&part));
     let (online, ids) = filter.online.unzip();
@@ -318,8 +342,23 @@ pub(super) async fn list(
             .bind(ids.clone())
     };
     let (total,): (i64,) = filtered(COUNT).one().await?;
-    let rows: Vec<ServerRow> = filtered(LIST).bind(limit).bind(offset).all().await?;
-    Ok((rows.into_iter().map(ServerRow::registered).collect(), total))
+    let ids: Vec<(Identifier,)> = filtered(IDS).bind(limit).bind(offset).all().await?;
+    Ok((ids.into_iter().map(|(id,)| id).collect(), total))
+}
+
+/// The registry rows of these servers.
+pub(super) async fn find_all(db: &Db, network: NetworkId, ids: &[Identifier]) -> Result<Vec<Registered>, Error> {
+    let rows: Vec<ServerRow> = db
+        .query(Sql {
+            sqlite: "SELECT * FROM servers WHERE network_id = $1 AND server_id IN (SELECT value FROM json_each($2))",
+            postgres: "SELECT * FROM servers WHERE network_id = $1
+                         AND server_id IN (SELECT jsonb_array_elements_text(CAST($2 AS JSONB)))",
+        })
+        .bind(network)
+        .bind(json(&ids))
+        .all()
+        .await?;
+    Ok(rows.into_iter().map(ServerRow::registered).collect())
 }
 
 /// The pattern that finds a text anywhere in a lower-case one.

@@ -2,18 +2,30 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, unreachable_pub)]
 
+mod agent;
+mod artifacts;
 mod chat;
 mod cli;
+mod collections;
+mod config_documents;
+mod control;
+mod economy;
 mod errors;
 mod events;
 mod idempotency;
 mod keys;
+mod localization;
 mod matchmaking;
 mod modules;
 mod openapi;
+mod permissions;
+mod players;
+mod provisioning;
 mod punishments;
 mod servers;
+mod statistics;
 mod strangers;
 mod support;
 mod transfers;
+mod waitlist;
 mod worlds;

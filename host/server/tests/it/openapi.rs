@@ -4,7 +4,98 @@ use serde_json::Value;
 
 use crate::support::on_both;
 
+/// What a `$ref` leads to.
+fn resolve<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
+    while let Some(reference) = schema["$ref"].as_str() {
+        schema = document.pointer(reference.strip_prefix('#').unwrap()).unwrap();
+    }
+    schema
+}
+
+/// Whether a reader sees what such a value looks like: by an example, because there are few, or part by part.
+fn shows_itself(document: &Value, schema: &Value, depth: usize) -> bool {
+    let schema = resolve(document, schema);
+    let says = |key: &str| schema.get(key).is_some();
+    if depth > 8 || ["example", "examples", "enum", "const", "default"].into_iter().any(says) {
+        return true;
+    }
+    let not_null = |one: &&Value| one["type"] != "null";
+    for choice in ["oneOf", "anyOf"] {
+        if let Some(choices) = schema[choice].as_array() {
+            return choices.iter().filter(not_null).any(|one| shows_itself(document, one, depth + 1));
+        }
+    }
+    if let Some(parts) = schema["allOf"].as_array() {
+        return parts.iter().all(|part| shows_itself(document, part, depth + 1));
+    }
+    match &schema["type"] {
+        Value::String(one) if one == "boolean" => true,
+        Value::String(one) if one == "array" => shows_itself(document, &schema["items"], depth + 1),
+        // Bytes, and texts of any kind, have no example that would help.
+        Value::String(one) if one == "string" => schema["format"] == "binary",
+        _ => lacking(document, schema, depth).is_some_and(|fields| fields.is_empty()),
+    }
+}
+
+/// The required fields that do not show themselves.
+fn lacking(document: &Value, schema: &Value, depth: usize) -> Option<Vec<String>> {
+    let fields = resolve(document, schema)["properties"].as_object()?;
+    let required = resolve(document, schema)["required"].as_array().cloned().unwrap_or_default();
+    let lacking = fields.iter().filter(|(name, field)| {
+        required.contains(&Value::from(name.as_str())) && !shows_itself(document, field, depth + 1)
+    });
+    Some(lacking.map(|(name, _)| name.clone()).collect())
+}
+
+const PUBLIC: [&str; 7] = [
+    "/healthz",
+    "/readyz",
+    "/api/version",
+    "/api/public/waitlist",
+    "/api/public/waitlist/confirm",
+    "/api/artifacts/{token}",
+    "/api/worlds/blobs/{token}",
+];
+
 on_both! {
+    async fn every_operation_shows_what_it_takes_and_who_may_call_it(hub: Hub) {
+        let document = hub.stranger().get("/api/openapi.json").await.expect(200).clone();
+        let mut problems = vec![];
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let name = format!("{method} {path}");
+                let public = PUBLIC.contains(&path.as_str());
+                if public == operation.get("security").is_some() {
+                    problems.push(format!("{name}: needs a key if and only if it is not public"));
+                }
+                let responses = operation["responses"].as_object().unwrap();
+                for (status, response) in responses {
+                    if response["description"].as_str().is_none_or(str::is_empty) {
+                        problems.push(format!("{name}: {status} has no description"));
+                    }
+                }
+                let takes = operation.get("requestBody").is_some() || operation.get("parameters").is_some();
+                if takes && !responses.keys().any(|status| status.starts_with('4')) {
+                    problems.push(format!("{name}: no 4xx answer"));
+                }
+                for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                    let shown = parameter.get("example").is_some() || shows_itself(&document, &parameter["schema"], 0);
+                    if parameter["required"] == true && !shown {
+                        problems.push(format!("{name}: no example for {}", parameter["name"]));
+                    }
+                }
+                for (kind, content) in operation["requestBody"]["content"].as_object().into_iter().flatten() {
+                    let shown = content.get("example").is_some() || shows_itself(&document, &content["schema"], 0);
+                    if !shown && kind == "application/json" {
+                        let lacking = lacking(&document, &content["schema"], 0);
+                        problems.push(format!("{name}: no example for {lacking:?} of the body"));
+                    }
+                }
+            }
+        }
+        assert!(problems.is_empty(), "{}", problems.join("\n"));
+    }
+
     async fn every_operation_is_documented(hub: Hub) {
         let document = hub.stranger().get("/api/openapi.json").await.expect(200).clone();
         assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));

@@ -33,9 +33,10 @@ impl Demo {
         // The simulated evening is what is worth reading here; the log speaks up when something is wrong.
         log_to_stderr("warn");
         self.args.storage.data.get_or_insert_with(|| PathBuf::from("hub-demo"));
-        let settings = Settings::of_serve(&self.args)?;
+        let mut settings = Settings::of_serve(&self.args)?;
         let listener = http::bind(settings.listen).await?;
-        let url = format!("http://{}", listener.local_addr()?);
+        settings.listen = listener.local_addr()?;
+        let url = format!("http://{}", settings.listen);
         let app = App::start(settings, Clock::System, Ids::System).await?;
         let serving = tokio::spawn(Server::new(app.clone()).run(listener));
         stop_on_signal(app.clone())?;

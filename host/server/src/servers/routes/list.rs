@@ -12,7 +12,7 @@ use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
-use crate::servers::routes::record::ServerRecord;
+use crate::servers::routes::listed::ListedServer;
 use crate::servers::service::{self, Search};
 use crate::values::{Identifier, NetworkId, blank_as_absent, not_blank};
 
@@ -42,7 +42,7 @@ struct ListQuery {
     server_type: Option<String>,
 }
 
-async fn page(app: &App, network: NetworkId, query: ListQuery) -> Result<Page<ServerRecord>, ApiError> {
+async fn page(app: &App, network: NetworkId, query: ListQuery) -> Result<Page<ListedServer>, ApiError> {
     let search = Search {
         server_type: not_blank(query.server_type.as_deref()).map(str::to_owned),
         region: query.region,
@@ -51,44 +51,46 @@ async fn page(app: &App, network: NetworkId, query: ListQuery) -> Result<Page<Se
     };
     let offset = query.page.offset(query.limit);
     let (records, total) = service::list(app, network, search, query.limit.0, offset).await?;
-    Ok(Page::new(records, query.page, query.limit, total).map(ServerRecord::from))
+    Ok(Page::new(records, query.page, query.limit, total).map(ListedServer::from))
 }
 
 /// List the servers
 ///
-/// All that ever registered, by id, each with what it is doing if it is online.
+/// All that ever registered, by id, each with what it is doing if it is online; and those whose machine is still being
+/// made, with `provisioning` and the status PROVISIONING.
 #[utoipa::path(get, path = "/api/plugin/servers", tag = "Servers", security(("apiKey" = ["plugin"])),
-    params(ListQuery), operation_id = "list_servers", responses((status = 200, body = Page<ServerRecord>)))]
+    params(ListQuery), operation_id = "list_servers", responses((status = 200, body = Page<ListedServer>)))]
 async fn list(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Query(query): Query<ListQuery>,
-) -> Result<Json<Page<ServerRecord>>, ApiError> {
+) -> Result<Json<Page<ListedServer>>, ApiError> {
     page(&app, caller.network, query).await.map(Json)
 }
 
 /// List the network's servers
 ///
-/// Proxies and game servers, all that ever registered, by id, each with what it is doing if it is online.
+/// Proxies and game servers, all that ever registered, by id, each with what it is doing if it is online; and those
+/// whose machine is still being made, with `provisioning` and the status PROVISIONING.
 #[utoipa::path(get, path = "/api/manage/servers", tag = "Manage: servers", security(("apiKey" = ["servers:read"])),
-    params(ListQuery), operation_id = "manage_list_servers", responses((status = 200, body = Page<ServerRecord>)))]
+    params(ListQuery), operation_id = "manage_list_servers", responses((status = 200, body = Page<ListedServer>)))]
 async fn list_for_owner(
     ServersRead(caller): ServersRead,
     State(app): State<App>,
     Query(query): Query<ListQuery>,
-) -> Result<Json<Page<ServerRecord>>, ApiError> {
+) -> Result<Json<Page<ListedServer>>, ApiError> {
     page(&app, caller.network, query).await.map(Json)
 }
 
 /// Read a server
 #[utoipa::path(get, path = "/api/manage/servers/{serverId}", tag = "Manage: servers",
     security(("apiKey" = ["servers:read"])), params(("serverId" = String, Path)), operation_id = "manage_get_server",
-    responses((status = 200, body = ServerRecord), (status = 404, body = ErrorBody, description = "No such server")))]
+    responses((status = 200, body = ListedServer), (status = 404, body = ErrorBody, description = "No such server")))]
 async fn get(
     ServersRead(caller): ServersRead,
     State(app): State<App>,
     Path(id): Path<Identifier>,
-) -> Result<Json<ServerRecord>, ApiError> {
+) -> Result<Json<ListedServer>, ApiError> {
     let record = service::get(&app, caller.network, id).await?;
     Ok(Json(record.into()))
 }

@@ -2,6 +2,7 @@
 
 mod lifecycle;
 mod list;
+mod listed;
 mod players;
 mod record;
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Millis;
+use crate::control::Report;
 use crate::geo::Region;
 use crate::servers::model::Role;
 use crate::servers::service::Record;
@@ -44,7 +45,7 @@ pub(super) struct ServerRecord {
     /// Two upper-case letters.
     #[schema(example = "DE")]
     geo_country: Option<String>,
-    /// Its container; null unless a node agent reports it.
+    /// Its container; null unless a node agent has polled for it in the last 30 s.
     control: Option<Control>,
     /// What its connector said of itself.
     build_info: Option<BuildInfo>,
@@ -59,7 +60,6 @@ pub(super) struct ServerRecord {
 /// Whether a server is there.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
-#[allow(dead_code, reason = "the interface names all three")]
 pub(super) enum Status {
     /// Its heartbeats come.
     Online,
@@ -85,12 +85,36 @@ pub(super) enum Connectivity {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Control {
+    /// The node it runs on.
+    #[schema(example = "node-7")]
     node_id: String,
+    /// What the agent can do.
+    #[schema(example = json!(["start", "stop", "restart", "kill", "console", "logs", "install"]))]
     capabilities: Vec<String>,
+    /// Such as CREATED, RUNNING or EXITED.
+    #[schema(example = "EXITED")]
     container_state: Option<String>,
+    /// For people.
+    #[schema(example = "Exited (137) after 3 h")]
     container_status: Option<String>,
+    /// How it ended last; null while it never has.
+    #[schema(example = 137)]
     exit_code: Option<i64>,
+    /// It ended for want of memory.
     out_of_memory: Option<bool>,
+}
+
+impl From<Report> for Control {
+    fn from(report: Report) -> Self {
+        Self {
+            node_id: report.node_id,
+            capabilities: report.capabilities,
+            container_state: report.container_state,
+            container_status: report.container_status,
+            exit_code: report.exit_code,
+            out_of_memory: report.out_of_memory,
+        }
+    }
 }
 
 /// The build of a server's connector.
@@ -127,7 +151,7 @@ pub(super) struct Port {
 
 impl From<Record> for ServerRecord {
     fn from(record: Record) -> Self {
-        let Record { registered, live, connected } = record;
+        let Record { registered, live, connected, control, provisioned } = record;
         let facts = registered.facts;
         let online = live.is_some();
         let software = facts.software;
@@ -158,11 +182,11 @@ impl From<Record> for ServerRecord {
             live,
             geo_region: facts.region,
             geo_country: facts.country,
-            control: None,
+            control: control.map(Control::from),
             build_info: built.then_some(build_info),
             platform: platformed.then_some(platform),
             ports: vec![Port { port: facts.port, protocol: protocol.to_owned(), adopted: true }],
-            provisioned: false,
+            provisioned,
         }
     }
 }

@@ -4,9 +4,26 @@ use serde_json::{Value, json};
 
 use super::{chain, upload, wasm};
 use crate::servers::uuid;
-use crate::support::on_both;
+use crate::support::{Client, on_both};
 
 on_both! {
+    async fn a_module_asks_what_a_player_may_do(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "speakers", wasm::only_speakers()).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "speakers", "version": 1}])).await.expect(200);
+        let line = json!({"playerUuid": uuid(1), "playerName": "p1", "message": "hello", "serverId": "lobby-1"});
+        let refused = owner.post("/api/plugin/chat", line.clone()).await;
+        refused.expect_error(400, "chat_rejected");
+        let nodes = format!("/api/plugin/permissions/users/{}/permissions", uuid(1));
+        owner.post(&nodes, json!({"node": "group.vip"})).await.expect(204);
+        let group = json!({"permissions": [{"node": "chat.*", "context": "server=lobby"}]});
+        owner.put("/api/plugin/permissions/groups/vip", group).await.expect(204);
+        // At once: nothing between the module and the database remembers what was.
+        owner.post("/api/plugin/chat", line.clone()).await.expect(204);
+        owner.post(&nodes, json!({"node": "chat.speak", "value": false})).await.expect(204);
+        owner.post("/api/plugin/chat", line).await.expect_error(400, "chat_rejected");
+    }
+
     async fn a_refused_punishment_is_not_made(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "strict", wasm::strict()).await.expect(201);
@@ -76,5 +93,39 @@ on_both! {
         // Whoever is muted is held back by the servers, not here.
         owner.post("/api/plugin/chat", line("another")).await.expect(204);
         assert_eq!(events.next().await.unwrap().data["message"], "another");
+    }
+
+    async fn modules_see_what_players_have_and_did(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "rich-and-busy", wasm::rich_and_busy()).await.expect(201);
+        let link = json!([{"name": "rich-and-busy", "version": 1, "onFailure": "REFUSE"}]);
+        chain(&owner, "chat", link).await.expect(200);
+        let path = format!("/api/plugin/economy/player/{}", uuid(1));
+        let said = async |client: &Client| {
+            let line = json!({"playerUuid": uuid(1), "playerName": "p1", "message": "hi", "serverId": "a"});
+            client.post("/api/plugin/chat", line).await.body["error"].clone()
+        };
+        assert_eq!(said(&owner).await, "poor");
+        let coins = json!({"currency": "coins", "amount": 99.9999});
+        owner.post(&format!("{path}/currencies/modify"), coins).await.expect(200);
+        assert_eq!(said(&owner).await, "poor");
+        let coin = json!({"currency": "coins", "amount": 0.0001});
+        owner.post(&format!("{path}/currencies/modify"), coin).await.expect(200);
+        assert_eq!(said(&owner).await, "idle");
+        for (kills, answer) in [(2.5, json!("idle")), (0.5, Value::Null)] {
+            let kills = json!({"name": "kills", "amount": kills});
+            owner.post(&format!("{path}/statistics/increment"), kills).await.expect(200);
+            assert_eq!(said(&owner).await, answer);
+        }
+        // The next day has its own kills, and another network its own players.
+        hub.advance_ms(24 * 60 * 60 * 1_000);
+        assert_eq!(said(&owner).await, "idle");
+        let other = hub.network().await;
+        upload(&other, "rich-and-busy", wasm::rich_and_busy()).await.expect(201);
+        chain(&other, "chat", json!([{"name": "rich-and-busy", "version": 1}])).await.expect(200);
+        assert_eq!(said(&other).await, "poor");
+        let start = json!({"startingBalance": 100});
+        other.put("/api/manage/economy/currencies/coins", start).await.expect(200);
+        assert_eq!(said(&other).await, "idle");
     }
 }

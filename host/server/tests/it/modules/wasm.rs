@@ -168,6 +168,66 @@ pub fn only_online() -> Vec<u8> {
     module("chat-module", &text(imports, data, body))
 }
 
+/// Refuses the lines of players who may not `chat.speak` on the server `lobby`.
+pub fn only_speakers() -> Vec<u8> {
+    let imports = r#"(import "network-hub:module/players@1.0.0" "permission"
+        (func $permission (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32)))"#;
+    let data = r#"(data (i32.const 80) "may not speak") (data (i32.const 96) "chat.speak")
+        (data (i32.const 112) "server=lobby")"#;
+    let body = r#"
+        (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
+            (i32.store8 (i32.const 16) (i32.const 0))
+            (i32.store8 (i32.const 32) (i32.const 0))
+            ;; permission(player.uuid, "chat.speak", some("server=lobby"), none)
+            (call $permission (i32.load offset=40 (local.get $in)) (i32.load offset=44 (local.get $in))
+                (i32.const 96) (i32.const 10) (i32.const 1) (i32.const 112) (i32.const 12)
+                (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 128))
+            ;; anything but ok(granted)
+            (if (i32.or (i32.load8_u (i32.const 128)) (i32.load8_u (i32.const 132))) (then
+                (i32.store8 (i32.const 16) (i32.const 2))
+                (i32.store (i32.const 20) (i32.const 80))
+                (i32.store (i32.const 24) (i32.const 13))))
+            (i32.const 16))"#;
+    module("chat-module", &text(imports, data, body))
+}
+
+/// Refuses the lines of players who have less than 100 coins, or no three kills today.
+pub fn rich_and_busy() -> Vec<u8> {
+    let imports = r#"
+        (import "network-hub:module/players@1.0.0" "balance" (func $balance (param i32 i32 i32 i32 i32)))
+        (import "network-hub:module/players@1.0.0" "statistics"
+            (func $statistics (param i32 i32 i32 i32 i32 i32 i32 i32 i32)))"#;
+    let data = r#"(data (i32.const 64) "coins") (data (i32.const 72) "kills")
+        (data (i32.const 80) "poor") (data (i32.const 96) "idle")"#;
+    let body = r#"
+        (func $refuse (param $at i32)
+            (i32.store8 (i32.const 16) (i32.const 2))
+            (i32.store (i32.const 20) (local.get $at))
+            (i32.store (i32.const 24) (i32.const 4)))
+        (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
+            (i32.store8 (i32.const 16) (i32.const 0))
+            (i32.store8 (i32.const 32) (i32.const 0))
+            ;; statistics([player.uuid], "kills", none, daily) is ok([some(3 or more)])
+            (i32.store (i32.const 256) (i32.load offset=40 (local.get $in)))
+            (i32.store (i32.const 260) (i32.load offset=44 (local.get $in)))
+            (call $statistics (i32.const 256) (i32.const 1) (i32.const 72) (i32.const 5)
+                (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 192))
+            (if (i32.or (i32.load8_u (i32.const 192)) (i32.ne (i32.load (i32.const 200)) (i32.const 1)))
+                (then unreachable))
+            (if (i32.or (i32.eqz (i32.load8_u (i32.load (i32.const 196))))
+                        (f64.lt (f64.load offset=8 (i32.load (i32.const 196))) (f64.const 3)))
+                (then (call $refuse (i32.const 96))))
+            ;; balance(player.uuid, "coins") is ok(some(1000000 or more))
+            (call $balance (i32.load offset=40 (local.get $in)) (i32.load offset=44 (local.get $in))
+                (i32.const 64) (i32.const 5) (i32.const 128))
+            (if (i32.load8_u (i32.const 128)) (then unreachable))
+            (if (i32.or (i32.eqz (i32.load8_u (i32.const 136)))
+                        (i64.lt_s (i64.load (i32.const 144)) (i64.const 1000000)))
+                (then (call $refuse (i32.const 80))))
+            (i32.const 16))"#;
+    module("chat-module", &text(imports, data, body))
+}
+
 /// Takes the first candidate that has exactly one player on it, and refuses where none has.
 pub fn lonely_first() -> Vec<u8> {
     let imports = r#"(import "network-hub:module/candidates@1.0.0" "players" (func $players (param i32 i32)))"#;

@@ -52,6 +52,8 @@ pub struct Hub {
     backend: Backend,
     serving: JoinHandle<()>,
     settings: Settings,
+    /// What the hub itself goes by.
+    time: Clock,
 }
 
 impl Hub {
@@ -66,15 +68,28 @@ impl Hub {
         // The machine that runs the tests may be busy; deadlines are tested where they are meant.
         settings.modules.wall = Some(Duration::from_secs(5));
         change(&mut settings);
-        Self::run(backend, settings, ManualClock::new(NOW)).await
+        let clock = ManualClock::new(NOW);
+        Self::run(backend, settings, clock.clone(), Clock::Manual(clock)).await
     }
 
-    async fn run(backend: Backend, settings: Settings, clock: ManualClock) -> Self {
+    /// A hub that goes by the machine's clock, as programs beside it do.
+    pub async fn start_in_real_time(backend: Backend) -> Self {
+        let hub = Self::start(backend).await;
+        // Those programs must find it again at the same address after a restart.
+        let settings = Settings { listen: hub.address, ..hub.settings.clone() };
+        hub.app.begin_stop();
+        hub.serving.await.unwrap();
+        hub.app.finish_stop().await;
+        Self::run(hub.backend, settings, hub.clock, Clock::System).await
+    }
+
+    async fn run(backend: Backend, settings: Settings, clock: ManualClock, time: Clock) -> Self {
         let listener = bind(settings.listen).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let app = App::start(settings.clone(), Clock::Manual(clock.clone()), Ids::System).await.unwrap();
+        let bound = Settings { listen: address, ..settings.clone() };
+        let app = App::start(bound, time.clone(), Ids::System).await.unwrap();
         let serving = tokio::spawn(Server::new(app.clone()).run(listener));
-        Self { app, clock, address, http: reqwest::Client::new(), backend, serving, settings }
+        Self { app, clock, address, http: reqwest::Client::new(), backend, serving, settings, time }
     }
 
     /// Stops the hub as SIGTERM does and starts another on the same data, `later` of the clock's time.
@@ -84,7 +99,7 @@ impl Hub {
         self.serving.await.unwrap();
         self.app.finish_stop().await;
         self.clock.advance(later);
-        Self::run(self.backend, self.settings, self.clock).await
+        Self::run(self.backend, self.settings, self.clock, self.time).await
     }
 
     /// Starts another hub on the same data while this one is left as it is, as after a kill.
@@ -92,7 +107,7 @@ impl Hub {
     pub async fn abandon(self, later: Duration) -> Self {
         self.serving.abort();
         self.clock.advance(later);
-        Self::run(self.backend, self.settings, self.clock).await
+        Self::run(self.backend, self.settings, self.clock, self.time).await
     }
 
     /// A new network, called with its owner's key.
@@ -110,6 +125,10 @@ impl Hub {
     /// A caller without a key.
     pub fn stranger(&self) -> Client {
         Client::new(self.http.clone(), self.url(), None)
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     pub fn url(&self) -> String {

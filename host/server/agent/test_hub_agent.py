@@ -1,0 +1,248 @@
+"""Tests of the agent's parts that need no hub: `python3 -m unittest` in this folder."""
+
+import argparse
+import io
+import json
+import os
+import sys
+import tarfile
+import tempfile
+import time
+import unittest
+import zipfile
+
+import hub_agent
+from hub_agent import AgentError, Logins, Output, parse_size, plugin_file, unpack
+
+
+class Names(unittest.TestCase):
+    def test_a_plugin_is_kept_under_its_name(self):
+        for name, url, file in (
+            ("chat-guard", "http://hub/api/artifacts/abc", "chat-guard.jar"),
+            ("maps", "http://hub/maps.zip?x=1", "maps.zip"),
+            ("a.b_c+1", "http://hub/x.exe", "a.b_c+1.jar"),
+            ("World Edit.jar", "http://hub/x", "World Edit.jar"),
+        ):
+            self.assertEqual(plugin_file(name, url), file)
+
+    def test_no_name_leads_elsewhere(self):
+        for name in ("", ".", "..", "../x", "a/b", "a\\b", "/etc/passwd", ".hidden", "a..b", "a\n", "x" * 200, None, 5, "ü"):
+            with self.assertRaises(AgentError, msg=repr(name)):
+                plugin_file(name, "http://hub/x.jar")
+
+    def test_sizes(self):
+        for text, size in (("100", 100), ("64M", 64 << 20), ("4g", 4 << 30), ("1 KiB", 1024), ("2MB", 2 << 20)):
+            self.assertEqual(parse_size(text), size)
+        for text in ("", "-1", "1.5G", "many", "1X"):
+            with self.assertRaises(argparse.ArgumentTypeError):
+                parse_size(text)
+
+
+class Lines(unittest.TestCase):
+    def test_a_batch_stays_until_it_is_shipped(self):
+        output = Output()
+        for number in range(1200):
+            output.add("stdout", str(number))
+        lines, dropped = output.batch()
+        self.assertEqual((len(lines), dropped), (hub_agent.BATCH_LINES, 0))
+        self.assertEqual(output.batch()[0], lines)
+        output.shipped(lines, dropped)
+        self.assertEqual(output.batch()[0][0]["text"], str(hub_agent.BATCH_LINES))
+
+    def test_a_batch_fits_into_a_request(self):
+        output = Output()
+        for _ in range(500):
+            output.add("stdout", "\N{PILE OF POO}" * 9000)
+        lines, _ = output.batch()
+        self.assertTrue(lines)
+        self.assertLess(len(json.dumps({"lines": lines})), 1 << 20)
+        self.assertLess(len(json.dumps(output.tail(5000))), 1 << 20)
+
+    def test_what_was_dropped_is_told_once(self):
+        output = Output()
+        most = hub_agent.LINES_BUFFERED
+        for number in range(most + 10):
+            output.add("stdout", str(number))
+        lines, dropped = output.batch()
+        self.assertEqual(dropped, 10)
+        self.assertIn("10 lines were dropped", lines[0]["text"])
+        self.assertEqual(lines[1]["text"], "10")
+        # While the batch is under way, two of its lines are dropped: they have been shipped.
+        for number in range(2):
+            output.add("stdout", "late")
+        output.shipped(lines, dropped)
+        lines, dropped = output.batch()
+        self.assertEqual((dropped, lines[0]["text"]), (0, str(10 + hub_agent.BATCH_LINES - 1)))
+
+    def test_the_tail_is_the_newest(self):
+        output = Output()
+        for number in range(6000):
+            output.add("stderr", f"{number}\0")
+        self.assertEqual(output.tail(2), "5998\n5999")
+        self.assertEqual(output.tail(99_999).count("\n"), hub_agent.LINES_KEPT - 1)
+
+
+class LoginLines(unittest.TestCase):
+    def found(self, *lines):
+        logins = Logins()
+        for line in lines:
+            logins.notice(line)
+        return list(logins.found)
+
+    def test_a_device_code_login_is_found(self):
+        told = [{"verifyUrl": "https://accounts.example.com/device", "userCode": "ABCD-1234"}]
+        self.assertEqual(self.found(
+            "[INFO] DEVICE AUTHORIZATION", "Visit: https://accounts.example.com/device", "Enter code: ABCD-1234",
+            "Or visit: https://accounts.example.com/device?user_code=ABCD-1234"), told)
+        self.assertEqual(self.found("\x1b[33mEnter code: ABCD-1234\x1b[0m", "https://accounts.example.com/device."), told)
+        self.assertEqual(self.found("Go to https://accounts.example.com/oauth2/device/verify?user_code=WXYZ99"), [
+            {"verifyUrl": "https://accounts.example.com/oauth2/device/verify?user_code=WXYZ99", "userCode": "WXYZ99"}])
+
+    def test_a_new_code_is_told_again(self):
+        page = "Visit https://accounts.example.com/device"
+        self.assertEqual([login["userCode"] for login in self.found(
+            page, "code: AAAA-1111", page, "code: AAAA-1111", page, "code: BBBB-2222")], ["AAAA-1111", "BBBB-2222"])
+
+    def test_other_lines_are_not_logins(self):
+        self.assertEqual(self.found(
+            "https://example.com/device", "exit code: 0", "Player said: code: abcd", "opcode: 1234",
+            *["something else"] * 20, "code: ABCD-1234"), [])
+
+
+class Bundles(unittest.TestCase):
+    def unpacked(self, make):
+        with tempfile.TemporaryFile() as archive, tempfile.TemporaryDirectory() as folder:
+            make(archive)
+            target = os.path.join(folder, "in")
+            try:
+                unpack(archive, target, "lobby.bundle")
+            finally:
+                self.assertEqual(os.listdir(folder), ["in"])
+            found = {}
+            for at, _, names in os.walk(target):
+                for name in names:
+                    with open(os.path.join(at, name), "rb") as file:
+                        found[os.path.relpath(os.path.join(at, name), target)] = file.read()
+            return found
+
+    @staticmethod
+    def zip_of(*names):
+        def make(archive):
+            with zipfile.ZipFile(archive, "w") as bundle:
+                for name in names:
+                    bundle.writestr(name, b"x")
+        return make
+
+    @staticmethod
+    def tar_of(*names):
+        def make(archive):
+            with tarfile.open(fileobj=archive, mode="w:gz") as bundle:
+                for name in names:
+                    entry = tarfile.TarInfo(name)
+                    entry.size = 1
+                    bundle.addfile(entry, io.BytesIO(b"x"))
+                link = tarfile.TarInfo("link")
+                link.type, link.linkname = tarfile.SYMTYPE, "/etc"
+                bundle.addfile(link)
+        return make
+
+    def test_archives_are_unpacked(self):
+        for make in (self.zip_of("mods/a.jar", "b.txt"), self.tar_of("mods/a.jar", "b.txt")):
+            self.assertEqual(self.unpacked(make), {"mods/a.jar": b"x", "b.txt": b"x"})
+        self.assertEqual(self.unpacked(lambda archive: archive.write(b"no archive")), {"lobby.bundle": b"no archive"})
+
+    def test_nothing_is_put_outside(self):
+        for make in (self.zip_of("../evil"), self.tar_of("../evil"), self.tar_of("/tmp/evil-of-a-test")):
+            with self.assertRaises(AgentError):
+                self.unpacked(make)
+
+
+ENGINE = """#!/usr/bin/env python3
+# As much of a container engine as the agent uses; the container is a file that holds its process and its state.
+import json, os, signal, subprocess, sys
+verb, rest = sys.argv[1], sys.argv[2:]
+file = os.path.join(os.path.dirname(os.path.realpath(__file__)), "container")
+if verb == "rm":
+    if os.path.exists(file):
+        os.unlink(file)
+elif verb == "run":
+    command = rest[rest.index("image") + 1:]
+    child = subprocess.Popen(command)
+    with open(file, "w") as out:
+        json.dump({"pid": child.pid, "arguments": rest}, out)
+    code = child.wait()
+    with open(file, "w") as out:
+        code = 128 - code if code < 0 else code
+        json.dump({"ExitCode": code, "OOMKilled": code == 42, "arguments": rest}, out)
+    sys.exit(code)
+elif verb == "kill":
+    with open(file) as held:
+        os.kill(json.load(held)["pid"], getattr(signal, "SIG" + rest[1]))
+elif verb == "inspect":
+    with open(file) as held:
+        print(held.read())
+"""
+
+
+class Containers(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.engine = os.path.join(self.folder.name, "engine")
+        with open(self.engine, "w", encoding="utf-8") as file:
+            file.write(ENGINE)
+        os.chmod(self.engine, 0o755)
+        self.output = Output()
+
+    def container(self, code):
+        options = hub_agent.parse(
+            ["--hub", "http://hub", "--server-id", "a/b", "--engine", self.engine, "--container", "image",
+             "--memory-limit", "1G", "--env", "COLOUR=blue", "--workdir", self.folder.name,
+             "--", sys.executable, "-u", "-c", code])
+        return hub_agent.Container(options, self.output, lambda line: None)
+
+    def until(self, done):
+        deadline = time.monotonic() + 30
+        while not done():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+    def test_a_container_ends_as_the_engine_says(self):
+        for code, report in (
+            ("print('up'); input(); raise SystemExit(3)", (3, "false")),
+            ("print('up'); input(); raise SystemExit(42)", (42, "true")),
+        ):
+            server = self.container(code)
+            self.assertEqual(server.report()["containerState"], "CREATED")
+            server.start()
+            self.until(lambda: self.output.tail(9).endswith("up"))
+            server.write("go on")
+            self.until(lambda: server.pid is None)
+            self.assertEqual((server.report()["exitCode"], server.report()["outOfMemory"]), report)
+            with open(os.path.join(self.folder.name, "container"), encoding="utf-8") as file:
+                arguments = json.load(file)["arguments"]
+            self.assertEqual(arguments[:arguments.index("image")], [
+                "--interactive", "--name", "hub-a-b", "--sig-proxy=false", "--memory", str(1 << 30), "--memory-swap",
+                str(1 << 30), "--env", "COLOUR"])
+
+    def test_stop_and_kill_go_through_the_engine(self):
+        server = self.container("import time; print('up'); time.sleep(60)")
+        for act, code in ((server.stop, 128 + 15), (server.kill, 128 + 9)):
+            server.start()
+            held = os.path.join(self.folder.name, "container")
+            self.until(lambda: os.path.exists(held) and "pid" in hub_agent.read_text(held))
+            act()
+            self.until(lambda: server.pid is None)
+            self.assertEqual(server.report()["exitCode"], code)
+
+
+class CommandLine(unittest.TestCase):
+    def test_the_servers_options_are_its_own(self):
+        options = hub_agent.parse(
+            ["--hub", "http://hub", "--server-id", "a", "--env", "A=b=c", "--", "java", "-jar", "server.jar", "--nogui"])
+        self.assertEqual((options.command, options.env), (["java", "-jar", "server.jar", "--nogui"], {"A": "b=c"}))
+        self.assertEqual(options.plugins_dir, "./plugins")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,14 @@
+//! Artifacts: archives of plugins that a network's owner keeps at the hub and has installed on servers.
+//!
+//! Invariants: a name and version mean the same bytes for ever; a link names one artifact of one network, is signed with
+//! a secret that never leaves the hub, and ends by itself. The link is good for whoever has it, and for nothing else.
+//! Tables: `artifacts`, `hub_secrets`; the bytes are files (see `crate::files`).
+
+mod link;
+mod model;
+mod routes;
+pub mod service;
+mod store;
+
+pub use link::Links;
+pub use routes::{public, router};

@@ -1,0 +1,208 @@
+//! `/api/manage/artifacts` for owners, `/api/artifacts/{token}` for whoever holds a link.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::get;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::artifacts::model::{Artifact, Label};
+use crate::artifacts::service::{self, ArtifactsError, Uploaded};
+use crate::clock::Millis;
+use crate::files::{self, Bytes, FILE_LIMIT, Upload, Validator};
+use crate::http::caller::NetworkManage;
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::hub_url::HubUrl;
+use crate::http::page::{Limit, Page, PageNumber};
+use crate::values::Identifier;
+
+/// The owner's routes.
+pub fn router() -> OpenApiRouter<App> {
+    endpoints![upload, list, install, delete]
+}
+
+/// The routes that need no key.
+pub fn public() -> OpenApiRouter<App> {
+    let without_token = async || ApiError::from(ArtifactsError::InvalidLink);
+    OpenApiRouter::new()
+        .routes(routes!(download))
+        .route("/api/artifacts", get(without_token))
+        .route("/api/artifacts/", get(without_token))
+}
+
+/// An archive that can be installed on servers.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactBody {
+    #[schema(example = "Zk3vXq0aP1mB7s2T")]
+    artifact_id: String,
+    #[schema(example = "my-plugin")]
+    name: String,
+    #[schema(example = "1.4.0")]
+    version: String,
+    /// Of its bytes.
+    #[schema(example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
+    sha256: String,
+    #[schema(example = 48213)]
+    size_bytes: i64,
+    /// When it was uploaded.
+    #[schema(example = 1804680000000_i64)]
+    created_at: Millis,
+}
+
+impl From<Artifact> for ArtifactBody {
+    fn from(artifact: Artifact) -> Self {
+        Self {
+            artifact_id: artifact.artifact_id,
+            name: artifact.name.to_string(),
+            version: artifact.version.to_string(),
+            sha256: artifact.sha256,
+            size_bytes: artifact.size_bytes,
+            created_at: artifact.created_at,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct UploadQuery {
+    /// What it is called: 1 to 128 of A-Z, a-z, 0-9, `_`, `.`, `-` and `+`, beginning with a letter or digit.
+    #[param(required = true, example = "my-plugin", pattern = "^[A-Za-z0-9][A-Za-z0-9_.+-]{0,127}$")]
+    name: Option<String>,
+    /// Its version, of the same characters.
+    #[param(required = true, example = "1.4.0", pattern = "^[A-Za-z0-9][A-Za-z0-9_.+-]{0,127}$")]
+    version: Option<String>,
+}
+
+fn label(field: &str, sent: Option<String>) -> Result<Label, ApiError> {
+    sent.unwrap_or_default()
+        .parse()
+        .map_err(|reason: String| ApiError::invalid(format!("In the query, `{field}`: {reason}.")))
+}
+
+/// Upload an artifact
+///
+/// The bytes of a plugin's archive, up to 512 MiB; the hub does not look into them. A version never changes: the same
+/// bytes again answer 200 with what is there, other bytes 400 `version_exists`.
+#[utoipa::path(post, path = "/api/manage/artifacts", operation_id = "upload_artifact", tag = "Artifacts",
+    security(("apiKey" = ["network:manage"])), params(UploadQuery),
+    request_body(content = Bytes, content_type = "application/octet-stream", description = "The archive's bytes"),
+    responses((status = 201, body = ArtifactBody, description = "A new version"),
+        (status = 200, body = ArtifactBody, description = "The same bytes were there already"),
+        (status = 503, body = ErrorBody, description = "The hub has no room left")))]
+async fn upload(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Query(query): Query<UploadQuery>,
+    upload: Upload<FILE_LIMIT>,
+) -> Result<(StatusCode, Json<ArtifactBody>), ApiError> {
+    let (name, version) = (label("name", query.name)?, label("version", query.version)?);
+    let (status, artifact) = match service::upload(&app, caller.network, name, version, upload).await? {
+        Uploaded::New(artifact) => (StatusCode::CREATED, artifact),
+        Uploaded::Known(artifact) => (StatusCode::OK, artifact),
+    };
+    Ok((status, Json(artifact.into())))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ListQuery {
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    page: PageNumber,
+}
+
+/// List the network's artifacts
+///
+/// The newest first.
+#[utoipa::path(get, path = "/api/manage/artifacts", operation_id = "list_artifacts", tag = "Artifacts",
+    security(("apiKey" = ["network:manage"])), params(ListQuery), responses((status = 200, body = Page<ArtifactBody>)))]
+async fn list(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<Page<ArtifactBody>>, ApiError> {
+    let offset = query.page.offset(query.limit);
+    let (rows, total) = service::list(&app, caller.network, query.limit.0, offset).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(ArtifactBody::from)))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct InstallBody {
+    /// The server whose agent shall install it.
+    #[schema(example = "bedwars-1")]
+    server_id: Identifier,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Installing {
+    /// Where the archive is, for whoever has this link.
+    #[schema(example = "https://hub.example/api/artifacts/AAAA.BBBB")]
+    url: String,
+    /// When the link ends.
+    #[schema(example = 1804680600000_i64)]
+    expires_at: Millis,
+}
+
+/// Install an artifact on a server
+///
+/// Makes a download link and hands the server's agent an INSTALL command with it, which the agent fetches with its next
+/// poll, until the link ends. The answer does not wait for the agent.
+#[utoipa::path(post, path = "/api/manage/artifacts/{artifactId}/install", operation_id = "install_artifact",
+    tag = "Artifacts", security(("apiKey" = ["network:manage"])), params(("artifactId" = String, Path)),
+    responses((status = 201, body = Installing, description = "The agent is told"),
+        (status = 404, body = ErrorBody, description = "No such artifact, or no such server")))]
+async fn install(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(id): Path<String>,
+    HubUrl(hub): HubUrl,
+    Json(body): Json<InstallBody>,
+) -> Result<(StatusCode, Json<Installing>), ApiError> {
+    let url = |token: &str| format!("{hub}/api/artifacts/{token}");
+    let install = service::install(&app, caller.network, &id, body.server_id, url).await?;
+    Ok((StatusCode::CREATED, Json(Installing { url: install.url, expires_at: install.expires_at })))
+}
+
+/// Delete an artifact
+///
+/// Links to it lead nowhere from now on. What is installed stays installed.
+#[utoipa::path(delete, path = "/api/manage/artifacts/{artifactId}", operation_id = "delete_artifact",
+    tag = "Artifacts", security(("apiKey" = ["network:manage"])), params(("artifactId" = String, Path)),
+    responses((status = 204, description = "Deleted"),
+        (status = 404, body = ErrorBody, description = "No such artifact")))]
+async fn delete(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    service::delete(&app, caller.network, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Download an artifact
+///
+/// The link is the permission; no key is needed. Its `ETag` is the SHA-256 of the bytes.
+#[utoipa::path(get, path = "/api/artifacts/{token}", operation_id = "download_artifact", tag = "Artifacts",
+    params(("token" = String, Path, description = "From the link that installing answered")),
+    responses((status = 200, body = Bytes, content_type = "application/octet-stream", description = "The archive"),
+        (status = 304, description = "The caller has it: `If-None-Match` named its `ETag`"),
+        (status = 403, body = ErrorBody, description = "The token is malformed or its signature is not the hub's"),
+        (status = 404, body = ErrorBody, description = "The artifact was deleted"),
+        (status = 410, body = ErrorBody, description = "The link has expired")))]
+async fn download(State(app): State<App>, Path(token): Path<String>, has: Validator) -> Result<Response, ApiError> {
+    let file = service::open(&app, &token).await?;
+    let size = u64::try_from(file.artifact.size_bytes).unwrap_or_default();
+    Ok(files::send(&file.place, &file.artifact.sha256, size, &has).await?)
+}

@@ -1,0 +1,105 @@
+//! Documents by id.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::collections::body::Items;
+use crate::collections::model::{CollectionName, DocumentId};
+use crate::collections::service;
+use crate::http::caller::Plugin;
+use crate::http::document::Document;
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path};
+
+/// The most documents asked for at once.
+const MOST: usize = 200;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![get_document, put_document, delete_document, get_documents]
+}
+
+/// Get a document
+///
+/// As it was put.
+#[utoipa::path(get, path = "/api/plugin/collections/{collection}/{id}", tag = "Collections",
+    security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("id" = DocumentId, Path)),
+    responses((status = 200, body = serde_json::Value, example = json!({"id": "red-dragons", "level": 7})),
+        (status = 404, body = ErrorBody, description = "No such document or collection")))]
+async fn get_document(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path((collection, id)): Path<(CollectionName, DocumentId)>,
+) -> Result<Json<Document>, ApiError> {
+    Ok(Json(service::get(&app, caller.network, &collection, &id).await?))
+}
+
+/// Put a document
+///
+/// Any JSON value of at most 256 KiB, in the place of what was there, and answers it. A text in an indexed field is at
+/// most 1,024 bytes (400 `index_value_too_long`); the collection's key field, where it is there, holds the id (400
+/// `key_mismatch`). The id `mget` is taken by the route.
+#[utoipa::path(put, path = "/api/plugin/collections/{collection}/{id}", tag = "Collections",
+    security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("id" = DocumentId, Path)),
+    request_body(content = serde_json::Value, content_type = "application/json",
+        example = json!({"id": "red-dragons", "level": 7})),
+    responses((status = 200, body = serde_json::Value, example = json!({"id": "red-dragons", "level": 7})),
+        (status = 404, body = ErrorBody, description = "No such collection")))]
+async fn put_document(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path((collection, id)): Path<(CollectionName, DocumentId)>,
+    doc: Document,
+) -> Result<Json<Document>, ApiError> {
+    Ok(Json(service::put(&app, caller.network, &collection, &id, doc).await?))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DeletedDocument)]
+struct Deleted {
+    /// Whether there was one.
+    #[schema(example = true)]
+    deleted: bool,
+}
+
+/// Delete a document
+///
+/// One that is not there is no error.
+#[utoipa::path(delete, path = "/api/plugin/collections/{collection}/{id}", tag = "Collections",
+    security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("id" = DocumentId, Path)),
+    responses((status = 200, body = Deleted), (status = 404, body = ErrorBody, description = "No such collection")))]
+async fn delete_document(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path((collection, id)): Path<(CollectionName, DocumentId)>,
+) -> Result<Json<Deleted>, ApiError> {
+    Ok(Json(Deleted { deleted: service::delete(&app, caller.network, &collection, &id).await? }))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+struct GetDocuments {
+    /// At most 200.
+    #[schema(max_items = 200)]
+    ids: Vec<DocumentId>,
+}
+
+/// Get several documents
+///
+/// In the order asked; what is not there is left out.
+#[utoipa::path(post, path = "/api/plugin/collections/{collection}/mget", tag = "Collections",
+    security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path)),
+    responses((status = 200, body = Items), (status = 404, body = ErrorBody, description = "No such collection")))]
+async fn get_documents(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(collection): Path<CollectionName>,
+    Json(body): Json<GetDocuments>,
+) -> Result<Json<Items>, ApiError> {
+    if body.ids.len() > MOST {
+        return Err(ApiError::invalid(format!("In the body, `ids`: must be at most {MOST}.")));
+    }
+    Ok(Json(service::get_many(&app, caller.network, &collection, &body.ids).await?.into()))
+}

@@ -1,0 +1,170 @@
+//! Documents by an indexed field.
+
+use axum::extract::State;
+use serde::{Deserialize, Deserializer, de};
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::collections::body::{Item, ItemPage, Items};
+use crate::collections::model::{CollectionName, FieldPath, Order};
+use crate::collections::service::{self, Range};
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::Limit;
+use crate::values::not_blank;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![find_documents_by, page_documents, find_documents_in_range, find_top_documents]
+}
+
+/// A blank order is the same as none.
+fn order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Order>, D::Error> {
+    match String::deserialize(deserializer)?.trim().to_ascii_lowercase().as_str() {
+        "" => Ok(None),
+        "asc" => Ok(Some(Order::Asc)),
+        "desc" => Ok(Some(Order::Desc)),
+        _ => Err(de::Error::custom("must be asc or desc")),
+    }
+}
+
+/// A finite number; blank is the same as none.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let Some(text) = not_blank(Some(&text)) else { return Ok(None) };
+    let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    number.map(Some).ok_or_else(|| de::Error::custom("must be a number"))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ByQuery {
+    /// The value the field has: text, a number, or `true` or `false`, as the field is indexed.
+    #[param(example = "7")]
+    value: String,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+}
+
+/// Find documents by a value
+///
+/// Those whose indexed field has exactly this value, by id.
+#[utoipa::path(get, path = "/api/plugin/collections/{collection}/by/{field}", tag = "Collections",
+    security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), ByQuery),
+    responses((status = 200, body = Items), (status = 404, body = ErrorBody, description = "No such collection")))]
+async fn find_documents_by(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path((collection, field)): Path<(CollectionName, FieldPath)>,
+    Query(query): Query<ByQuery>,
+) -> Result<Json<Items>, ApiError> {
+    let found = service::by(&app, caller.network, &collection, &field, &query.value, query.limit.0).await?;
+    Ok(Json(found.into()))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct PageQuery {
+    /// The `nextCursor` of the page before; the first page when absent.
+    cursor: Option<String>,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    /// `asc` or `desc`; `asc` when absent.
+    #[serde(default, deserialize_with = "order")]
+    #[param(inline)]
+    order: Option<Order>,
+}
+
+/// Page through documents
+///
+/// All whose field is of the index's type, by its value and then by id. Documents that come and go meanwhile make no
+/// page repeat or skip another; one whose own value changes meanwhile may be seen where it was and where it is.
+#[utoipa::path(get, path = "/api/plugin/collections/{collection}/page/{field}", tag = "Collections",
+    security(("apiKey" = ["plugin"])),
+    params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), PageQuery),
+    responses((status = 200, body = ItemPage), (status = 404, body = ErrorBody, description = "No such collection")))]
+async fn page_documents(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path((collection, field)): Path<(CollectionName, FieldPath)>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<ItemPage>, ApiError> {
+    let (cursor, order) = (not_blank(query.cursor.as_deref()), query.order.unwrap_or(Order::Asc));
+    let page = service::page(&app, caller.network, &collection, &field, cursor, order, query.limit.0);
+    let (found, next_cursor) = page.await?;
+    Ok(Json(ItemPage { items: found.into_iter().map(Item::from).collect(), next_cursor }))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct RangeQuery {
+    /// The least number wanted; from the very least when absent.
+    #[serde(default, deserialize_with = "number")]
+    #[param(example = 5.0)]
+    min: Option<f64>,
+    /// The greatest number wanted; to the very greatest when absent.
+    #[serde(default, deserialize_with = "number")]
+    #[param(example = 10.0)]
+    max: Option<f64>,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    /// `asc` or `desc`; `asc` when absent.
+    #[serde(default, deserialize_with = "order")]
+    #[param(inline)]
+    order: Option<Order>,
+}
+
+/// Find documents in a range
+///
+/// Those whose field, indexed as `number`, lies between `min` and `max`, both included. Another type of index is 400
+/// `wrong_index_type`.
+#[utoipa::path(get, path = "/api/plugin/collections/{collection}/range/{field}", tag = "Collections",
+    security(("apiKey" = ["plugin"])),
+    params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), RangeQuery),
+    responses((status = 200, body = Items), (status = 404, body = ErrorBody, description = "No such collection")))]
+async fn find_documents_in_range(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path((collection, field)): Path<(CollectionName, FieldPath)>,
+    Query(query): Query<RangeQuery>,
+) -> Result<Json<Items>, ApiError> {
+    let range = Range { min: query.min, max: query.max };
+    let order = query.order.unwrap_or(Order::Asc);
+    let found = service::range(&app, caller.network, &collection, &field, range, order, query.limit.0).await?;
+    Ok(Json(found.into()))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct TopQuery {
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    /// `desc` for the greatest, `asc` for the least; `desc` when absent.
+    #[serde(default, deserialize_with = "order")]
+    #[param(inline)]
+    order: Option<Order>,
+}
+
+/// Find the top documents
+///
+/// Those with the greatest values in the field, or the least.
+#[utoipa::path(get, path = "/api/plugin/collections/{collection}/top/{field}", tag = "Collections",
+    security(("apiKey" = ["plugin"])),
+    params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), TopQuery),
+    responses((status = 200, body = Items), (status = 404, body = ErrorBody, description = "No such collection")))]
+async fn find_top_documents(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path((collection, field)): Path<(CollectionName, FieldPath)>,
+    Query(query): Query<TopQuery>,
+) -> Result<Json<Items>, ApiError> {
+    let order = query.order.unwrap_or(Order::Desc);
+    let found = service::top(&app, caller.network, &collection, &field, order, query.limit.0).await?;
+    Ok(Json(found.into()))
+}

@@ -1,0 +1,74 @@
+//! Registering collections.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::collections::model::{CollectionName, Definition, FieldPath, IndexDefinition};
+use crate::collections::service;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::Json;
+use crate::values::blank_as_absent;
+
+/// The most collections registered by one call.
+const MOST: usize = 100;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![register_collections]
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+struct RegisterCollections {
+    /// At most 100.
+    #[schema(max_items = 100)]
+    collections: Vec<Wish>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = RegisterCollection)]
+struct Wish {
+    name: CollectionName,
+    /// The field of a document that, where it is there, must hold the document's id.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "id")]
+    key: Option<FieldPath>,
+    /// The fields to find documents by, at most 16.
+    #[schema(max_items = 16)]
+    indexes: Option<Vec<IndexDefinition>>,
+}
+
+/// What the collections are now.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = RegisteredCollections)]
+struct Registered {
+    collections: Vec<Definition>,
+}
+
+/// Register collections
+///
+/// Adds what is new and answers what each collection is now: safe whenever a server starts. A new index is built over
+/// the documents that are stored, which are locked against changes meanwhile. What is there stays: an index that is
+/// not named is kept, one whose type differs is 400 `index_type_changed`, another key 400 `key_changed`; then nothing
+/// of the call is done. A key that is added later counts for documents put from then on.
+#[utoipa::path(post, path = "/api/plugin/collections/register", tag = "Collections",
+    security(("apiKey" = ["plugin"])), responses((status = 200, body = Registered)))]
+async fn register_collections(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<RegisterCollections>,
+) -> Result<Json<Registered>, ApiError> {
+    if body.collections.len() > MOST {
+        return Err(ApiError::invalid(format!("In the body, `collections`: must be at most {MOST}.")));
+    }
+    let wanted = body.collections.into_iter().map(|wish| Definition {
+        name: wish.name,
+        key: wish.key,
+        indexes: wish.indexes.unwrap_or_default(),
+    });
+    let wanted: Vec<_> = wanted.collect();
+    Ok(Json(Registered { collections: service::register(&app, caller.network, &wanted).await? }))
+}

@@ -1,0 +1,285 @@
+//! The rules of collections.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::app::App;
+use crate::collections::cursor::{List, Place};
+use crate::collections::index::{self, Key, LONGEST_TEXT, TooLong};
+use crate::collections::model::{CollectionName, Definition, DocumentId, FieldPath, IndexType, Order};
+pub use crate::collections::register::register;
+use crate::collections::store::{self, Span};
+use crate::http::document::Document;
+use crate::http::error::ApiError;
+use crate::values::NetworkId;
+
+/// The most collections of a network.
+pub const MOST_COLLECTIONS: i64 = 1_000;
+/// The most indexes of a collection.
+pub const MOST_INDEXES: usize = 16;
+
+/// What can be wrong with a request about collections.
+#[derive(Debug, Error)]
+pub enum CollectionsError {
+    /// No such collection in the caller's network.
+    #[error("This network has no collection `{0}`; register it first.")]
+    UnknownCollection(CollectionName),
+    /// No such document in the collection.
+    #[error("The collection `{0}` has no document `{1}`.")]
+    UnknownDocument(CollectionName, DocumentId),
+    /// No index of the field.
+    #[error("The collection `{0}` has no index of the field `{1}`; register one to search by it.")]
+    NotIndexed(CollectionName, FieldPath),
+    /// An index of another type than this route needs.
+    #[error("The field `{0}` is indexed as `{1}`; only a field indexed as `number` has a range.")]
+    NoRange(FieldPath, IndexType),
+    /// What is asked for is not of the index's type.
+    #[error("In the query, `value`: {0}.")]
+    BadValue(&'static str),
+    /// Not a cursor of this list.
+    #[error("In the query, `cursor`: must be the `nextCursor` of a page of the same field and order.")]
+    BadCursor,
+    /// The key field holds something else than the id.
+    #[error("The document's field `{0}` must hold its id, `{1}`.")]
+    KeyMismatch(FieldPath, DocumentId),
+    /// A text that an index cannot take.
+    #[error("The field `{0}` is indexed, so its text must be at most {LONGEST_TEXT} bytes.")]
+    ValueTooLong(FieldPath),
+    /// A stored text that a new index cannot take.
+    #[error("The field `{0}` of the document `{1}` is too long to be indexed (more than {LONGEST_TEXT} bytes).")]
+    StoredTooLong(FieldPath, DocumentId),
+    /// A document that holds something no reader takes.
+    #[error("The document cannot be read: {0}.")]
+    Unreadable(String),
+    /// An index that is there with another type.
+    #[error("The collection `{0}` has an index of the field `{1}` already, as `{2}`; its type cannot change.")]
+    TypeChanged(CollectionName, FieldPath, IndexType),
+    /// Another key field than the collection has.
+    #[error("The key of the collection `{0}` is `{1}` already and cannot change.")]
+    KeyChanged(CollectionName, FieldPath),
+    /// One collection more than there may be.
+    #[error("A network has at most {MOST_COLLECTIONS} collections.")]
+    TooManyCollections,
+    /// One index more than there may be.
+    #[error("A collection has at most {MOST_INDEXES} indexes.")]
+    TooManyIndexes,
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<CollectionsError> for ApiError {
+    fn from(error: CollectionsError) -> Self {
+        use CollectionsError as E;
+        let message = error.to_string();
+        match error {
+            E::UnknownCollection(_) => Self::not_found("unknown_collection", message),
+            E::UnknownDocument(..) => Self::not_found("unknown_document", message),
+            E::NotIndexed(..) => Self::bad_request("field_not_indexed", message),
+            E::NoRange(..) => Self::bad_request("wrong_index_type", message),
+            E::BadValue(_) | E::Unreadable(_) => Self::invalid(message),
+            E::BadCursor => Self::bad_request("invalid_cursor", message),
+            E::KeyMismatch(..) => Self::bad_request("key_mismatch", message),
+            E::ValueTooLong(_) | E::StoredTooLong(..) => Self::bad_request("index_value_too_long", message),
+            E::TypeChanged(..) => Self::bad_request("index_type_changed", message),
+            E::KeyChanged(..) => Self::bad_request("key_changed", message),
+            E::TooManyCollections => Self::bad_request("too_many_collections", message),
+            E::TooManyIndexes => Self::bad_request("too_many_indexes", message),
+            E::Database(error) => Self::internal(error),
+        }
+    }
+}
+
+pub(super) type Result<T, E = CollectionsError> = std::result::Result<T, E>;
+
+/// A document and its id.
+pub type Found = (DocumentId, Document);
+
+async fn definition(app: &App, network: NetworkId, collection: &CollectionName) -> Result<Definition> {
+    let found = store::definition(&app.db, network, collection).await?;
+    found.ok_or_else(|| CollectionsError::UnknownCollection(collection.clone()))
+}
+
+async fn index_type(
+    app: &App,
+    network: NetworkId,
+    collection: &CollectionName,
+    field: &FieldPath,
+) -> Result<IndexType> {
+    let definition = definition(app, network, collection).await?;
+    let index = definition.index(field).map(|index| index.r#type);
+    index.ok_or_else(|| CollectionsError::NotIndexed(collection.clone(), field.clone()))
+}
+
+/// One document.
+pub async fn get(app: &App, network: NetworkId, collection: &CollectionName, id: &DocumentId) -> Result<Document> {
+    if let Some(doc) = store::document(&app.db, network, collection, id).await? {
+        return Ok(doc);
+    }
+    definition(app, network, collection).await?;
+    Err(CollectionsError::UnknownDocument(collection.clone(), id.clone()))
+}
+
+/// Those of these documents that there are, in the order asked.
+pub async fn get_many(
+    app: &App,
+    network: NetworkId,
+    collection: &CollectionName,
+    ids: &[DocumentId],
+) -> Result<Vec<Found>> {
+    definition(app, network, collection).await?;
+    let rows = store::documents(&app.db, network, collection, ids).await?;
+    let found: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row.doc)).collect();
+    Ok(ids.iter().filter_map(|id| Some((id.clone(), found.get(id)?.clone()))).collect())
+}
+
+/// Reads a document to index it. What one JSON reader refuses, such as a number beyond all bounds, others will, too.
+pub(super) fn read(doc: &Document) -> Result<Value> {
+    serde_json::from_str(doc.as_str()).map_err(|error| CollectionsError::Unreadable(error.to_string()))
+}
+
+/// Stores a document under its id.
+pub async fn put(
+    app: &App,
+    network: NetworkId,
+    collection: &CollectionName,
+    id: &DocumentId,
+    doc: Document,
+) -> Result<Document> {
+    let value = read(&doc)?;
+    app.db
+        .transaction(async |mut tx| {
+            let definition = store::hold_definition(&mut tx, network, collection).await?;
+            let definition = definition.ok_or_else(|| CollectionsError::UnknownCollection(collection.clone()))?;
+            if !index::agrees(&value, definition.key.as_ref(), id) {
+                let key = definition.key.map(|key| CollectionsError::KeyMismatch(key, id.clone()));
+                return Err(key.unwrap_or(CollectionsError::Database(hub_db::Error::NotFound)));
+            }
+            let entries = index::entries(&value, &definition.indexes)
+                .map_err(|TooLong(field)| CollectionsError::ValueTooLong(field))?;
+            store::put(&mut tx, network, collection, id, &doc).await?;
+            if !definition.indexes.is_empty() {
+                store::delete_entries(&mut tx, network, collection, id).await?;
+                store::add_entries(&mut tx, network, collection, entries.iter().map(|entry| (id, entry))).await?;
+            }
+            Ok(())
+        })
+        .await?;
+    Ok(doc)
+}
+
+/// Deletes a document; whether there was one. Its entries go only if it did: those that another has just written are
+/// not this one's.
+pub async fn delete(app: &App, network: NetworkId, collection: &CollectionName, id: &DocumentId) -> Result<bool> {
+    app.db
+        .transaction(async |mut tx| {
+            if store::hold_definition(&mut tx, network, collection).await?.is_none() {
+                return Err(CollectionsError::UnknownCollection(collection.clone()));
+            }
+            let deleted = store::delete(&mut tx, network, collection, id).await?;
+            if deleted {
+                store::delete_entries(&mut tx, network, collection, id).await?;
+            }
+            Ok(deleted)
+        })
+        .await
+}
+
+async fn span(
+    app: &App,
+    network: NetworkId,
+    collection: &CollectionName,
+    field: &FieldPath,
+    span: Span,
+) -> Result<Vec<Found>> {
+    let found = store::find(&app.db, network, collection, field, span).await?;
+    Ok(found.into_iter().map(|(place, doc)| (place.id, doc)).collect())
+}
+
+/// The documents whose field has this value, by id.
+pub async fn by(
+    app: &App,
+    network: NetworkId,
+    collection: &CollectionName,
+    field: &FieldPath,
+    value: &str,
+    limit: i64,
+) -> Result<Vec<Found>> {
+    let kind = index_type(app, network, collection, field).await?;
+    let key = Key::parse(value, kind).map_err(CollectionsError::BadValue)?;
+    let before = (key.beyond(), String::new());
+    let wanted = Span { after: (key, String::new()), before, order: Order::Asc, limit };
+    span(app, network, collection, field, wanted).await
+}
+
+/// Which numbers are wanted, both ends included.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Range {
+    /// From this one.
+    pub min: Option<f64>,
+    /// To this one.
+    pub max: Option<f64>,
+}
+
+/// The documents whose field lies in a range.
+pub async fn range(
+    app: &App,
+    network: NetworkId,
+    collection: &CollectionName,
+    field: &FieldPath,
+    range: Range,
+    order: Order,
+    limit: i64,
+) -> Result<Vec<Found>> {
+    let kind = index_type(app, network, collection, field).await?;
+    if kind != IndexType::Number {
+        return Err(CollectionsError::NoRange(field.clone(), kind));
+    }
+    let after = (range.min.map_or(Key::LEAST, Key::of_number), String::new());
+    let before = (range.max.map_or_else(Key::beyond_all, |max| Key::of_number(max).beyond()), String::new());
+    span(app, network, collection, field, Span { after, before, order, limit }).await
+}
+
+/// The documents at one end of an index.
+pub async fn top(
+    app: &App,
+    network: NetworkId,
+    collection: &CollectionName,
+    field: &FieldPath,
+    order: Order,
+    limit: i64,
+) -> Result<Vec<Found>> {
+    index_type(app, network, collection, field).await?;
+    let (after, before) = ((Key::LEAST, String::new()), (Key::beyond_all(), String::new()));
+    span(app, network, collection, field, Span { after, before, order, limit }).await
+}
+
+/// A page of all documents of an index, and where the next one begins.
+pub async fn page(
+    app: &App,
+    network: NetworkId,
+    collection: &CollectionName,
+    field: &FieldPath,
+    cursor: Option<&str>,
+    order: Order,
+    limit: i64,
+) -> Result<(Vec<Found>, Option<String>)> {
+    index_type(app, network, collection, field).await?;
+    let list = List { collection, field, order };
+    let from = cursor.map(|cursor| Place::of_cursor(cursor, list).ok_or(CollectionsError::BadCursor)).transpose()?;
+    let from = from.map(|place| (place.key, place.id.to_string()));
+    let ends = ((Key::LEAST, String::new()), (Key::beyond_all(), String::new()));
+    let (after, before) = match order {
+        Order::Asc => (from.unwrap_or(ends.0), ends.1),
+        Order::Desc => (ends.0, from.unwrap_or(ends.1)),
+    };
+    // One more than wanted tells whether there is another page.
+    let wanted = Span { after, before, order, limit: limit.saturating_add(1) };
+    let mut found = store::find(&app.db, network, collection, field, wanted).await?;
+    let more = found.len() as i64 > limit;
+    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let next = found.last().filter(|_| more).map(|(place, _)| place.to_cursor(list));
+    Ok((found.into_iter().map(|(place, doc)| (place.id, doc)).collect(), next))
+}

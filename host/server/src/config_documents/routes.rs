@@ -1,0 +1,93 @@
+//! `/api/plugin/config`.
+
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::config_documents::model::{ConfigDocument, ConfigKey};
+use crate::config_documents::service;
+use crate::http::caller::Plugin;
+use crate::http::document::Document;
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path};
+use crate::values::Identifier;
+
+/// The room's routes.
+pub fn router() -> OpenApiRouter<App> {
+    endpoints![publish_config, register_config, get_config]
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+struct PublishConfig {
+    /// Whom it is for, such as a type of server.
+    #[schema(example = "lobby")]
+    group: Identifier,
+    /// What it is about, such as a plugin.
+    #[schema(example = "scoreboard")]
+    namespace: Identifier,
+    /// Any JSON value, null too, of at most 256 KiB.
+    #[schema(value_type = serde_json::Value, example = json!({"title": "Welcome", "lines": 3}))]
+    doc: Document,
+}
+
+/// Publish a config document
+///
+/// Stores it, whatever was stored before, and answers it. Where that changed anything, every server gets a
+/// `CONFIG_UPDATED` event with `group` and `namespace`.
+#[utoipa::path(post, path = "/api/plugin/config/publish", tag = "Config", security(("apiKey" = ["plugin"])),
+    responses((status = 200, body = ConfigDocument)))]
+async fn publish_config(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<PublishConfig>,
+) -> Result<Json<ConfigDocument>, ApiError> {
+    let key = ConfigKey { group: body.group, namespace: body.namespace };
+    Ok(Json(service::publish(&app, caller.network, key, body.doc.bounded()?).await?))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RegisterConfig {
+    /// Whom it is for, such as a type of server.
+    #[schema(example = "lobby")]
+    group: Identifier,
+    /// What it is about, such as a plugin.
+    #[schema(example = "scoreboard")]
+    namespace: Identifier,
+    /// Stored where nothing is yet: any JSON value, null too, of at most 256 KiB.
+    #[schema(value_type = serde_json::Value, example = json!({"title": "Welcome", "lines": 3}))]
+    default_doc: Document,
+}
+
+/// Register a config document's default
+///
+/// Stores it only where nothing is stored, and answers what is stored then: safe whenever a server starts.
+#[utoipa::path(post, path = "/api/plugin/config/register", tag = "Config", security(("apiKey" = ["plugin"])),
+    responses((status = 200, body = ConfigDocument)))]
+async fn register_config(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<RegisterConfig>,
+) -> Result<Json<ConfigDocument>, ApiError> {
+    let key = ConfigKey { group: body.group, namespace: body.namespace };
+    Ok(Json(service::register(&app, caller.network, key, body.default_doc.bounded()?).await?))
+}
+
+/// Get a config document
+///
+/// As it was published, or else as it was registered.
+#[utoipa::path(get, path = "/api/plugin/config/{group}/{namespace}", tag = "Config",
+    security(("apiKey" = ["plugin"])),
+    params(("group" = String, Path, example = "lobby"), ("namespace" = String, Path, example = "scoreboard")),
+    responses((status = 200, body = ConfigDocument),
+        (status = 404, body = ErrorBody, description = "No such document")))]
+async fn get_config(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path((group, namespace)): Path<(Identifier, Identifier)>,
+) -> Result<Json<ConfigDocument>, ApiError> {
+    Ok(Json(service::get(&app, caller.network, ConfigKey { group, namespace }).await?))
+}

@@ -1,0 +1,79 @@
+//! The rules of config documents.
+
+use thiserror::Error;
+
+use crate::app::App;
+use crate::config_documents::model::{ConfigDocument, ConfigKey};
+use crate::config_documents::store;
+use crate::events::{self, EventKind};
+use crate::http::document::Document;
+use crate::http::error::ApiError;
+use crate::values::NetworkId;
+
+/// What can be wrong with a request about config documents.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// No such document in the caller's network.
+    #[error("This network has no config document `{}` of the group `{}`.", .0.namespace, .0.group)]
+    Unknown(ConfigKey),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<ConfigError> for ApiError {
+    fn from(error: ConfigError) -> Self {
+        let message = error.to_string();
+        match error {
+            ConfigError::Unknown(_) => Self::not_found("unknown_config", message),
+            ConfigError::Database(error) => Self::internal(error),
+        }
+    }
+}
+
+/// The stored document.
+pub async fn get(app: &App, network: NetworkId, key: ConfigKey) -> Result<ConfigDocument, ConfigError> {
+    match store::get(&app.db, network, &key).await? {
+        Some(doc) => Ok(ConfigDocument { key, doc }),
+        None => Err(ConfigError::Unknown(key)),
+    }
+}
+
+/// Stores a document, whatever was stored before.
+pub async fn publish(
+    app: &App,
+    network: NetworkId,
+    key: ConfigKey,
+    doc: Document,
+) -> Result<ConfigDocument, ConfigError> {
+    if store::put(&app.db, network, &key, &doc).await? {
+        tell(app, network, &key).await;
+    }
+    Ok(ConfigDocument { key, doc })
+}
+
+/// Stores a document where there is none, and answers what is stored then. Every server asks this as it starts, and
+/// nearly always finds one, so that comes first.
+pub async fn register(
+    app: &App,
+    network: NetworkId,
+    key: ConfigKey,
+    default: Document,
+) -> Result<ConfigDocument, ConfigError> {
+    if let Some(doc) = store::get(&app.db, network, &key).await? {
+        return Ok(ConfigDocument { key, doc });
+    }
+    if store::add(&app.db, network, &key, &default).await? {
+        tell(app, network, &key).await;
+        return Ok(ConfigDocument { key, doc: default });
+    }
+    get(app, network, key).await
+}
+
+/// Tells the network's servers. What is told is stored already: a bus that takes nothing any more is no failure, its
+/// clients read anew when they come back.
+async fn tell(app: &App, network: NetworkId, key: &ConfigKey) {
+    if let Err(error) = events::publish(app, network, EventKind::ConfigUpdated, None, key).await {
+        tracing::warn!(%error, group = %key.group, namespace = %key.namespace, "could not tell of a config document");
+    }
+}

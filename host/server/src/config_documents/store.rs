@@ -1,0 +1,57 @@
+//! All SQL of the room.
+
+use hub_db::{Db, Error};
+
+use crate::config_documents::model::ConfigKey;
+use crate::http::document::Document;
+use crate::values::NetworkId;
+
+#[derive(sqlx::FromRow)]
+struct DocRow {
+    #[sqlx(try_from = "String")]
+    doc: Document,
+}
+
+pub(super) async fn get(db: &Db, network: NetworkId, key: &ConfigKey) -> Result<Option<Document>, Error> {
+    let row: Option<DocRow> = db
+        .query("SELECT doc FROM config_documents WHERE network_id = $1 AND doc_group = $2 AND namespace = $3")
+        .bind(network)
+        .bind(key.group.clone())
+        .bind(key.namespace.clone())
+        .optional()
+        .await?;
+    Ok(row.map(|row| row.doc))
+}
+
+/// Stores a document; whether that changed anything.
+pub(super) async fn put(db: &Db, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
+    let changed = db
+        .write(
+            "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (network_id, doc_group, namespace) DO UPDATE SET doc = excluded.doc
+             WHERE config_documents.doc <> excluded.doc",
+        )
+        .bind(network)
+        .bind(key.group.clone())
+        .bind(key.namespace.clone())
+        .bind(doc.as_str().to_owned())
+        .execute()
+        .await?;
+    Ok(changed > 0)
+}
+
+/// Stores a document where there is none; whether there was none.
+pub(super) async fn add(db: &Db, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
+    let added = db
+        .write(
+            "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (network_id, doc_group, namespace) DO NOTHING",
+        )
+        .bind(network)
+        .bind(key.group.clone())
+        .bind(key.namespace.clone())
+        .bind(doc.as_str().to_owned())
+        .execute()
+        .await?;
+    Ok(added > 0)
+}

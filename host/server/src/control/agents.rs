@@ -1,0 +1,259 @@
+//! The agents that are there and the commands that wait for them, in memory. No lock is held over an await.
+//!
+//! The rest of the room reaches an agent by these calls alone: `poll`, `answered` from its side, `send`, `report` from
+//! the hub's. A hub of several nodes can carry them to the node where the agent polls.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub_bus::{Rendezvous, Waiter};
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::control::model::{Answer, Command, Report};
+use crate::values::{Identifier, NetworkId};
+
+/// How long an agent is there after its last poll ended, in milliseconds.
+const THERE_FOR: Millis = 30_000;
+const SWEEP_EVERY: Duration = Duration::from_secs(30);
+
+type ServerKey = (NetworkId, Identifier);
+type CommandKey = (NetworkId, Identifier, Uuid);
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Agents {
+    nodes: RwLock<HashMap<ServerKey, Arc<Node>>>,
+    waiting: Rendezvous<Answer, CommandKey>,
+}
+
+impl std::fmt::Debug for Agents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Agents").field("nodes", &self.nodes.read().len()).finish_non_exhaustive()
+    }
+}
+
+/// One server as its agent shows it.
+#[derive(Default)]
+struct Node {
+    state: Mutex<State>,
+    /// There is a command, or a newer poll.
+    news: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct State {
+    report: Option<Report>,
+    /// When the last poll that has ended did.
+    ended_at: Millis,
+    /// Polls that wait.
+    open: usize,
+    /// Counts the polls.
+    newest: u64,
+    pending: VecDeque<Pending>,
+}
+
+struct Pending {
+    command: Command,
+    /// From then on it is dropped.
+    until: Millis,
+}
+
+impl State {
+    fn is_there(&self, now: Millis) -> bool {
+        self.report.is_some() && (self.open > 0 || now < self.ended_at.saturating_add(THERE_FOR))
+    }
+
+    fn drop_late(&mut self, now: Millis) {
+        self.pending.retain(|pending| now < pending.until);
+    }
+}
+
+impl Agents {
+    /// An agent asks for its server's commands and says how it is.
+    pub(super) fn poll(&self, network: NetworkId, server: &Identifier, report: Report, now: Millis) -> Poll {
+        let node = self.node(network, server);
+        let mut state = node.state.lock();
+        state.newest += 1;
+        state.open += 1;
+        let poll = Poll { number: state.newest, node_id: report.node_id.clone(), now, node: Arc::clone(&node) };
+        state.report = Some(report);
+        drop(state);
+        node.news.notify_waiters();
+        poll
+    }
+
+    /// What the server's agent says, if it is there.
+    pub(super) fn report(&self, network: NetworkId, server: &Identifier, now: Millis) -> Option<Report> {
+        let node = self.existing(network, server)?;
+        let state = node.state.lock();
+        state.report.clone().filter(|_| state.is_there(now))
+    }
+
+    /// Leaves a command for the server's agent, if it is there; dropping the ticket takes it back.
+    pub(super) fn send(
+        &self,
+        network: NetworkId,
+        server: &Identifier,
+        command: Command,
+        now: Millis,
+        until: Millis,
+    ) -> Option<Ticket> {
+        let id = command.id;
+        // Before an agent can answer.
+        let waiter = self.waiting.register((network, server.clone(), id));
+        let node = self.leave(network, server, command, now, until)?;
+        Some(Ticket { waiter, left: Left { node, id } })
+    }
+
+    /// Leaves a command whose answer nobody waits for; whether the agent is there.
+    pub(super) fn tell(
+        &self,
+        network: NetworkId,
+        server: &Identifier,
+        command: Command,
+        now: Millis,
+        until: Millis,
+    ) -> bool {
+        self.leave(network, server, command, now, until).is_some()
+    }
+
+    /// An agent says how a command went. Nobody may be waiting any more.
+    pub(super) fn answered(&self, network: NetworkId, server: &Identifier, id: Uuid, answer: Answer) {
+        self.waiting.complete(&(network, server.clone(), id), answer);
+    }
+
+    /// How many wait for an answer.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn leave(
+        &self,
+        network: NetworkId,
+        server: &Identifier,
+        command: Command,
+        now: Millis,
+        until: Millis,
+    ) -> Option<Arc<Node>> {
+        let node = self.existing(network, server)?;
+        let mut state = node.state.lock();
+        if !state.is_there(now) {
+            return None;
+        }
+        state.drop_late(now);
+        state.pending.push_back(Pending { command, until });
+        drop(state);
+        node.news.notify_waiters();
+        Some(node)
+    }
+
+    fn existing(&self, network: NetworkId, server: &Identifier) -> Option<Arc<Node>> {
+        self.nodes.read().get(&(network, server.clone())).cloned()
+    }
+
+    fn node(&self, network: NetworkId, server: &Identifier) -> Arc<Node> {
+        self.existing(network, server)
+            .unwrap_or_else(|| Arc::clone(self.nodes.write().entry((network, server.clone())).or_default()))
+    }
+
+    /// Forgets who is gone. They count for nothing already; this only gives memory back.
+    fn sweep(&self, now: Millis) {
+        self.nodes.write().retain(|_, node| {
+            let mut state = node.state.lock();
+            state.drop_late(now);
+            // While the map is locked nobody else comes by a node that it alone holds.
+            Arc::strong_count(node) > 1 || state.is_there(now) || !state.pending.is_empty()
+        });
+    }
+}
+
+/// A poll that is under way.
+pub(super) struct Poll {
+    node: Arc<Node>,
+    number: u64,
+    node_id: String,
+    /// When it last looked for commands. One whose client hung up is over since then.
+    now: Millis,
+}
+
+/// What a poll finds.
+pub(super) enum Found {
+    /// These commands, in their order.
+    Commands(Vec<Command>),
+    /// Its own node has polled again: this one is over.
+    Replaced,
+    /// Nothing yet.
+    Nothing,
+}
+
+impl Poll {
+    /// Told whenever there may be something new.
+    pub(super) fn news(&self) -> Arc<Notify> {
+        Arc::clone(&self.node.news)
+    }
+
+    /// Takes the commands that wait. Only the newest poll gets any: the one before may be of an agent that is gone.
+    pub(super) fn take(&mut self, now: Millis) -> Found {
+        self.now = now;
+        let mut state = self.node.state.lock();
+        if state.newest != self.number {
+            let same_node = state.report.as_ref().is_some_and(|report| report.node_id == self.node_id);
+            // Another node's poll goes on, deaf: two agents that ended each other's polls would do so without rest.
+            return if same_node { Found::Replaced } else { Found::Nothing };
+        }
+        state.drop_late(now);
+        if state.pending.is_empty() {
+            return Found::Nothing;
+        }
+        Found::Commands(state.pending.drain(..).map(|pending| pending.command).collect())
+    }
+}
+
+impl Drop for Poll {
+    fn drop(&mut self) {
+        let mut state = self.node.state.lock();
+        state.open -= 1;
+        state.ended_at = state.ended_at.max(self.now);
+    }
+}
+
+/// One command's claim to its answer.
+pub(super) struct Ticket {
+    waiter: Waiter<Answer, CommandKey>,
+    left: Left,
+}
+
+impl Ticket {
+    /// The answer.
+    pub(super) async fn answer(self) -> Option<Answer> {
+        let Self { waiter, left } = self;
+        let answer = waiter.wait().await;
+        drop(left);
+        answer
+    }
+}
+
+/// A command that was left; nobody wants it done once this is dropped.
+struct Left {
+    node: Arc<Node>,
+    id: Uuid,
+}
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        self.node.state.lock().pending.retain(|pending| pending.command.id != self.id);
+    }
+}
+
+/// Runs until the hub stops.
+pub(super) async fn sweep(app: App) {
+    loop {
+        app.clock.sleep(SWEEP_EVERY).await;
+        app.control.agents.sweep(app.clock.now());
+    }
+}

@@ -1,0 +1,41 @@
+//! Control of servers: console commands by their connectors; power, console and logs by their node agents.
+//!
+//! An agent polls for its server's commands and says with each poll how the server's container is. What agents are there
+//! and what waits for them is in memory (`agents.rs`): an agent that polls again tells all of it anew, and a command
+//! lives no longer than the caller who waits for it.
+//!
+//! Invariants: a command is handed out at most once, never after its caller's deadline and only to the newest poll for
+//! its server; an answer reaches only who asked in the same network about the same server; the lines of a server's log
+//! are numbered without gaps, and of what is stored only the newest 5,000 count.
+//! Tables: `server_log_lines`, `server_logs`.
+
+mod agents;
+mod follow;
+mod model;
+mod routes;
+pub mod service;
+mod store;
+
+pub use model::Action;
+pub(crate) use model::Report;
+pub use routes::router;
+
+/// The room's live state.
+#[derive(Debug, Default)]
+pub struct Control {
+    agents: agents::Agents,
+    commands: service::Commands,
+    followers: follow::Followers,
+}
+
+impl Control {
+    /// How many wait for an agent's or a connector's answer now.
+    pub fn waiting(&self) -> usize {
+        self.agents.waiting() + self.commands.waiting()
+    }
+}
+
+/// Starts the room's background work.
+pub(crate) fn start(app: &crate::app::App) {
+    app.spawn(agents::sweep(app.clone()));
+}

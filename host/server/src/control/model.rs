@@ -1,0 +1,267 @@
+//! What agents are told, and what they tell.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::Value;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
+
+use crate::clock::Millis;
+
+/// What an agent can be told to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "action", rename_all = "UPPERCASE")]
+pub enum Action {
+    /// Start the server; nothing if it runs.
+    Start,
+    /// Tell the server to shut down cleanly.
+    Stop,
+    /// A clean stop, then a start.
+    Restart,
+    /// End it at once.
+    Kill,
+    /// Write a line to its standard input.
+    Console {
+        /// The line, without its end.
+        line: String,
+    },
+    /// Send the newest lines of its output.
+    Logs {
+        /// How many at most.
+        lines: i64,
+    },
+    /// Download a plugin and put it where the server finds it.
+    Install {
+        /// Where it is downloaded from, with no key.
+        url: String,
+        /// The plugin's name.
+        name: String,
+        /// Its version.
+        version: String,
+        /// What the bytes must hash to, in hexadecimal.
+        sha256: String,
+    },
+}
+
+/// A command on its way to an agent.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Command {
+    #[serde(rename = "commandId")]
+    pub(super) id: Uuid,
+    #[serde(flatten)]
+    pub(super) action: Action,
+    pub(super) issued_at: Millis,
+}
+
+impl Command {
+    /// As it is handed out: a JSON object in a text.
+    pub(super) fn text(&self) -> String {
+        // Texts and numbers always have a JSON.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// What an agent says of itself and of the server's container.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Report {
+    pub(crate) node_id: String,
+    pub(crate) capabilities: Vec<String>,
+    pub(crate) container_state: Option<String>,
+    pub(crate) container_status: Option<String>,
+    pub(crate) exit_code: Option<i64>,
+    pub(crate) out_of_memory: Option<bool>,
+}
+
+/// How a command went, as its agent says.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub(super) ok: bool,
+    pub(super) error: Option<String>,
+    pub(super) result: Option<Value>,
+}
+
+/// How a console command went, as its connector says.
+#[derive(Clone, Debug)]
+pub(super) struct CommandOutcome {
+    pub(super) success: bool,
+    pub(super) output: Option<String>,
+    pub(super) error: Option<String>,
+}
+
+/// One line for a console: not blank, at most 4,096 characters. An end of line behind it is cut off; one inside would
+/// make two lines of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ConsoleLine(pub(super) String);
+
+impl ConsoleLine {
+    const MOST: usize = 4096;
+}
+
+impl TryFrom<String> for ConsoleLine {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let line = text.trim_end_matches(['\r', '\n']);
+        if line.trim().is_empty() {
+            return Err("must not be blank".to_owned());
+        }
+        if line.contains(['\r', '\n']) {
+            return Err("must be one line".to_owned());
+        }
+        if line.chars().count() > Self::MOST {
+            return Err(format!("must be at most {} characters", Self::MOST));
+        }
+        Ok(Self(line.to_owned()))
+    }
+}
+
+impl<'de> Deserialize<'de> for ConsoleLine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
+    }
+}
+
+impl PartialSchema for ConsoleLine {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .min_length(Some(1))
+            .max_length(Some(Self::MOST))
+            .pattern(Some(r"^[^\r\n]*[^\s][^\r\n]*$"))
+            .examples(["say The server restarts in five minutes"])
+            .into()
+    }
+}
+impl ToSchema for ConsoleLine {}
+
+/// How long a console command may take: 1 ms or more, cut to a minute; 10 s when absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TimeoutMs(pub(super) Millis);
+
+impl TimeoutMs {
+    const MOST: Millis = 60_000;
+}
+
+impl Default for TimeoutMs {
+    fn default() -> Self {
+        Self(10_000)
+    }
+}
+
+impl<'de> Deserialize<'de> for TimeoutMs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+
+        impl de::Visitor<'_> for Number {
+            type Value = TimeoutMs;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an integer")
+            }
+
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<TimeoutMs, E> {
+                if number < 1 {
+                    return Err(E::custom("must be at least 1"));
+                }
+                Ok(TimeoutMs(number.min(TimeoutMs::MOST)))
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<TimeoutMs, E> {
+                self.visit_i64(i64::try_from(number).unwrap_or(i64::MAX))
+            }
+        }
+        deserializer.deserialize_i64(Number)
+    }
+}
+
+impl PartialSchema for TimeoutMs {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).default(Some(10_000.into())).into()
+    }
+}
+impl ToSchema for TimeoutMs {}
+
+/// Where a line was written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum OutputStream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+impl OutputStream {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+
+    /// As the database wrote it.
+    pub(super) fn from_text(text: &str) -> Self {
+        if text == "stderr" { Self::Stderr } else { Self::Stdout }
+    }
+}
+
+/// A line of a server's output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NewLine {
+    pub(super) at: Millis,
+    pub(super) stream: OutputStream,
+    pub(super) text: String,
+}
+
+/// A line of a server's log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub(super) struct LogLine {
+    /// Counts from 1 per server, without gaps.
+    #[schema(example = 4711)]
+    pub(super) seq: i64,
+    /// When the agent read it.
+    #[schema(example = 1_804_680_000_000_i64)]
+    pub(super) at: Millis,
+    pub(super) stream: OutputStream,
+    #[schema(example = "[12:00:00 INFO]: Done (3.2s)! For help, type \"help\"")]
+    pub(super) text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_console_line_is_one_line() {
+        assert_eq!(ConsoleLine::try_from("say hi\r\n".to_owned()).unwrap().0, "say hi");
+        for wrong in ["", " ", "\n", "say a\nstop", "a\rb"] {
+            assert!(ConsoleLine::try_from(wrong.to_owned()).is_err(), "{wrong:?}");
+        }
+        assert!(ConsoleLine::try_from("ä".repeat(4096)).is_ok());
+        assert!(ConsoleLine::try_from("x".repeat(4097)).is_err());
+    }
+
+    #[test]
+    fn a_timeout_is_cut_to_a_minute() {
+        for (sent, kept) in [("1", 1), ("60000", 60_000), ("60001", 60_000), ("18446744073709551615", 60_000)] {
+            assert_eq!(serde_json::from_str::<TimeoutMs>(sent).unwrap().0, kept);
+        }
+        for wrong in ["0", "-1", "1.5", "\"10\"", "true"] {
+            assert!(serde_json::from_str::<TimeoutMs>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_command_reads_as_agents_expect() {
+        let text = |action| Command { id: Uuid::nil(), action, issued_at: 7 }.text();
+        let id = "00000000-0000-0000-0000-000000000000";
+        assert_eq!(text(Action::Stop), format!(r#"{{"commandId":"{id}","action":"STOP","issuedAt":7}}"#));
+        let console = Action::Console { line: "say \"x\"".to_owned() };
+        let expected = format!(r#"{{"commandId":"{id}","action":"CONSOLE","line":"say \"x\"","issuedAt":7}}"#);
+        assert_eq!(text(console), expected);
+    }
+}

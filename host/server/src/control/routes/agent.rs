@@ -1,0 +1,215 @@
+//! What node agents call.
+
+use std::str::FromStr;
+
+use axum::extract::State;
+use axum::http::{Method, StatusCode};
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::control::model::{Answer, NewLine, OutputStream, Report};
+use crate::control::service;
+use crate::http::caller::Agent;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::bounded;
+use crate::values::{Identifier, Text, blank_as_absent};
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![poll, result, ship_logs]
+}
+
+/// What an agent says it can do: at most so many words of at most so many characters.
+const MOST_CAPABILITIES: usize = 64;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct PollQuery {
+    /// The node the agent runs on; absent: the server is its own.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[param(value_type = Option<String>, example = "node-7")]
+    node_id: Option<Identifier>,
+    /// Such as CREATED, RUNNING or EXITED.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[param(value_type = Option<String>, example = "RUNNING")]
+    container_state: Option<Text<64>>,
+    /// For people.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[param(value_type = Option<String>, example = "Running since 12:00")]
+    container_status: Option<Text<1024>>,
+    /// How it ended last.
+    #[serde(default, deserialize_with = "blank_or_parsed")]
+    #[param(value_type = Option<i64>)]
+    exit_code: Option<i64>,
+    /// It ended for want of memory.
+    #[serde(default, deserialize_with = "blank_or_parsed")]
+    #[param(value_type = Option<bool>)]
+    out_of_memory: Option<bool>,
+    /// What the agent can do, with commas between.
+    #[param(value_type = Option<String>, example = "start,stop,restart,kill,console,logs,install")]
+    capabilities: Option<Text<4096>>,
+    /// How long to wait for a command if there is none, in milliseconds; cut to 30,000.
+    #[serde(default, deserialize_with = "wait_ms")]
+    #[param(required = false, value_type = i64, minimum = 0, example = 0)]
+    wait_ms: Millis,
+}
+
+fn wait_ms<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Millis, D::Error> {
+    bounded(deserializer, 0, 30_000)
+}
+
+/// An optional value of a query; a blank one is the same as none.
+fn blank_or_parsed<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr,
+    T::Err: std::fmt::Display,
+{
+    let text = Option::<String>::deserialize(deserializer)?.filter(|text| !text.trim().is_empty());
+    text.map(|text| text.parse()).transpose().map_err(de::Error::custom)
+}
+
+impl PollQuery {
+    fn report(self, server: &Identifier) -> Result<Report, ApiError> {
+        let words = self.capabilities.as_ref().map_or("", Text::as_str).split(',').map(str::trim);
+        let capabilities: Vec<_> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        if capabilities.len() > MOST_CAPABILITIES {
+            let message = format!("In the query, `capabilities`: must be at most {MOST_CAPABILITIES}.");
+            return Err(ApiError::invalid(message));
+        }
+        Ok(Report {
+            node_id: self.node_id.unwrap_or_else(|| server.clone()).into_string(),
+            capabilities,
+            container_state: self.container_state.map(Text::into_string),
+            container_status: self.container_status.map(Text::into_string),
+            exit_code: self.exit_code,
+            out_of_memory: self.out_of_memory,
+        })
+    }
+}
+
+/// What an agent is to do.
+#[derive(Debug, Serialize, ToSchema)]
+struct Commands {
+    /// Each a JSON object in a text.
+    #[schema(example = json!([
+        "{\"commandId\":\"0b0e2c52-9f5c-4a36-8f0c-2f1f5f3c1f6e\",\"action\":\"CONSOLE\",\"line\":\"say hi\",\
+         \"issuedAt\":1804680000000}"]))]
+    commands: Vec<String>,
+}
+
+/// Fetch a server's commands
+///
+/// For its node agent, which says with each poll how the server's container is: `control` of the server's record shows
+/// it until 30 s after the last poll. Each text in `commands` is a JSON object `{"commandId", "action", "line"?,
+/// "lines"?, "issuedAt"}`; `action` is START, STOP, RESTART, KILL, CONSOLE (with `line`), LOGS (with `lines`) or INSTALL
+/// (with `url`, `name`, `version`, `sha256`). What is fetched is not handed out again, so post a result for each.
+///
+/// With `waitMs` the answer comes as soon as there is a command. Only the newest poll for a server gets commands; one of
+/// the same node that still waits is answered at once, so an agent can say at any time that something changed.
+#[utoipa::path(get, path = "/api/plugin/servers/{serverId}/commands", tag = "Node agents",
+    security(("apiKey" = ["agent", "plugin"])), params(("serverId" = Identifier, Path, example = "bedwars-1"), PollQuery),
+    operation_id = "fetch_commands", responses((status = 200, body = Commands)))]
+async fn poll(
+    Agent(caller): Agent,
+    State(app): State<App>,
+    method: Method,
+    Path(server): Path<Identifier>,
+    Query(query): Query<PollQuery>,
+) -> Result<Json<Commands>, ApiError> {
+    if method == Method::HEAD {
+        // Whoever asks for the headers alone would lose the commands.
+        return Ok(Json(Commands { commands: vec![] }));
+    }
+    let wait_ms = query.wait_ms;
+    let report = query.report(&server)?;
+    let commands = service::poll(&app, caller.network, &server, report, wait_ms).await;
+    Ok(Json(Commands { commands }))
+}
+
+/// How a command went.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+enum CommandStatus {
+    /// It was done.
+    Ok,
+    /// It was not; `error` says why.
+    Error,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+struct CommandResult {
+    status: CommandStatus,
+    /// Why it was not done.
+    error: Option<String>,
+    /// Whatever the command asked for: `{"content"}` for LOGS.
+    #[schema(value_type = Option<Object>, example = json!({"content": "[12:00:00 INFO]: Done (3.2s)!"}))]
+    result: Option<Value>,
+}
+
+/// Report how a command went
+///
+/// Whoever waits for it gets it. The result of a command that nobody waits for any more is accepted and discarded.
+#[utoipa::path(post, path = "/api/plugin/servers/{serverId}/commands/{commandId}/result", tag = "Node agents",
+    security(("apiKey" = ["agent", "plugin"])), operation_id = "report_command_result",
+    params(("serverId" = Identifier, Path, example = "bedwars-1"),
+        ("commandId" = String, Path, example = "0b0e2c52-9f5c-4a36-8f0c-2f1f5f3c1f6e")),
+    responses((status = 201, description = "Taken")))]
+async fn result(
+    Agent(caller): Agent,
+    State(app): State<App>,
+    Path((server, command_id)): Path<(Identifier, Identifier)>,
+    Json(body): Json<CommandResult>,
+) -> StatusCode {
+    let answer = Answer { ok: matches!(body.status, CommandStatus::Ok), error: body.error, result: body.result };
+    service::answered(&app, caller.network, &server, command_id.as_str(), answer);
+    StatusCode::CREATED
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+struct Shipped {
+    /// In their order.
+    lines: Vec<ShippedLine>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+struct ShippedLine {
+    /// When it was read.
+    #[schema(example = 1_804_680_000_000_i64)]
+    at: Millis,
+    stream: OutputStream,
+    /// Without its end; cut to 8 KiB.
+    #[schema(example = "[12:00:00 INFO]: Done (3.2s)! For help, type \"help\"")]
+    text: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Accepted {
+    /// How many lines.
+    #[schema(example = 1)]
+    accepted: i64,
+}
+
+/// Ship console lines
+///
+/// The hub keeps the newest 5,000 of each server.
+#[utoipa::path(post, path = "/api/plugin/servers/{serverId}/logs", tag = "Node agents",
+    security(("apiKey" = ["agent", "plugin"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
+    operation_id = "ship_logs", responses((status = 200, body = Accepted)))]
+async fn ship_logs(
+    Agent(caller): Agent,
+    State(app): State<App>,
+    Path(server): Path<Identifier>,
+    Json(body): Json<Shipped>,
+) -> Result<Json<Accepted>, ApiError> {
+    let lines = body.lines.into_iter();
+    let lines = lines.map(|line| NewLine { at: line.at, stream: line.stream, text: line.text }).collect();
+    let accepted = service::add_lines(&app, caller.network, &server, lines).await?;
+    Ok(Json(Accepted { accepted }))
+}

@@ -1,0 +1,91 @@
+//! Console commands that a server's own connector runs.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::control::model::{CommandOutcome, ConsoleLine, TimeoutMs};
+use crate::control::service;
+use crate::http::caller::{Plugin, ServersControl};
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path};
+use crate::values::Identifier;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![execute, executed]
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Execute {
+    /// As it would be typed into the server's console, without a slash.
+    #[schema(example = "whitelist add Notch")]
+    command: ConsoleLine,
+    /// How long to wait for the outcome, in milliseconds; absent: 10,000; cut to 60,000.
+    #[schema(example = 10_000)]
+    timeout_ms: Option<TimeoutMs>,
+}
+
+/// What a console command came to.
+#[derive(Debug, Serialize, ToSchema)]
+struct Outcome {
+    success: bool,
+    /// What it printed.
+    #[schema(example = "Added Notch to the whitelist")]
+    output: Option<String>,
+    /// Why it failed.
+    error: Option<String>,
+}
+
+/// Run a console command through the connector
+///
+/// The server's connector gets an `EXECUTE_COMMAND` event and reports the outcome. It needs no node agent, but the
+/// server must be online with its event stream open. A connector that gets the event later than `timeoutMs` after its
+/// `at` (it may resume a broken stream) must not run it any more.
+#[utoipa::path(post, path = "/api/manage/servers/{serverId}/command", tag = "Manage: servers",
+    security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
+    operation_id = "execute_command",
+    responses((status = 200, body = Outcome), (status = 404, body = ErrorBody, description = "No such server"),
+        (status = 503, body = ErrorBody, description = "Offline, not connected, or no answer in time")))]
+async fn execute(
+    ServersControl(caller): ServersControl,
+    State(app): State<App>,
+    Path(server): Path<Identifier>,
+    Json(body): Json<Execute>,
+) -> Result<Json<Outcome>, ApiError> {
+    let timeout = body.timeout_ms.unwrap_or_default();
+    let outcome = service::execute(&app, caller.network, &server, &body.command.0, timeout.0).await?;
+    let CommandOutcome { success, output, error } = outcome;
+    Ok(Json(Outcome { success, output, error }))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Executed {
+    /// That of the `EXECUTE_COMMAND` event.
+    #[schema(example = "0b0e2c52-9f5c-4a36-8f0c-2f1f5f3c1f6e")]
+    request_id: Identifier,
+    success: bool,
+    /// What the command printed.
+    #[schema(example = "Added Notch to the whitelist")]
+    output: Option<String>,
+    /// Why it failed.
+    error: Option<String>,
+}
+
+/// Report what a console command came to
+///
+/// Called by the connector after it ran an `EXECUTE_COMMAND` event. A result that nobody waits for any more is accepted
+/// and discarded.
+#[utoipa::path(post, path = "/api/plugin/servers/command-result", tag = "Servers",
+    security(("apiKey" = ["plugin"])), operation_id = "report_executed_command",
+    responses((status = 204, description = "Taken")))]
+async fn executed(Plugin(caller): Plugin, State(app): State<App>, Json(body): Json<Executed>) -> StatusCode {
+    let outcome = CommandOutcome { success: body.success, output: body.output, error: body.error };
+    service::executed(&app, caller.network, body.request_id.into_string(), outcome);
+    StatusCode::NO_CONTENT
+}

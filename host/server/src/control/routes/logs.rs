@@ -1,0 +1,131 @@
+//! A server's output, for its owner.
+
+use std::convert::Infallible;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::control::follow::{self, Begin};
+use crate::control::model::LogLine;
+use crate::control::service;
+use crate::http::caller::{Caller, ServersRead};
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::{Limit, Page, PageNumber, bounded};
+use crate::networks::Scope;
+use crate::values::Identifier;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![logs, recent_logs]
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct OutputQuery {
+    /// How many of the newest lines; cut to 5,000.
+    #[serde(default = "usual_lines", deserialize_with = "lines")]
+    #[param(required = false, value_type = i64, minimum = 1, default = 200)]
+    lines: i64,
+}
+
+fn usual_lines() -> i64 {
+    200
+}
+
+fn lines<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    bounded(deserializer, 1, 5_000)
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    #[schema(example = "bedwars-1")]
+    server_id: Identifier,
+    /// The lines as they are, with line feeds between.
+    #[schema(example = "[12:00:00 INFO]: Done (3.2s)! For help, type \"help\"")]
+    content: String,
+}
+
+/// Read the server's output from its node
+///
+/// The tail of its standard output and error, which its node agent delivers now; `logs/recent` has what the agent
+/// shipped and needs no agent.
+#[utoipa::path(get, path = "/api/manage/servers/{serverId}/logs", tag = "Manage: servers",
+    security(("apiKey" = ["servers:read"])), operation_id = "server_output",
+    params(("serverId" = Identifier, Path, example = "bedwars-1"), OutputQuery),
+    responses((status = 200, body = Output),
+        (status = 404, body = ErrorBody, description = "No such server, or no node agent is connected for it"),
+        (status = 503, body = ErrorBody, description = "The node agent did not deliver within 10 s")))]
+async fn logs(
+    ServersRead(caller): ServersRead,
+    State(app): State<App>,
+    Path(server_id): Path<Identifier>,
+    Query(query): Query<OutputQuery>,
+) -> Result<Json<Output>, ApiError> {
+    let content = service::output(&app, caller.network, &server_id, query.lines).await?;
+    Ok(Json(Output { server_id, content }))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct RecentQuery {
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    page: PageNumber,
+}
+
+/// Read the server's log
+///
+/// What its node agent shipped, the newest line first; the hub keeps 5,000. Asked for `text/event-stream` it answers the
+/// newest `limit` lines, oldest first, as events named LOG whose `id:` is the line's `seq`, and then each new line as it
+/// comes; with `Last-Event-ID` it goes on behind that line. The stream ends when the key is withdrawn.
+#[utoipa::path(get, path = "/api/manage/servers/{serverId}/logs/recent", tag = "Manage: servers",
+    security(("apiKey" = ["servers:read"])), operation_id = "recent_server_logs",
+    params(("serverId" = Identifier, Path, example = "bedwars-1"), RecentQuery),
+    responses((status = 200, body = Page<LogLine>), (status = 404, body = ErrorBody, description = "No such server")))]
+async fn recent_logs(
+    ServersRead(caller): ServersRead,
+    State(app): State<App>,
+    Path(server): Path<Identifier>,
+    Query(query): Query<RecentQuery>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let text = |name| headers.get(name).and_then(|value: &header::HeaderValue| value.to_str().ok());
+    if text(header::ACCEPT).is_some_and(|accept| accept.contains("text/event-stream")) {
+        let after = text(header::HeaderName::from_static("last-event-id")).and_then(|id| id.parse().ok());
+        return follow_log(&app, &caller, server, after.map_or(Begin::Newest(query.limit.0), Begin::After)).await;
+    }
+    let page = service::recent(&app, caller.network, &server, query.page, query.limit).await?;
+    Ok(Json(page).into_response())
+}
+
+async fn follow_log(app: &App, caller: &Caller, server: Identifier, from: Begin) -> Result<Response, ApiError> {
+    service::last_line(app, caller.network, &server).await?;
+    let watched = app.watch.over(caller.credential.clone(), Scope::ServersRead);
+    let withdrawn = watched.withdrawn();
+    let lines = follow::follow(app, caller.network, server, from).await?;
+    let events = lines.map(move |line| {
+        // Kept for as long as the stream is.
+        let _ = &watched;
+        Ok::<_, Infallible>(event(&line))
+    });
+    let events = events.take_until(withdrawn.cancelled_owned()).take_until(app.stopping().cancelled_owned());
+    let unbuffered = [(header::HeaderName::from_static("x-accel-buffering"), "no")];
+    Ok((unbuffered, Sse::new(events).keep_alive(KeepAlive::default())).into_response())
+}
+
+fn event(line: &LogLine) -> Event {
+    let event = Event::default().event("LOG").id(line.seq.to_string());
+    event.data(serde_json::to_string(line).unwrap_or_default())
+}

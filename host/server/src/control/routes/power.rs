@@ -1,0 +1,126 @@
+//! Power and console, through the server's node agent.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::control::model::{Action, ConsoleLine};
+use crate::control::service;
+use crate::http::caller::{Caller, ServersControl};
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path};
+use crate::values::Identifier;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![console, kill, restart, start, stop]
+}
+
+/// What the node agent says of what it was asked for.
+#[derive(Debug, Serialize, ToSchema)]
+struct Done {
+    /// Whether it was done.
+    ok: bool,
+    /// Why it was not.
+    #[schema(example = "the server is not running")]
+    error: Option<String>,
+    /// Whatever else the agent says.
+    #[schema(value_type = Option<Object>)]
+    data: Option<Value>,
+}
+
+async fn ask(app: &App, caller: &Caller, server: &Identifier, action: Action) -> Result<Json<Done>, ApiError> {
+    let answer = service::ask(app, caller.network, server, action).await?;
+    Ok(Json(Done { ok: answer.ok, error: answer.error, data: answer.result }))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+struct Console {
+    /// What is written, without its end.
+    line: ConsoleLine,
+}
+
+/// Write a line to the server's console
+///
+/// To its standard input, by its node agent. The answer says whether the line was written, not what came of it: that is
+/// in the server's log.
+#[utoipa::path(post, path = "/api/manage/servers/{serverId}/console", tag = "Manage: servers",
+    security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
+    operation_id = "write_to_console", responses((status = 200, body = Done),
+        (status = 404, body = ErrorBody, description = "No such server, or no node agent is connected for it"),
+        (status = 503, body = ErrorBody, description = "The node agent did not answer within 10 s")))]
+async fn console(
+    ServersControl(caller): ServersControl,
+    State(app): State<App>,
+    Path(server): Path<Identifier>,
+    Json(body): Json<Console>,
+) -> Result<Json<Done>, ApiError> {
+    ask(&app, &caller, &server, Action::Console { line: body.line.0 }).await
+}
+
+/// Kill the server
+///
+/// At once, with no clean shutdown.
+#[utoipa::path(post, path = "/api/manage/servers/{serverId}/kill", tag = "Manage: servers",
+    security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
+    operation_id = "kill_server", responses((status = 200, body = Done),
+        (status = 404, body = ErrorBody, description = "No such server, or no node agent is connected for it"),
+        (status = 503, body = ErrorBody, description = "The node agent did not answer within 10 s")))]
+async fn kill(
+    ServersControl(caller): ServersControl,
+    State(app): State<App>,
+    Path(server): Path<Identifier>,
+) -> Result<Json<Done>, ApiError> {
+    ask(&app, &caller, &server, Action::Kill).await
+}
+
+/// Restart the server
+///
+/// A clean stop, then a start. It is not refused when players are on it or a match runs: look at `live.gameState` first.
+#[utoipa::path(post, path = "/api/manage/servers/{serverId}/restart", tag = "Manage: servers",
+    security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
+    operation_id = "restart_server", responses((status = 200, body = Done),
+        (status = 404, body = ErrorBody, description = "No such server, or no node agent is connected for it"),
+        (status = 503, body = ErrorBody, description = "The node agent did not answer within 10 s")))]
+async fn restart(
+    ServersControl(caller): ServersControl,
+    State(app): State<App>,
+    Path(server): Path<Identifier>,
+) -> Result<Json<Done>, ApiError> {
+    ask(&app, &caller, &server, Action::Restart).await
+}
+
+/// Start the server
+///
+/// Nothing happens if it runs already.
+#[utoipa::path(post, path = "/api/manage/servers/{serverId}/start", tag = "Manage: servers",
+    security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
+    operation_id = "start_server", responses((status = 200, body = Done),
+        (status = 404, body = ErrorBody, description = "No such server, or no node agent is connected for it"),
+        (status = 503, body = ErrorBody, description = "The node agent did not answer within 10 s")))]
+async fn start(
+    ServersControl(caller): ServersControl,
+    State(app): State<App>,
+    Path(server): Path<Identifier>,
+) -> Result<Json<Done>, ApiError> {
+    ask(&app, &caller, &server, Action::Start).await
+}
+
+/// Stop the server
+///
+/// Tells it to shut down cleanly and answers once it was told, not once it is down: read the server to see that.
+#[utoipa::path(post, path = "/api/manage/servers/{serverId}/stop", tag = "Manage: servers",
+    security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
+    operation_id = "stop_server", responses((status = 200, body = Done),
+        (status = 404, body = ErrorBody, description = "No such server, or no node agent is connected for it"),
+        (status = 503, body = ErrorBody, description = "The node agent did not answer within 10 s")))]
+async fn stop(
+    ServersControl(caller): ServersControl,
+    State(app): State<App>,
+    Path(server): Path<Identifier>,
+) -> Result<Json<Done>, ApiError> {
+    ask(&app, &caller, &server, Action::Stop).await
+}

@@ -1,0 +1,126 @@
+//! What owners have.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::economy::amount::Amount;
+use crate::economy::model::{Balance, Change};
+use crate::economy::service;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::TopLimit;
+use crate::owner::{self, Owner};
+use crate::values::{Identifier, Text, blank_as_absent};
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![currency_leaderboard, list_balances, modify_balance]
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct TopQuery {
+    /// Of which currency.
+    #[param(value_type = String, example = "coins")]
+    currency: Identifier,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: TopLimit,
+    /// What kind of owners; absent: players.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[param(value_type = Option<String>, example = "player")]
+    owner_type: Option<Identifier>,
+}
+
+/// A place on a currency's leaderboard.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CurrencyRank {
+    /// 1, 2, 3 …: nobody shares one.
+    #[schema(example = 1)]
+    rank: i64,
+    #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
+    owner_key: String,
+    value: Amount,
+}
+
+/// Who has most of a currency.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CurrencyLeaderboard {
+    #[schema(example = "player")]
+    owner_type: String,
+    #[schema(example = "coins")]
+    currency_name: Identifier,
+    entries: Vec<CurrencyRank>,
+}
+
+/// Rank the owners by a currency
+///
+/// The highest balance first; of equal ones the one that was there first, then by the owner's key. Who never had any of
+/// the currency has no place, also where everybody begins with some.
+#[utoipa::path(get, path = "/api/plugin/economy/currencies/leaderboard", tag = "Economy",
+    security(("apiKey" = ["plugin"])), params(TopQuery), responses((status = 200, body = CurrencyLeaderboard)))]
+async fn currency_leaderboard(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Query(query): Query<TopQuery>,
+) -> Result<Json<CurrencyLeaderboard>, ApiError> {
+    let owner_type = query.owner_type.map_or_else(|| owner::PLAYER.to_owned(), Identifier::into_string);
+    let top = service::top(&app, caller.network, &query.currency, &owner_type, query.limit.0).await?;
+    let entries = (1..).zip(top).map(|(rank, (owner_key, value))| CurrencyRank { rank, owner_key, value }).collect();
+    Ok(Json(CurrencyLeaderboard { owner_type, currency_name: query.currency, entries }))
+}
+
+/// List an owner's balances
+///
+/// By currency: those the owner ever had, and those that everybody begins with.
+#[utoipa::path(get, path = "/api/plugin/economy/{ownerType}/{ownerKey}/currencies", tag = "Economy",
+    security(("apiKey" = ["plugin"])),
+    params(("ownerType" = Identifier, Path, example = "player"),
+        ("ownerKey" = Identifier, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
+    responses((status = 200, body = Vec<Balance>)))]
+async fn list_balances(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(owner): Path<Owner>,
+) -> Result<Json<Vec<Balance>>, ApiError> {
+    Ok(Json(service::balances(&app, caller.network, &owner).await?))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ModifyBalance {
+    #[schema(example = "coins")]
+    currency: Identifier,
+    /// What to add, or to take if negative: at most 4 digits behind the point, up to 900 trillion in size.
+    amount: Amount,
+    /// For the books.
+    #[schema(example = "quest reward")]
+    reason: Option<Text<1024>>,
+}
+
+/// Change a balance
+///
+/// In one step: of changes at once none is lost. What would leave the currency's bounds is cut to them; the books keep
+/// both what was asked and what came of it. A currency that nobody defined is made, with minimum 0 and no maximum.
+#[utoipa::path(post, path = "/api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", tag = "Economy",
+    security(("apiKey" = ["plugin"])),
+    params(("ownerType" = Identifier, Path, example = "player"),
+        ("ownerKey" = Identifier, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
+    responses((status = 200, body = Balance)))]
+async fn modify_balance(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(owner): Path<Owner>,
+    Json(body): Json<ModifyBalance>,
+) -> Result<Json<Balance>, ApiError> {
+    let change = Change { currency: body.currency, asked: body.amount, reason: body.reason.map(Text::into_string) };
+    let balance = service::modify(&app, caller.network, &owner, &change, &caller.key).await?;
+    Ok(Json(Balance { currency_name: change.currency.into_string(), balance }))
+}

@@ -1,0 +1,141 @@
+//! JSON values that are kept as they were sent, such as a config document.
+
+use std::fmt;
+
+use axum::extract::{FromRequest, Request};
+use axum::http::StatusCode;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use serde_json::value::RawValue;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::http::error::ApiError;
+use crate::http::extract::{read_body, reject_nul};
+
+/// The largest document, in bytes of JSON without whitespace between its parts.
+pub const DOCUMENT_LIMIT: usize = 256 * 1024;
+/// How deep arrays and objects may lie in one another: what any reader of JSON can take.
+const DEPTH: usize = 100;
+
+/// Any JSON value. It is kept to the letter, so that numbers keep every digit and objects their order; only the
+/// whitespace between its parts is dropped.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct Document(Box<RawValue>);
+
+impl Document {
+    /// Its JSON.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Refuses one that is larger than [`DOCUMENT_LIMIT`].
+    pub fn bounded(self) -> Result<Self, ApiError> {
+        if self.as_str().len() <= DOCUMENT_LIMIT {
+            return Ok(self);
+        }
+        let message = format!("The document is larger than the {DOCUMENT_LIMIT} bytes allowed.");
+        Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message))
+    }
+
+    fn compact(raw: &RawValue) -> Result<Self, String> {
+        let json = raw.get();
+        let mut kept = Vec::with_capacity(json.len());
+        let (mut quoted, mut escaped, mut depth) = (false, false, 0_usize);
+        for byte in json.bytes() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => quoted = !quoted,
+                b'[' | b'{' if !quoted => depth += 1,
+                b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
+                b' ' | b'\t' | b'\n' | b'\r' if !quoted => continue,
+                _ => {}
+            }
+            if depth > DEPTH {
+                return Err(format!("arrays and objects must not lie in one another more than {DEPTH} deep"));
+            }
+            kept.push(byte);
+        }
+        // Only ASCII was dropped from what was text.
+        String::from_utf8(kept)
+            .map_err(|error| error.to_string())?
+            .try_into()
+            .map_err(|error: NoJson| error.to_string())
+    }
+}
+
+/// What is no JSON.
+#[derive(Debug, thiserror::Error)]
+#[error("not one JSON value: {0}")]
+pub struct NoJson(#[from] serde_json::Error);
+
+/// For what was written down as a document.
+impl TryFrom<String> for Document {
+    type Error = NoJson;
+
+    fn try_from(json: String) -> Result<Self, NoJson> {
+        Ok(Self(RawValue::from_string(json)?))
+    }
+}
+
+impl fmt::Display for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Self::compact(&raw).map_err(de::Error::custom)
+    }
+}
+
+/// The whole body as a document.
+impl<S: Send + Sync> FromRequest<S> for Document {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let bytes = read_body(request, DOCUMENT_LIMIT).await?;
+        if bytes.is_empty() {
+            return Err(ApiError::invalid("A JSON body is needed here and none was sent."));
+        }
+        reject_nul(&bytes)?;
+        let raw: &RawValue = serde_json::from_slice(&bytes)
+            .map_err(|error| ApiError::invalid(format!("The body is not one JSON value: {error}.")))?;
+        Self::compact(raw).map_err(|reason| ApiError::invalid(format!("In the body, {reason}.")))
+    }
+}
+
+impl PartialSchema for Document {
+    fn schema() -> RefOr<Schema> {
+        serde_json::Value::schema()
+    }
+}
+impl ToSchema for Document {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compact(json: &str) -> Result<String, String> {
+        let document: Document = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        Ok(document.to_string())
+    }
+
+    #[test]
+    fn only_whitespace_between_parts_is_dropped() {
+        let sent = " { \"b\" : [ 1.00 , 12345678901234567890.1e5 , \" a \\\" \\\\ \" , null ] ,\n\"a\":\ttrue } ";
+        assert_eq!(compact(sent).unwrap(), r#"{"b":[1.00,12345678901234567890.1e5," a \" \\ ",null],"a":true}"#);
+        assert_eq!(compact(" null ").unwrap(), "null");
+    }
+
+    #[test]
+    fn what_lies_too_deep_is_refused() {
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(compact(&nested(DEPTH)).is_ok());
+        assert!(compact(&nested(DEPTH + 1)).unwrap_err().contains("deep"));
+        assert!(compact(&nested(100_000)).is_err());
+    }
+}

@@ -1,0 +1,200 @@
+//! Examples in the served document, by the names of fields and parameters, for all that has none of its own.
+//!
+//! What a handler says of a field whose type is a component of its own (`Identifier`, `PlayerId`) is lost: beside a `$ref`
+//! nothing is written. So plain texts and numbers are put in where they are referred to.
+
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Operation, Parameter};
+use utoipa::openapi::schema::{OneOf, SchemaType, Type};
+use utoipa::openapi::{Object, OpenApi, RefOr, Required, Schema};
+
+/// What a field or parameter of this name looks like.
+fn example(name: &str) -> Option<Value> {
+    Some(match name {
+        "serverId" | "targetServerId" | "nodeServerId" => json!("bedwars-1"),
+        "serverType" => json!("bedwars"),
+        "worldId" | "newWorldId" | "targetWorldId" => json!("arena-3"),
+        "previousWorldId" => json!("arena-2"),
+        "worldType" => json!("duel"),
+        "playerUuid" | "uuid" | "issuerUuid" | "actorUuid" => json!("069a79f4-44e9-4726-a5be-fca90e38aaf5"),
+        "playerName" | "username" => json!("Notch"),
+        "issuerName" | "actorName" => json!("Alex"),
+        "reason" => json!("Griefing"),
+        "name" => json!("region-first"),
+        "version" | "page" | "percent" => json!(1),
+        "limit" => json!(50),
+        "total" | "currentPlayers" => json!(12),
+        "maxPlayers" => json!(100),
+        "totalPlayers" => json!(12),
+        "playersToStart" | "playersNeededToStart" => json!(0),
+        "displayName" => json!("Bedwars One"),
+        "gameType" => json!("MINECRAFT"),
+        "message" => json!("good evening"),
+        "rank" => json!("VIP"),
+        "rankColor" => json!("gold"),
+        "world" => json!("arena-3"),
+        "host" => json!("10.0.0.7"),
+        "publicIp" => json!("203.0.113.7"),
+        "platformName" => json!("Paper"),
+        "platformVersion" => json!("1.21.4"),
+        "pluginVersion" => json!("1.4.0"),
+        "pluginBuild" => json!(212),
+        "pluginCommit" => json!("1a2b3c4"),
+        "keyId" => json!("4fTq0ZkX91ab"),
+        "artifactId" => json!("Zk3vXq0aP1mB7s2T"),
+        "transferId" => json!("4c9d2f6e-0b0e-4b0e-9b0e-0b0e4b0e9b0e"),
+        "token" => json!("AAAAAAAAQACAAAAAAAAABwAAAaQ.c2lnbmF0dXJl"),
+        "userCode" => json!("WDJB-MJHT"),
+        "overlapMs" => json!(60_000),
+        "durationMs" => json!(3_600_000),
+        "heartbeatIntervalMs" => json!(5_000),
+        "offlineAfterMs" => json!(30_000),
+        "signingSecret" => json!("Zk3vXq0aP1mB7s2T4fTq0ZkX91abZk3vXq0aP1mB7s2T4fTq"),
+        "region" => json!("EUROPE"),
+        "gameMode" => json!("global"),
+        "namespace" => json!("kit"),
+        "collection" => json!("clans"),
+        "field" => json!("score"),
+        "group" | "groupId" => json!("lobby"),
+        "locale" => json!("en"),
+        "currency" | "currencyName" => json!("coins"),
+        "ownerType" => json!("player"),
+        "ownerKey" => json!("069a79f4-44e9-4726-a5be-fca90e38aaf5"),
+        "line" | "command" => json!("say good evening"),
+        "firstSeen" | "lastSeen" | "startedAt" | "lastHeartbeat" | "createdAt" | "updatedAt" | "issuedAt"
+        | "joinedAt" | "at" | "lastUsedAt" => json!(1_804_680_000_000_i64),
+        "expiresAt" => json!(1_804_683_600_000_i64),
+        _ => return None,
+    })
+}
+
+/// What an object looks like that the document says nothing else of.
+fn any_object(name: &str) -> Option<Value> {
+    (name == "input").then(|| {
+        json!({"player": {"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"},
+            "message": "hello", "serverId": "lobby-1", "serverType": "lobby"})
+    })
+}
+
+/// Adds what is missing.
+pub(super) fn complete(document: &mut OpenApi) {
+    let Some(components) = &mut document.components else { return };
+    let plain = Plain::of(&components.schemas);
+    for schema in components.schemas.values_mut() {
+        plain.complete_fields(schema);
+    }
+    for item in document.paths.paths.values_mut() {
+        let operations =
+            [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch, &mut item.head];
+        for operation in operations.into_iter().flatten() {
+            plain.complete_parameters(operation);
+        }
+    }
+}
+
+/// The components that are just a text or a number.
+struct Plain(Vec<(String, Object)>);
+
+impl Plain {
+    fn of<'a>(schemas: impl IntoIterator<Item = (&'a String, &'a RefOr<Schema>)>) -> Self {
+        let plain = schemas.into_iter().filter_map(|(name, schema)| match schema {
+            RefOr::T(Schema::Object(object)) if is_plain(object) => {
+                Some((format!("#/components/schemas/{name}"), object.clone()))
+            }
+            _ => None,
+        });
+        Self(plain.collect())
+    }
+
+    fn find(&self, location: &str) -> Option<&Object> {
+        self.0.iter().find(|(place, _)| place == location).map(|(_, object)| object)
+    }
+
+    fn complete_fields(&self, schema: &mut RefOr<Schema>) {
+        match schema {
+            RefOr::T(Schema::Object(object)) => {
+                for (name, field) in &mut object.properties {
+                    self.complete(name, field);
+                    self.complete_fields(field);
+                }
+            }
+            RefOr::T(Schema::OneOf(OneOf { items, .. })) => {
+                items.iter_mut().for_each(|item| self.complete_fields(item))
+            }
+            RefOr::T(Schema::AllOf(all)) => all.items.iter_mut().for_each(|item| self.complete_fields(item)),
+            _ => {}
+        }
+    }
+
+    fn complete_parameters(&self, operation: &mut Operation) {
+        for parameter in operation.parameters.iter_mut().flatten() {
+            if let RefOr::T(Parameter { name, schema: Some(schema), required, .. }) = parameter {
+                self.complete(name, schema);
+                if let (Required::False, RefOr::T(Schema::Object(object))) = (required, schema) {
+                    allow_blank(object);
+                }
+            }
+        }
+    }
+
+    /// Gives a field or parameter its example.
+    fn complete(&self, name: &str, field: &mut RefOr<Schema>) {
+        match field {
+            RefOr::T(Schema::Object(object)) if is_plain(object) => add(name, object),
+            RefOr::T(Schema::Object(object)) if object.properties.is_empty() && object.examples.is_empty() => {
+                object.examples.extend(any_object(name));
+            }
+            RefOr::Ref(reference) => {
+                if let Some(plain) = self.find(&reference.ref_location) {
+                    let mut object = plain.clone();
+                    if !reference.description.is_empty() {
+                        object.description = Some(std::mem::take(&mut reference.description));
+                    }
+                    add(name, &mut object);
+                    *field = RefOr::T(Schema::Object(object));
+                }
+            }
+            RefOr::T(Schema::OneOf(OneOf { items, .. })) => {
+                for item in items {
+                    let optional = matches!(item, RefOr::Ref(_));
+                    self.complete(name, item);
+                    if let (true, RefOr::T(Schema::Object(object))) = (optional, item) {
+                        allow_blank(object);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A text or a number, of which any fits.
+fn is_plain(object: &Object) -> bool {
+    let types = match &object.schema_type {
+        SchemaType::Type(one) => std::slice::from_ref(one),
+        SchemaType::Array(several) => several.as_slice(),
+        SchemaType::AnyValue => &[],
+    };
+    let known = [Type::String, Type::Integer, Type::Number, Type::Null];
+    object.enum_values.is_none() && !types.is_empty() && types.iter().all(|kind| known.contains(kind))
+}
+
+fn add(name: &str, object: &mut Object) {
+    if object.example.is_some() || object.default.is_some() {
+        return;
+    }
+    let Some(example) = example(name) else { return };
+    let numeric = !matches!(&object.schema_type, SchemaType::Type(Type::String))
+        && !matches!(&object.schema_type, SchemaType::Array(types) if types.contains(&Type::String));
+    // One name, two meanings: `version` is a number here and a text there.
+    if numeric == example.is_number() && object.examples.is_empty() {
+        object.examples.push(example);
+    }
+}
+
+/// A text that may be left out may be blank, too, which is the same.
+fn allow_blank(object: &mut Object) {
+    if object.min_length.take().is_some() && object.pattern.is_some() {
+        object.pattern = Some(r"^[^\u0000-\u001f\u007f-\u009f]*$".to_owned());
+    }
+}

@@ -1,0 +1,124 @@
+//! All SQL of the room.
+
+pub(super) mod languages;
+pub(super) mod messages;
+
+use hub_db::{Db, Error, Tx};
+
+use crate::localization::model::{FIRST_DEFAULT, LocaleCode};
+use crate::values::NetworkId;
+
+/// A catalog's version and the key of its default locale.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub(super) struct CatalogRow {
+    pub(super) version: i64,
+    pub(super) default_key: String,
+}
+
+impl Default for CatalogRow {
+    /// Before anything was stored.
+    fn default() -> Self {
+        Self { version: 0, default_key: FIRST_DEFAULT.to_owned() }
+    }
+}
+
+pub(super) async fn catalog(db: &Db, network: NetworkId) -> Result<CatalogRow, Error> {
+    let row = db
+        .query("SELECT version, default_key FROM localization_catalogs WHERE network_id = $1")
+        .bind(network)
+        .optional()
+        .await?;
+    Ok(row.unwrap_or_default())
+}
+
+/// Takes the catalog for this transaction: its changes come one after the other.
+pub(super) async fn lock_catalog(tx: &mut Tx, network: NetworkId) -> Result<CatalogRow, Error> {
+    let first = CatalogRow::default();
+    tx.query(
+        "INSERT INTO localization_catalogs (network_id, version, default_key) VALUES ($1, $2, $3)
+         ON CONFLICT (network_id) DO UPDATE SET version = localization_catalogs.version
+         RETURNING version, default_key",
+    )
+    .bind(network)
+    .bind(first.version)
+    .bind(first.default_key)
+    .one()
+    .await
+}
+
+pub(super) async fn set_catalog(tx: &mut Tx, network: NetworkId, catalog: &CatalogRow) -> Result<(), Error> {
+    tx.query("UPDATE localization_catalogs SET version = $2, default_key = $3 WHERE network_id = $1")
+        .bind(network)
+        .bind(catalog.version)
+        .bind(catalog.default_key.clone())
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// A locale as it is written down.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub(super) struct LocaleRow {
+    pub(super) locale_key: String,
+    pub(super) locale: LocaleCode,
+    pub(super) display_name: Option<String>,
+    pub(super) enabled: bool,
+}
+
+/// By key.
+pub(super) async fn locales(db: &Db, network: NetworkId) -> Result<Vec<LocaleRow>, Error> {
+    db.query(
+        "SELECT locale_key, locale, display_name, enabled FROM localization_locales
+         WHERE network_id = $1 ORDER BY locale_key",
+    )
+    .bind(network)
+    .all()
+    .await
+}
+
+pub(super) async fn locale(tx: &mut Tx, network: NetworkId, key: &str) -> Result<Option<LocaleRow>, Error> {
+    tx.query(
+        "SELECT locale_key, locale, display_name, enabled FROM localization_locales
+         WHERE network_id = $1 AND locale_key = $2",
+    )
+    .bind(network)
+    .bind(key.to_owned())
+    .optional()
+    .await
+}
+
+/// Writes a locale down that is not yet; whether it was not.
+pub(super) async fn add_locale(tx: &mut Tx, network: NetworkId, code: &LocaleCode) -> Result<bool, Error> {
+    let added = tx
+        .query(
+            "INSERT INTO localization_locales (network_id, locale_key, locale, enabled) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (network_id, locale_key) DO NOTHING",
+        )
+        .bind(network)
+        .bind(code.key())
+        .bind(code.clone())
+        .bind(true)
+        .execute()
+        .await?;
+    Ok(added > 0)
+}
+
+pub(super) async fn count_locales(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
+    let (count,): (i64,) =
+        tx.query("SELECT COUNT(*) FROM localization_locales WHERE network_id = $1").bind(network).one().await?;
+    Ok(count)
+}
+
+/// Gives a locale that is written down its name and whether it is enabled.
+pub(super) async fn set_locale(tx: &mut Tx, network: NetworkId, row: &LocaleRow) -> Result<(), Error> {
+    tx.query(
+        "UPDATE localization_locales SET display_name = $3, enabled = $4 WHERE network_id = $1 AND locale_key = $2",
+    )
+    .bind(network)
+    .bind(row.locale_key.clone())
+    .bind(row.display_name.clone())
+    .bind(row.enabled)
+    .execute()
+    .await?;
+    Ok(())
+}

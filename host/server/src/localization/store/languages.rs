@@ -1,0 +1,51 @@
+//! Players' languages.
+
+use hub_db::{Db, Error};
+
+use crate::localization::model::{Language, LocaleCode, Source};
+use crate::values::{NetworkId, PlayerId};
+
+#[derive(sqlx::FromRow)]
+struct LanguageRow {
+    locale: LocaleCode,
+    #[sqlx(try_from = "String")]
+    source: Source,
+}
+
+pub(in crate::localization) async fn get(db: &Db, network: NetworkId, player: PlayerId) -> Result<Language, Error> {
+    let row: Option<LanguageRow> = db
+        .query(
+            "SELECT locale, source FROM player_languages
+             WHERE network_id = $1 AND player_uuid = $2 AND locale IS NOT NULL",
+        )
+        .bind(network)
+        .bind(player)
+        .optional()
+        .await?;
+    Ok(row.map(|row| (row.locale, row.source)))
+}
+
+/// Writes a language down, or that there is none; the name only where it is given.
+pub(in crate::localization) async fn put(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    username: Option<String>,
+    language: Language,
+) -> Result<(), Error> {
+    let (locale, source) = language.unzip();
+    db.write(
+        "INSERT INTO player_languages (network_id, player_uuid, username, locale, source) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (network_id, player_uuid) DO UPDATE SET
+             username = COALESCE(excluded.username, player_languages.username), locale = excluded.locale,
+             source = excluded.source",
+    )
+    .bind(network)
+    .bind(player)
+    .bind(username)
+    .bind(locale)
+    .bind(source.map(|source| source.as_str().to_owned()))
+    .execute()
+    .await?;
+    Ok(())
+}

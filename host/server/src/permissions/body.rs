@@ -1,0 +1,142 @@
+//! Groups and what was worked out, on the wire.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::permissions::model::{Group, Node};
+use crate::permissions::service::{Answer, Effective};
+use crate::values::{Identifier, PlayerId, Text};
+
+/// A group with its nodes.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PermissionGroup)]
+pub(super) struct GroupBody {
+    #[schema(example = "vip")]
+    group_id: String,
+    #[schema(example = "VIP")]
+    display_name: Option<String>,
+    /// Of several groups the one with the higher priority comes first.
+    #[schema(example = 10)]
+    priority: i64,
+    #[schema(example = "[VIP]")]
+    chat_prefix: Option<String>,
+    #[schema(example = "gold")]
+    chat_prefix_color: Option<String>,
+    #[schema(example = "yellow")]
+    chat_name_color: Option<String>,
+    /// Without those that have expired; by node, context and world.
+    permissions: Vec<Node>,
+}
+
+impl From<Group> for GroupBody {
+    fn from(group: Group) -> Self {
+        Self {
+            group_id: group.id,
+            display_name: group.display_name,
+            priority: group.priority,
+            chat_prefix: group.chat_prefix,
+            chat_prefix_color: group.chat_prefix_color,
+            chat_name_color: group.chat_name_color,
+            permissions: group.nodes,
+        }
+    }
+}
+
+/// A group as it shall be from now on.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PutGroup {
+    /// Not looked at: the id in the path counts.
+    #[schema(example = "vip")]
+    #[allow(dead_code, reason = "its type is checked all the same")]
+    group_id: Option<String>,
+    #[schema(example = "VIP")]
+    display_name: Option<Text<255>>,
+    /// 0 when absent.
+    #[schema(example = 10)]
+    priority: Option<i64>,
+    #[schema(example = "[VIP]")]
+    chat_prefix: Option<Text<255>>,
+    #[schema(example = "gold")]
+    chat_prefix_color: Option<Text<255>>,
+    #[schema(example = "yellow")]
+    chat_name_color: Option<Text<255>>,
+    /// All of its nodes, at most 2,000: those it had before and that are not named here are gone.
+    #[schema(max_items = 2000)]
+    permissions: Option<Vec<Node>>,
+}
+
+impl PutGroup {
+    pub(super) fn named(self, id: Identifier) -> Group {
+        let text = |text: Option<Text<255>>| text.map(Text::into_string);
+        Group {
+            id: id.into_string(),
+            display_name: text(self.display_name),
+            priority: self.priority.unwrap_or(0),
+            chat_prefix: text(self.chat_prefix),
+            chat_prefix_color: text(self.chat_prefix_color),
+            chat_name_color: text(self.chat_name_color),
+            nodes: self.permissions.unwrap_or_default(),
+        }
+    }
+}
+
+/// What a player may do.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = EffectivePermissions)]
+pub(super) struct EffectiveBody {
+    player_uuid: PlayerId,
+    /// The groups that count, in the order they do.
+    #[schema(example = json!(["vip", "default"]))]
+    groups: Vec<String>,
+    /// What is decided of each node asked for, as it was asked for; null where nothing is. Without `node` all that
+    /// something is said of, in lower case, wildcards as such.
+    #[schema(value_type = BTreeMap<String, Option<bool>>, example = json!({"essentials.fly": true}))]
+    permissions: BTreeMap<String, Option<bool>>,
+    /// With `explain=true`: why, in the order asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explanation: Option<Vec<Explanation>>,
+}
+
+/// Why a node is allowed or denied.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PermissionExplanation)]
+struct Explanation {
+    #[schema(example = "essentials.fly")]
+    node: String,
+    /// Null where nothing is said of it.
+    #[schema(example = true)]
+    value: Option<bool>,
+    /// The stored node that decided.
+    decided_by: Option<Node>,
+    /// The group that holds the deciding node; null where the player does.
+    #[schema(example = "member")]
+    group: Option<String>,
+    /// The groups from the player to that one.
+    #[schema(example = json!(["vip", "member"]))]
+    through: Vec<String>,
+}
+
+impl From<Answer> for Explanation {
+    fn from(answer: Answer) -> Self {
+        let value = answer.source.as_ref().map(|source| source.node.value);
+        let (decided_by, through) = answer.source.map(|source| (source.node, source.through)).unzip();
+        let through = through.unwrap_or_default();
+        Self { node: answer.node, value, decided_by, group: through.last().cloned(), through }
+    }
+}
+
+impl EffectiveBody {
+    pub(super) fn new(player_uuid: PlayerId, effective: Effective, explain: bool) -> Self {
+        let Effective { groups, answers } = effective;
+        let value = |answer: &Answer| answer.source.as_ref().map(|source| source.node.value);
+        let permissions = answers.iter().map(|answer| (answer.node.clone(), value(answer))).collect();
+        let explanation = explain.then(|| answers.into_iter().map(Explanation::from).collect());
+        Self { player_uuid, groups, permissions, explanation }
+    }
+}

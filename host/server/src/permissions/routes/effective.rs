@@ -1,0 +1,74 @@
+//! What a player may do.
+
+use axum::extract::State;
+use serde::{Deserialize, Deserializer, de};
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Path, Query};
+use crate::permissions::body::EffectiveBody;
+use crate::permissions::context::{Context, Contexts, World};
+use crate::permissions::service;
+use crate::values::{Identifier, PlayerId, blank_as_absent};
+
+/// The most nodes asked for at once.
+const MOST_WANTED: usize = 100;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![get_effective_permissions]
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct EffectiveQuery {
+    /// Where the player is, as `key=value` pairs with commas between; a word alone is a server.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[param(value_type = Option<String>, example = "server=lobby,gamemode=skyblock")]
+    context: Option<Context>,
+    /// The world the player is in.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[param(value_type = Option<String>, example = "world_nether")]
+    world: Option<World>,
+    /// The nodes asked for, with commas between, at most 100; all that something is said of when absent.
+    #[serde(default, deserialize_with = "names")]
+    #[param(value_type = Option<String>, example = "essentials.fly,essentials.home")]
+    node: Vec<Identifier>,
+    /// Whether to say which node decided, and through which groups.
+    #[serde(default)]
+    #[param(required = false, default = false)]
+    explain: bool,
+}
+
+fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Identifier>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names: Vec<Identifier> = names.map(str::parse).collect::<Result<_, _>>().map_err(de::Error::custom)?;
+    if names.len() > MOST_WANTED {
+        return Err(de::Error::custom(format_args!("must be at most {MOST_WANTED} nodes")));
+    }
+    Ok(names)
+}
+
+/// Work out what a player may do
+///
+/// As LuckPerms does: the player's own nodes before groups; groups by priority, depth first; a node bound to more
+/// contexts before one bound to fewer, a temporary before a permanent one; the node itself before wildcards, longer
+/// wildcards before shorter. True, false, or null where nothing is said. `docs/permissions.md` has all rules. Expiry
+/// counts at the moment of the question, and every change at once.
+#[utoipa::path(get, path = "/api/plugin/permissions/users/{uuid}/effective", tag = "Permissions",
+    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), EffectiveQuery),
+    responses((status = 200, body = EffectiveBody)))]
+async fn get_effective_permissions(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(player): Path<PlayerId>,
+    Query(query): Query<EffectiveQuery>,
+) -> Result<Json<EffectiveBody>, ApiError> {
+    let place = Contexts::new(query.context.as_ref(), query.world.as_ref());
+    let effective = service::effective(&app, caller.network, player, &place, &query.node).await?;
+    Ok(Json(EffectiveBody::new(player, effective, query.explain)))
+}

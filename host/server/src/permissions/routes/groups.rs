@@ -1,0 +1,77 @@
+//! Groups.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path};
+use crate::permissions::body::{GroupBody, PutGroup};
+use crate::permissions::service;
+use crate::values::Identifier;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![list_permission_groups, get_permission_group, put_permission_group, delete_permission_group]
+}
+
+/// List the permission groups
+///
+/// All of the network's with their nodes, the highest priority first, then by id. Expired nodes are left out.
+#[utoipa::path(get, path = "/api/plugin/permissions/groups", tag = "Permissions", security(("apiKey" = ["plugin"])),
+    responses((status = 200, body = Vec<GroupBody>)))]
+async fn list_permission_groups(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+) -> Result<Json<Vec<GroupBody>>, ApiError> {
+    let groups = service::groups(&app, caller.network).await?;
+    Ok(Json(groups.into_iter().map(GroupBody::from).collect()))
+}
+
+/// Get a permission group
+///
+/// With its nodes; expired ones are left out.
+#[utoipa::path(get, path = "/api/plugin/permissions/groups/{groupId}", tag = "Permissions",
+    security(("apiKey" = ["plugin"])), params(("groupId" = String, Path, example = "vip")),
+    responses((status = 200, body = GroupBody), (status = 404, body = ErrorBody, description = "No such group")))]
+async fn get_permission_group(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(id): Path<Identifier>,
+) -> Result<Json<GroupBody>, ApiError> {
+    Ok(Json(service::group(&app, caller.network, id).await?.into()))
+}
+
+/// Put a permission group
+///
+/// Creates it or replaces the whole of it, nodes included; the id in the path counts. In effect for the next question
+/// anybody asks. A network has at most 1,000 groups (400 `too_many_groups`), a group 2,000 nodes (400 `too_many_nodes`).
+#[utoipa::path(put, path = "/api/plugin/permissions/groups/{groupId}", tag = "Permissions",
+    security(("apiKey" = ["plugin"])), params(("groupId" = String, Path, example = "vip")),
+    responses((status = 204, description = "Stored")))]
+async fn put_permission_group(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(id): Path<Identifier>,
+    Json(body): Json<PutGroup>,
+) -> Result<StatusCode, ApiError> {
+    service::put_group(&app, caller.network, body.named(id)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Delete a permission group
+///
+/// Memberships of it stay with their holders and count for nothing until there is such a group again.
+#[utoipa::path(delete, path = "/api/plugin/permissions/groups/{groupId}", tag = "Permissions",
+    security(("apiKey" = ["plugin"])), params(("groupId" = String, Path, example = "vip")),
+    responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such group")))]
+async fn delete_permission_group(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(id): Path<Identifier>,
+) -> Result<StatusCode, ApiError> {
+    service::delete_group(&app, caller.network, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,65 @@
+//! Nodes that are a player's own.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Path};
+use crate::permissions::model::Node;
+use crate::permissions::service;
+use crate::values::PlayerId;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![list_player_permissions, add_player_permission, remove_player_permission]
+}
+
+/// List a player's own nodes
+///
+/// Those attached to the player directly, not through groups, by node, context and world. Expired ones are left out.
+#[utoipa::path(get, path = "/api/plugin/permissions/users/{uuid}/permissions", tag = "Permissions",
+    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path)),
+    responses((status = 200, body = Vec<Node>)))]
+async fn list_player_permissions(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(player): Path<PlayerId>,
+) -> Result<Json<Vec<Node>>, ApiError> {
+    Ok(Json(service::nodes(&app, caller.network, player).await?))
+}
+
+/// Give a player a node
+///
+/// One they have already, with the same context and world, gets the value and the expiry sent now. `group.vip` makes
+/// the player a member of the group `vip`. A player has at most 2,000 nodes (400 `too_many_nodes`).
+#[utoipa::path(post, path = "/api/plugin/permissions/users/{uuid}/permissions", tag = "Permissions",
+    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path)),
+    responses((status = 204, description = "Given")))]
+async fn add_player_permission(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(player): Path<PlayerId>,
+    Json(node): Json<Node>,
+) -> Result<StatusCode, ApiError> {
+    service::add_node(&app, caller.network, player, &node).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Take a node from a player
+///
+/// The one with this name, context and world, whatever its value and expiry. One the player does not have is no error.
+#[utoipa::path(post, path = "/api/plugin/permissions/users/{uuid}/permissions/remove", tag = "Permissions",
+    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path)),
+    responses((status = 204, description = "Taken")))]
+async fn remove_player_permission(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(player): Path<PlayerId>,
+    Json(node): Json<Node>,
+) -> Result<StatusCode, ApiError> {
+    service::remove_node(&app, caller.network, player, &node).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

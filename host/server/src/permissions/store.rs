@@ -1,0 +1,211 @@
+//! All SQL of the room.
+
+use hub_db::{Db, Error, Tx};
+
+use crate::clock::Millis;
+use crate::permissions::context::{Context, World};
+use crate::permissions::model::{Group, Node, NodeKey};
+use crate::values::{Identifier, NetworkId, PlayerId};
+
+#[derive(sqlx::FromRow)]
+struct GroupRow {
+    group_id: String,
+    display_name: Option<String>,
+    priority: i64,
+    chat_prefix: Option<String>,
+    chat_prefix_color: Option<String>,
+    chat_name_color: Option<String>,
+    nodes: String,
+}
+
+impl TryFrom<GroupRow> for Group {
+    type Error = Error;
+
+    fn try_from(row: GroupRow) -> Result<Self, Error> {
+        // Never without: a group that has lost its nodes would allow what they deny.
+        let nodes = serde_json::from_str(&row.nodes).map_err(unreadable)?;
+        Ok(Self {
+            id: row.group_id,
+            display_name: row.display_name,
+            priority: row.priority,
+            chat_prefix: row.chat_prefix,
+            chat_prefix_color: row.chat_prefix_color,
+            chat_name_color: row.chat_name_color,
+            nodes,
+        })
+    }
+}
+
+fn unreadable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    sqlx::Error::Decode(error.into()).into()
+}
+
+/// The first by priority, then by id.
+pub(super) async fn groups(db: &Db, network: NetworkId) -> Result<Vec<Group>, Error> {
+    let rows: Vec<GroupRow> = db
+        .query(
+            "SELECT group_id, display_name, priority, chat_prefix, chat_prefix_color, chat_name_color, nodes
+             FROM permission_groups WHERE network_id = $1 ORDER BY priority DESC, group_id",
+        )
+        .bind(network)
+        .all()
+        .await?;
+    rows.into_iter().map(Group::try_from).collect()
+}
+
+pub(super) async fn group(db: &Db, network: NetworkId, id: &str) -> Result<Option<Group>, Error> {
+    let row: Option<GroupRow> = db
+        .query(
+            "SELECT group_id, display_name, priority, chat_prefix, chat_prefix_color, chat_name_color, nodes
+             FROM permission_groups WHERE network_id = $1 AND group_id = $2",
+        )
+        .bind(network)
+        .bind(id.to_owned())
+        .optional()
+        .await?;
+    row.map(Group::try_from).transpose()
+}
+
+/// Replaces the whole group.
+pub(super) async fn put_group(tx: &mut Tx, network: NetworkId, group: &Group) -> Result<(), Error> {
+    let nodes = serde_json::to_string(&group.nodes).map_err(|error| Error::from(sqlx::Error::Encode(error.into())))?;
+    tx.query(
+        "INSERT INTO permission_groups (network_id, group_id, display_name, priority, chat_prefix, chat_prefix_color,
+             chat_name_color, nodes)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (network_id, group_id) DO UPDATE SET
+             display_name = excluded.display_name, priority = excluded.priority, chat_prefix = excluded.chat_prefix,
+             chat_prefix_color = excluded.chat_prefix_color, chat_name_color = excluded.chat_name_color,
+             nodes = excluded.nodes",
+    )
+    .bind(network)
+    .bind(group.id.clone())
+    .bind(group.display_name.clone())
+    .bind(group.priority)
+    .bind(group.chat_prefix.clone())
+    .bind(group.chat_prefix_color.clone())
+    .bind(group.chat_name_color.clone())
+    .bind(nodes)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn count_groups(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
+    let (count,): (i64,) =
+        tx.query("SELECT COUNT(*) FROM permission_groups WHERE network_id = $1").bind(network).one().await?;
+    Ok(count)
+}
+
+/// Whether there was one.
+pub(super) async fn delete_group(db: &Db, network: NetworkId, id: &str) -> Result<bool, Error> {
+    let deleted = db
+        .write("DELETE FROM permission_groups WHERE network_id = $1 AND group_id = $2")
+        .bind(network)
+        .bind(id.to_owned())
+        .execute()
+        .await?;
+    Ok(deleted > 0)
+}
+
+#[derive(sqlx::FromRow)]
+struct NodeRow {
+    node: Identifier,
+    context: String,
+    world: String,
+    value: bool,
+    expires_at: Option<Millis>,
+}
+
+impl TryFrom<NodeRow> for Node {
+    type Error = Error;
+
+    fn try_from(row: NodeRow) -> Result<Self, Error> {
+        let named = |text: String| (!text.is_empty()).then_some(text);
+        Ok(Self {
+            node: row.node,
+            value: row.value,
+            context: named(row.context).map(Context::try_from).transpose().map_err(unreadable)?,
+            world: named(row.world).map(World::try_from).transpose().map_err(unreadable)?,
+            expires_at: row.expires_at,
+        })
+    }
+}
+
+/// A player's own nodes that have not expired, by name, context and world.
+pub(super) async fn nodes(db: &Db, network: NetworkId, player: PlayerId, now: Millis) -> Result<Vec<Node>, Error> {
+    let rows: Vec<NodeRow> = db
+        .query(
+            "SELECT node, context, world, value, expires_at FROM permission_nodes
+             WHERE network_id = $1 AND player_uuid = $2 AND (expires_at IS NULL OR expires_at > $3)
+             ORDER BY node, context, world",
+        )
+        .bind(network)
+        .bind(player)
+        .bind(now)
+        .all()
+        .await?;
+    rows.into_iter().map(Node::try_from).collect()
+}
+
+/// Adds a node, or gives it a new value and expiry.
+pub(super) async fn put_node(tx: &mut Tx, network: NetworkId, player: PlayerId, node: &Node) -> Result<(), Error> {
+    let (name, context, world) = node.key();
+    tx.query(
+        "INSERT INTO permission_nodes (network_id, player_uuid, node, context, world, value, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (network_id, player_uuid, node, context, world)
+         DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at",
+    )
+    .bind(network)
+    .bind(player)
+    .bind(name.to_owned())
+    .bind(context.to_owned())
+    .bind(world.to_owned())
+    .bind(node.value)
+    .bind(node.expires_at)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// Removes a player's nodes that have expired, so that they never pile up.
+pub(super) async fn purge(tx: &mut Tx, network: NetworkId, player: PlayerId, now: Millis) -> Result<(), Error> {
+    tx.query("DELETE FROM permission_nodes WHERE network_id = $1 AND player_uuid = $2 AND expires_at <= $3")
+        .bind(network)
+        .bind(player)
+        .bind(now)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn count_nodes(tx: &mut Tx, network: NetworkId, player: PlayerId) -> Result<i64, Error> {
+    let (count,): (i64,) = tx
+        .query("SELECT COUNT(*) FROM permission_nodes WHERE network_id = $1 AND player_uuid = $2")
+        .bind(network)
+        .bind(player)
+        .one()
+        .await?;
+    Ok(count)
+}
+
+pub(super) async fn delete_node(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    (node, context, world): NodeKey<'_>,
+) -> Result<(), Error> {
+    db.write(
+        "DELETE FROM permission_nodes
+         WHERE network_id = $1 AND player_uuid = $2 AND node = $3 AND context = $4 AND world = $5",
+    )
+    .bind(network)
+    .bind(player)
+    .bind(node.to_owned())
+    .bind(context.to_owned())
+    .bind(world.to_owned())
+    .execute()
+    .await?;
+    Ok(())
+}

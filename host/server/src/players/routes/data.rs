@@ -1,0 +1,104 @@
+//! What games keep about a player.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path};
+use crate::players::model::JsonText;
+use crate::players::service::{self, Place};
+use crate::values::{Label, PlayerId};
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![get_player_data, put_player_data, delete_player_data]
+}
+
+/// A namespace's data.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DataEntry {
+    #[schema(example = "global")]
+    game_mode: Label,
+    #[schema(example = "inventory")]
+    namespace: Label,
+    /// The JSON text as it was written.
+    #[schema(example = r#"{"coins":5}"#)]
+    data: String,
+    /// Counts the writes, from 1. Name it in a write that must not undo another's.
+    #[schema(example = 3)]
+    version: i64,
+}
+
+type DataPath = Path<(PlayerId, Label, Label)>;
+
+fn place(Path((player, game_mode, namespace)): DataPath) -> Place {
+    Place { player, game_mode, namespace }
+}
+
+/// Read a namespace's data
+#[utoipa::path(get, path = "/api/plugin/players/{uuid}/data/{gameMode}/{namespace}", tag = "Players",
+    security(("apiKey" = ["plugin"])),
+    params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory")),
+    responses((status = 200, body = DataEntry), (status = 404, body = ErrorBody, description = "Never written")))]
+async fn get_player_data(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    path: DataPath,
+) -> Result<Json<DataEntry>, ApiError> {
+    let at = place(path);
+    let entry = service::data(&app, caller.network, &at).await?;
+    let Place { game_mode, namespace, .. } = at;
+    Ok(Json(DataEntry { game_mode, namespace, data: entry.data, version: entry.version }))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+struct PutData {
+    /// The text of one JSON value, at most 256 KiB; it is kept byte for byte.
+    data: JsonText,
+    /// The version this write builds on; any other than the stored one is 409. Absent: whatever is stored is
+    /// overwritten. Where nothing is stored it counts for nothing.
+    #[schema(example = 3)]
+    version: Option<i64>,
+}
+
+/// Write a namespace's data
+///
+/// Every write raises the version by one, also one that changes nothing. The player need not be known.
+#[utoipa::path(put, path = "/api/plugin/players/{uuid}/data/{gameMode}/{namespace}", tag = "Players",
+    security(("apiKey" = ["plugin"])),
+    params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory")),
+    responses((status = 200, body = DataEntry),
+        (status = 409, body = ErrorBody, description = "Another version is stored; read again and retry")))]
+async fn put_player_data(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    path: DataPath,
+    Json(body): Json<PutData>,
+) -> Result<Json<DataEntry>, ApiError> {
+    let at = place(path);
+    let version = service::put_data(&app, caller.network, &at, &body.data, body.version).await?;
+    let Place { game_mode, namespace, .. } = at;
+    Ok(Json(DataEntry { game_mode, namespace, data: body.data.into_string(), version }))
+}
+
+/// Delete a namespace's data
+///
+/// What is written there afterwards begins at version 1 again.
+#[utoipa::path(delete, path = "/api/plugin/players/{uuid}/data/{gameMode}/{namespace}", tag = "Players",
+    security(("apiKey" = ["plugin"])),
+    params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory")),
+    responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "Nothing there")))]
+async fn delete_player_data(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    path: DataPath,
+) -> Result<StatusCode, ApiError> {
+    service::delete_data(&app, caller.network, &place(path)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

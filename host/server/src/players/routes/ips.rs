@@ -1,0 +1,70 @@
+//! Where a player came from.
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::geo::Region;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Path};
+use crate::punishments::{self, IpAddress, KnownAddress};
+use crate::values::PlayerId;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![list_player_ips]
+}
+
+/// An address a player was seen with.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct IpRecord {
+    ip_address: IpAddress,
+    #[schema(example = 1_804_680_000_000_i64)]
+    first_seen: Millis,
+    #[schema(example = 1_804_680_000_000_i64)]
+    last_seen: Millis,
+    /// Null where it could not be located.
+    #[schema(value_type = Option<String>, example = "EUROPE")]
+    region: Option<Region>,
+    /// Two upper-case letters.
+    #[schema(example = "SE")]
+    country: Option<String>,
+    /// When it was located: addresses are looked up as they are read. Null where it could not be.
+    #[schema(example = 1_804_680_000_000_i64)]
+    geo_resolved_at: Option<Millis>,
+}
+
+impl IpRecord {
+    fn of(app: &App, known: KnownAddress) -> Self {
+        let place = known.ip_address.as_str().parse().ok().and_then(|address| app.geo.locate(address));
+        let (region, country) = place.map(|place| (place.region, place.country)).unzip();
+        Self {
+            geo_resolved_at: region.is_some().then(|| app.clock.now()),
+            region,
+            country: country.flatten(),
+            ip_address: known.ip_address,
+            first_seen: known.first_seen,
+            last_seen: known.last_seen,
+        }
+    }
+}
+
+/// List a player's addresses
+///
+/// Those noted for punishments (`/api/plugin/punishments/ip`), the current one first; the newest 1,000. Empty for a
+/// player who was never seen with one.
+#[utoipa::path(get, path = "/api/plugin/players/{uuid}/ips", tag = "Players", security(("apiKey" = ["plugin"])),
+    params(("uuid" = PlayerId, Path)), responses((status = 200, body = Vec<IpRecord>)))]
+async fn list_player_ips(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(id): Path<PlayerId>,
+) -> Result<Json<Vec<IpRecord>>, ApiError> {
+    let known = punishments::service::addresses(&app, caller.network, id).await?;
+    Ok(Json(known.into_iter().map(|known| IpRecord::of(&app, known)).collect()))
+}

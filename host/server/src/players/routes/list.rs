@@ -1,0 +1,110 @@
+//! The list of players.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+
+use super::Connection;
+use crate::app::App;
+use crate::clock::Millis;
+use crate::geo::Region;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Query};
+use crate::http::page::{Limit, Page, PageNumber};
+use crate::players::model::{Player, Search};
+use crate::players::service;
+use crate::values::{NetworkId, PlayerId, blank_as_absent, not_blank};
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![list_players]
+}
+
+/// A player in a list.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlayerSummary {
+    uuid: PlayerId,
+    /// The name last said; null until one was.
+    #[schema(example = "Notch")]
+    username: Option<String>,
+    /// The engine first said; null until one was.
+    #[schema(example = "MINECRAFT")]
+    game_type: Option<String>,
+    #[schema(example = 1_804_680_000_000_i64)]
+    first_seen: Millis,
+    /// When the player was last loaded, joined a server or left one.
+    #[schema(example = 1_804_680_000_000_i64)]
+    last_seen: Millis,
+    online: bool,
+    /// Null for one who is offline.
+    connection: Option<Connection>,
+    /// Where the player is routed from; `UNKNOWN` until an address could be located.
+    region: Region,
+    /// Two upper-case letters.
+    #[schema(example = "SE")]
+    country: Option<String>,
+}
+
+impl PlayerSummary {
+    fn of(app: &App, network: NetworkId, player: Player) -> Self {
+        let connection = Connection::of(app, network, player.player_uuid);
+        Self {
+            uuid: player.player_uuid,
+            username: player.username,
+            game_type: player.game_type,
+            first_seen: player.first_seen,
+            last_seen: player.last_seen,
+            online: connection.is_some(),
+            connection,
+            region: player.region,
+            country: player.country,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct ListQuery {
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    page: PageNumber,
+    /// Only players who are routed from this region.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[param(value_type = Option<String>, example = "EUROPE")]
+    region: Option<Region>,
+    /// A part of the name, in any case. One of fewer than three characters is looked for among the 10,000 players seen
+    /// last.
+    #[param(example = "otc")]
+    search: Option<String>,
+    /// The whole name, in any case.
+    #[param(example = "Notch")]
+    username: Option<String>,
+}
+
+/// List the players
+///
+/// All that were ever seen, those seen last first, without what is kept for them.
+#[utoipa::path(get, path = "/api/plugin/players", tag = "Players", security(("apiKey" = ["plugin"])),
+    params(ListQuery), responses((status = 200, body = Page<PlayerSummary>)))]
+async fn list_players(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<Page<PlayerSummary>>, ApiError> {
+    let search = Search {
+        region: query.region,
+        username: not_blank(query.username.as_deref()).map(str::to_owned),
+        text: not_blank(query.search.as_deref()).map(str::to_owned),
+    };
+    let offset = query.page.offset(query.limit);
+    let (players, total) = service::list(&app, caller.network, &search, query.limit.0, offset).await?;
+    let page = Page::new(players, query.page, query.limit, total);
+    Ok(Json(page.map(|player| PlayerSummary::of(&app, caller.network, player))))
+}

@@ -1,0 +1,40 @@
+//! `/api/plugin/players`, but for the statistics.
+
+mod data;
+mod ips;
+mod list;
+mod profile;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::servers;
+use crate::values::{Identifier, NetworkId, PlayerId};
+
+/// The room's routes.
+pub fn router() -> OpenApiRouter<App> {
+    list::router().merge(profile::router()).merge(data::router()).merge(ips::router())
+}
+
+/// Where a player is.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Connection {
+    #[schema(example = "bedwars-1")]
+    server_id: Identifier,
+    #[schema(example = "bedwars")]
+    server_type: Identifier,
+    /// Null until a world was said.
+    #[schema(value_type = Option<String>, example = "arena-3")]
+    world_id: Option<Identifier>,
+}
+
+impl Connection {
+    /// Where the player is, if they are online. Looks into memory only.
+    fn of(app: &App, network: NetworkId, player: PlayerId) -> Option<Self> {
+        let at = servers::service::online_player(app, network, player)?;
+        Some(Self { server_id: at.server_id, server_type: at.server_type, world_id: at.world_id })
+    }
+}

@@ -1,0 +1,68 @@
+//! All SQL of the room.
+
+pub(super) mod data;
+pub(super) mod search;
+
+use hub_db::{Db, Error};
+
+use super::model::{Player, Sighting, folded};
+use crate::clock::Millis;
+use crate::geo::Region;
+use crate::values::{Identifier, NetworkId, PlayerId};
+
+/// Notes that a player was seen and what was said of them; the player as they are now.
+pub(super) async fn note(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    seen: &Sighting,
+    at: Millis,
+) -> Result<Player, Error> {
+    let username = seen.username.as_ref().map(Identifier::as_str);
+    db.write(
+        "INSERT INTO players (network_id, player_uuid, username, username_folded, game_type, region, country,
+             first_seen, last_seen)
+         VALUES ($1, $2, $3, $4, $5, COALESCE($6, $7), $8, $9, $9)
+         ON CONFLICT (network_id, player_uuid) DO UPDATE SET
+             username = COALESCE($3, players.username),
+             username_folded = COALESCE($4, players.username_folded),
+             game_type = COALESCE(players.game_type, $5),
+             region = COALESCE($6, players.region),
+             country = CASE WHEN $6 IS NULL THEN players.country ELSE $8 END,
+             last_seen = CASE WHEN players.last_seen > $9 THEN players.last_seen ELSE $9 END
+         RETURNING player_uuid, username, game_type, region, country, first_seen, last_seen",
+    )
+    .bind(network)
+    .bind(player)
+    .bind(username.map(str::to_owned))
+    .bind(username.map(folded))
+    .bind(seen.game_type.clone())
+    .bind(seen.place.as_ref().map(|place| place.region.as_str().to_owned()))
+    .bind(Region::unknown().as_str().to_owned())
+    .bind(seen.place.as_ref().and_then(|place| place.country.clone()))
+    .bind(at)
+    .one()
+    .await
+}
+
+/// Notes that a player who is known was there until now.
+pub(super) async fn note_left(db: &Db, network: NetworkId, player: PlayerId, at: Millis) -> Result<(), Error> {
+    db.write("UPDATE players SET last_seen = $3 WHERE network_id = $1 AND player_uuid = $2 AND last_seen < $3")
+        .bind(network)
+        .bind(player)
+        .bind(at)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn find(db: &Db, network: NetworkId, player: PlayerId) -> Result<Option<Player>, Error> {
+    db.query(
+        "SELECT player_uuid, username, game_type, region, country, first_seen, last_seen FROM players
+         WHERE network_id = $1 AND player_uuid = $2",
+    )
+    .bind(network)
+    .bind(player)
+    .optional()
+    .await
+}

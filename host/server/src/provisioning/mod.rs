@@ -1,0 +1,21 @@
+//! Provisioning: what machines that run game servers fetch to become what they are.
+//!
+//! Invariants: the agent's script that is served is the one whose hash is served; a bundle is replaced as a whole, and
+//! whoever is reading the one before reads it to its end; a machine that asks to be let in changes nothing once its server
+//! has registered.
+//! Tables: `provisioning_bundles`; the bytes are files (see `crate::files`). The servers that are being made belong to
+//! the registry, the room `servers`.
+
+mod agent;
+mod bundles;
+mod routes;
+mod store;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+
+/// The room's routes.
+pub fn router() -> OpenApiRouter<App> {
+    agent::router().merge(routes::router())
+}

@@ -1,0 +1,61 @@
+//! A machine asks to be let in.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::http::caller::Agent;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::Json;
+use crate::servers::provisioned::{self, Phase, WebAddress};
+use crate::values::Identifier;
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![auth_code]
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AuthCode {
+    #[schema(example = "bedwars-9")]
+    server_id: Identifier,
+    /// Where somebody lets the machine in; an http or https address.
+    #[schema(value_type = String, max_length = 2048, pattern = "^https?://[A-Za-z0-9][!-~]*$",
+        example = "https://accounts.example/device")]
+    verify_url: WebAddress,
+    /// What they have to enter there.
+    #[schema(example = "WDJB-MJHT")]
+    user_code: Identifier,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AuthCodeNoted {
+    #[schema(example = "bedwars-9")]
+    server_id: Identifier,
+    /// AWAITING_AUTH, or REGISTERED where nothing was noted because the server is in.
+    phase: Phase,
+}
+
+/// Report a device code
+///
+/// A machine that is being made waits for somebody to open the address and enter the code; the owner reads both at
+/// `/api/manage/provisioning/servers`. The latest count. Once the server has registered nothing changes any more. A
+/// server the hub has not heard of appears in the registry with the status PROVISIONING.
+#[utoipa::path(post, path = "/api/plugin/provisioning/auth-code", operation_id = "report_auth_code",
+    tag = "Provisioning", security(("apiKey" = ["agent", "plugin"])),
+    responses((status = 201, body = AuthCodeNoted, description = "Noted")))]
+async fn auth_code(
+    Agent(caller): Agent,
+    State(app): State<App>,
+    Json(body): Json<AuthCode>,
+) -> Result<(StatusCode, Json<AuthCodeNoted>), ApiError> {
+    let AuthCode { server_id, verify_url, user_code } = body;
+    let code = user_code.into_string();
+    let phase = provisioned::await_auth(&app, caller.network, &server_id, verify_url, code).await?;
+    Ok((StatusCode::CREATED, Json(AuthCodeNoted { server_id, phase })))
+}

@@ -1,0 +1,169 @@
+//! The owner's side of servers that are being made.
+
+use std::net::Ipv4Addr;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::geo::Region;
+use crate::http::caller::NetworkManage;
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::{Limit, Page, PageNumber};
+use crate::servers::provisioned::{self, DesiredState, Phase, ProvisionedServer, Wish};
+use crate::values::{Identifier, Text, blank_as_absent};
+
+pub(super) fn router() -> OpenApiRouter<App> {
+    endpoints![list, put, forget]
+}
+
+/// A server that is, or was, provisioned.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ProvisionedServerBody {
+    #[schema(example = "bedwars-9")]
+    server_id: Identifier,
+    #[schema(value_type = Option<String>, example = "bedwars")]
+    server_type: Option<Identifier>,
+    display_name: Option<String>,
+    #[schema(example = "hetzner")]
+    provider: Option<String>,
+    phase: Phase,
+    desired_state: DesiredState,
+    region: Option<Region>,
+    #[schema(example = "cx32")]
+    server_vm_type: Option<String>,
+    #[schema(example = "203.0.113.7")]
+    ipv4: Option<String>,
+    /// Where to let it in; null unless it is AWAITING_AUTH.
+    #[schema(example = "https://accounts.example/device")]
+    verify_url: Option<String>,
+    /// What to enter there.
+    #[schema(example = "WDJB-MJHT")]
+    user_code: Option<String>,
+    created_at: Millis,
+    updated_at: Millis,
+}
+
+impl From<ProvisionedServer> for ProvisionedServerBody {
+    fn from(server: ProvisionedServer) -> Self {
+        let wish = server.wish;
+        Self {
+            server_id: server.server_id,
+            server_type: wish.server_type,
+            display_name: wish.display_name,
+            provider: wish.provider,
+            phase: server.phase,
+            desired_state: wish.desired_state,
+            region: wish.region,
+            server_vm_type: wish.server_vm_type,
+            ipv4: wish.ipv4,
+            verify_url: server.verify_url,
+            user_code: server.user_code,
+            created_at: server.created_at,
+            updated_at: server.updated_at,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ListQuery {
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    page: PageNumber,
+}
+
+/// List the provisioned servers
+///
+/// By id, with the address and code of each that waits to be let in. Those that have registered stay here as REGISTERED.
+#[utoipa::path(get, path = "/api/manage/provisioning/servers", operation_id = "list_provisioned_servers",
+    tag = "Provisioning", security(("apiKey" = ["network:manage"])), params(ListQuery),
+    responses((status = 200, body = Page<ProvisionedServerBody>)))]
+async fn list(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<Page<ProvisionedServerBody>>, ApiError> {
+    let offset = query.page.offset(query.limit);
+    let (rows, total) = provisioned::list(&app, caller.network, query.limit.0, offset).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(ProvisionedServerBody::from)))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ProvisionedServerWish {
+    /// What kind of server it will be.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(value_type = Option<String>, max_length = 255, example = "bedwars")]
+    server_type: Option<Identifier>,
+    /// What players will call it.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "Bedwars Nine")]
+    display_name: Option<Text<255>>,
+    /// Who makes it.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "hetzner")]
+    provider: Option<Text<255>>,
+    /// RUNNING when absent.
+    desired_state: Option<DesiredState>,
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    region: Option<Region>,
+    /// What kind of machine it is.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "cx32")]
+    server_vm_type: Option<Text<255>>,
+    /// Its address.
+    #[schema(value_type = Option<String>, format = Ipv4, example = "203.0.113.7")]
+    ipv4: Option<Ipv4Addr>,
+}
+
+/// Say what is being provisioned
+///
+/// For the owner's own provisioner: the server appears in the registry with the status PROVISIONING, until it registers.
+/// Replaces all that was said before; how far the machine is stays what it was.
+#[utoipa::path(put, path = "/api/manage/provisioning/servers/{serverId}", operation_id = "put_provisioned_server",
+    tag = "Provisioning", security(("apiKey" = ["network:manage"])), params(("serverId" = Identifier, Path)),
+    responses((status = 200, body = ProvisionedServerBody)))]
+async fn put(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(server): Path<Identifier>,
+    Json(body): Json<ProvisionedServerWish>,
+) -> Result<Json<ProvisionedServerBody>, ApiError> {
+    let wish = Wish {
+        server_type: body.server_type,
+        display_name: body.display_name.map(Text::into_string),
+        provider: body.provider.map(Text::into_string),
+        desired_state: body.desired_state.unwrap_or_default(),
+        region: body.region,
+        server_vm_type: body.server_vm_type.map(Text::into_string),
+        ipv4: body.ipv4.map(|address| address.to_string()),
+    };
+    Ok(Json(provisioned::put(&app, caller.network, server, wish).await?.into()))
+}
+
+/// Forget a provisioned server
+///
+/// If it has registered, it stays in the registry and is no longer `provisioned`.
+#[utoipa::path(delete, path = "/api/manage/provisioning/servers/{serverId}",
+    operation_id = "forget_provisioned_server", tag = "Provisioning", security(("apiKey" = ["network:manage"])),
+    params(("serverId" = Identifier, Path)), responses((status = 204, description = "Forgotten"),
+        (status = 404, body = ErrorBody, description = "No such provisioned server")))]
+async fn forget(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(server): Path<Identifier>,
+) -> Result<StatusCode, ApiError> {
+    provisioned::forget(&app, caller.network, server).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

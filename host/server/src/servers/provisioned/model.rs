@@ -1,0 +1,81 @@
+//! What is known of a server before it has registered.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::clock::Millis;
+use crate::geo::Region;
+use crate::values::Identifier;
+
+/// How far a machine is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum Phase {
+    /// It is being made.
+    Provisioning,
+    /// It waits for somebody to open its address and enter its code.
+    AwaitingAuth,
+    /// Its server has registered.
+    Registered,
+}
+
+impl Phase {
+    /// As the database wrote it, and as the registry knows it.
+    pub(super) fn of(stored: &str, registered: bool) -> Self {
+        match stored {
+            _ if registered => Self::Registered,
+            "AWAITING_AUTH" => Self::AwaitingAuth,
+            _ => Self::Provisioning,
+        }
+    }
+}
+
+/// What the provisioner shall bring a machine to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum DesiredState {
+    /// It runs.
+    #[default]
+    Running,
+    /// It is there and does not run.
+    Stopped,
+}
+
+impl DesiredState {
+    /// As the database writes it.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "RUNNING",
+            Self::Stopped => "STOPPED",
+        }
+    }
+
+    /// As the database wrote it.
+    pub(super) fn from_text(text: &str) -> Self {
+        if text == Self::Stopped.as_str() { Self::Stopped } else { Self::Running }
+    }
+}
+
+/// What a provisioner says of a server it makes.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish {
+    pub(crate) server_type: Option<Identifier>,
+    pub(crate) display_name: Option<String>,
+    pub(crate) provider: Option<String>,
+    pub(crate) desired_state: DesiredState,
+    pub(crate) region: Option<Region>,
+    pub(crate) server_vm_type: Option<String>,
+    pub(crate) ipv4: Option<String>,
+}
+
+/// A server that is, or was, provisioned.
+#[derive(Clone, Debug)]
+pub(crate) struct ProvisionedServer {
+    pub(crate) server_id: Identifier,
+    pub(crate) wish: Wish,
+    pub(crate) phase: Phase,
+    pub(crate) verify_url: Option<String>,
+    pub(crate) user_code: Option<String>,
+    pub(crate) created_at: Millis,
+    pub(crate) updated_at: Millis,
+}

@@ -1,0 +1,90 @@
+//! What stands in a list of servers: a registered one, or one whose machine is being made.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::clock::Millis;
+use crate::geo::Region;
+use crate::servers::provisioned::{DesiredState, Phase, ProvisionedServer};
+use crate::servers::routes::record::{ServerRecord, Status};
+use crate::servers::service::Listed;
+use crate::values::Identifier;
+
+/// A server of the network.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum ListedServer {
+    /// It has registered.
+    Registered(Box<ServerRecord>),
+    /// It has not: its machine is being made.
+    Provisioning(ProvisioningRecord),
+}
+
+/// A server that has not registered yet.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ProvisioningRecord {
+    #[schema(example = "bedwars-9")]
+    server_id: Identifier,
+    #[schema(value_type = Option<String>, example = "bedwars")]
+    server_type: Option<Identifier>,
+    display_name: Option<String>,
+    /// PROVISIONING.
+    status: Status,
+    /// When it was first heard of.
+    first_seen: Millis,
+    /// When it was last heard of.
+    last_seen: Millis,
+    /// Never: it has not registered.
+    online: bool,
+    provisioning: Provisioning,
+}
+
+/// What is known of a machine that is being made.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Provisioning {
+    /// Who makes it.
+    #[schema(example = "hetzner")]
+    provider: Option<String>,
+    phase: Phase,
+    desired_state: DesiredState,
+    region: Option<Region>,
+    /// What kind of machine it is.
+    #[schema(example = "cx32")]
+    server_vm_type: Option<String>,
+    #[schema(example = "203.0.113.7")]
+    ipv4: Option<String>,
+}
+
+impl From<ProvisionedServer> for ProvisioningRecord {
+    fn from(server: ProvisionedServer) -> Self {
+        let wish = server.wish;
+        Self {
+            server_id: server.server_id,
+            server_type: wish.server_type,
+            display_name: wish.display_name,
+            status: Status::Provisioning,
+            first_seen: server.created_at,
+            last_seen: server.updated_at,
+            online: false,
+            provisioning: Provisioning {
+                provider: wish.provider,
+                phase: server.phase,
+                desired_state: wish.desired_state,
+                region: wish.region,
+                server_vm_type: wish.server_vm_type,
+                ipv4: wish.ipv4,
+            },
+        }
+    }
+}
+
+impl From<Listed> for ListedServer {
+    fn from(listed: Listed) -> Self {
+        match listed {
+            Listed::Registered(record) => Self::Registered(Box::new((*record).into())),
+            Listed::Waiting(server) => Self::Provisioning(server.into()),
+        }
+    }
+}

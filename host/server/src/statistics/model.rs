@@ -1,0 +1,89 @@
+//! Statistics as they are asked for and answered.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::clock::Millis;
+use crate::statistics::period::{Day, Period};
+use crate::values::{Identifier, Label};
+
+/// What is counted: a number that stays one however it is added up.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, sqlx::Type)]
+#[sqlx(transparent)]
+pub(super) struct Figure(pub(super) f64);
+
+impl Figure {
+    /// The largest amount, and the largest value: the database refuses a larger sum.
+    pub(super) const MAX: f64 = 1e300;
+}
+
+impl TryFrom<f64> for Figure {
+    type Error = &'static str;
+
+    fn try_from(number: f64) -> Result<Self, &'static str> {
+        if !number.is_finite() || number.abs() > Self::MAX {
+            return Err("must be from -1e300 to 1e300");
+        }
+        // There is one zero.
+        Ok(Self(number + 0.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Figure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        f64::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
+    }
+}
+
+/// Whole numbers are written without a point.
+impl Serialize for Figure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        /// Up to here every whole number is exact.
+        const WHOLE: f64 = 9_007_199_254_740_992.0;
+        if self.0.fract() == 0.0 && self.0.abs() <= WHOLE {
+            return serializer.serialize_i64(self.0 as i64);
+        }
+        serializer.serialize_f64(self.0)
+    }
+}
+
+impl PartialSchema for Figure {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::Number)
+            .minimum(Some(-Self::MAX))
+            .maximum(Some(Self::MAX))
+            .examples([3])
+            .into()
+    }
+}
+impl ToSchema for Figure {}
+
+/// A statistic of an owner.
+#[derive(Clone, Debug)]
+pub(super) struct Statistic {
+    pub(super) game_mode: Label,
+    pub(super) name: Identifier,
+}
+
+/// The value of a statistic in a period.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct Value {
+    pub(super) name: String,
+    #[sqlx(try_from = "String")]
+    pub(super) period: Period,
+    pub(super) period_start: String,
+    pub(super) value: Figure,
+    pub(super) updated_at: Millis,
+}
+
+/// Which periods are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum When {
+    /// The four that a day is in.
+    On(Day),
+    /// Those of all days.
+    Ever,
+}

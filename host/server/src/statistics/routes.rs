@@ -1,0 +1,286 @@
+//! The statistics of players (`/api/plugin/players`) and of all owners (`/api/plugin/economy`).
+
+use std::collections::BTreeMap;
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::http::caller::Plugin;
+use crate::http::endpoints::endpoints;
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::TopLimit;
+use crate::owner::{self, Owner};
+use crate::statistics::model::{Figure, Statistic, Value, When};
+use crate::statistics::period::{Day, Period};
+use crate::statistics::service;
+use crate::values::{Identifier, Label, NetworkId, PlayerId, blank_as_absent};
+
+/// The room's routes.
+pub fn router() -> OpenApiRouter<App> {
+    endpoints![
+        get_player_statistics,
+        increment_player_statistic,
+        statistic_leaderboard,
+        get_owner_statistics,
+        increment_owner_statistic
+    ]
+}
+
+/// The value of a statistic in a period.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct StatisticValue {
+    #[schema(example = "kills")]
+    statistic_name: String,
+    game_mode: Label,
+    period_type: Period,
+    /// The first day of the period, in UTC; `1970-01-01` for the lifetime.
+    #[schema(example = "2027-03-08")]
+    period_start: String,
+    value: Figure,
+    #[schema(example = 1_804_680_000_000_i64)]
+    updated_at: Millis,
+}
+
+fn body(game_mode: &Label, value: Value) -> StatisticValue {
+    StatisticValue {
+        statistic_name: value.name,
+        game_mode: game_mode.clone(),
+        period_type: value.period,
+        period_start: value.period_start,
+        value: value.value,
+        updated_at: value.updated_at,
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct ReadQuery {
+    #[serde(default = "Label::global")]
+    #[param(required = false, default = "global")]
+    game_mode: Label,
+    /// The periods that this day is in; absent: those that now is in.
+    #[param(inline)]
+    period_start: Option<Day>,
+    /// The periods of all days, the latest first, at most 1,000 values.
+    #[serde(default)]
+    #[param(required = false, default = false)]
+    history: bool,
+}
+
+async fn read(
+    app: &App,
+    network: NetworkId,
+    owner: &Owner,
+    query: &ReadQuery,
+) -> Result<Vec<StatisticValue>, ApiError> {
+    if query.history && query.period_start.is_some() {
+        return Err(ApiError::invalid("In the query, `periodStart`: is not for a whole `history`."));
+    }
+    let today = || Day::of(app.clock.now());
+    let when = if query.history { When::Ever } else { When::On(query.period_start.unwrap_or_else(today)) };
+    let values = service::read(app, network, owner, &query.game_mode, when).await?;
+    Ok(values.into_iter().map(|value| body(&query.game_mode, value)).collect())
+}
+
+/// A player's statistics.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlayerStatistics {
+    player_uuid: PlayerId,
+    game_mode: Label,
+    /// One per name and period.
+    statistics: Vec<StatisticValue>,
+}
+
+/// Read a player's statistics
+///
+/// In the day, week, month and lifetime that now is in; a period in which nothing was counted yet is not listed.
+#[utoipa::path(get, path = "/api/plugin/players/{uuid}/statistics", tag = "Players",
+    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), ReadQuery),
+    responses((status = 200, body = PlayerStatistics)))]
+async fn get_player_statistics(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(id): Path<PlayerId>,
+    Query(query): Query<ReadQuery>,
+) -> Result<Json<PlayerStatistics>, ApiError> {
+    let statistics = read(&app, caller.network, &Owner::player(id), &query).await?;
+    Ok(Json(PlayerStatistics { player_uuid: id, game_mode: query.game_mode, statistics }))
+}
+
+/// An owner's statistics.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OwnerStatistics {
+    #[schema(example = "player")]
+    owner_type: String,
+    #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
+    owner_key: String,
+    game_mode: Label,
+    /// One per name and period.
+    statistics: Vec<StatisticValue>,
+}
+
+/// Read an owner's statistics
+///
+/// In the day, week, month and lifetime that now is in; a period in which nothing was counted yet is not listed.
+#[utoipa::path(get, path = "/api/plugin/economy/{ownerType}/{ownerKey}/statistics", tag = "Economy",
+    security(("apiKey" = ["plugin"])),
+    params(("ownerType" = Identifier, Path, example = "player"),
+        ("ownerKey" = Identifier, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ReadQuery),
+    responses((status = 200, body = OwnerStatistics)))]
+async fn get_owner_statistics(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(owner): Path<Owner>,
+    Query(query): Query<ReadQuery>,
+) -> Result<Json<OwnerStatistics>, ApiError> {
+    let statistics = read(&app, caller.network, &owner, &query).await?;
+    let (owner_type, owner_key) = (owner.owner_type().to_owned(), owner.key().to_owned());
+    Ok(Json(OwnerStatistics { owner_type, owner_key, game_mode: query.game_mode, statistics }))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Increment {
+    #[schema(example = "kills")]
+    name: Identifier,
+    /// Absent: `global`.
+    game_mode: Option<Label>,
+    /// What to add; may be negative.
+    amount: Figure,
+}
+
+/// What a statistic came to.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Incremented {
+    #[schema(example = "kills")]
+    statistic_name: Identifier,
+    game_mode: Label,
+    /// By period.
+    #[schema(example = json!({"DAILY": 3, "WEEKLY": 10, "MONTHLY": 10, "LIFETIME": 250}))]
+    new_values: BTreeMap<Period, Figure>,
+}
+
+async fn increment(
+    app: &App,
+    network: NetworkId,
+    owner: &Owner,
+    body: Increment,
+) -> Result<Json<Incremented>, ApiError> {
+    let statistic = Statistic { game_mode: body.game_mode.unwrap_or_else(Label::global), name: body.name };
+    let new_values = service::increment(app, network, owner, &statistic, body.amount).await?;
+    let Statistic { game_mode, name } = statistic;
+    Ok(Json(Incremented { statistic_name: name, game_mode, new_values }))
+}
+
+/// Add to a player's statistic
+///
+/// In the day, week, month and lifetime at once. The player need not be known.
+#[utoipa::path(post, path = "/api/plugin/players/{uuid}/statistics/increment", tag = "Players",
+    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path)),
+    responses((status = 200, body = Incremented)))]
+async fn increment_player_statistic(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(id): Path<PlayerId>,
+    Json(body): Json<Increment>,
+) -> Result<Json<Incremented>, ApiError> {
+    increment(&app, caller.network, &Owner::player(id), body).await
+}
+
+/// Add to an owner's statistic
+///
+/// In the day, week, month and lifetime at once.
+#[utoipa::path(post, path = "/api/plugin/economy/{ownerType}/{ownerKey}/statistics/increment", tag = "Economy",
+    security(("apiKey" = ["plugin"])),
+    params(("ownerType" = Identifier, Path, example = "player"),
+        ("ownerKey" = Identifier, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
+    responses((status = 200, body = Incremented)))]
+async fn increment_owner_statistic(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Path(owner): Path<Owner>,
+    Json(body): Json<Increment>,
+) -> Result<Json<Incremented>, ApiError> {
+    increment(&app, caller.network, &owner, body).await
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct TopQuery {
+    #[serde(default = "Label::global")]
+    #[param(required = false, default = "global")]
+    game_mode: Label,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: TopLimit,
+    /// By which statistic.
+    #[param(value_type = String, example = "kills")]
+    name: Identifier,
+    /// What kind of owners; absent: players.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[param(value_type = Option<String>, example = "player")]
+    owner_type: Option<Identifier>,
+    /// In any case; absent: LIFETIME.
+    #[serde(default)]
+    #[param(required = false)]
+    period: Period,
+    /// The period that this day is in; absent: the one that now is in.
+    #[param(inline)]
+    period_start: Option<Day>,
+}
+
+/// A place on a statistic's leaderboard.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct StatisticRank {
+    /// 1, 2, 3 …: nobody shares one.
+    #[schema(example = 1)]
+    rank: i64,
+    #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
+    owner_key: String,
+    value: Figure,
+}
+
+/// Who has most of a statistic.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct StatisticLeaderboard {
+    #[schema(example = "player")]
+    owner_type: String,
+    #[schema(example = "kills")]
+    statistic_name: Identifier,
+    game_mode: Label,
+    period: Period,
+    entries: Vec<StatisticRank>,
+}
+
+/// Rank the owners by a statistic
+///
+/// The highest value first; of equal ones the one that was there first, then by the owner's key.
+#[utoipa::path(get, path = "/api/plugin/economy/leaderboard", tag = "Economy", security(("apiKey" = ["plugin"])),
+    params(TopQuery), responses((status = 200, body = StatisticLeaderboard)))]
+async fn statistic_leaderboard(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Query(query): Query<TopQuery>,
+) -> Result<Json<StatisticLeaderboard>, ApiError> {
+    let owner_type = query.owner_type.map_or_else(|| owner::PLAYER.to_owned(), Identifier::into_string);
+    let statistic = Statistic { game_mode: query.game_mode, name: query.name };
+    let day = query.period_start.unwrap_or_else(|| Day::of(app.clock.now()));
+    let limit = query.limit.0;
+    let top = service::top(&app, caller.network, &owner_type, &statistic, query.period, day, limit).await?;
+    let entries = (1..).zip(top).map(|(rank, (owner_key, value))| StatisticRank { rank, owner_key, value }).collect();
+    let Statistic { game_mode, name } = statistic;
+    Ok(Json(StatisticLeaderboard { owner_type, statistic_name: name, game_mode, period: query.period, entries }))
+}

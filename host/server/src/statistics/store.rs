@@ -1,0 +1,204 @@
+//! All SQL of the room.
+
+use hub_db::{Db, Error, Sql};
+
+use crate::clock::Millis;
+use crate::owner::{Owner, PLAYER};
+use crate::statistics::model::{Figure, Statistic, Value};
+use crate::statistics::period::{Day, Period};
+use crate::values::{Label, NetworkId, PlayerId};
+
+/// The first days of the periods that `day` is in.
+fn starts(day: Day) -> [String; 3] {
+    [Period::Daily, Period::Weekly, Period::Monthly].map(|period| day.start_of(period).to_text())
+}
+
+/// When something is counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamp {
+    pub(super) at: Millis,
+    /// Who comes to a value at an earlier one is before others with the same.
+    pub(super) moment: i64,
+}
+
+/// Adds to the four periods of a day at once; their new values. [`Error::is_check_violation`] where one would leave the
+/// numbers.
+pub(super) async fn add(
+    db: &Db,
+    network: NetworkId,
+    owner: &Owner,
+    statistic: &Statistic,
+    amount: Figure,
+    day: Day,
+    stamp: Stamp,
+) -> Result<Vec<(Period, Figure)>, Error> {
+    let [daily, weekly, monthly] = starts(day);
+    let rows: Vec<(String, Figure)> = db
+        .write(
+            "INSERT INTO statistics (network_id, owner_type, owner_key, game_mode, name, period, period_start, value,
+                 updated_at, reached)
+             VALUES ($1, $2, $3, $4, $5, 'DAILY', $9, $6, $7, $8), ($1, $2, $3, $4, $5, 'WEEKLY', $10, $6, $7, $8),
+                 ($1, $2, $3, $4, $5, 'MONTHLY', $11, $6, $7, $8), ($1, $2, $3, $4, $5, 'LIFETIME', '1970-01-01', $6, $7, $8)
+             ON CONFLICT (network_id, owner_type, owner_key, game_mode, period, period_start, name) DO UPDATE SET
+                 value = statistics.value + excluded.value, updated_at = excluded.updated_at,
+                 reached = CASE WHEN statistics.value + excluded.value = statistics.value THEN statistics.reached
+                     ELSE excluded.reached END
+             RETURNING period, value",
+        )
+        .bind(network)
+        .bind(owner.owner_type().to_owned())
+        .bind(owner.key().to_owned())
+        .bind(statistic.game_mode.clone())
+        .bind(statistic.name.clone())
+        .bind(amount)
+        .bind(stamp.at)
+        .bind(stamp.moment)
+        .bind(daily)
+        .bind(weekly)
+        .bind(monthly)
+        .all()
+        .await?;
+    Ok(rows.into_iter().filter_map(|(period, value)| Some((period.parse().ok()?, value))).collect())
+}
+
+/// What [`of_day`] runs: one look at the index for each period, so that days gone by are not read.
+const OF_DAY: &str = "SELECT name, period, period_start, value, updated_at FROM statistics
+         WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND game_mode = $4
+           AND period = 'DAILY' AND period_start = $5
+     UNION ALL
+     SELECT name, period, period_start, value, updated_at FROM statistics
+         WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND game_mode = $4
+           AND period = 'WEEKLY' AND period_start = $6
+     UNION ALL
+     SELECT name, period, period_start, value, updated_at FROM statistics
+         WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND game_mode = $4
+           AND period = 'MONTHLY' AND period_start = $7
+     UNION ALL
+     SELECT name, period, period_start, value, updated_at FROM statistics
+         WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND game_mode = $4
+           AND period = 'LIFETIME' AND period_start = '1970-01-01'";
+
+/// An owner's values of the four periods that `day` is in, by name and period.
+pub(super) async fn of_day(
+    db: &Db,
+    network: NetworkId,
+    owner: &Owner,
+    game_mode: &Label,
+    day: Day,
+) -> Result<Vec<Value>, Error> {
+    let [daily, weekly, monthly] = starts(day);
+    let mut values: Vec<Value> = db
+        .query(OF_DAY)
+        .bind(network)
+        .bind(owner.owner_type().to_owned())
+        .bind(owner.key().to_owned())
+        .bind(game_mode.clone())
+        .bind(daily)
+        .bind(weekly)
+        .bind(monthly)
+        .all()
+        .await?;
+    values.sort_by(|a, b| (&a.name, a.period).cmp(&(&b.name, b.period)));
+    Ok(values)
+}
+
+/// An owner's values of all periods, the latest period first; at most 1,000.
+pub(super) async fn of_all_days(
+    db: &Db,
+    network: NetworkId,
+    owner: &Owner,
+    game_mode: &Label,
+) -> Result<Vec<Value>, Error> {
+    db.query(
+        "SELECT name, period, period_start, value, updated_at FROM statistics
+         WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND game_mode = $4
+         ORDER BY period_start DESC, name, period LIMIT 1000",
+    )
+    .bind(network)
+    .bind(owner.owner_type().to_owned())
+    .bind(owner.key().to_owned())
+    .bind(game_mode.clone())
+    .all()
+    .await
+}
+
+/// What [`top`] runs.
+const TOP: &str = "SELECT owner_key, value FROM statistics
+     WHERE network_id = $1 AND owner_type = $2 AND game_mode = $3 AND name = $4 AND period = $5 AND period_start = $6
+     ORDER BY value DESC, reached, owner_key LIMIT $7";
+
+/// The owners of a type with the highest values in the period that `day` is in; of equal ones who was there first.
+pub(super) async fn top(
+    db: &Db,
+    network: NetworkId,
+    owner_type: &str,
+    statistic: &Statistic,
+    period: Period,
+    day: Day,
+    limit: i64,
+) -> Result<Vec<(String, Figure)>, Error> {
+    db.query(TOP)
+        .bind(network)
+        .bind(owner_type.to_owned())
+        .bind(statistic.game_mode.clone())
+        .bind(statistic.name.clone())
+        .bind(period.as_str())
+        .bind(day.start_of(period).to_text())
+        .bind(limit)
+        .all()
+        .await
+}
+
+/// What [`of_players`] runs.
+const OF_PLAYERS: Sql = Sql {
+    sqlite: "SELECT owner_key, value FROM statistics
+             WHERE network_id = $1 AND owner_type = $2 AND owner_key IN (SELECT value FROM json_each($3))
+               AND game_mode = $4 AND name = $5 AND period = $6 AND period_start = $7",
+    postgres: "SELECT owner_key, value FROM statistics
+               WHERE network_id = $1 AND owner_type = $2
+                 AND owner_key IN (SELECT jsonb_array_elements_text(CAST($3 AS JSONB)))
+                 AND game_mode = $4 AND name = $5 AND period = $6 AND period_start = $7",
+};
+
+/// One statistic of several players in the period that `day` is in, in no order.
+pub(super) async fn of_players(
+    db: &Db,
+    network: NetworkId,
+    players: &[PlayerId],
+    statistic: &Statistic,
+    period: Period,
+    day: Day,
+) -> Result<Vec<(String, Figure)>, Error> {
+    db.query(OF_PLAYERS)
+        .bind(network)
+        .bind(PLAYER)
+        .bind(serde_json::json!(players).to_string())
+        .bind(statistic.game_mode.clone())
+        .bind(statistic.name.clone())
+        .bind(period.as_str())
+        .bind(day.start_of(period).to_text())
+        .all()
+        .await
+}
+
+#[cfg(test)]
+mod tests {
+    use hub_db::Config;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn every_reading_finds_its_rows_in_an_index() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
+        db.migrate().await.unwrap();
+        for (sql, columns) in [(OF_DAY, 6), (TOP, 6), (OF_PLAYERS.sqlite, 7)] {
+            let explain: &'static str = format!("EXPLAIN QUERY PLAN {sql}").leak();
+            let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
+            let plan: Vec<_> = plan.into_iter().map(|(.., step)| step).collect();
+            let searches: Vec<_> = plan.iter().filter(|step| step.starts_with("SEARCH statistics")).collect();
+            assert!(!searches.is_empty() && !plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
+            assert!(searches.iter().all(|step| step.matches("=?").count() == columns), "{plan:#?}");
+        }
+    }
+}

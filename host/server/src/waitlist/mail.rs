@@ -1,0 +1,101 @@
+//! The mail itself and the two ways it goes: by SMTP, or as a file into `outbox/`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use lettre::message::{Mailbox, header::ContentType};
+use lettre::{AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor};
+use thiserror::Error;
+
+use crate::config::Settings;
+use crate::ids::Ids;
+
+/// Why a mail did not go out.
+#[derive(Debug, Error)]
+pub(super) enum MailError {
+    /// It could not be written.
+    #[error(transparent)]
+    Content(#[from] lettre::error::Error),
+    /// The address cannot be written to.
+    #[error(transparent)]
+    Address(#[from] lettre::address::AddressError),
+    /// The server did not take it.
+    #[error(transparent)]
+    Smtp(#[from] lettre::transport::smtp::Error),
+    /// The outbox cannot be written to.
+    #[error("the outbox cannot be written to: {0}")]
+    Outbox(#[from] std::io::Error),
+}
+
+impl MailError {
+    /// Trying again would end the same.
+    pub(super) fn is_final(&self) -> bool {
+        match self {
+            Self::Content(_) | Self::Address(_) => true,
+            Self::Smtp(error) => error.is_permanent(),
+            Self::Outbox(_) => false,
+        }
+    }
+}
+
+/// Sends mail.
+#[derive(Debug)]
+pub(super) struct Mailer {
+    from: Mailbox,
+    way: Way,
+}
+
+#[derive(Debug)]
+enum Way {
+    Smtp(AsyncSmtpTransport<Tokio1Executor>),
+    Outbox(PathBuf),
+}
+
+impl Mailer {
+    pub(super) fn new(settings: &Settings) -> anyhow::Result<Self> {
+        let from = settings.mail_from.parse();
+        let from = from.with_context(|| format!("mail-from: `{}` is no address", settings.mail_from))?;
+        let way = match &settings.smtp {
+            // The URL holds a password, so it is not in the message.
+            Some(url) => Way::Smtp(
+                AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
+                    .context("smtp: must read as smtps://user:password@host or smtp://host:587?tls=required")?
+                    .build(),
+            ),
+            None => Way::Outbox(settings.data.join("outbox")),
+        };
+        Ok(Self { from, way })
+    }
+
+    /// Asks somebody whether they want to be on the list.
+    pub(super) async fn ask(&self, ids: &Ids, to: &str, link: &str) -> Result<(), MailError> {
+        let text = format!(
+            "Hello,\n\n\
+             somebody, you we hope, asked to put this address on the waitlist of the Network Hub.\n\n\
+             If it was you, open this link within 48 hours:\n\n{link}\n\n\
+             If it was not, there is nothing to do: without the link the address is not used.\n"
+        );
+        let message = Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to.parse()?))
+            .subject("Please confirm your place on the waitlist")
+            .header(ContentType::TEXT_PLAIN)
+            .body(text)?;
+        match &self.way {
+            Way::Smtp(transport) => {
+                transport.send(message).await?;
+            }
+            Way::Outbox(folder) => put(folder, &ids.token(20), &message.formatted()).await?,
+        }
+        Ok(())
+    }
+}
+
+/// Whoever picks the files up sees whole ones only.
+async fn put(folder: &Path, name: &str, mail: &[u8]) -> std::io::Result<()> {
+    tokio::fs::create_dir_all(folder).await?;
+    let unfinished = folder.join(format!(".{name}"));
+    tokio::fs::write(&unfinished, mail).await?;
+    tokio::fs::File::open(&unfinished).await?.sync_all().await?;
+    tokio::fs::rename(&unfinished, folder.join(format!("{name}.eml"))).await
+}

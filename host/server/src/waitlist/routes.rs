@@ -1,0 +1,160 @@
+//! `/api/public/waitlist` for everybody, `/api/admin/waitlist` for the operator.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::Extension;
+use axum::extract::{ConnectInfo, State};
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::http::caller::Operator;
+use crate::http::endpoints::endpoints;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::{Limit, Page, PageNumber};
+use crate::values::{Text, blank_as_absent};
+use crate::waitlist::model::{Email, Entry};
+use crate::waitlist::{page, service};
+
+/// The routes that need no key.
+pub fn public() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(join)).routes(routes!(confirm))
+}
+
+/// The operator's routes.
+pub fn router() -> OpenApiRouter<App> {
+    endpoints![list, remove]
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+struct JoinWaitlist {
+    /// Where the confirmation goes.
+    email: Email,
+    /// Where you heard of it.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "a friend")]
+    source: Option<Text<255>>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct JoinedWaitlist {
+    /// PENDING, also for an address that is on the list.
+    #[schema(value_type = String, example = "PENDING")]
+    status: &'static str,
+}
+
+/// Join the waitlist
+///
+/// A mail with a link asks whether it was really you. The answer is the same whether or not the address was on the list.
+/// An address gets at most 3 mails an hour.
+#[utoipa::path(post, path = "/api/public/waitlist", operation_id = "join_waitlist", tag = "Waitlist",
+    responses((status = 200, body = JoinedWaitlist),
+        (status = 429, body = ErrorBody, description = "Too many from one remote address; see `Retry-After`")))]
+async fn join(
+    State(app): State<App>,
+    Extension(ConnectInfo(remote)): Extension<ConnectInfo<SocketAddr>>,
+    Json(body): Json<JoinWaitlist>,
+) -> Result<Json<JoinedWaitlist>, ApiError> {
+    let remote: IpAddr = remote.ip().to_canonical();
+    service::join(&app, remote, &body.email, body.source.map(Text::into_string)).await?;
+    Ok(Json(JoinedWaitlist { status: "PENDING" }))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ConfirmQuery {
+    /// From the link in the mail.
+    #[param(required = true, example = "4fTq0ZkX91ab4fTq0ZkX91ab4fTq0ZkX")]
+    token: Option<String>,
+}
+
+/// Confirm an address
+///
+/// The link in the mail. It works once, for 48 hours, and shows a page; afterwards it is 400.
+#[utoipa::path(get, path = "/api/public/waitlist/confirm", operation_id = "confirm_waitlist", tag = "Waitlist",
+    params(ConfirmQuery),
+    responses((status = 200, body = String, content_type = "text/html", description = "A page that says so")))]
+async fn confirm(
+    method: Method,
+    State(app): State<App>,
+    Query(query): Query<ConfirmQuery>,
+) -> Result<Response, ApiError> {
+    let token = query.token.unwrap_or_default();
+    if method == Method::HEAD {
+        service::try_link(&app, &token).await?;
+    } else {
+        service::confirm(&app, &token).await?;
+    }
+    Ok(page::confirmed())
+}
+
+/// Who is on the list.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WaitlistEntry {
+    #[schema(example = "alex@example.org")]
+    email: String,
+    /// Where they heard of it.
+    source: Option<String>,
+    #[schema(example = 1804680000000_i64)]
+    joined_at: Millis,
+    /// When they opened the link; null: not yet.
+    confirmed_at: Option<Millis>,
+}
+
+impl From<Entry> for WaitlistEntry {
+    fn from(entry: Entry) -> Self {
+        let Entry { email, source, joined_at, confirmed_at } = entry;
+        Self { email, source, joined_at, confirmed_at }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct ListQuery {
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    page: PageNumber,
+    /// Only those who are, or who are not, confirmed.
+    confirmed: Option<bool>,
+}
+
+/// List the waitlist
+///
+/// The earliest first.
+#[utoipa::path(get, path = "/api/admin/waitlist", operation_id = "list_waitlist", tag = "Waitlist",
+    security(("apiKey" = ["operator"])), params(ListQuery), responses((status = 200, body = Page<WaitlistEntry>)))]
+async fn list(
+    Operator(_caller): Operator,
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+) -> Result<Json<Page<WaitlistEntry>>, ApiError> {
+    let offset = query.page.offset(query.limit);
+    let (rows, total) = service::list(&app, query.confirmed, query.limit.0, offset).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(WaitlistEntry::from)))
+}
+
+/// Take an address off the waitlist
+///
+/// With all that is known of it.
+#[utoipa::path(delete, path = "/api/admin/waitlist/{email}", operation_id = "leave_waitlist", tag = "Waitlist",
+    security(("apiKey" = ["operator"])), params(("email" = String, Path, example = "alex@example.org")),
+    responses((status = 204, description = "Off the list"),
+        (status = 404, body = ErrorBody, description = "It was not on the list")))]
+async fn remove(
+    Operator(_caller): Operator,
+    State(app): State<App>,
+    Path(email): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    service::remove(&app, &email).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,394 @@
+//! The node agent that the hub hands out: the real one, with a real child process, driven through the hub.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::servers::register;
+use crate::support::{Backend, Client, Hub};
+
+/// A server that says what it hears, and does what it is told.
+const GAME: &str = r#"
+import os, signal, sys, threading, time
+
+def asked(*_):
+    print("terminated", flush=True)
+    os._exit(0)
+
+def ticks():
+    number = 0
+    while True:
+        number += 1
+        sys.stdout.write(f"tick {number}\n")
+        sys.stdout.flush()
+        time.sleep(0.02)
+
+signal.signal(signal.SIGTERM, asked)
+print("up", os.getpid(), "key" if "HUB_API_KEY" in os.environ else "no key", os.environ.get("COLOUR"), flush=True)
+for line in sys.stdin:
+    word, _, rest = line.rstrip("\n").partition(" ")
+    if word == "stop":
+        print("saving", flush=True)
+        sys.exit(0)
+    elif word == "crash":
+        sys.exit(int(rest))
+    elif word == "eat":
+        held = bytearray(os.urandom(1 << 20) * int(rest))
+        time.sleep(60)
+    elif word == "java":
+        print("Terminating due to java.lang.OutOfMemoryError: Java heap space", flush=True)
+        sys.exit(3)
+    elif word == "tick":
+        threading.Thread(target=ticks, daemon=True).start()
+    elif word == "complain":
+        print(rest, file=sys.stderr, flush=True)
+    else:
+        print("heard", line.rstrip("\n"), flush=True)
+"#;
+
+/// How long a test waits before it fails. Real time: nothing waits this long when all is well.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("agent/hub_agent.py")
+}
+
+/// An agent that runs, with its server.
+struct Agent {
+    process: Child,
+    folder: TempDir,
+    owner: Client,
+}
+
+impl Agent {
+    async fn start(hub: &Hub, options: &[&str]) -> Self {
+        Self::start_as(hub, options, &std::fs::read(script()).unwrap()).await
+    }
+
+    async fn start_as(hub: &Hub, options: &[&str], script: &[u8]) -> Self {
+        let owner = hub.network().await;
+        register(&owner, "game-1", json!({})).await;
+        let key = owner.key_with(&["agent"]).await.key.unwrap();
+        let folder = TempDir::new().unwrap();
+        let game = folder.path().join("game.py");
+        std::fs::write(&game, GAME).unwrap();
+        let agent = folder.path().join("agent.py");
+        std::fs::write(&agent, script).unwrap();
+        let process = Command::new("python3")
+            .arg(&agent)
+            .args(["--hub", &hub.url(), "--server-id", "game-1", "--node-id", "node-1", "--env", "COLOUR=blue"])
+            .arg("--workdir")
+            .arg(folder.path())
+            .args(options)
+            .args(["--", "python3", "-u"])
+            .arg(&game)
+            .env("HUB_API_KEY", key)
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        Self { process, folder, owner }
+    }
+
+    /// Asks for something, as the owner does; what the agent answered.
+    async fn ask(&self, what: &str, body: Value) -> Value {
+        let answer = self.owner.post(&format!("/api/manage/servers/game-1/{what}"), body).await;
+        answer.expect(200).clone()
+    }
+
+    async fn say(&self, line: &str) {
+        assert_eq!(self.ask("console", json!({"line": line})).await["ok"], true, "{line}");
+    }
+
+    async fn control(&self) -> Value {
+        self.owner.get("/api/manage/servers/game-1").await.expect(200)["control"].clone()
+    }
+
+    /// Waits until `control` is as wanted.
+    async fn until(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let control = self.control().await;
+            if wanted(&control) {
+                return control;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{what}: {control}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    async fn until_state(&self, state: &str) -> Value {
+        self.until(state, |control| control["containerState"] == state).await
+    }
+
+    /// The lines that were shipped, the oldest first; some twice where more came meanwhile.
+    async fn shipped(&self) -> Vec<(String, String)> {
+        let mut lines = vec![];
+        for page in 0.. {
+            let path = format!("/api/manage/servers/game-1/logs/recent?limit=200&page={page}");
+            let answer = self.owner.get(&path).await;
+            let items = answer.expect(200)["items"].as_array().unwrap().clone();
+            if items.is_empty() {
+                break;
+            }
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            lines.extend(items.iter().map(|line| (text(&line["stream"]), text(&line["text"]))));
+        }
+        lines.reverse();
+        lines
+    }
+
+    /// Waits for a line that begins like this; the last such line.
+    async fn until_line(&self, begin: &str) -> (String, String) {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let lines = self.shipped().await;
+            if let Some(line) = lines.iter().rev().find(|(_, text)| text.starts_with(begin)) {
+                return line.clone();
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{begin}: {lines:?}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Tells the agent to go, and waits until it has.
+    async fn terminate(&mut self) {
+        let pid = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                assert!(status.success(), "{status}");
+                return;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "the agent goes on");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // Whatever a failed test leaves: the agent, then what it ran, which ends with its console.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Waits until the server is up as another process than this.
+async fn until_other(agent: &Agent, pid: &str) {
+    let process = format!("as process {pid}");
+    agent
+        .until("another process", |control| {
+            control["containerState"] == "RUNNING"
+                && !control["containerStatus"].as_str().unwrap().ends_with(&process)
+                && !control["containerStatus"].as_str().unwrap().contains("told to")
+        })
+        .await;
+}
+
+/// The number of the server's process, as it said itself when it came up last.
+async fn game_pid(agent: &Agent) -> String {
+    let (_, line) = agent.until_line("up ").await;
+    line.split(' ').nth(1).unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_lives_and_dies_as_its_owner_wants() {
+    let hub = Hub::start_in_real_time(Backend::sqlite()).await;
+    let mut agent = Agent::start(&hub, &["--no-start", "--stop-command", "stop"]).await;
+    let control = agent.until_state("CREATED").await;
+    assert_eq!((&control["nodeId"], &control["exitCode"]), (&json!("node-1"), &Value::Null));
+    assert!(control["capabilities"].as_array().unwrap().contains(&json!("console")));
+    assert_eq!(agent.ask("console", json!({"line": "hello"})).await["ok"], false);
+    assert_eq!(
+        agent.ask("stop", json!({})).await,
+        json!({"ok": true, "error": null, "data": {"alreadyStopped": true}})
+    );
+
+    let started = agent.ask("start", json!({})).await;
+    assert_eq!(started["ok"], true);
+    agent.until_state("RUNNING").await;
+    let first = game_pid(&agent).await;
+    assert_eq!(started["data"]["pid"].to_string(), first);
+    agent.until_line(&format!("up {first} no key blue")).await;
+    assert_eq!(agent.ask("start", json!({})).await["data"], json!({"alreadyRunning": true}));
+
+    agent.say("hello Wörld").await;
+    assert_eq!(agent.until_line("heard hello").await, ("stdout".to_owned(), "heard hello Wörld".to_owned()));
+    agent.say("complain it hurts").await;
+    assert_eq!(agent.until_line("it hurts").await.0, "stderr");
+    let output = agent.owner.get("/api/manage/servers/game-1/logs?lines=2").await;
+    assert_eq!(output.expect(200)["content"], "heard hello Wörld\nit hurts");
+
+    // A restart goes by the stop command, and comes up as another process.
+    assert_eq!(agent.ask("restart", json!({})).await["ok"], true);
+    until_other(&agent, &first).await;
+    agent.until_line("saving").await;
+    agent.say("again").await;
+    agent.until_line("heard again").await;
+    assert_ne!(game_pid(&agent).await, first);
+
+    assert_eq!(agent.ask("stop", json!({})).await["ok"], true);
+    let control = agent.until_state("EXITED").await;
+    assert_eq!((&control["exitCode"], &control["outOfMemory"]), (&json!(0), &json!(false)));
+
+    agent.ask("start", json!({})).await;
+    agent.until_state("RUNNING").await;
+    agent.say("crash 3").await;
+    let control = agent.until_state("EXITED").await;
+    assert_eq!((&control["exitCode"], &control["outOfMemory"]), (&json!(3), &json!(false)));
+    assert!(control["containerStatus"].as_str().unwrap().starts_with("Exited (3) after "));
+
+    agent.ask("start", json!({})).await;
+    agent.until_state("RUNNING").await;
+    assert_eq!(agent.ask("kill", json!({})).await["ok"], true);
+    let control = agent.until_state("EXITED").await;
+    assert_eq!((&control["exitCode"], &control["outOfMemory"]), (&json!(137), &json!(false)));
+
+    // The agent takes its server with it, cleanly, and says so.
+    agent.ask("start", json!({})).await;
+    agent.until_state("RUNNING").await;
+    let before = agent.shipped().await.iter().filter(|(_, text)| text == "saving").count();
+    agent.terminate().await;
+    let control = agent.control().await;
+    assert_eq!((&control["containerState"], &control["exitCode"]), (&json!("EXITED"), &json!(0)));
+    assert_eq!(agent.shipped().await.iter().filter(|(_, text)| text == "saving").count(), before + 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_runs_out_of_memory_is_shown_to() {
+    let hub = Hub::start_in_real_time(Backend::sqlite()).await;
+    let agent = Agent::start(&hub, &["--memory-limit", "120M"]).await;
+    let first = game_pid(&agent).await;
+    agent.say("eat 20").await;
+    agent.ask("restart", json!({})).await;
+    // That much it may; it was still there to be told.
+    agent.until_line("terminated").await;
+    until_other(&agent, &first).await;
+    agent.say("eat 200").await;
+    let control = agent.until_state("EXITED").await;
+    assert_eq!((&control["exitCode"], &control["outOfMemory"]), (&json!(137), &json!(true)));
+    assert!(control["containerStatus"].as_str().unwrap().ends_with("out of memory"));
+    // A Java server says it itself.
+    agent.ask("start", json!({})).await;
+    let control = agent.until_state("RUNNING").await;
+    assert_eq!((&control["exitCode"], &control["outOfMemory"]), (&Value::Null, &json!(false)));
+    agent.say("java").await;
+    let control = agent.until_state("EXITED").await;
+    assert_eq!((&control["exitCode"], &control["outOfMemory"]), (&json!(3), &json!(true)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_updates_itself_and_its_server_does_not_notice() {
+    let hub = Hub::start_in_real_time(Backend::sqlite()).await;
+    let current = std::fs::read(script()).unwrap();
+    let older = [&current[..], b"\n# An older version.\n"].concat();
+    let agent = Agent::start_as(&hub, &["--update-interval", "3"], &older).await;
+    let pid = game_pid(&agent).await;
+    agent.say("tick").await;
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let file = agent.folder.path().join("agent.py");
+    while std::fs::read(&file).unwrap() != current {
+        assert!(tokio::time::Instant::now() < deadline, "no update");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    // The same process, but begun anew by the version before.
+    let environment = format!("/proc/{}/environ", agent.process.id());
+    let taken_over = || String::from_utf8_lossy(&std::fs::read(&environment).unwrap()).contains("HUB_AGENT_HANDOVER");
+    for number in 0.. {
+        // Until then the old one answers; either way the server hears it.
+        let over = taken_over();
+        agent.say(&format!("hello {number}")).await;
+        agent.until_line(&format!("heard hello {number}")).await;
+        if over {
+            break;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "the new version does not take over");
+    }
+    let control = agent.until_state("RUNNING").await;
+    assert!(control["containerStatus"].as_str().unwrap().contains(&format!("as process {pid}")), "{control}");
+    // The new one knows how to end it.
+    agent.ask("stop", json!({})).await;
+    let control = agent.until_state("EXITED").await;
+    assert_eq!(control["exitCode"], 0);
+    agent.until_line("terminated").await;
+    // No line was lost, doubled or torn.
+    let lines = agent.shipped().await;
+    assert_eq!(lines.iter().filter(|(_, text)| text.starts_with("up ")).count(), 1);
+    let ticks: Vec<_> =
+        lines.iter().filter_map(|(_, text)| text.strip_prefix("tick ")?.parse::<usize>().ok()).collect();
+    assert!(ticks.len() > 100 && ticks.iter().copied().eq(1..=ticks.len()), "{ticks:?}");
+    assert_eq!(agent.folder.path().read_dir().unwrap().count(), 2, "something was left");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_outlives_its_hub() {
+    let hub = Hub::start_in_real_time(Backend::sqlite()).await;
+    let agent = Agent::start(&hub, &[]).await;
+    let pid = game_pid(&agent).await;
+    let hub = hub.restart(Duration::ZERO).await;
+    agent.until_state("RUNNING").await;
+    agent.say("still there").await;
+    agent.until_line("heard still there").await;
+    assert_eq!(game_pid(&agent).await, pid);
+    drop(hub);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plugin_is_installed_if_it_is_what_it_should_be() {
+    use hub::control::{Action, service};
+    use sha2::{Digest as _, Sha256};
+
+    let hub = Hub::start_in_real_time(Backend::sqlite()).await;
+    let agent = Agent::start(&hub, &["--no-start"]).await;
+    agent.until_state("CREATED").await;
+    // Anything that can be downloaded without a key and stays the same.
+    let url = format!("{}/api/version", hub.url());
+    let bytes = reqwest::get(&url).await.unwrap().bytes().await.unwrap();
+    let sha256 = Sha256::digest(&bytes).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    let (network, server) = (agent.owner.network.unwrap(), "game-1".parse().unwrap());
+    let until = hub.app.clock.now() + 60_000;
+    for (name, sha256) in [("wrong", "0".repeat(64)), ("../outside", sha256.clone()), ("right", sha256)] {
+        let action = Action::Install { url: url.clone(), name: name.to_owned(), version: "1.0.0".to_owned(), sha256 };
+        service::tell(&hub.app, network, &server, action, until).await.unwrap();
+    }
+    let plugins = agent.folder.path().join("plugins");
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while !plugins.join("right.jar").exists() {
+        assert!(tokio::time::Instant::now() < deadline, "no plugin");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(std::fs::read(plugins.join("right.jar")).unwrap(), bytes);
+    // Downloads take turns, so the others are over.
+    assert!(!plugins.join("wrong.jar").exists() && !agent.folder.path().join("outside.jar").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_script_that_is_served_is_the_one_announced() {
+    use sha2::{Digest as _, Sha256};
+
+    let hub = Hub::start(Backend::sqlite()).await;
+    let agent = hub.network().await.key_with(&["agent"]).await;
+    let served = agent.get("/api/plugin/provisioning/agent-script").await;
+    assert!(served.headers["content-type"].to_str().unwrap().starts_with("text/x-python"));
+    let text = served.expect(200).as_str().unwrap();
+    assert_eq!(text, std::fs::read_to_string(script()).unwrap());
+    let sha256 = Sha256::digest(text).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    assert_eq!(agent.get("/api/plugin/provisioning/agent-version").await.expect(200), &json!({"sha256": sha256}));
+}
+
+/// The script's own tests: what needs no hub.
+#[test]
+fn the_script_passes_its_own_tests() {
+    let folder = script();
+    let folder = folder.parent().unwrap();
+    let tests = Command::new("python3")
+        .args(["-B", "-m", "unittest", "-q", "test_hub_agent"])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    assert!(tests.status.success(), "{}", String::from_utf8_lossy(&tests.stderr));
+}

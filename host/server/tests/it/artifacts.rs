@@ -1,0 +1,315 @@
+//! Artifacts: uploads, links, downloads.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use bytes::Bytes;
+use reqwest::{Body, Method};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::support::{Answer, Client, Hub, on_both};
+
+const UPLOAD: &str = "/api/manage/artifacts?name=my-plugin&version=1.4.0";
+
+async fn upload(client: &Client, path: &str, bytes: impl Into<Body>) -> Answer {
+    client.send(client.request(Method::POST, path).body(bytes)).await
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+async fn register(client: &Client, server: &str) {
+    let body = json!({"serverId": server, "serverType": "lobby", "host": "10.0.0.7", "port": 25565});
+    client.post("/api/plugin/servers/register", body).await.expect(201);
+}
+
+async fn install(client: &Client, artifact: &Value, server: &str) -> Answer {
+    let id = artifact["artifactId"].as_str().unwrap();
+    client.post(&format!("/api/manage/artifacts/{id}/install"), json!({"serverId": server})).await
+}
+
+/// The path in a link to this hub.
+fn path(hub: &Hub, link: &Value) -> String {
+    let url = link["url"].as_str().unwrap();
+    url.strip_prefix(&hub.url()).unwrap_or_else(|| panic!("{url} does not lead to {}", hub.url())).to_owned()
+}
+
+/// All files under a folder.
+fn files(folder: PathBuf) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return vec![] };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files(path) } else { vec![path] }).collect()
+}
+
+fn stored(hub: &Hub) -> Vec<PathBuf> {
+    files(hub.app.settings.data.join("files"))
+}
+
+async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..500 {
+        if holds() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never: {what}");
+}
+
+on_both! {
+    async fn what_is_uploaded_is_what_a_link_leads_to(hub: Hub) {
+        let owner = hub.network().await;
+        register(&owner, "lobby-1").await;
+        let bytes: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
+        let made = upload(&owner, UPLOAD, bytes.clone()).await;
+        let artifact = made.expect(201);
+        assert_eq!(artifact["name"], "my-plugin");
+        assert_eq!(artifact["version"], "1.4.0");
+        assert_eq!(artifact["sha256"], sha256(&bytes));
+        assert_eq!(artifact["sizeBytes"], bytes.len());
+        assert!(artifact["artifactId"].is_string());
+
+        let link = install(&owner, artifact, "lobby-1").await;
+        let link = link.expect(201);
+        assert_eq!(link["expiresAt"], hub.app.clock.now() + 600_000);
+        let stranger = hub.stranger();
+        let path = path(&hub, link);
+        let response = stranger.request(Method::GET, &path).send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "application/octet-stream");
+        assert_eq!(response.headers()["content-length"], bytes.len().to_string());
+        let etag = response.headers()["etag"].to_str().unwrap().to_owned();
+        assert_eq!(etag, format!("\"{}\"", sha256(&bytes)));
+        assert_eq!(response.bytes().await.unwrap(), bytes);
+
+        for has in [etag.clone(), format!("\"other\", W/{etag}"), "*".to_owned()] {
+            let again = stranger.send(stranger.request(Method::GET, &path).header("If-None-Match", has)).await;
+            assert_eq!((again.status.as_u16(), again.body), (304, Value::Null));
+        }
+        let other = stranger.request(Method::GET, &path).header("If-None-Match", "\"other\"").send().await.unwrap();
+        assert_eq!(other.bytes().await.unwrap(), bytes);
+        let head = stranger.request(Method::HEAD, &path).send().await.unwrap();
+        assert_eq!((head.status().as_u16(), head.headers()["content-length"].to_str().unwrap()), (200, "1200000"));
+    }
+
+    async fn a_version_never_changes(hub: Hub) {
+        let owner = hub.network().await;
+        let first = upload(&owner, UPLOAD, "bytes").await;
+        let first = first.expect(201);
+        assert_eq!(upload(&owner, UPLOAD, "bytes").await.expect(200), first);
+        upload(&owner, UPLOAD, "others").await.expect_error(400, "version_exists");
+        upload(&owner, "/api/manage/artifacts?name=my-plugin&version=1.4.1", "others").await.expect(201);
+        // Another network has names of its own.
+        upload(&hub.network().await, UPLOAD, "others").await.expect(201);
+        assert_eq!(stored(&hub).len(), 3);
+    }
+
+    async fn many_uploads_of_one_version_make_one(hub: Hub) {
+        let owner = hub.network().await;
+        let mut tasks = tokio::task::JoinSet::new();
+        for number in 0..12 {
+            let owner = owner.clone();
+            let bytes = if number % 2 == 0 { "even" } else { "odd" };
+            tasks.spawn(async move { upload(&owner, UPLOAD, bytes).await });
+        }
+        let answers: Vec<_> = tasks.join_all().await.iter().map(|answer| answer.status.as_u16()).collect();
+        let count = |status| answers.iter().filter(|answer| **answer == status).count();
+        assert_eq!((count(201), count(200), count(400)), (1, 5, 6), "{answers:?}");
+        assert_eq!(owner.get("/api/manage/artifacts").await.expect(200)["total"], 1);
+        assert_eq!(stored(&hub).len(), 1);
+    }
+
+    async fn the_list_is_newest_first_and_deleting_takes_the_file(hub: Hub) {
+        let owner = hub.network().await;
+        let mut ids = vec![];
+        for version in ["1", "2", "3"] {
+            let made = upload(&owner, &format!("/api/manage/artifacts?name=a&version={version}"), "x").await;
+            ids.push(made.expect(201)["artifactId"].as_str().unwrap().to_owned());
+            hub.advance_ms(1);
+        }
+        let page = owner.get("/api/manage/artifacts?limit=2").await;
+        let page = page.expect(200);
+        let versions: Vec<_> = page["items"].as_array().unwrap().iter().map(|item| &item["version"]).collect();
+        assert_eq!((json!(versions), &page["total"]), (json!(["3", "2"]), &json!(3)));
+        assert_eq!(owner.get("/api/manage/artifacts?limit=2&page=1").await.expect(200)["items"][0]["version"], "1");
+
+        owner.delete(&format!("/api/manage/artifacts/{}", ids[0])).await.expect(204);
+        owner.delete(&format!("/api/manage/artifacts/{}", ids[0])).await.expect_error(404, "unknown_artifact");
+        assert_eq!(owner.get("/api/manage/artifacts").await.expect(200)["total"], 2);
+        assert_eq!(stored(&hub).len(), 2);
+        // Its version is free again.
+        upload(&owner, "/api/manage/artifacts?name=a&version=1", "y").await.expect(201);
+    }
+
+    async fn another_network_neither_sees_nor_installs_nor_deletes(hub: Hub) {
+        let ours = hub.network().await;
+        let theirs = hub.network().await;
+        register(&ours, "lobby-1").await;
+        register(&theirs, "lobby-2").await;
+        let made = upload(&theirs, UPLOAD, "secret").await;
+        let artifact = made.expect(201);
+        assert_eq!(ours.get("/api/manage/artifacts").await.expect(200)["total"], 0);
+        install(&ours, artifact, "lobby-1").await.expect_error(404, "unknown_artifact");
+        let id = artifact["artifactId"].as_str().unwrap();
+        ours.delete(&format!("/api/manage/artifacts/{id}")).await.expect_error(404, "unknown_artifact");
+        install(&theirs, artifact, "lobby-1").await.expect_error(404, "unknown_server");
+        install(&theirs, artifact, "lobby-2").await.expect(201);
+    }
+
+    async fn what_is_wrong_with_an_upload_is_said_and_leaves_nothing(hub: Hub) {
+        let owner = hub.network().await;
+        for (query, field) in [
+            ("", "name"), ("name=a", "version"), ("version=1", "name"), ("name=&version=1", "name"),
+            ("name=..&version=1", "name"), ("name=a%2Fb&version=1", "name"), ("name=a&version=%2E%2E", "version"),
+            ("name=a&version=1%20", "version"),
+        ] {
+            let answer = upload(&owner, &format!("/api/manage/artifacts?{query}"), "x").await;
+            answer.expect_error(400, "invalid_request");
+            assert!(answer.body["error"].as_str().unwrap().contains(&format!("`{field}`")), "{}", answer.body);
+        }
+        upload(&owner, UPLOAD, "").await.expect_error(400, "empty_body");
+        upload(&owner.key_with(&["plugin", "agent"]).await, UPLOAD, "x").await.expect_error(403, "forbidden_scope");
+        let made = upload(&owner, UPLOAD, "x").await;
+        for body in [json!({}), json!({"serverId": " "}), json!({"serverId": 7}), json!([])] {
+            let id = made.expect(201)["artifactId"].as_str().unwrap();
+            let answer = owner.post(&format!("/api/manage/artifacts/{id}/install"), body).await;
+            answer.expect_error(400, "invalid_request");
+        }
+        owner.post("/api/manage/artifacts/nope/install", json!({"serverId": "a"})).await
+            .expect_error(404, "unknown_artifact");
+        assert_eq!(stored(&hub).len(), 1);
+    }
+
+    async fn a_body_that_announces_too_much_is_refused_before_it_is_read(hub: Hub) {
+        let owner = hub.network().await;
+        // Written by hand: no client announces what it does not send.
+        let request = format!(
+            "POST {UPLOAD} HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {}\r\nContent-Length: {}\r\n\r\n",
+            owner.key.as_ref().unwrap(),
+            512 * 1024 * 1024 + 1,
+        );
+        let answer = raw(&hub, request.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("body_too_large"), "{answer}");
+        assert_eq!(stored(&hub), Vec::<PathBuf>::new());
+    }
+
+    async fn an_upload_that_breaks_off_leaves_nothing(hub: Hub) {
+        let owner = hub.network().await;
+        let request = format!(
+            "POST {UPLOAD} HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {}\r\nContent-Length: 1000\r\n\r\nhalf of it",
+            owner.key.as_ref().unwrap(),
+        );
+        let mut stream = tokio::net::TcpStream::connect(hub.address()).await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes()).await.unwrap();
+        eventually("the upload has begun", || stored(&hub).len() == 1).await;
+        drop(stream);
+        eventually("nothing is left", || stored(&hub).is_empty()).await;
+        assert_eq!(owner.get("/api/manage/artifacts").await.expect(200)["total"], 0);
+    }
+
+    async fn what_a_killed_hub_left_half_received_is_swept_at_the_next_start(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, UPLOAD, "kept").await.expect(201);
+        let incoming = hub.app.settings.data.join("files/incoming");
+        std::fs::write(incoming.join("in-left"), "half").unwrap();
+        // Another process is receiving this one.
+        let other = std::fs::File::create(incoming.join("in-busy")).unwrap();
+        other.lock().unwrap();
+        let hub = hub.abandon(Duration::ZERO).await;
+        let names: Vec<_> = files(incoming).iter().map(|path| path.file_name().unwrap().to_owned()).collect();
+        assert_eq!(names, ["in-busy"]);
+        assert_eq!(stored(&hub).len(), 2);
+    }
+
+    async fn a_link_ends_and_cannot_be_forged(hub: Hub) {
+        let owner = hub.network().await;
+        register(&owner, "lobby-1").await;
+        let made = upload(&owner, UPLOAD, "bytes").await;
+        let link = install(&owner, made.expect(201), "lobby-1").await;
+        let path = path(&hub, link.expect(201));
+        let stranger = hub.stranger();
+
+        let (claims, signature) = path.rsplit_once('/').unwrap().1.split_once('.').unwrap();
+        let mut later = BASE64.decode(claims).unwrap();
+        later[16..24].copy_from_slice(&i64::MAX.to_be_bytes());
+        let later = BASE64.encode(later);
+        let elsewhere = {
+            let made = upload(&owner, "/api/manage/artifacts?name=b&version=1", "other").await;
+            let link = install(&owner, made.expect(201), "lobby-1").await;
+            link.expect(201)["url"].as_str().unwrap().rsplit_once('.').unwrap().1.to_owned()
+        };
+        for token in [
+            "x", ".", "a.b", "%00", "a%2Fb", claims, &format!("{claims}."), &format!(".{signature}"),
+            &format!("{later}.{signature}"), &format!("{claims}.{elsewhere}"), &format!("{claims}.{signature}x"),
+            &"x".repeat(5000), "%C3%A9.%C3%A9",
+        ] {
+            let answer = stranger.get(&format!("/api/artifacts/{token}")).await;
+            if token == "%00" {
+                answer.expect_error(400, "invalid_request");
+            } else {
+                answer.expect_error(403, "invalid_link");
+            }
+        }
+        stranger.get("/api/artifacts").await.expect_error(403, "invalid_link");
+        stranger.get("/api/artifacts/").await.expect_error(403, "invalid_link");
+
+        hub.advance_ms(599_999);
+        stranger.get(&path).await.expect(200);
+        hub.advance_ms(1);
+        stranger.get(&path).await.expect_error(410, "link_expired");
+    }
+
+    async fn a_link_outlives_a_restart_and_not_its_artifact(hub: Hub) {
+        let owner = hub.network().await;
+        register(&owner, "lobby-1").await;
+        let made = upload(&owner, UPLOAD, "bytes").await;
+        let artifact = made.expect(201);
+        let link = install(&owner, artifact, "lobby-1").await;
+        let path = path(&hub, link.expect(201));
+        let (network, key) = (owner.network.unwrap(), owner.key.clone().unwrap());
+        let hub = hub.restart(Duration::from_secs(1)).await;
+        let owner = hub.with_key(&key).for_network(network);
+        assert_eq!(hub.stranger().get(&path).await.expect(200), "bytes");
+        owner.delete(&format!("/api/manage/artifacts/{}", artifact["artifactId"].as_str().unwrap())).await.expect(204);
+        hub.stranger().get(&path).await.expect_error(404, "unknown_artifact");
+    }
+
+    async fn a_large_artifact_streams(hub: Hub) {
+        let owner = hub.network().await;
+        register(&owner, "lobby-1").await;
+        const PIECES: usize = 64;
+        let piece = Bytes::from((0..1024 * 1024).map(|at| (at % 251) as u8).collect::<Vec<u8>>());
+        let pieces = futures_util::stream::iter(vec![piece.clone(); PIECES].into_iter().map(Ok::<_, std::io::Error>));
+        let made = upload(&owner, UPLOAD, Body::wrap_stream(pieces)).await;
+        let artifact = made.expect(201);
+        let mut hash = Sha256::new();
+        (0..PIECES).for_each(|_| hash.update(&piece));
+        let expected: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(artifact["sha256"], expected);
+        let link = install(&owner, artifact, "lobby-1").await;
+        let response = hub.stranger().request(Method::GET, &path(&hub, link.expect(201))).send().await.unwrap();
+        let bytes = response.bytes().await.unwrap();
+        assert_eq!((bytes.len(), sha256(&bytes)), (PIECES * piece.len(), expected));
+    }
+}
+
+/// Sends bytes as they are; what the hub answers before it closes or pauses.
+async fn raw(hub: &Hub, request: &[u8]) -> String {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let mut stream = tokio::net::TcpStream::connect(hub.address()).await.unwrap();
+    stream.write_all(request).await.unwrap();
+    let mut answer = vec![0; 16 * 1024];
+    let mut read = 0;
+    // Until the JSON of the error is whole.
+    while !answer[..read].ends_with(b"}") {
+        let more = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut answer[read..])).await;
+        match more.expect("an answer in time").unwrap() {
+            0 => break,
+            more => read += more,
+        }
+    }
+    String::from_utf8_lossy(&answer[..read]).into_owned()
+}

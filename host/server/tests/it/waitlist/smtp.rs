@@ -1,0 +1,165 @@
+//! The same against a real mail server.
+
+use std::io::{BufRead as _, BufReader, Lines};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::HOUR;
+use crate::support::{Backend, Hub};
+
+/// The Python with aiosmtpd.
+fn python() -> PathBuf {
+    match std::env::var_os("HUB_TEST_PYTHON") {
+        Some(python) => python.into(),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/python/bin/python"),
+    }
+}
+
+struct MailServer {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    port: u16,
+}
+
+impl MailServer {
+    fn start(arguments: &[&str]) -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/smtp/server.py");
+        let mut command = Command::new(python());
+        command.arg(script).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("scripts/test makes the Python that the mail server needs");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let port = lines.next().expect("the mail server says its port").unwrap().parse().unwrap();
+        Self { child, lines, port }
+    }
+
+    /// What happens next.
+    async fn next(mut self) -> (Self, Value) {
+        let waiting = tokio::task::spawn_blocking(move || {
+            let line = self.lines.next().expect("the mail server goes on").unwrap();
+            (self, serde_json::from_str(&line).unwrap())
+        });
+        tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("a mail in time").unwrap()
+    }
+}
+
+impl Drop for MailServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+async fn hub_with(smtp: String) -> Hub {
+    Hub::start_with(Backend::sqlite(), |settings| {
+        settings.smtp = Some(smtp);
+        settings.mail_from = "Evening Games <hub@evening.example>".to_owned();
+        settings.public_url = Some("https://hub.evening.example".to_owned());
+    })
+    .await
+}
+
+async fn join(hub: &Hub) {
+    hub.stranger().post("/api/public/waitlist", json!({"email": "alex@example.org"})).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mail_server_gets_the_mail_and_its_link_works() {
+    let server = MailServer::start(&["--user", "hub", "--password", "p@ss:word"]);
+    let hub = hub_with(format!("smtp://hub:p%40ss%3Aword@127.0.0.1:{}", server.port)).await;
+    join(&hub).await;
+    let (_server, mail) = server.next().await;
+    assert_eq!((&mail["from"], &mail["to"]), (&json!("hub@evening.example"), &json!(["alex@example.org"])));
+    assert_eq!(mail["user"], "hub");
+    let text = mail["mail"].as_str().unwrap().replace("=\r\n", "").replace("=3D", "=");
+    let url = text.lines().find(|line| line.starts_with("https://hub.evening.example/")).expect(&text);
+    let path = url.strip_prefix("https://hub.evening.example").unwrap();
+    hub.stranger().get(path).await.expect(200);
+    hub.stranger().get(path).await.expect_error(400, "token_used");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mail_that_was_refused_for_now_is_tried_again() {
+    let server = MailServer::start(&["--refuse", "2"]);
+    let hub = hub_with(format!("smtp://127.0.0.1:{}", server.port)).await;
+    join(&hub).await;
+    let (server, refused) = server.next().await;
+    assert_eq!(refused["refused"], json!(["alex@example.org"]));
+    hub.advance_ms(60_000);
+    let (server, refused) = server.next().await;
+    assert_eq!(refused["refused"], json!(["alex@example.org"]));
+    hub.advance_ms(120_000);
+    let (_server, mail) = server.next().await;
+    assert_eq!(mail["to"], json!(["alex@example.org"]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_mail_waits_for_a_server_that_is_away_and_for_a_hub_that_is_too() {
+    let port = MailServer::start(&[]).port;
+    let hub = hub_with(format!("smtp://127.0.0.1:{port}")).await;
+    join(&hub).await;
+    let hub = hub.restart(Duration::ZERO).await;
+    let server = MailServer::start(&["--port", &port.to_string()]);
+    hub.advance_ms(HOUR);
+    let (_server, mail) = server.next().await;
+    assert_eq!(mail["to"], json!(["alex@example.org"]));
+}
+
+/// A certificate for `localhost`, made for this test.
+fn certificate(folder: &Path) -> (String, String) {
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let config = "[req]\ndistinguished_name = name\nx509_extensions = ext\nprompt = no\n[name]\nCN = localhost\n\
+                  [ext]\nsubjectAltName = DNS:localhost\nbasicConstraints = critical,CA:FALSE\n";
+    std::fs::write(path("config"), config).unwrap();
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-config", &path("config")])
+        .args(["-keyout", &path("key.pem"), "-out", &path("certificate.pem")])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    (path("certificate.pem"), path("key.pem"))
+}
+
+/// The built binary, which trusts only this certificate, sends one mail.
+async fn mail_of_a_hub_that_trusts(certificate: &str, smtp: &str, server: MailServer) -> (MailServer, Value) {
+    let data = TempDir::new().unwrap();
+    let mut hub = Command::new(env!("CARGO_BIN_EXE_hub"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .arg(data.path())
+        .env("HUB_SMTP", smtp)
+        .env("SSL_CERT_FILE", certificate)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let first = BufReader::new(hub.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    let url = first.strip_prefix("listening on ").unwrap().to_owned();
+    let body = json!({"email": "alex@example.org"});
+    let answer = reqwest::Client::new().post(format!("{url}/api/public/waitlist")).json(&body).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let (server, mail) = server.next().await;
+    // Without --public-url the link leads to where the hub serves, whatever its port turned out to be.
+    assert!(mail["mail"].as_str().unwrap().replace("=\r\n", "").contains(&url), "{mail}");
+    hub.kill().unwrap();
+    hub.wait().unwrap();
+    (server, mail)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn starttls_and_smtps_are_spoken() {
+    let folder = TempDir::new().unwrap();
+    let (certificate, key) = certificate(folder.path());
+    let with = ["--certificate", &certificate, "--key", &key, "--user", "hub", "--password", "secret"];
+    for (way, url) in [
+        ("--starttls", "smtp://hub:secret@localhost:PORT?tls=required"),
+        ("--tls", "smtps://hub:secret@localhost:PORT"),
+    ] {
+        let server = MailServer::start(&[&[way], &with[..]].concat());
+        let url = url.replace("PORT", &server.port.to_string());
+        let (_server, mail) = mail_of_a_hub_that_trusts(&certificate, &url, server).await;
+        assert_eq!((&mail["tls"], &mail["user"]), (&json!(true), &json!("hub")), "{way}");
+    }
+}
