@@ -157,8 +157,8 @@ fn documented_types_have_names_of_their_own() {
                 continue;
             }
             let item = lines[at..].iter().find(|line| line.contains("struct ") || line.contains("enum ")).unwrap();
-            let attributes = lines[at..].iter().take_while(|line| line.starts_with('#'));
-            let renamed = attributes.filter_map(|line| line.split_once("(as = ")).next();
+            let mut attributes = lines[at..].iter().take_while(|line| line.starts_with('#'));
+            let renamed = attributes.find_map(|line| line.split_once("(as = "));
             let rest = match renamed {
                 Some((_, rest)) => rest,
                 None => item.split_once("struct ").or_else(|| item.split_once("enum ")).unwrap().1,
