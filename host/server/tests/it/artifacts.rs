@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::support::{Answer, Client, Hub, on_both};
 
+const PIECES: usize = 64;
 const UPLOAD: &str = "/api/manage/artifacts?name=my-plugin&version=1.4.0";
 
 async fn upload(client: &Client, path: &str, bytes: impl Into<Body>) -> Answer {
@@ -19,7 +20,11 @@ async fn upload(client: &Client, path: &str, bytes: impl Into<Body>) -> Answer {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    use std::fmt::Write as _;
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
 }
 
 async fn register(client: &Client, server: &str) {
@@ -308,14 +313,11 @@ on_both! {
     async fn a_large_artifact_streams(hub: Hub) {
         let owner = hub.network().await;
         register(&owner, "lobby-1").await;
-        const PIECES: usize = 64;
         let piece = Bytes::from((0..1024 * 1024).map(|at| (at % 251) as u8).collect::<Vec<u8>>());
         let pieces = futures_util::stream::iter(vec![piece.clone(); PIECES].into_iter().map(Ok::<_, std::io::Error>));
         let made = upload(&owner, UPLOAD, Body::wrap_stream(pieces)).await;
         let artifact = made.expect(201);
-        let mut hash = Sha256::new();
-        (0..PIECES).for_each(|_| hash.update(&piece));
-        let expected: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let expected = sha256(&piece.repeat(PIECES));
         assert_eq!(artifact["sha256"], expected);
         let link = install(&owner, artifact, "lobby-1").await;
         let response = hub.stranger().request(Method::GET, &path(&hub, link.expect(201))).send().await.unwrap();

@@ -28,7 +28,7 @@ async fn mails(hub: &Hub, count: usize) -> Vec<String> {
     let folder = hub.app.settings.data.join("outbox");
     for _ in 0..500 {
         let entries = std::fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap());
-        let whole = entries.filter(|entry| entry.file_name().to_str().unwrap().ends_with(".eml"));
+        let whole = entries.filter(|entry| entry.path().extension().is_some_and(|kind| kind == "eml"));
         let mut mails: Vec<_> = whole
             .map(|entry| {
                 (entry.metadata().unwrap().modified().unwrap(), std::fs::read_to_string(entry.path()).unwrap())

@@ -56,7 +56,7 @@ impl Drop for MailServer {
 async fn hub_with(smtp: String) -> Hub {
     Hub::start_with(Backend::sqlite(), |settings| {
         settings.smtp = Some(smtp);
-        settings.mail_from = "Evening Games <hub@evening.example>".to_owned();
+        "Evening Games <hub@evening.example>".clone_into(&mut settings.mail_from);
         settings.public_url = Some("https://hub.evening.example".to_owned());
     })
     .await
