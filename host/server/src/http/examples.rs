@@ -20,6 +20,7 @@ fn example(name: &str) -> Option<Value> {
         "playerName" | "username" => json!("Notch"),
         "issuerName" | "actorName" => json!("Alex"),
         "reason" => json!("Griefing"),
+        "node" => json!("essentials.fly"),
         "name" => json!("region-first"),
         "version" | "page" | "percent" => json!(1),
         "limit" => json!(50),
@@ -70,9 +71,11 @@ fn example(name: &str) -> Option<Value> {
 
 /// What an object looks like that the document says nothing else of.
 fn any_object(name: &str) -> Option<Value> {
-    (name == "input").then(|| {
-        json!({"player": {"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"},
-            "message": "hello", "serverId": "lobby-1", "serverType": "lobby"})
+    Some(match name {
+        "input" => json!({"player": {"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"},
+            "message": "hello", "serverId": "lobby-1", "serverType": "lobby"}),
+        "doc" | "defaultDoc" => json!({"title": "Welcome", "lines": 3}),
+        _ => return None,
     })
 }
 
