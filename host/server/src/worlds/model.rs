@@ -192,6 +192,7 @@ impl Lease {
 
 /// A world's row.
 #[derive(Clone, Debug, sqlx::FromRow)]
+#[allow(clippy::struct_field_names, reason = "the columns' names")]
 pub(super) struct World {
     pub(super) world_no: i64,
     pub(super) game_id: Identifier,
@@ -204,6 +205,7 @@ pub(super) struct World {
 
 /// A snapshot's row, or that of an upload that may yet become one.
 #[derive(Clone, Debug, sqlx::FromRow)]
+#[allow(clippy::struct_field_names, reason = "the columns' names")]
 pub(super) struct Blob {
     pub(super) blob_key: String,
     pub(super) world_no: i64,

@@ -184,7 +184,7 @@ impl S3 {
         let (mut region, mut scheme, mut style) = ("us-east-1".to_owned(), "https", UrlStyle::Path);
         for (name, value) in url.query_pairs() {
             match (&*name, &*value) {
-                ("region", value) => region = value.to_owned(),
+                ("region", value) => value.clone_into(&mut region),
                 ("tls", "off") => scheme = "http",
                 ("tls", "on") | ("style", "path") => {}
                 ("style", "virtual") => style = UrlStyle::VirtualHost,

@@ -121,9 +121,8 @@ async fn found(
     name: &WorldName,
     now: Millis,
 ) -> Result<Option<Opened>, WorldsError> {
-    let node = match (&lease.node_server_id, lease.state) {
-        (Some(node), State::Ready) => node,
-        _ => return Ok(Some(Opened::Booting { id: lease.id })),
+    let (Some(node), State::Ready) = (&lease.node_server_id, lease.state) else {
+        return Ok(Some(Opened::Booting { id: lease.id }));
     };
     if lease.idle_since.is_some_and(|since| now - since >= EXPECT_AGAIN_AFTER)
         && store::leases::expect_players(&app.db, network, lease.id, now).await?.is_none()

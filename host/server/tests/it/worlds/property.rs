@@ -136,23 +136,20 @@ async fn take(hub: &Hub, client: &Client, model: &mut Model, step: &Step) {
         Step::Open { owner } => {
             let body = json!({"ownerScope": "party", "ownerId": OWNERS[*owner], "gameId": "islands"});
             let opened = client.post("/api/plugin/worlds/open", body).await.expect(200).clone();
-            match model.live(*owner) {
-                Some(known) => {
-                    let known = &model.leases[known];
-                    assert_eq!((&opened["worldInstanceId"], &opened["status"]), (&known.id, &json!(known.state)));
-                }
-                None => {
-                    assert_eq!(opened["status"], "LOADING", "{opened}");
-                    let fence = model.leases.iter().filter(|it| it.owner == *owner).map(|it| it.fence).max();
-                    let waits = model.draining(*owner);
-                    model.leases.push(Known {
-                        id: opened["worldInstanceId"].clone(),
-                        owner: *owner,
-                        fence: fence.unwrap_or(0) + 1,
-                        state: "LOADING",
-                        expires_at: model.now + if waits { 600_000 } else { LEASE },
-                    });
-                }
+            if let Some(known) = model.live(*owner) {
+                let known = &model.leases[known];
+                assert_eq!((&opened["worldInstanceId"], &opened["status"]), (&known.id, &json!(known.state)));
+            } else {
+                assert_eq!(opened["status"], "LOADING", "{opened}");
+                let fence = model.leases.iter().filter(|it| it.owner == *owner).map(|it| it.fence).max();
+                let waits = model.draining(*owner);
+                model.leases.push(Known {
+                    id: opened["worldInstanceId"].clone(),
+                    owner: *owner,
+                    fence: fence.unwrap_or(0) + 1,
+                    state: "LOADING",
+                    expires_at: model.now + if waits { 600_000 } else { LEASE },
+                });
             }
         }
         Step::Release { lease } => {
@@ -181,7 +178,7 @@ async fn take(hub: &Hub, client: &Client, model: &mut Model, step: &Step) {
         }
         Step::Ready { lease, stale, node } => callback(hub, client, model, "ready", *lease, *stale, *node).await,
         Step::Heartbeat { lease, stale, node } => {
-            callback(hub, client, model, "heartbeat", *lease, *stale, *node).await
+            callback(hub, client, model, "heartbeat", *lease, *stale, *node).await;
         }
         Step::Unloaded { lease, stale, node } => callback(hub, client, model, "unloaded", *lease, *stale, *node).await,
     }
