@@ -11,6 +11,7 @@ use crate::values::{Identifier, PlayerId};
 
 /// A player who was seen.
 #[derive(Clone, Debug, sqlx::FromRow)]
+#[allow(clippy::struct_field_names, reason = "as the table names its columns")]
 pub(crate) struct Player {
     pub(super) player_uuid: PlayerId,
     /// None until a name was said.

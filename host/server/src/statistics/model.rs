@@ -70,6 +70,7 @@ pub(super) struct Statistic {
 
 /// The value of a statistic in a period.
 #[derive(Clone, Debug, sqlx::FromRow)]
+#[allow(clippy::struct_field_names, reason = "as the table names its columns")]
 pub(super) struct Value {
     pub(super) name: String,
     #[sqlx(try_from = "String")]
