@@ -37,6 +37,7 @@ impl FromStr for Label {
 }
 
 /// One version of something that can be installed.
+#[allow(clippy::struct_field_names, reason = "the columns' names")]
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct Artifact {
     /// The hub's name for it.

@@ -9,6 +9,7 @@ use crate::artifacts::link::Claims;
 use crate::artifacts::model::{Artifact, Label};
 use crate::artifacts::store;
 use crate::clock::Millis;
+use crate::control::{self, Action};
 use crate::files::{FILE_LIMIT, FileError, Upload};
 use crate::http::error::ApiError;
 use crate::servers;
@@ -163,9 +164,17 @@ async fn sign(app: &App, network: NetworkId, artifact: &Artifact) -> Result<Link
     Ok(Link { token: app.links.sign(app, &claims).await?, expires_at })
 }
 
-/// Puts an INSTALL into the queue of the server's agent, to be fetched before the link ends.
-fn tell_agent(_app: &App, network: NetworkId, server: &Identifier, install: &Install) {
-    tracing::debug!(%network, %server, name = %install.artifact.name, "nobody to tell");
+/// Puts an INSTALL into the queue of the server's agent, to be fetched before the link ends. The agent need not be there
+/// yet: it may be on its way up.
+fn tell_agent(app: &App, network: NetworkId, server: &Identifier, install: &Install) {
+    let Install { url, artifact, expires_at } = install;
+    let action = Action::Install {
+        url: url.clone(),
+        name: artifact.name.to_string(),
+        version: artifact.version.to_string(),
+        sha256: artifact.sha256.clone(),
+    };
+    control::service::tell(app, network, server, action, *expires_at);
 }
 
 /// A file a link leads to.

@@ -19,6 +19,8 @@ use crate::values::{Identifier, NetworkId};
 
 /// How long an agent is there after its last poll ended, in milliseconds.
 const THERE_FOR: Millis = 30_000;
+/// Commands that wait for one agent.
+const MOST_PENDING: usize = 100;
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
 type ServerKey = (NetworkId, Identifier);
@@ -110,16 +112,17 @@ impl Agents {
         Some(Ticket { waiter, left: Left { node, id } })
     }
 
-    /// Leaves a command whose answer nobody waits for; whether the agent is there.
-    pub(super) fn tell(
-        &self,
-        network: NetworkId,
-        server: &Identifier,
-        command: Command,
-        now: Millis,
-        until: Millis,
-    ) -> bool {
-        self.leave(network, server, command, now, until).is_some()
+    /// Leaves a command whose answer nobody waits for. The agent need not be there yet; of too many the oldest goes.
+    pub(super) fn tell(&self, network: NetworkId, server: &Identifier, command: Command, now: Millis, until: Millis) {
+        let node = self.node(network, server);
+        let mut state = node.state.lock();
+        state.drop_late(now);
+        if state.pending.len() >= MOST_PENDING {
+            state.pending.pop_front();
+        }
+        state.pending.push_back(Pending { command, until });
+        drop(state);
+        node.news.notify_waiters();
     }
 
     /// An agent says how a command went. Nobody may be waiting any more.

@@ -180,19 +180,10 @@ pub(super) async fn ask(
 }
 
 /// Leaves something for the server's agent to do if it fetches it before `until`. How it goes, nobody is told.
-pub async fn tell(
-    app: &App,
-    network: NetworkId,
-    server: &Identifier,
-    action: Action,
-    until: Millis,
-) -> Result<(), ControlError> {
+pub(crate) fn tell(app: &App, network: NetworkId, server: &Identifier, action: Action, until: Millis) {
     let now = app.clock.now();
     let command = Command { id: app.ids.uuid(), action, issued_at: now };
-    if app.control.agents.tell(network, server, command, now, until) {
-        return Ok(());
-    }
-    Err(no_node(app, network, server).await?)
+    app.control.agents.tell(network, server, command, now, until);
 }
 
 /// Why a server cannot be reached: an agent that polls makes one known that never registered.

@@ -16,7 +16,7 @@ use crate::files::{FileError, Files};
 use crate::http::error::ApiError;
 
 /// How long a caller may send nothing.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// A request's body of at most `LIMIT` bytes that is still to be read. One that announces more is refused at once.
 #[derive(Debug)]

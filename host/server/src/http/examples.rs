@@ -9,6 +9,7 @@ use utoipa::openapi::schema::{OneOf, SchemaType, Type};
 use utoipa::openapi::{Object, OpenApi, RefOr, Required, Schema};
 
 /// What a field or parameter of this name looks like.
+#[allow(clippy::match_same_arms, reason = "that two look the same does not make them one")]
 fn example(name: &str) -> Option<Value> {
     Some(match name {
         "serverId" | "targetServerId" | "nodeServerId" => json!("bedwars-1"),
@@ -57,10 +58,17 @@ fn example(name: &str) -> Option<Value> {
         "collection" => json!("clans"),
         "field" => json!("score"),
         "group" | "groupId" => json!("lobby"),
+        "gameId" => json!("islands"),
+        "ownerScope" => json!("player"),
+        "worldKey" => json!("default"),
+        "fence" => json!(3),
+        "node" => json!("essentials.fly"),
+        "key" => json!("welcome"),
+        "value" => json!("Welcome!"),
         "locale" => json!("en"),
         "currency" | "currencyName" => json!("coins"),
         "ownerType" => json!("player"),
-        "ownerKey" => json!("069a79f4-44e9-4726-a5be-fca90e38aaf5"),
+        "ownerKey" | "ownerId" => json!("069a79f4-44e9-4726-a5be-fca90e38aaf5"),
         "line" | "command" => json!("say good evening"),
         "firstSeen" | "lastSeen" | "startedAt" | "lastHeartbeat" | "createdAt" | "updatedAt" | "issuedAt"
         | "joinedAt" | "at" | "lastUsedAt" => json!(1_804_680_000_000_i64),
@@ -122,9 +130,15 @@ impl Plain {
                 }
             }
             RefOr::T(Schema::OneOf(OneOf { items, .. })) => {
-                items.iter_mut().for_each(|item| self.complete_fields(item))
+                for item in items {
+                    self.complete_fields(item);
+                }
             }
-            RefOr::T(Schema::AllOf(all)) => all.items.iter_mut().for_each(|item| self.complete_fields(item)),
+            RefOr::T(Schema::AllOf(all)) => {
+                for item in &mut all.items {
+                    self.complete_fields(item);
+                }
+            }
             _ => {}
         }
     }
@@ -166,7 +180,7 @@ impl Plain {
                     }
                 }
             }
-            _ => {}
+            RefOr::T(_) => {}
         }
     }
 }

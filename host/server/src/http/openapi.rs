@@ -89,7 +89,8 @@ fn complete_operation(operation: &mut Operation) {
         if let RefOr::T(response) = response
             && response.description.is_empty()
         {
-            response.description = if status == "201" { "Created" } else { "Done" }.to_owned();
+            let description = if status == "201" { "Created" } else { "Done" };
+            description.clone_into(&mut response.description);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Provisioning: what machines that run game servers fetch to become what they are.
+//! Provisioning: what machines that run game servers fetch to become what they are, and a way to be let in.
 //!
 //! Invariants: the agent's script that is served is the one whose hash is served; a bundle is replaced as a whole, and
-//! whoever is reading the one before reads it to its end; a machine that asks to be let in changes nothing once its server
-//! has registered.
+//! whoever is reading the one before reads it to its end; a machine that asks to be let in changes nothing once its
+//! server has registered.
 //! Tables: `provisioning_bundles`; the bytes are files (see `crate::files`). The servers that are being made belong to
 //! the registry, the room `servers`.
 

@@ -211,7 +211,7 @@ pub(super) enum Listed {
     /// It has registered.
     Registered(Box<Record>),
     /// Its machine is being made.
-    Waiting(ProvisionedServer),
+    Waiting(Box<ProvisionedServer>),
 }
 
 fn record(app: &App, network: NetworkId, mut registered: Registered, provisioned: bool) -> Record {
@@ -274,7 +274,7 @@ async fn read(app: &App, network: NetworkId, ids: &[Identifier]) -> Result<Vec<L
     let mut made: HashMap<_, _> = made.into_iter().map(|row| (row.server_id.clone(), row)).collect();
     let listed = ids.iter().filter_map(|id| match (rows.remove(id), made.remove(id)) {
         (Some(row), made) => Some(Listed::Registered(Box::new(record(app, network, row, made.is_some())))),
-        (None, Some(made)) => Some(Listed::Waiting(made)),
+        (None, Some(made)) => Some(Listed::Waiting(Box::new(made))),
         (None, None) => None,
     });
     Ok(listed.collect())

@@ -67,7 +67,7 @@ async fn send_due(app: &App) -> Result<Option<Millis>, hub_db::Error> {
                 Err(SendError::Database(error)) => return Err(error),
                 // The address stays out of the log.
                 Err(SendError::Mail(error)) => {
-                    tracing::warn!(%error, attempt = due.attempts + 1, "a mail was not sent")
+                    tracing::warn!(%error, attempt = due.attempts + 1, "a mail was not sent");
                 }
             }
         }

@@ -32,6 +32,7 @@ pub(super) async fn join(
 }
 
 /// A mail that is to be sent.
+#[allow(clippy::struct_field_names, reason = "the columns' names")]
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct Due {
     pub(super) email_folded: String,

@@ -47,7 +47,7 @@ impl Throttle {
 fn network_of(remote: IpAddr) -> IpAddr {
     match remote.to_canonical() {
         IpAddr::V6(address) => IpAddr::from((address.to_bits() & !u128::from(u64::MAX)).to_be_bytes()),
-        v4 => v4,
+        v4 @ IpAddr::V4(_) => v4,
     }
 }
 

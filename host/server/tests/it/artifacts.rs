@@ -95,6 +95,34 @@ on_both! {
         assert_eq!((head.status().as_u16(), head.headers()["content-length"].to_str().unwrap()), (200, "1200000"));
     }
 
+    async fn the_servers_agent_is_told_to_install(hub: Hub) {
+        let owner = hub.network().await;
+        register(&owner, "lobby-1").await;
+        let agent = owner.key_with(&["agent"]).await;
+        let commands = async || {
+            let polled = agent.get("/api/plugin/servers/lobby-1/commands?nodeId=n").await;
+            let texts = polled.expect(200)["commands"].as_array().unwrap().clone();
+            texts.iter().map(|text| serde_json::from_str(text.as_str().unwrap()).unwrap()).collect::<Vec<Value>>()
+        };
+        let made = upload(&owner, UPLOAD, "bytes").await;
+        let artifact = made.expect(201);
+        // Before any agent was there.
+        let early = install(&owner, artifact, "lobby-1").await;
+        hub.advance_ms(599_999);
+        let told = commands().await;
+        assert_eq!(told.len(), 1);
+        assert_eq!((&told[0]["action"], &told[0]["url"]), (&json!("INSTALL"), &early.expect(201)["url"]));
+        assert_eq!((&told[0]["name"], &told[0]["version"]), (&json!("my-plugin"), &json!("1.4.0")));
+        assert_eq!(told[0]["sha256"], artifact["sha256"]);
+        let fetched = hub.stranger().get(&path(&hub, &told[0])).await;
+        assert_eq!(fetched.expect(200), "bytes");
+        assert!(commands().await.is_empty());
+        // And no later than the link is good.
+        install(&owner, artifact, "lobby-1").await.expect(201);
+        hub.advance_ms(600_000);
+        assert!(commands().await.is_empty());
+    }
+
     async fn a_version_never_changes(hub: Hub) {
         let owner = hub.network().await;
         let first = upload(&owner, UPLOAD, "bytes").await;

@@ -37,7 +37,7 @@ struct AuthCode {
 struct AuthCodeNoted {
     #[schema(example = "bedwars-9")]
     server_id: Identifier,
-    /// AWAITING_AUTH, or REGISTERED where nothing was noted because the server is in.
+    /// `AWAITING_AUTH`, or REGISTERED where nothing was noted because the server is in.
     phase: Phase,
 }
 

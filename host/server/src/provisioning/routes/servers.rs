@@ -41,7 +41,7 @@ struct ProvisionedServerBody {
     server_vm_type: Option<String>,
     #[schema(example = "203.0.113.7")]
     ipv4: Option<String>,
-    /// Where to let it in; null unless it is AWAITING_AUTH.
+    /// Where to let it in; null unless it is `AWAITING_AUTH`.
     #[schema(example = "https://accounts.example/device")]
     verify_url: Option<String>,
     /// What to enter there.

@@ -84,7 +84,7 @@ impl From<Listed> for ListedServer {
     fn from(listed: Listed) -> Self {
         match listed {
             Listed::Registered(record) => Self::Registered(Box::new((*record).into())),
-            Listed::Waiting(server) => Self::Provisioning(server.into()),
+            Listed::Waiting(server) => Self::Provisioning((*server).into()),
         }
     }
 }
