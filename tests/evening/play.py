@@ -207,10 +207,10 @@ def main():
         target = next(server for server in games if server.id == found.matched_server.server_id)
         outcome = call(connector, transfer_player, body=models.TransferRequest(
             player_uuid=player.id, target_server_id=target.id))
-        assert outcome.success and outcome.transfer_id == found.transfer_id, outcome
+        assert outcome.success and str(outcome.transfer_id) == str(found.transfer_id), (outcome, found)
         command = lobby.stream.next("TRANSFER")
         verify(target.welcome.signing_secret, command)
-        assert (command["transferId"], command["targetServerId"]) == (outcome.transfer_id, target.id)
+        assert (command["transferId"], command["targetServerId"]) == (str(outcome.transfer_id), target.id)
         target.join(player)
         lobby.leave(player)
         record = call(owner, get_transfer, transfer_id=outcome.transfer_id)

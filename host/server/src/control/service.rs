@@ -180,7 +180,7 @@ pub(super) async fn ask(
 }
 
 /// Leaves something for the server's agent to do if it fetches it before `until`. How it goes, nobody is told.
-pub(crate) fn tell(app: &App, network: NetworkId, server: &Identifier, action: Action, until: Millis) {
+pub fn tell(app: &App, network: NetworkId, server: &Identifier, action: Action, until: Millis) {
     let now = app.clock.now();
     let command = Command { id: app.ids.uuid(), action, issued_at: now };
     app.control.agents.tell(network, server, command, now, until);

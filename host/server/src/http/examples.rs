@@ -41,6 +41,7 @@ fn example(name: &str) -> Option<Value> {
         "pluginVersion" => json!("1.4.0"),
         "pluginBuild" => json!(212),
         "pluginCommit" => json!("1a2b3c4"),
+        "requestId" => json!("Zk3vXq0aP1mB7s2T"),
         "keyId" => json!("4fTq0ZkX91ab"),
         "artifactId" => json!("Zk3vXq0aP1mB7s2T"),
         "transferId" => json!("4c9d2f6e-0b0e-4b0e-9b0e-0b0e4b0e9b0e"),
@@ -79,12 +80,12 @@ fn example(name: &str) -> Option<Value> {
 
 /// What an object looks like that the document says nothing else of.
 fn any_object(name: &str) -> Option<Value> {
-    Some(match name {
-        "input" => json!({"player": {"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"},
-            "message": "hello", "serverId": "lobby-1", "serverType": "lobby"}),
-        "doc" | "defaultDoc" => json!({"title": "Welcome", "lines": 3}),
-        _ => return None,
-    })
+    match name {
+        "input" => Some(json!({"player": {"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"},
+            "message": "hello", "serverId": "lobby-1", "serverType": "lobby"})),
+        "doc" | "defaultDoc" => Some(json!({"motd": "good evening"})),
+        _ => None,
+    }
 }
 
 /// Adds what is missing.
