@@ -45,7 +45,6 @@ fn example(name: &str) -> Option<Value> {
         "keyId" => json!("4fTq0ZkX91ab"),
         "artifactId" => json!("Zk3vXq0aP1mB7s2T"),
         "transferId" => json!("4c9d2f6e-0b0e-4b0e-9b0e-0b0e4b0e9b0e"),
-        "requestId" => json!("0b0e2c52-9f5c-4a36-8f0c-2f1f5f3c1f6e"),
         "token" => json!("AAAAAAAAQACAAAAAAAAABwAAAaQ.c2lnbmF0dXJl"),
         "userCode" => json!("WDJB-MJHT"),
         "overlapMs" => json!(60_000),
