@@ -1,4 +1,4 @@
-"""Tests of the agent's parts that need no hub: `python3 -m unittest` in this folder."""
+"""Tests of the agent's parts that need no hub: `cat parts/*.py >hub_agent.py; python3 -m unittest` in this folder."""
 
 import argparse
 import io

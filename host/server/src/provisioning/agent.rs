@@ -15,7 +15,24 @@ use crate::http::caller::Agent;
 use crate::http::endpoints::endpoints;
 use crate::http::extract::Json;
 
-const SCRIPT: &str = include_str!("../../agent/hub_agent.py");
+/// One file for whoever downloads it, several for whoever reads it here.
+const SCRIPT: &str = concat!(
+    include_str!("../../agent/parts/0_head.py"),
+    include_str!("../../agent/parts/1_hub.py"),
+    include_str!("../../agent/parts/2_output.py"),
+    include_str!("../../agent/parts/3_memory.py"),
+    include_str!("../../agent/parts/4_server.py"),
+    include_str!("../../agent/parts/5_container.py"),
+    include_str!("../../agent/parts/6_logins.py"),
+    include_str!("../../agent/parts/7_plugins.py"),
+    include_str!("../../agent/parts/8_agent.py"),
+    include_str!("../../agent/parts/9_main.py"),
+);
+
+/// The node agent, a Python program.
+pub fn script() -> &'static str {
+    SCRIPT
+}
 
 static SHA256: LazyLock<String> = LazyLock::new(|| {
     Sha256::digest(SCRIPT).iter().fold(String::new(), |mut text, byte| {

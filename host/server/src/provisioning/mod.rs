@@ -11,6 +11,7 @@ mod bundles;
 mod routes;
 mod store;
 
+pub use agent::script as agent_script;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;

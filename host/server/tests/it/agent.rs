@@ -1,6 +1,6 @@
 //! The node agent that the hub hands out: the real one, with a real child process, driven through the hub.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -52,8 +52,8 @@ for line in sys.stdin:
 /// How long a test waits before it fails. Real time: nothing waits this long when all is well.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("agent/hub_agent.py")
+fn script() -> &'static [u8] {
+    hub::provisioning::agent_script().as_bytes()
 }
 
 /// An agent that runs, with its server.
@@ -65,7 +65,7 @@ struct Agent {
 
 impl Agent {
     async fn start(hub: &Hub, options: &[&str]) -> Self {
-        Self::start_as(hub, options, &std::fs::read(script()).unwrap()).await
+        Self::start_as(hub, options, script()).await
     }
 
     async fn start_as(hub: &Hub, options: &[&str], script: &[u8]) -> Self {
@@ -284,7 +284,7 @@ async fn a_server_that_runs_out_of_memory_is_shown_to() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_updates_itself_and_its_server_does_not_notice() {
     let hub = Hub::start_in_real_time(Backend::sqlite()).await;
-    let current = std::fs::read(script()).unwrap();
+    let current = script().to_vec();
     let older = [&current[..], b"\n# An older version.\n"].concat();
     let agent = Agent::start_as(&hub, &["--update-interval", "3"], &older).await;
     let pid = game_pid(&agent).await;
@@ -375,7 +375,7 @@ async fn the_script_that_is_served_is_the_one_announced() {
     let served = agent.get("/api/plugin/provisioning/agent-script").await;
     assert!(served.headers["content-type"].to_str().unwrap().starts_with("text/x-python"));
     let text = served.expect(200).as_str().unwrap();
-    assert_eq!(text, std::fs::read_to_string(script()).unwrap());
+    assert_eq!(text.as_bytes(), script());
     let sha256 = Sha256::digest(text).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
     assert_eq!(agent.get("/api/plugin/provisioning/agent-version").await.expect(200), &json!({"sha256": sha256}));
 }
@@ -383,11 +383,13 @@ async fn the_script_that_is_served_is_the_one_announced() {
 /// The script's own tests: what needs no hub.
 #[test]
 fn the_script_passes_its_own_tests() {
-    let folder = script();
-    let folder = folder.parent().unwrap();
+    let folder = TempDir::new().unwrap();
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("agent/test_hub_agent.py");
+    std::fs::copy(tests, folder.path().join("test_hub_agent.py")).unwrap();
+    std::fs::write(folder.path().join("hub_agent.py"), script()).unwrap();
     let tests = Command::new("python3")
         .args(["-B", "-m", "unittest", "-q", "test_hub_agent"])
-        .current_dir(folder)
+        .current_dir(&folder)
         .output()
         .unwrap();
     assert!(tests.status.success(), "{}", String::from_utf8_lossy(&tests.stderr));

@@ -66,7 +66,7 @@ async fn list_messages(
 #[derive(Debug, Deserialize, ToSchema)]
 struct PutMessage {
     /// What it is to say, at most 16,384 characters.
-    #[schema(example = "Hello and welcome!")]
+    #[schema(value_type = String, max_length = 16384, example = "Hello and welcome!")]
     value: MessageText,
 }
 

@@ -1,0 +1,87 @@
+# --- Plugins -----------------------------------------------------------------------------------
+
+
+def plugin_file(name, url):
+    """The file a plugin is kept in: its own name and nothing that leads elsewhere."""
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,120}", name) or ".." in name:
+        raise AgentError(f"{name!r} is no name for a plugin")
+    if os.path.splitext(name)[1].lower() in (".jar", ".zip"):
+        return name
+    ending = os.path.splitext(urllib.parse.urlsplit(url).path)[1].lower()
+    return name + (ending if ending in (".jar", ".zip") else ".jar")
+
+
+def install(folder, command):
+    """Downloads a plugin, checks it, and puts it in its place in one step."""
+    url, sha256 = command.get("url"), command.get("sha256")
+    if not isinstance(url, str) or urllib.parse.urlsplit(url).scheme not in ("http", "https"):
+        raise AgentError("the plugin's URL is neither http nor https")
+    if not isinstance(sha256, str) or not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
+        raise AgentError("the plugin's SHA-256 is none")
+    name = plugin_file(command.get("name"), url)
+    try:
+        os.makedirs(folder, exist_ok=True)
+        handle, partial = tempfile.mkstemp(prefix=".hub-agent-", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                digest = hashlib.sha256()
+                # Without the key: the link is signed, and may lead to another host.
+                with urllib.request.urlopen(url, timeout=60) as answer:
+                    for block in iter(lambda: answer.read(1 << 16), b""):
+                        digest.update(block)
+                        file.write(block)
+                if digest.hexdigest() != sha256.lower():
+                    raise AgentError("what was downloaded has another SHA-256 than it should")
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(partial, 0o644)
+            os.replace(partial, os.path.join(folder, name))
+        except BaseException:
+            os.unlink(partial)
+            raise
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise AgentError(f"the plugin could not be installed: {error}") from error
+    log(f"installed {name} {command.get('version') or ''}")
+    return {"file": name}
+
+
+def unpack(archive, folder, name):
+    """Unpacks a zip or tar into the folder, or copies what is neither."""
+    os.makedirs(folder, exist_ok=True)
+    root = os.path.realpath(folder)
+
+    def inside(path):
+        target = os.path.realpath(os.path.join(root, path))
+        if os.path.commonpath([root, target]) != root:
+            raise AgentError(f"the bundle has a file outside of its folder: {path!r}")
+        return target
+
+    archive.seek(0)
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as bundle:
+            for entry in bundle.infolist():
+                place(inside(entry.filename), entry.is_dir(), lambda entry=entry: bundle.open(entry))
+        return
+    archive.seek(0)
+    try:
+        with tarfile.open(fileobj=archive) as bundle:
+            for entry in bundle:
+                # Links could lead anywhere, and nothing else belongs here.
+                if entry.isfile() or entry.isdir():
+                    place(inside(entry.name), entry.isdir(), lambda entry=entry: bundle.extractfile(entry))
+    except tarfile.ReadError:
+        archive.seek(0)
+        place(inside(name), False, lambda: io.BufferedReader(io.FileIO(os.dup(archive.fileno()))))
+
+
+def place(target, is_folder, opened):
+    if is_folder:
+        os.makedirs(target, exist_ok=True)
+        return
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    partial = f"{target}.hub-agent"
+    with opened() as source, open(partial, "wb") as file:
+        shutil.copyfileobj(source, file)
+    os.replace(partial, target)
+
+
