@@ -43,6 +43,15 @@ BY_MORE_THAN_THE_FORM = {
     ("POST /api/plugin/servers/register", "invalid_request"),
     # The input is that of the point.
     ("POST /api/manage/modules/{name}/{version}/dry-run", "invalid_request"),
+    # The owners of type `player` are keyed by UUID.
+    ("GET /api/plugin/economy/{ownerType}/{ownerKey}/currencies", "invalid_request"),
+    ("GET /api/plugin/economy/{ownerType}/{ownerKey}/statistics", "invalid_request"),
+    ("POST /api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", "invalid_request"),
+    ("POST /api/plugin/economy/{ownerType}/{ownerKey}/statistics/increment", "invalid_request"),
+    # One day, or all of them.
+    ("GET /api/plugin/players/{uuid}/statistics", "invalid_request"),
+    # A value of the field's own type.
+    ("GET /api/plugin/collections/{collection}/by/{field}", "invalid_request"),
     # In the future.
     ("POST /api/manage/keys", "invalid_request"),
 }

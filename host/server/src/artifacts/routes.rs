@@ -73,10 +73,10 @@ impl From<Artifact> for ArtifactBody {
 #[into_params(parameter_in = Query)]
 struct UploadQuery {
     /// What it is called: 1 to 128 of A-Z, a-z, 0-9, `_`, `.`, `-` and `+`, beginning with a letter or digit.
-    #[param(required = true, example = "my-plugin", pattern = "^[A-Za-z0-9][A-Za-z0-9_.+-]{0,127}$")]
+    #[param(required = true, example = "my-plugin", max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
     name: Option<String>,
     /// Its version, of the same characters.
-    #[param(required = true, example = "1.4.0", pattern = "^[A-Za-z0-9][A-Za-z0-9_.+-]{0,127}$")]
+    #[param(required = true, example = "1.4.0", max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
     version: Option<String>,
 }
 

@@ -4,7 +4,7 @@
 //! nothing is written. So plain texts and numbers are put in where they are referred to.
 
 use serde_json::{Value, json};
-use utoipa::openapi::path::{Operation, Parameter};
+use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use utoipa::openapi::schema::{OneOf, SchemaType, Type};
 use utoipa::openapi::{Object, OpenApi, RefOr, Required, Schema};
 
@@ -145,9 +145,11 @@ impl Plain {
 
     fn complete_parameters(&self, operation: &mut Operation) {
         for parameter in operation.parameters.iter_mut().flatten() {
-            if let RefOr::T(Parameter { name, schema: Some(schema), required, .. }) = parameter {
+            if let RefOr::T(Parameter { name, parameter_in, required, schema: Some(schema), .. }) = parameter {
                 self.complete(name, schema);
-                if let (Required::False, RefOr::T(Schema::Object(object))) = (required, schema) {
+                if let (ParameterIn::Query, Required::False, RefOr::T(Schema::Object(object))) =
+                    (parameter_in, required, schema)
+                {
                     allow_blank(object);
                 }
             }

@@ -93,7 +93,12 @@ macro_rules! on_the_wire {
                 ObjectBuilder::new().schema_type(Type::String).max_length(Some(MOST_CHARACTERS)).into()
             }
         }
-        impl ToSchema for $name {}
+        // Servers have a `World` of their own.
+        impl ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                concat!("Permission", stringify!($name)).into()
+            }
+        }
     )+};
 }
 on_the_wire!(Context, World);
