@@ -103,6 +103,69 @@ async fn the_first_key_works(backend: Backend) {
     assert!(hub.child.wait().unwrap().success());
 }
 
+/// Pays one coin under the key; the answer's body, if one came.
+async fn pay(client: &Client, key: &str) -> Option<Value> {
+    let path = "/api/plugin/economy/team/red/currencies/modify";
+    let request = client.request(reqwest::Method::POST, path).header("Idempotency-Key", key);
+    let response = request.json(&json!({"currency": "coins", "amount": 1})).send().await.ok()?;
+    assert_eq!(response.status(), 200);
+    response.json().await.ok()
+}
+
+/// Payments under way while the hub is killed, and sent again to its successor, are made once each.
+async fn a_kill_doubles_and_loses_no_payment(backend: Backend) {
+    const AT_ONCE: usize = 8;
+    const ANSWERS: usize = 25;
+
+    let installation = Installation::new(backend);
+    let key = installation.json(&["network", "create", "evening", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let mut hub = installation.serve();
+    let mut payers = tokio::task::JoinSet::new();
+    let (answered, mut answers) = tokio::sync::mpsc::unbounded_channel();
+    for payer in 0..AT_ONCE {
+        let (client, answered) = (hub.client(&key), answered.clone());
+        payers.spawn(async move {
+            let mut sent = vec![];
+            loop {
+                let key = format!("{payer}-{}", sent.len());
+                let answer = pay(&client, &key).await;
+                let over = answer.is_none();
+                sent.push((key, answer));
+                if over || answered.send(()).is_err() {
+                    return sent;
+                }
+            }
+        });
+    }
+    for _ in 0..AT_ONCE * ANSWERS {
+        answers.recv().await.unwrap();
+    }
+    hub.signal("-KILL");
+    hub.child.wait().unwrap();
+    let sent = payers.join_all().await.concat();
+
+    let hub = installation.serve();
+    let owner = hub.client(&key);
+    for (key, answer) in &sent {
+        let again = pay(&owner, key).await.unwrap();
+        assert!(answer.as_ref().is_none_or(|answer| *answer == again), "{answer:?}, then {again}");
+    }
+    let balances = owner.get("/api/plugin/economy/team/red/currencies").await;
+    assert_eq!(balances.expect(200), &json!([{"currencyName": "coins", "balance": sent.len()}]));
+    let ledger = owner.get("/api/manage/economy/team/red/ledger").await;
+    assert_eq!(ledger.expect(200)["total"], sent.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kill_doubles_and_loses_no_payment_on_sqlite() {
+    a_kill_doubles_and_loses_no_payment(Backend::sqlite()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kill_doubles_and_loses_no_payment_on_postgres() {
+    a_kill_doubles_and_loses_no_payment(Backend::postgres().await).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_key_works_on_sqlite() {
     the_first_key_works(Backend::sqlite()).await;
