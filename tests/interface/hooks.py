@@ -8,6 +8,15 @@ def as_bytes(context, value):
     return {"data": value if isinstance(value, bytes) else str(value).encode()}
 
 
+@schemathesis.hook
+def filter_case(context, case):
+    """Leaves out what is meant to be wrong and is not: in a header a number or null is a text like any other."""
+    meta = case.meta
+    if meta is None or not meta.generation.mode.is_negative:
+        return True
+    return [place.value for place, part in meta.components.items() if part.mode.is_negative] != ["header"]
+
+
 @schemathesis.check
 def what_the_document_allows_is_understood(context, response, case):
     """A request that fits the document is never `invalid_request`.
@@ -18,6 +27,9 @@ def what_the_document_allows_is_understood(context, response, case):
     """
     meta = case.meta
     if meta is None or not meta.generation.mode.is_positive or response.status_code not in (400, 413, 415, 422):
+        return
+    # Fuzzing writes names in all characters there are; which of them a name takes is often said in words alone.
+    if meta.phase.name.value not in ("examples", "coverage"):
         return
     try:
         error = response.json()
@@ -48,10 +60,15 @@ BY_MORE_THAN_THE_FORM = {
     ("GET /api/plugin/economy/{ownerType}/{ownerKey}/statistics", "invalid_request"),
     ("POST /api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", "invalid_request"),
     ("POST /api/plugin/economy/{ownerType}/{ownerKey}/statistics/increment", "invalid_request"),
+    ("GET /api/manage/economy/{ownerType}/{ownerKey}/ledger", "invalid_request"),
     # One day, or all of them.
     ("GET /api/plugin/players/{uuid}/statistics", "invalid_request"),
     # A value of the field's own type.
     ("GET /api/plugin/collections/{collection}/by/{field}", "invalid_request"),
+    # A time after the beginning of all times.
+    ("POST /api/plugin/permissions/users/{uuid}/permissions", "invalid_request"),
+    ("POST /api/plugin/permissions/users/{uuid}/permissions/remove", "invalid_request"),
+    ("PUT /api/plugin/permissions/groups/{groupId}", "invalid_request"),
     # In the future.
     ("POST /api/manage/keys", "invalid_request"),
 }

@@ -195,7 +195,8 @@ fn is_plain(object: &Object) -> bool {
         SchemaType::AnyValue => &[],
     };
     let known = [Type::String, Type::Integer, Type::Number, Type::Null];
-    object.enum_values.is_none() && !types.is_empty() && types.iter().all(|kind| known.contains(kind))
+    let says = |kind: &Type| *kind != Type::Null;
+    object.enum_values.is_none() && types.iter().any(says) && types.iter().all(|kind| known.contains(kind))
 }
 
 fn add(name: &str, object: &mut Object) {
