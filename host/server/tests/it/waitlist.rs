@@ -4,8 +4,6 @@ mod smtp;
 
 use std::time::Duration;
 
-use hub::networks::Scope;
-use hub::networks::service::{KeyWish, OPERATOR_NETWORK, create_key};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -52,12 +50,6 @@ fn link(hub: &Hub, mail: &str) -> String {
     url.trim().strip_prefix(&hub.url()).unwrap_or_else(|| panic!("{url} does not lead to {}", hub.url())).to_owned()
 }
 
-async fn operator(hub: &Hub) -> Client {
-    let wish = KeyWish { name: "o".to_owned(), scopes: [Scope::Operator].into_iter().collect(), expires_at: None };
-    let key = create_key(&hub.app.db, &hub.app.clock, &hub.app.ids, OPERATOR_NETWORK, wish).await.unwrap();
-    hub.with_key(&key.text)
-}
-
 async fn listed(operator: &Client, query: &str) -> Vec<Value> {
     let page = operator.get(&format!("/api/admin/waitlist{query}")).await;
     page.expect(200)["items"].as_array().unwrap().clone()
@@ -69,7 +61,7 @@ on_both! {
         let mail = mails(&hub, 1).await.remove(0);
         assert!(mail.contains("To: Alex@Example.org\r\n") && mail.contains("From: \"Network Hub\" <no-reply@localhost>\r\n")
             && mail.contains("Subject: Please confirm"), "{mail}");
-        let operator = operator(&hub).await;
+        let operator = hub.operator().await;
         let entry = json!({"email": "Alex@Example.org", "source": "a friend", "joinedAt": NOW, "confirmedAt": null});
         assert_eq!(listed(&operator, "").await, [entry]);
 
@@ -139,7 +131,7 @@ on_both! {
         assert_eq!(*join(&hub, "alex@example.org").await.expect(200), first.body);
         join(&hub, "else@example.org").await.expect(200);
         mails(&hub, 5).await;
-        assert_eq!(listed(&operator(&hub).await, "").await.len(), 2);
+        assert_eq!(listed(&hub.operator().await, "").await.len(), 2);
     }
 
     async fn a_remote_address_joins_only_so_often(hub: Hub) {
@@ -172,7 +164,7 @@ on_both! {
     async fn the_operator_takes_somebody_off(hub: Hub) {
         join(&hub, "alex@example.org").await.expect(200);
         let path = link(&hub, &mails(&hub, 1).await[0]);
-        let operator = operator(&hub).await;
+        let operator = hub.operator().await;
         operator.delete("/api/admin/waitlist/Alex%40example.org").await.expect(204);
         operator.delete("/api/admin/waitlist/Alex%40example.org").await.expect_error(404, "unknown_address");
         hub.stranger().get(&path).await.expect_error(400, "unknown_token");

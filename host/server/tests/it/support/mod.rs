@@ -12,7 +12,8 @@ use hub::clock::{Clock, ManualClock};
 use hub::config::Settings;
 use hub::http::{Server, bind};
 use hub::ids::Ids;
-use hub::networks::service;
+use hub::networks::Scope;
+use hub::networks::service::{self, KeyWish, OPERATOR_NETWORK, create_key};
 use tokio::task::JoinHandle;
 
 pub use client::{Answer, Client};
@@ -115,6 +116,14 @@ impl Hub {
         let name = format!("net-{}", self.app.ids.token(8));
         let (id, key) = service::create_network(&self.app.db, &self.app.clock, &self.app.ids, &name).await.unwrap();
         self.with_key(&key.text).for_network(id)
+    }
+
+    /// A caller with a key of the operator's.
+    #[allow(dead_code)]
+    pub async fn operator(&self) -> Client {
+        let wish = KeyWish { name: "o".to_owned(), scopes: [Scope::Operator].into_iter().collect(), expires_at: None };
+        let key = create_key(&self.app.db, &self.app.clock, &self.app.ids, OPERATOR_NETWORK, wish).await.unwrap();
+        self.with_key(&key.text)
     }
 
     /// A caller with this key.
