@@ -57,6 +57,8 @@ on_both! {
             client.get(&path("guilds/a")).await, client.put(&path("guilds/a"), json!(1)).await,
             client.delete(&path("guilds/a")).await, client.get(&path("guilds/top/level")).await,
             client.post(&path("guilds/mget"), json!({"ids": []})).await,
+            client.get(&path("guilds/by/level?value=1")).await, client.get(&path("guilds/page/level")).await,
+            client.get(&path("guilds/range/level?min=1")).await,
         ] {
             answer.expect_error(404, "unknown_collection");
         }

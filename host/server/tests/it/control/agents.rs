@@ -157,6 +157,13 @@ on_both! {
         hub.advance_ms(10_000);
         call.await.unwrap().expect_error(503, "no_answer");
         assert!(poll(&client, "lobby-1", "").await.is_empty());
+        for action in ["start", "restart", "console"] {
+            let call = begin(&client, &format!("lobby-1/{action}"), json!({"line": "list"}));
+            until_waiting(&hub, 1).await;
+            hub.advance_ms(10_000);
+            call.await.unwrap().expect_error(503, "no_answer");
+        }
+        assert!(poll(&client, "lobby-1", "").await.is_empty());
         // Fetched in time, answered too late.
         let call = begin(&client, "lobby-1/stop", json!({}));
         until_waiting(&hub, 1).await;
