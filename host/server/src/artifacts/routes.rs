@@ -19,7 +19,7 @@ use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::hub_url::HubUrl;
-use crate::http::page::{Limit, Page, PageNumber};
+use crate::http::page::{Page, PageQuery};
 use crate::values::Identifier;
 
 /// The owner's routes.
@@ -110,26 +110,15 @@ async fn upload(
     Ok((status, Json(artifact.into())))
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct ListQuery {
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    page: PageNumber,
-}
-
 /// List the network's artifacts
 ///
 /// The newest first.
 #[utoipa::path(get, path = "/api/manage/artifacts", operation_id = "list_artifacts", tag = "Artifacts",
-    security(("apiKey" = ["network:manage"])), params(ListQuery), responses((status = 200, body = Page<ArtifactBody>)))]
+    security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<ArtifactBody>)))]
 async fn list(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<ArtifactBody>>, ApiError> {
     let offset = query.page.offset(query.limit);
     let (rows, total) = service::list(&app, caller.network, query.limit.0, offset).await?;

@@ -6,7 +6,7 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// One page of a list.
 #[derive(Debug, Serialize, ToSchema)]
@@ -44,6 +44,20 @@ impl Default for TopLimit {
 /// `page`: which page is wanted, counted from 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageNumber(pub i64);
+
+/// The query of a list that takes nothing else.
+#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// How many rows are wanted: 50 when absent, 200 at most.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub limit: Limit,
+    /// Which page is wanted, counted from 0.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    pub page: PageNumber,
+}
 
 impl PageNumber {
     /// How many rows lie before this page.

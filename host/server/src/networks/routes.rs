@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
@@ -12,7 +12,7 @@ use crate::http::caller::NetworkManage;
 use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::{Limit, Page, PageNumber};
+use crate::http::page::{Page, PageQuery};
 use crate::networks::model::{KeyId, KeyRow, Scope, Scopes};
 use crate::networks::service::{self, KeyWish, MintedKey};
 use crate::values::Identifier;
@@ -73,27 +73,16 @@ impl From<MintedKey> for NewKey {
     }
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct ListQuery {
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    page: PageNumber,
-}
-
 /// List the network's keys
 ///
 /// Live keys only, oldest first: a revoked key is gone from the list.
 #[utoipa::path(get, path = "/api/manage/keys", operation_id = "list_keys", tag = "Keys",
     security(("apiKey" = ["network:manage"])),
-    params(ListQuery), responses((status = 200, body = Page<Key>)))]
+    params(PageQuery), responses((status = 200, body = Page<Key>)))]
 async fn list(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<Key>>, ApiError> {
     let offset = query.page.offset(query.limit);
     let (rows, total) = service::list_keys(&app, caller.network, query.limit.0, offset).await?;

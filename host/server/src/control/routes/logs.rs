@@ -19,7 +19,7 @@ use crate::http::caller::{Caller, ServersRead};
 use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::{Limit, Page, PageNumber, bounded};
+use crate::http::page::{Page, PageQuery, bounded};
 use crate::networks::Scope;
 use crate::values::Identifier;
 
@@ -74,17 +74,6 @@ async fn logs(
     Ok(Json(Output { server_id, content }))
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct RecentQuery {
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    page: PageNumber,
-}
-
 /// Read the server's log
 ///
 /// What its node agent shipped, the newest line first; the hub keeps 5,000. Asked for `text/event-stream` it answers the
@@ -92,13 +81,13 @@ struct RecentQuery {
 /// comes; with `Last-Event-ID` it goes on behind that line. The stream ends when the key is withdrawn.
 #[utoipa::path(get, path = "/api/manage/servers/{serverId}/logs/recent", tag = "Manage: servers",
     security(("apiKey" = ["servers:read"])), operation_id = "recent_server_logs",
-    params(("serverId" = Identifier, Path, example = "bedwars-1"), RecentQuery),
+    params(("serverId" = Identifier, Path, example = "bedwars-1"), PageQuery),
     responses((status = 200, body = Page<LogLine>), (status = 404, body = ErrorBody, description = "No such server")))]
 async fn recent_logs(
     ServersRead(caller): ServersRead,
     State(app): State<App>,
     Path(server): Path<Identifier>,
-    Query(query): Query<RecentQuery>,
+    Query(query): Query<PageQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let text = |name| headers.get(name).and_then(|value: &header::HeaderValue| value.to_str().ok());

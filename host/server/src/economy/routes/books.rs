@@ -14,7 +14,7 @@ use crate::http::caller::NetworkManage;
 use crate::http::endpoints::endpoints;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::{Limit, Page, PageNumber};
+use crate::http::page::{Limit, Page, PageNumber, PageQuery};
 use crate::owner::Owner;
 use crate::values::{Identifier, blank_as_absent};
 
@@ -41,17 +41,6 @@ impl From<Currency> for CurrencyDefinition {
         let Bounds { minimum, maximum, starting_balance } = currency.bounds;
         Self { currency_name: currency.name, minimum, maximum, starting_balance }
     }
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct PageQuery {
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    page: PageNumber,
 }
 
 /// List the currencies

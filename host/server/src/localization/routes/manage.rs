@@ -11,7 +11,7 @@ use crate::http::caller::NetworkManage;
 use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::{Limit, Page, PageNumber};
+use crate::http::page::{Limit, Page, PageNumber, PageQuery};
 use crate::localization::model::{Locale, LocaleCode, Message, MessageKey, MessageText, Namespace};
 use crate::localization::service::{self, LocaleWish, MessageFilter};
 use crate::values::{Text, blank_as_absent, not_blank};
@@ -106,26 +106,15 @@ async fn delete_message(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct LocalesQuery {
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    page: PageNumber,
-}
-
 /// List the locales for their owner
 ///
 /// The default first, then by name.
 #[utoipa::path(get, path = "/api/manage/localization/locales", tag = "Localization",
-    security(("apiKey" = ["network:manage"])), params(LocalesQuery), responses((status = 200, body = Page<Locale>)))]
+    security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<Locale>)))]
 async fn list_managed_locales(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
-    Query(query): Query<LocalesQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<Locale>>, ApiError> {
     Ok(Json(Page::cut(service::locales(&app, caller.network).await?, query.page, query.limit)))
 }

@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
@@ -14,7 +14,7 @@ use crate::http::caller::{Agent, NetworkManage};
 use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::{Limit, Page, PageNumber};
+use crate::http::page::{Page, PageQuery};
 use crate::provisioning::bundles;
 use crate::provisioning::store::Bundle;
 use crate::values::Identifier;
@@ -68,26 +68,15 @@ async fn put(
     Ok(Json(bundles::put(&app, caller.network, server_type, upload).await?.into()))
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct ListQuery {
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    page: PageNumber,
-}
-
 /// List the bundles
 ///
 /// By server type.
 #[utoipa::path(get, path = "/api/manage/provisioning/bundles", operation_id = "list_bundles", tag = "Provisioning",
-    security(("apiKey" = ["network:manage"])), params(ListQuery), responses((status = 200, body = Page<BundleBody>)))]
+    security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<BundleBody>)))]
 async fn list(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<BundleBody>>, ApiError> {
     let offset = query.page.offset(query.limit);
     let (rows, total) = bundles::list(&app, caller.network, query.limit.0, offset).await?;

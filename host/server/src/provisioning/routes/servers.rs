@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
@@ -15,7 +15,7 @@ use crate::http::caller::NetworkManage;
 use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::{Limit, Page, PageNumber};
+use crate::http::page::{Page, PageQuery};
 use crate::servers::provisioned::{self, DesiredState, Phase, ProvisionedServer, Wish};
 use crate::values::{Identifier, Text, blank_as_absent};
 
@@ -72,27 +72,16 @@ impl From<ProvisionedServer> for ProvisionedServerBody {
     }
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct ListQuery {
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    page: PageNumber,
-}
-
 /// List the provisioned servers
 ///
 /// By id, with the address and code of each that waits to be let in. Those that have registered stay here as REGISTERED.
 #[utoipa::path(get, path = "/api/manage/provisioning/servers", operation_id = "list_provisioned_servers",
-    tag = "Provisioning", security(("apiKey" = ["network:manage"])), params(ListQuery),
+    tag = "Provisioning", security(("apiKey" = ["network:manage"])), params(PageQuery),
     responses((status = 200, body = Page<ProvisionedServerBody>)))]
 async fn list(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<ProvisionedServerBody>>, ApiError> {
     let offset = query.page.offset(query.limit);
     let (rows, total) = provisioned::list(&app, caller.network, query.limit.0, offset).await?;
