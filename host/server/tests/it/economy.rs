@@ -124,7 +124,7 @@ on_both! {
         let coins = ledger(&client, &owner, "currency=coins&limit=1&page=1").await;
         assert_eq!((&coins["items"][0]["at"], &coins["total"]), (&json!(NOW), &json!(2)));
         assert_eq!(ledger(&client, &owner, "currency=none").await["total"], 0);
-        assert_eq!(ledger(&client, "farm/1", "").await["total"], 0);
+        assert_eq!(ledger(&client, "guild/1", "").await["total"], 0);
     }
 
     async fn amounts_are_exact(hub: Hub) {
@@ -135,28 +135,28 @@ on_both! {
             ("0.0001", "900000000000000"), ("0.0001", "900000000000000"), ("900000000000000", "900000000000000"),
             ("-9e14", "0"), ("-900000000000000", "0"), ("0.00010000", "0.0001"), ("0", "0.0001"), ("-0.0", "0.0001"),
         ] {
-            assert_eq!(balance_after(&client, "farm/1", "coins", amount).await, balance, "{amount}");
+            assert_eq!(balance_after(&client, "guild/1", "coins", amount).await, balance, "{amount}");
         }
         for (amount, hint) in [
             ("0.00001", "4 digits"), ("1e-5", "4 digits"), ("900000000000000.0001", "900 trillion"),
             ("1e300", "900 trillion"), ("1e400", "900 trillion"), ("\"5\"", "must be a number"),
             ("null", "must be a number"), ("true", "must be a number"), ("[1]", "must be a number"), ("NaN", "body"),
         ] {
-            let answer = modify(&client, "farm/1", "coins", amount).await;
+            let answer = modify(&client, "guild/1", "coins", amount).await;
             answer.expect_error(400, "invalid_request");
             let error = answer.body["error"].as_str().unwrap();
             assert!(error.contains(hint) || error.contains("amount"), "{amount}: {error}");
         }
-        let without = client.post("/api/plugin/economy/farm/1/currencies/modify", json!({"currency": "coins"})).await;
+        let without = client.post("/api/plugin/economy/guild/1/currencies/modify", json!({"currency": "coins"})).await;
         without.expect_error(400, "invalid_request");
         for currency in ["", " ", &"x".repeat(256)] {
-            modify(&client, "farm/1", currency, "1").await.expect_error(400, "invalid_request");
+            modify(&client, "guild/1", currency, "1").await.expect_error(400, "invalid_request");
         }
         modify(&client, "player/Steve", "coins", "1").await.expect_error(400, "invalid_request");
         client.get("/api/plugin/economy/player/Steve/currencies").await.expect_error(400, "invalid_request");
         client.get("/api/manage/economy/player/Steve/ledger").await.expect_error(400, "invalid_request");
         let reason = json!({"currency": "coins", "amount": 1, "reason": "x".repeat(1025)});
-        client.post("/api/plugin/economy/farm/1/currencies/modify", reason).await.expect_error(400, "invalid_request");
+        client.post("/api/plugin/economy/guild/1/currencies/modify", reason).await.expect_error(400, "invalid_request");
     }
 
     async fn bounds_cut_what_is_asked(hub: Hub) {
@@ -164,29 +164,29 @@ on_both! {
         let bounds = json!({"minimum": -10, "maximum": 100.5, "startingBalance": 5});
         let defined = json!({"currencyName": "coins", "minimum": -10, "maximum": 100.5, "startingBalance": 5});
         assert_eq!(define(&client, "coins", bounds).await, defined);
-        assert_eq!(balance_after(&client, "farm/1", "coins", "1").await, "6");
-        assert_eq!(balance_after(&client, "farm/1", "coins", "900000000000000").await, "100.5");
-        assert_eq!(balance_after(&client, "farm/1", "coins", "-900000000000000").await, "-10");
-        let applied: Vec<_> = ledger(&client, "farm/1", "").await["items"].as_array().unwrap().iter()
+        assert_eq!(balance_after(&client, "guild/1", "coins", "1").await, "6");
+        assert_eq!(balance_after(&client, "guild/1", "coins", "900000000000000").await, "100.5");
+        assert_eq!(balance_after(&client, "guild/1", "coins", "-900000000000000").await, "-10");
+        let applied: Vec<_> = ledger(&client, "guild/1", "").await["items"].as_array().unwrap().iter()
             .map(|entry| entry["applied"].clone()).collect();
         assert_eq!(applied, [json!(-110.5), json!(94.5), json!(1)]);
 
         // No bounds at all.
         let free = define(&client, "debt", json!({"minimum": null})).await;
         assert_eq!(free, json!({"currencyName": "debt", "minimum": null, "maximum": null, "startingBalance": null}));
-        assert_eq!(balance_after(&client, "farm/1", "debt", "-900000000000000").await, "-900000000000000");
-        assert_eq!(balance_after(&client, "farm/1", "debt", "-1").await, "-900000000000000");
+        assert_eq!(balance_after(&client, "guild/1", "debt", "-900000000000000").await, "-900000000000000");
+        assert_eq!(balance_after(&client, "guild/1", "debt", "-1").await, "-900000000000000");
         // A balance outside new bounds stays until it is changed, which brings it inside.
         define(&client, "debt", json!({"minimum": 899_999_999_999_999_i64})).await;
-        assert_eq!(balances(&client, "farm/1").await[1]["balance"], -900_000_000_000_000_i64);
-        assert_eq!(balance_after(&client, "farm/1", "debt", "0").await, "899999999999999");
-        assert_eq!(ledger(&client, "farm/1", "currency=debt&limit=1").await["items"][0]["applied"],
+        assert_eq!(balances(&client, "guild/1").await[1]["balance"], -900_000_000_000_000_i64);
+        assert_eq!(balance_after(&client, "guild/1", "debt", "0").await, "899999999999999");
+        assert_eq!(ledger(&client, "guild/1", "currency=debt&limit=1").await["items"][0]["applied"],
             1_799_999_999_999_999_i64);
         // Where nothing is said a balance begins as near to nothing as the bounds allow.
         define(&client, "above", json!({"minimum": 7})).await;
         define(&client, "below", json!({"maximum": -7})).await;
-        assert_eq!(balance_after(&client, "farm/2", "above", "1").await, "8");
-        assert_eq!(balance_after(&client, "farm/2", "below", "-1").await, "-8");
+        assert_eq!(balance_after(&client, "guild/2", "above", "1").await, "8");
+        assert_eq!(balance_after(&client, "guild/2", "below", "-1").await, "-8");
 
         for (wrong, hint) in [
             (json!({"minimum": 2, "maximum": 1}), "`maximum`"),
@@ -207,7 +207,7 @@ on_both! {
         let client = hub.network().await;
         define(&client, "coins", json!({"minimum": 0, "startingBalance": 100})).await;
         define(&client, "a%20b", json!({})).await;
-        modify(&client, "farm/1", "used", "1").await.expect(200);
+        modify(&client, "guild/1", "used", "1").await.expect(200);
         assert_eq!(client.get("/api/manage/economy/currencies").await.expect(200), &json!({
             "items": [
                 {"currencyName": "a b", "minimum": null, "maximum": null, "startingBalance": null},
@@ -219,35 +219,35 @@ on_both! {
         let page = client.get("/api/manage/economy/currencies?limit=1&page=1").await.expect(200).clone();
         assert_eq!((&page["items"][0]["currencyName"], &page["total"]), (&json!("coins"), &json!(3)));
         // What everybody begins with is shown to who never touched it, and ranked to nobody.
-        assert_eq!(balances(&client, "farm/1").await, json!([
+        assert_eq!(balances(&client, "guild/1").await, json!([
             {"currencyName": "coins", "balance": 100}, {"currencyName": "used", "balance": 1},
         ]));
-        assert_eq!(top(&client, "currency=coins&ownerType=farm").await, [""; 0]);
-        assert_eq!(balance_after(&client, "farm/1", "coins", "-1").await, "99");
-        assert_eq!(balances(&client, "farm/1").await[0]["balance"], 99);
-        assert_eq!(top(&client, "currency=coins&ownerType=farm").await, ["1 1 99"]);
+        assert_eq!(top(&client, "currency=coins&ownerType=guild").await, [""; 0]);
+        assert_eq!(balance_after(&client, "guild/1", "coins", "-1").await, "99");
+        assert_eq!(balances(&client, "guild/1").await[0]["balance"], 99);
+        assert_eq!(top(&client, "currency=coins&ownerType=guild").await, ["1 1 99"]);
         // Another network has its own.
         let other = hub.network().await;
         assert_eq!(other.get("/api/manage/economy/currencies").await.expect(200)["total"], 0);
-        assert_eq!(balances(&other, "farm/1").await, json!([]));
-        assert_eq!(ledger(&other, "farm/1", "").await["total"], 0);
-        assert_eq!(top(&other, "currency=coins&ownerType=farm").await, [""; 0]);
-        assert_eq!(balance_after(&other, "farm/1", "coins", "1").await, "1");
+        assert_eq!(balances(&other, "guild/1").await, json!([]));
+        assert_eq!(ledger(&other, "guild/1", "").await["total"], 0);
+        assert_eq!(top(&other, "currency=coins&ownerType=guild").await, [""; 0]);
+        assert_eq!(balance_after(&other, "guild/1", "coins", "1").await, "1");
     }
 
     async fn who_was_there_first_ranks_first(hub: Hub) {
         let client = hub.network().await;
         for (owner, amount) in [("c", "5"), ("a", "7"), ("b", "5"), ("d", "-0"), ("a", "-2"), ("e", "6.5")] {
-            modify(&client, &format!("farm/{owner}"), "coins", amount).await.expect(200);
+            modify(&client, &format!("guild/{owner}"), "coins", amount).await.expect(200);
         }
-        assert_eq!(top(&client, "currency=coins&ownerType=farm").await,
+        assert_eq!(top(&client, "currency=coins&ownerType=guild").await,
             ["1 e 6.5", "2 c 5", "3 b 5", "4 a 5", "5 d 0"]);
         // A change that changes nothing loses no place; one there and back does.
-        modify(&client, "farm/c", "coins", "0").await.expect(200);
-        assert_eq!(top(&client, "currency=coins&ownerType=farm&limit=3").await, ["1 e 6.5", "2 c 5", "3 b 5"]);
-        modify(&client, "farm/c", "coins", "1").await.expect(200);
-        modify(&client, "farm/c", "coins", "-1").await.expect(200);
-        assert_eq!(top(&client, "currency=coins&ownerType=farm&limit=4").await,
+        modify(&client, "guild/c", "coins", "0").await.expect(200);
+        assert_eq!(top(&client, "currency=coins&ownerType=guild&limit=3").await, ["1 e 6.5", "2 c 5", "3 b 5"]);
+        modify(&client, "guild/c", "coins", "1").await.expect(200);
+        modify(&client, "guild/c", "coins", "-1").await.expect(200);
+        assert_eq!(top(&client, "currency=coins&ownerType=guild&limit=4").await,
             ["1 e 6.5", "2 b 5", "3 a 5", "4 c 5"]);
 
         for player in 1..=12 {
@@ -270,15 +270,15 @@ on_both! {
         // Also the first of all, which makes the currency and begins the balance.
         let changes = (0..40).map(|at| {
             let client = client.clone();
-            tokio::spawn(async move { modify(&client, "farm/1", "coins", if at % 4 == 0 { "-0.5" } else { "1" }).await })
+            tokio::spawn(async move { modify(&client, "guild/1", "coins", if at % 4 == 0 { "-0.5" } else { "1" }).await })
         });
         for change in changes.collect::<Vec<_>>() {
             change.await.unwrap().expect(200);
         }
-        let booked = ledger(&client, "farm/1", "limit=200").await;
+        let booked = ledger(&client, "guild/1", "limit=200").await;
         assert_eq!(booked["total"], 40);
         let sum: Decimal = booked["items"].as_array().unwrap().iter().map(|it| decimal(&it["applied"])).sum();
-        assert_eq!(decimal(&balances(&client, "farm/1").await[0]["balance"]), sum);
+        assert_eq!(decimal(&balances(&client, "guild/1").await[0]["balance"]), sum);
         // Nobody is refused a coin that is there: of takes at once only those are cut that find nothing.
         assert!(sum >= Decimal::from(25) && sum <= Decimal::from(30), "{sum}");
     }
@@ -287,11 +287,11 @@ on_both! {
         let client = hub.network().await;
         for _ in 0..3 {
             let body = json!({"currency": "coins", "amount": 5});
-            let request = client.request(Method::POST, "/api/plugin/economy/farm/1/currencies/modify");
+            let request = client.request(Method::POST, "/api/plugin/economy/guild/1/currencies/modify");
             let changed = client.send(request.header("Idempotency-Key", "sale-1").json(&body)).await;
             assert_eq!(changed.expect(200), &json!({"currencyName": "coins", "balance": 5}));
         }
-        assert_eq!(ledger(&client, "farm/1", "").await["total"], 1);
+        assert_eq!(ledger(&client, "guild/1", "").await["total"], 1);
     }
 
     async fn the_books_always_add_up(hub: Hub) {
@@ -319,13 +319,13 @@ on_both! {
             let most = exact_of(maximum.unwrap_or(9_000_000_000_000_000_000));
             let changes = amounts.iter().map(|amount| {
                 let (client, currency, amount) = (client.clone(), currency.clone(), exact_of(*amount).to_string());
-                tokio::spawn(async move { balance_after(&client, "farm/1", &currency, &amount).await })
+                tokio::spawn(async move { balance_after(&client, "guild/1", &currency, &amount).await })
             });
             for change in changes.collect::<Vec<_>>() {
                 let balance: Decimal = change.await.unwrap().parse().unwrap();
                 assert!(least <= balance && balance <= most, "{balance} is not from {least} to {most}");
             }
-            let path = format!("/api/manage/economy/farm/1/ledger?currency={currency}&limit=200");
+            let path = format!("/api/manage/economy/guild/1/ledger?currency={currency}&limit=200");
             let booked: ExactLedger = exact(&client, &path).await;
             assert_eq!((booked.items.len(), booked.total), (amounts.len(), amounts.len()));
             let mut balance = Decimal::ZERO.clamp(least, most);
@@ -335,7 +335,7 @@ on_both! {
                 assert_eq!(entry.applied.decimal(), expected - balance);
                 balance = expected;
             }
-            let now: Vec<ExactBalance> = exact(&client, "/api/plugin/economy/farm/1/currencies").await;
+            let now: Vec<ExactBalance> = exact(&client, "/api/plugin/economy/guild/1/currencies").await;
             let now = now.iter().find(|it| it.currency_name == currency).unwrap();
             assert_eq!(now.balance.decimal(), balance);
         }

@@ -76,45 +76,45 @@ on_both! {
     async fn periods_begin_by_the_clock_alone(hub: Hub) {
         let client = hub.network().await;
         // Wednesday 2027-03-10 12:00.
-        add(&client, "farm/1", "crops", json!(1)).await;
+        add(&client, "guild/1", "crops", json!(1)).await;
         hub.advance_ms(DAY / 2 - 1);
-        assert_eq!(add(&client, "farm/1", "crops", json!(1)).await["newValues"]["DAILY"], 2);
+        assert_eq!(add(&client, "guild/1", "crops", json!(1)).await["newValues"]["DAILY"], 2);
         hub.advance_ms(1);
-        assert_eq!(values(&client, "farm/1", "").await, [
+        assert_eq!(values(&client, "guild/1", "").await, [
             "crops WEEKLY 2027-03-08 2", "crops MONTHLY 2027-03-01 2", "crops LIFETIME 1970-01-01 2",
         ]);
-        let new = add(&client, "farm/1", "crops", json!(5)).await["newValues"].clone();
+        let new = add(&client, "guild/1", "crops", json!(5)).await["newValues"].clone();
         assert_eq!(new, json!({"DAILY": 5, "WEEKLY": 7, "MONTHLY": 7, "LIFETIME": 7}));
         // Monday, then April.
         hub.advance_ms(4 * DAY);
-        assert_eq!(add(&client, "farm/1", "crops", json!(1)).await["newValues"],
+        assert_eq!(add(&client, "guild/1", "crops", json!(1)).await["newValues"],
             json!({"DAILY": 1, "WEEKLY": 1, "MONTHLY": 8, "LIFETIME": 8}));
         hub.advance_ms(17 * DAY);
-        assert_eq!(add(&client, "farm/1", "crops", json!(1)).await["newValues"],
+        assert_eq!(add(&client, "guild/1", "crops", json!(1)).await["newValues"],
             json!({"DAILY": 1, "WEEKLY": 1, "MONTHLY": 1, "LIFETIME": 9}));
 
         // What was stays readable, by any of its days.
-        assert_eq!(values(&client, "farm/1", "").await, [
+        assert_eq!(values(&client, "guild/1", "").await, [
             "crops DAILY 2027-04-01 1", "crops WEEKLY 2027-03-29 1", "crops MONTHLY 2027-04-01 1",
             "crops LIFETIME 1970-01-01 9",
         ]);
-        assert_eq!(values(&client, "farm/1", "periodStart=2027-03-11").await, [
+        assert_eq!(values(&client, "guild/1", "periodStart=2027-03-11").await, [
             "crops DAILY 2027-03-11 5", "crops WEEKLY 2027-03-08 7", "crops MONTHLY 2027-03-01 8",
             "crops LIFETIME 1970-01-01 9",
         ]);
-        assert_eq!(values(&client, "farm/1", "periodStart=2027-03-12").await[0], "crops WEEKLY 2027-03-08 7");
-        assert_eq!(values(&client, "farm/1", "history=true").await, [
+        assert_eq!(values(&client, "guild/1", "periodStart=2027-03-12").await[0], "crops WEEKLY 2027-03-08 7");
+        assert_eq!(values(&client, "guild/1", "history=true").await, [
             "crops DAILY 2027-04-01 1", "crops MONTHLY 2027-04-01 1", "crops WEEKLY 2027-03-29 1",
             "crops DAILY 2027-03-15 1", "crops WEEKLY 2027-03-15 1", "crops DAILY 2027-03-11 5",
             "crops DAILY 2027-03-10 2", "crops WEEKLY 2027-03-08 7", "crops MONTHLY 2027-03-01 8",
             "crops LIFETIME 1970-01-01 9",
         ]);
-        assert_eq!(top(&client, "name=crops&ownerType=farm&period=WEEKLY").await, ["1 1 1"]);
-        assert_eq!(top(&client, "name=crops&ownerType=farm&period=weekly&periodStart=2027-03-14").await, ["1 1 7"]);
-        assert_eq!(top(&client, "name=crops&ownerType=farm&period=MONTHLY&periodStart=2027-03-31").await, ["1 1 8"]);
-        assert_eq!(top(&client, "name=crops&ownerType=farm&period=DAILY&periodStart=2030-01-01").await, [""; 0]);
+        assert_eq!(top(&client, "name=crops&ownerType=guild&period=WEEKLY").await, ["1 1 1"]);
+        assert_eq!(top(&client, "name=crops&ownerType=guild&period=weekly&periodStart=2027-03-14").await, ["1 1 7"]);
+        assert_eq!(top(&client, "name=crops&ownerType=guild&period=MONTHLY&periodStart=2027-03-31").await, ["1 1 8"]);
+        assert_eq!(top(&client, "name=crops&ownerType=guild&period=DAILY&periodStart=2030-01-01").await, [""; 0]);
         for wrong in ["periodStart=yesterday", "periodStart=2027-02-29", "periodStart=2027-03-01&history=true", "history=2"] {
-            let path = format!("/api/plugin/economy/farm/1/statistics?{wrong}");
+            let path = format!("/api/plugin/economy/guild/1/statistics?{wrong}");
             client.get(&path).await.expect_error(400, "invalid_request");
         }
     }
@@ -122,14 +122,14 @@ on_both! {
     async fn who_was_there_first_ranks_first(hub: Hub) {
         let client = hub.network().await;
         for (owner, amount) in [("c", 5.0), ("a", 7.0), ("b", 5.0), ("d", -1.5), ("a", -2.0), ("e", 6.25), ("c", 0.0)] {
-            add(&client, &format!("farm/{owner}"), "crops", json!(amount)).await;
+            add(&client, &format!("guild/{owner}"), "crops", json!(amount)).await;
         }
         let places = ["1 e 6.25", "2 c 5", "3 b 5", "4 a 5", "5 d -1.5"];
         for period in ["", "&period=DAILY", "&period=WEEKLY", "&period=MONTHLY", "&period=LIFETIME"] {
-            assert_eq!(top(&client, &format!("name=crops&ownerType=farm{period}")).await, places, "{period}");
+            assert_eq!(top(&client, &format!("name=crops&ownerType=guild{period}")).await, places, "{period}");
         }
-        assert_eq!(top(&client, "name=crops&ownerType=farm&limit=2").await, places[..2]);
-        assert_eq!(top(&client, "name=crops&ownerType=farm&gameMode=other").await, [""; 0]);
+        assert_eq!(top(&client, "name=crops&ownerType=guild&limit=2").await, places[..2]);
+        assert_eq!(top(&client, "name=crops&ownerType=guild&gameMode=other").await, [""; 0]);
         for player in 1..=12 {
             let body = json!({"name": "kills", "amount": player});
             let path = format!("/api/plugin/players/{}/statistics/increment", uuid(player));
@@ -154,7 +154,7 @@ on_both! {
         let client = hub.network().await;
         let paths = [
             format!("/api/plugin/players/{STEVE}/statistics/increment"),
-            "/api/plugin/economy/farm/1/statistics/increment".to_owned(),
+            "/api/plugin/economy/guild/1/statistics/increment".to_owned(),
         ];
         for (body, hint) in [
             (r#"{"amount": 1}"#, "name"),
@@ -175,21 +175,21 @@ on_both! {
         }
         client.get("/api/plugin/economy/player/Steve/statistics").await.expect_error(400, "invalid_request");
         client.get("/api/plugin/players/Steve/statistics").await.expect_error(400, "invalid_request");
-        assert_eq!(values(&client, "farm/1", "").await, [""; 0]);
+        assert_eq!(values(&client, "guild/1", "").await, [""; 0]);
     }
 
     async fn a_sum_stays_a_number(hub: Hub) {
         let client = hub.network().await;
         let most = json!(1e300);
-        assert_eq!(add(&client, "farm/1", "crops", most.clone()).await["newValues"]["DAILY"], most);
+        assert_eq!(add(&client, "guild/1", "crops", most.clone()).await["newValues"]["DAILY"], most);
         hub.advance_ms(DAY);
         let body = json!({"name": "crops", "amount": 1e299});
-        let path = "/api/plugin/economy/farm/1/statistics/increment";
+        let path = "/api/plugin/economy/guild/1/statistics/increment";
         let refused = client.post(path, body.clone()).await;
         refused.expect_error(400, "invalid_request");
         assert!(refused.body["error"].as_str().unwrap().contains("`amount`"));
         // None of the periods moved, not even the day that began.
-        assert_eq!(values(&client, "farm/1", "").await, [
+        assert_eq!(values(&client, "guild/1", "").await, [
             "crops WEEKLY 2027-03-08 1e+300", "crops MONTHLY 2027-03-01 1e+300", "crops LIFETIME 1970-01-01 1e+300",
         ]);
         // Nor do they with a key that makes one transaction of it.
@@ -197,8 +197,8 @@ on_both! {
             let request = client.request(reqwest::Method::POST, path).header("Idempotency-Key", "harvest-1");
             assert_eq!(client.send(request.json(&body)).await.status, 400);
         }
-        assert_eq!(values(&client, "farm/1", "").await.len(), 3);
-        add(&client, "farm/1", "crops", json!(-1e300)).await;
+        assert_eq!(values(&client, "guild/1", "").await.len(), 3);
+        add(&client, "guild/1", "crops", json!(-1e300)).await;
         client.post(path, body).await.expect(200);
     }
 
@@ -206,7 +206,7 @@ on_both! {
         let client = hub.network().await;
         let adds = (0..40).map(|_| {
             let client = client.clone();
-            tokio::spawn(async move { add(&client, "farm/1", "crops", json!(1)).await["newValues"].clone() })
+            tokio::spawn(async move { add(&client, "guild/1", "crops", json!(1)).await["newValues"].clone() })
         });
         let mut seen = vec![];
         for done in adds.collect::<Vec<_>>() {
@@ -222,9 +222,9 @@ on_both! {
     async fn another_network_counts_for_itself(hub: Hub) {
         let ours = hub.network().await;
         let theirs = hub.network().await;
-        add(&theirs, "farm/1", "crops", json!(9)).await;
-        assert_eq!(values(&ours, "farm/1", "history=true").await, [""; 0]);
-        assert_eq!(top(&ours, "name=crops&ownerType=farm").await, [""; 0]);
-        assert_eq!(add(&ours, "farm/1", "crops", json!(1)).await["newValues"]["LIFETIME"], 1);
+        add(&theirs, "guild/1", "crops", json!(9)).await;
+        assert_eq!(values(&ours, "guild/1", "history=true").await, [""; 0]);
+        assert_eq!(top(&ours, "name=crops&ownerType=guild").await, [""; 0]);
+        assert_eq!(add(&ours, "guild/1", "crops", json!(1)).await["newValues"]["LIFETIME"], 1);
     }
 }
