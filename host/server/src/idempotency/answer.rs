@@ -21,7 +21,27 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
 }
 
+/// The code under which an answer with a secret is written down instead.
+const WITHHELD: &str = "answer_not_kept";
+
 impl Answer {
+    /// What is written down of an answer with a secret: that it was given.
+    pub(super) fn withheld() -> Self {
+        Self {
+            status: 400,
+            content_type: None,
+            error_code: Some(WITHHELD.to_owned()),
+            body:
+                b"This was done when it was first sent. Its answer holds a secret, which the hub does not keep: list \
+                the keys, revoke the one that it made, and make another."
+                    .to_vec(),
+        }
+    }
+
+    pub(super) fn is_withheld(&self) -> bool {
+        self.error_code.as_deref() == Some(WITHHELD)
+    }
+
     /// Reads a response to its end.
     pub(super) async fn of(response: Response) -> Result<(Self, Response), ApiError> {
         let (parts, body) = response.into_parts();

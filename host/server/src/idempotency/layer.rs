@@ -9,6 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 use hub_db::Ended;
+use moka::sync::Cache;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use utoipa::openapi::OpenApi;
@@ -20,8 +21,9 @@ use crate::idempotency::answer::Answer;
 use crate::idempotency::body::Spooled;
 use crate::idempotency::store::{self, Use};
 use crate::idempotency::turns::Turns;
-use crate::idempotency::{ONE_TRANSACTION, forgotten};
+use crate::idempotency::{KEPT, ONE_TRANSACTION, SECRET, SECRETS, forgotten};
 use crate::networks::Scope;
+use crate::values::NetworkId;
 
 /// The longest key.
 const LONGEST: usize = 255;
@@ -31,6 +33,8 @@ const LONGEST: usize = 255;
 pub(crate) struct Guard {
     app: App,
     turns: Turns,
+    /// Answers that are not to be written down.
+    secrets: Cache<(NetworkId, String), Answer>,
     /// The scopes of each POST: a repeat needs them as the first did.
     scopes: Arc<HashMap<String, Vec<Scope>>>,
 }
@@ -38,12 +42,13 @@ pub(crate) struct Guard {
 impl Guard {
     /// A guard for the routes of `document`.
     pub(crate) fn new(app: &App, document: &OpenApi) -> Self {
+        let secrets = Cache::builder().max_capacity(SECRETS).time_to_live(KEPT).build();
         let posts = document.paths.paths.iter().filter_map(|(path, item)| {
             let security = serde_json::to_value(item.post.as_ref()?.security.as_ref()?).ok()?;
             let scopes = security.as_array()?.iter().filter_map(|one| one["apiKey"].as_array()).flatten();
             Some((path.clone(), scopes.filter_map(|scope| scope.as_str()?.parse().ok()).collect()))
         });
-        Self { app: app.clone(), turns: Turns::default(), scopes: Arc::new(posts.collect()) }
+        Self { app: app.clone(), turns: Turns::default(), secrets, scopes: Arc::new(posts.collect()) }
     }
 }
 
@@ -90,9 +95,11 @@ async fn guarded(guard: &Guard, request: Request, next: Next) -> Result<Response
                      new key.",
                 ));
             }
-            return Ok(kept.answer.replay());
+            let remembered = kept.answer.is_withheld().then(|| guard.secrets.get(&(of.network, of.key.clone())));
+            return Ok(remembered.flatten().unwrap_or(kept.answer).replay());
         }
-        let attempt = Attempt { app: &guard.app, of: &of, parts: &parts, body: &body, next: &next };
+        let secret = route.starts_with(SECRET);
+        let attempt = Attempt { guard, of: &of, parts: &parts, body: &body, next: &next, secret };
         let together = ONE_TRANSACTION.iter().any(|beginning| route.starts_with(beginning));
         let done = if together { attempt.in_one_transaction().await? } else { attempt.alone().await? };
         // None where another hub node was quicker: its answer counts.
@@ -114,11 +121,13 @@ fn key_of(parts: &Parts) -> Result<String, ApiError> {
 
 /// One attempt at the work.
 struct Attempt<'a> {
-    app: &'a App,
+    guard: &'a Guard,
     of: &'a Use,
     parts: &'a Parts,
     body: &'a Spooled,
     next: &'a Next,
+    /// The answer holds a secret.
+    secret: bool,
 }
 
 impl Attempt<'_> {
@@ -127,15 +136,32 @@ impl Attempt<'_> {
         Answer::of(self.next.clone().run(Request::from_parts(self.parts.clone(), body)).await).await
     }
 
+    /// What is written down of an answer.
+    fn written(&self, answer: &Answer) -> Answer {
+        if self.secret && answer.status < 300 { Answer::withheld() } else { answer.clone() }
+    }
+
+    /// Remembers an answer that is not written down.
+    fn remember(&self, answer: Answer) {
+        if self.secret && answer.status < 300 {
+            self.guard.secrets.insert((self.of.network, self.of.key.clone()), answer);
+        }
+    }
+
     /// Does the work, then writes the answer down.
     async fn alone(&self) -> Result<Option<Response>, ApiError> {
         let (answer, response) = self.run().await?;
-        self.keep(&answer, response).await
+        self.keep(answer, response).await
     }
 
-    async fn keep(&self, answer: &Answer, response: Response) -> Result<Option<Response>, ApiError> {
-        let mine = !answer.is_final() || store::keep(&self.app.db, self.of, answer).await?;
-        Ok(mine.then_some(response))
+    async fn keep(&self, answer: Answer, response: Response) -> Result<Option<Response>, ApiError> {
+        if answer.is_final() {
+            if !store::keep(&self.guard.app.db, self.of, &self.written(&answer)).await? {
+                return Ok(None);
+            }
+            self.remember(answer);
+        }
+        Ok(Some(response))
     }
 
     /// Does the work in one transaction with taking the key and writing the answer down.
@@ -153,10 +179,12 @@ impl Attempt<'_> {
             Ok::<_, ApiError>(answer)
         };
         let ended = self
+            .guard
             .app
             .db
             .unit(opening, work, |tx, done: &Result<Answer, ApiError>| {
-                let (of, answer) = (self.of.clone(), done.as_ref().ok().filter(|answer| answer.is_final()).cloned());
+                let (of, answer) = (self.of.clone(), done.as_ref().ok().filter(|answer| answer.is_final()));
+                let answer = answer.map(|answer| self.written(answer));
                 async move {
                     if let Some(answer) = &answer {
                         store::answer(tx, &of, answer).await?;
@@ -172,6 +200,10 @@ impl Attempt<'_> {
             Ended::Untouched(answer) => (answer?, false),
         };
         let Some(response) = response.into_inner() else { return Ok(None) };
-        if settled { Ok(Some(response)) } else { self.keep(&answer, response).await }
+        if !settled {
+            return self.keep(answer, response).await;
+        }
+        self.remember(answer);
+        Ok(Some(response))
     }
 }

@@ -4,7 +4,7 @@
 //! in the database, the key is written in the same transaction ([`ONE_TRANSACTION`]), so that neither is ever there without
 //! the other; a repeat needs the same permission as the first; what failed for a passing reason (5xx, a missing
 //! permission, too many requests) is not kept and may be tried again.
-//! Table: `idempotency_keys`.
+//! Table: `idempotency_keys`. No secret is ever in it ([`SECRET`]).
 
 mod answer;
 mod body;
@@ -34,6 +34,13 @@ const ONE_TRANSACTION: [&str; 8] = [
     "/api/plugin/collections/",
     "/api/manage/keys",
 ];
+
+/// The beginning of the paths whose answers hold a secret that is shown once: they are never written down. A repeat gets
+/// them from this process's memory; after a restart, or at another node, it is told that they are gone.
+const SECRET: &str = "/api/manage/keys";
+
+/// How many answers with a secret are remembered at most.
+const SECRETS: u64 = 1_000;
 
 /// How long an answer is kept.
 const KEPT: Duration = Duration::from_hours(24);

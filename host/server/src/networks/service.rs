@@ -250,7 +250,9 @@ pub async fn roll_key(
             Ok::<_, NetworksError>(row)
         })
         .await?;
-    app.keys.forget(id);
+    let (of, rolled) = (app.clone(), id.clone());
+    // Not before: who calls with the old secret meanwhile would bring the old row back.
+    hub_db::after_commit(async move { of.keys.forget(&rolled) }).await;
     let scopes = Scopes::from_text(&row.scopes);
     Ok(MintedKey { id: id.clone(), text, name: row.name, scopes, expires_at: row.expires_at })
 }

@@ -110,6 +110,23 @@ on_both! {
         assert_eq!(again.expect(201), &made.body);
     }
 
+    async fn a_secret_is_not_written_down(hub: Hub) {
+        let owner = hub.network().await;
+        let body = json!({"name": "n", "scopes": ["plugin"]});
+        let made = post(&owner, "a", "/api/manage/keys", &body).await;
+        let secret = made.expect(201)["apiKey"].as_str().unwrap().to_owned();
+        assert_eq!(post(&owner, "a", "/api/manage/keys", &body).await.expect(201)["apiKey"], secret.as_str());
+        let kept: Vec<(Vec<u8>,)> = hub.app.db.query("SELECT body FROM idempotency_keys").all().await.unwrap();
+        assert_eq!(kept.len(), 1);
+        assert!(!String::from_utf8_lossy(&kept[0].0).contains(&secret));
+        // The effect is still one when nobody remembers the answer.
+        let key = owner.key.unwrap();
+        let hub: Hub = hub.restart(std::time::Duration::ZERO).await;
+        let owner = hub.with_key(&key);
+        post(&owner, "a", "/api/manage/keys", &body).await.expect_error(400, "answer_not_kept");
+        assert_eq!(owner.get("/api/manage/keys").await.expect(200)["total"], 2);
+    }
+
     async fn a_restart_forgets_no_answer(hub: Hub) {
         let key = hub.network().await.key.unwrap();
         let first = post(&hub.with_key(&key), "a", CREATE, &ban("x")).await;
