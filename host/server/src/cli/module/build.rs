@@ -1,0 +1,27 @@
+//! Building a module.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hub_sandbox::build::Built;
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Build {
+    /// The module's folder, with its Cargo.toml
+    #[arg(default_value = ".")]
+    dir: PathBuf,
+}
+
+impl Build {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let (built, file) = build_module(self.dir).await?;
+        let points: Vec<_> = built.points.iter().map(ToString::to_string).collect();
+        println!("{}: {} bytes, serves {}", file.display(), built.component.len(), points.join(", "));
+        Ok(())
+    }
+}
+
+/// Builds the module in a folder; gives its component, and the file that it was written to.
+pub(super) async fn build_module(folder: PathBuf) -> anyhow::Result<(Built, PathBuf)> {
+    Ok(tokio::task::spawn_blocking(move || hub_sandbox::build::build(&folder)).await??)
+}
