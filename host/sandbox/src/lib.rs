@@ -54,6 +54,7 @@ mod bounds;
 pub mod build;
 mod cache;
 mod call;
+pub mod case;
 mod chain;
 mod clock;
 mod compile;

@@ -24,6 +24,19 @@ pub struct CallReport<T> {
 }
 
 impl<T> CallReport<T> {
+    /// The report with its answer made into something else.
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> CallReport<U> {
+        CallReport {
+            result: self.result.map(make),
+            micros: self.micros,
+            fuel: self.fuel,
+            memory_bytes: self.memory_bytes,
+            logs: self.logs,
+            logs_dropped: self.logs_dropped,
+            host_calls: self.host_calls,
+        }
+    }
+
     /// The report of a call that never entered the sandbox.
     pub(crate) fn not_run(failure: CallFailure) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! Trying a module without effect.
 
 use axum::extract::State;
+use hub_sandbox::case::Input;
 use hub_sandbox::contract::Point;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,7 +12,6 @@ use crate::http::caller::ModulesWrite;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::modules::logs::{explain, level_name};
-use crate::modules::routes::sample;
 use crate::modules::service::ModulesError;
 use crate::modules::service::dry_run::{self as service, Subject};
 
@@ -83,9 +83,9 @@ pub(super) async fn dry_run(
     Json(body): Json<DryRun>,
 ) -> Result<Json<DryRunReport>, ApiError> {
     let point = Point::from_name(&body.point).ok_or(ModulesError::UnknownPoint(body.point))?;
-    let input = sample::input(point, body.input).map_err(ModulesError::InvalidInput)?;
+    let input = Input::parse(point, body.input).map_err(ModulesError::InvalidInput)?;
     let subject = Subject { name: &name, version, point, config: body.config.unwrap_or_default() };
-    let report = service::run(&app, caller.network, subject, input).await?;
+    let report = service::run(&app, caller.network, subject, &input).await?;
     let (output, failure) = match report.result {
         Ok(output) => (Some(output), None),
         Err(failure) => (None, Some(Failure { code: failure.code(), message: explain(&failure) })),

@@ -3,7 +3,6 @@
 mod dry_run;
 mod logs;
 mod points;
-mod sample;
 mod versions;
 
 use utoipa_axum::router::OpenApiRouter;

@@ -1,0 +1,57 @@
+//! Calls as JSON: what a module is given and what it answers, as people write and read them. Dry runs, recorded calls
+//! and test cases all speak it.
+
+mod input;
+mod ranking;
+
+pub use input::Input;
+
+use crate::contract::CallContext;
+use crate::host::Host;
+use crate::limits::Limits;
+use crate::module::ModuleHandle;
+use crate::operation::{FilterChat, RankAnswer, RankServers, RankWorlds, ReviewPunishment};
+use crate::report::CallReport;
+use crate::sandbox::Sandbox;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+impl Sandbox {
+    /// Calls the function that takes the input, as [`Sandbox::call`] does. The answer is JSON: `{"order": […]}` or
+    /// `{"refused": reason}` for matchmaking, else the verdict as the contract has it.
+    pub async fn call_with(
+        &self,
+        module: &ModuleHandle,
+        limits: Limits,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: &Input,
+    ) -> CallReport<Value> {
+        match input {
+            Input::Servers(input) => {
+                let report = self.call::<RankServers>(module, limits, host, context, Arc::clone(input)).await;
+                report.map(ranked)
+            }
+            Input::Worlds(input) => {
+                let report = self.call::<RankWorlds>(module, limits, host, context, Arc::clone(input)).await;
+                report.map(ranked)
+            }
+            Input::Line(line) => {
+                let report = self.call::<FilterChat>(module, limits, host, context, Arc::clone(line)).await;
+                report.map(|verdict| json!(verdict))
+            }
+            Input::Proposal(proposal) => {
+                let report = self.call::<ReviewPunishment>(module, limits, host, context, Arc::clone(proposal)).await;
+                report.map(|verdict| json!(verdict))
+            }
+        }
+    }
+}
+
+/// A ranking as JSON.
+pub fn ranked(answer: RankAnswer) -> Value {
+    match answer {
+        Ok(order) => json!({"order": order}),
+        Err(refusal) => json!({"refused": refusal.reason}),
+    }
+}
