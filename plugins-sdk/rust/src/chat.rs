@@ -3,8 +3,10 @@
 pub use crate::bindings::chat::exports::network_hub::module::chat::{Decision, Line, Mute, Verdict};
 
 use crate::CallContext;
+use crate::bindings::chat::exports::network_hub::module::chat::Guest;
+use crate::entry::{Exported, start};
 
-/// Judges chat lines. Export it with [`chat!`](crate::chat!).
+/// Judges chat lines. Export it with [`export`](crate::export).
 pub trait Chat {
     /// Judges one line, as it was sent or as the module before this one in the chain rewrote it.
     fn filter(context: &CallContext, line: &Line) -> Verdict;
@@ -34,32 +36,9 @@ impl Verdict {
     }
 }
 
-/// Exports a type that implements [`Chat`](crate::chat::Chat) as this module's `chat`.
-#[macro_export]
-macro_rules! chat {
-    ($filter:ty) => {
-        const _: () = {
-            use $crate::bindings::chat::exports::network_hub::module::chat as point;
-
-            struct Exported;
-
-            impl point::Guest for Exported {
-                fn filter(context: $crate::CallContext, line: point::Line) -> point::Verdict {
-                    $crate::entry::start();
-                    <$filter as $crate::chat::Chat>::filter(&context, &line)
-                }
-            }
-
-            // Nothing calls it in a native build, where it is not exported; it is in use all the same.
-            #[cfg(not(target_arch = "wasm32"))]
-            const _: fn() = || {
-                let _ = <Exported as point::Guest>::filter;
-            };
-
-            #[cfg(target_arch = "wasm32")]
-            $crate::bindings::chat::export_chat!(
-                Exported with_types_in $crate::bindings::chat
-            );
-        };
-    };
+impl<T: Chat> Guest for Exported<T> {
+    fn filter(context: CallContext, line: Line) -> Verdict {
+        start();
+        T::filter(&context, &line)
+    }
 }

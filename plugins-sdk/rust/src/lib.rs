@@ -10,14 +10,13 @@
 //!
 //! struct FillUp;
 //!
+//! #[network_hub_module::export]
 //! impl Matchmaking for FillUp {
 //!     fn rank_servers(_: &CallContext, _: &MatchRequest, mut servers: Vec<ServerCandidate>) -> Ranking {
 //!         servers.sort_by_key(|server| server.free_slots);
 //!         Ok(servers.iter().map(|server| server.index).collect())
 //!     }
 //! }
-//!
-//! network_hub_module::matchmaking!(FillUp);
 //! ```
 //!
 //! In `Cargo.toml`: `crate-type = ["cdylib", "rlib"]`. `hub module build` builds it, `hub module push` uploads it.
@@ -30,7 +29,7 @@
 //! - **Logging.** [`debug!`], [`info!`], [`warn!`] and [`error!`] take what `println!` takes. A panic ends the call
 //!   as failed and is logged with its place in the source.
 //! - **State.** Every call starts from scratch; whatever is to be kept goes into the [`store`].
-//! - **Several points.** Implement several traits and name each in its macro.
+//! - **Several points.** Implement several traits, each with its own [`macro@export`].
 //! - **Unit tests** run natively, without a hub: [`testing`] stands in for it.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
@@ -58,3 +57,31 @@ use testing::host;
 
 pub use bindings::host::network_hub::module::types::{CallContext, HostError, PlayerRef, PunishmentKind};
 pub use config::{config, try_config};
+///
+/// ```
+/// use network_hub_module::CallContext;
+/// use network_hub_module::chat::{Chat, Line, Verdict};
+///
+/// struct NoShouting;
+///
+/// #[network_hub_module::export]
+/// impl Chat for NoShouting {
+///     fn filter(_: &CallContext, line: &Line) -> Verdict {
+///         Verdict::rewrite(line.message.to_lowercase())
+///     }
+/// }
+/// ```
+///
+/// A module exports as many points as it serves: one implementation of each trait, on one type or on several. Native
+/// builds export nothing; unit tests call the trait's functions. What can't be exported does not compile:
+///
+/// ```compile_fail
+/// # struct NoShouting;
+/// #[network_hub_module::export] // The trait is not one of an extension point.
+/// impl Clone for NoShouting {
+///     fn clone(&self) -> Self {
+///         Self
+///     }
+/// }
+/// ```
+pub use network_hub_module_macros::export;

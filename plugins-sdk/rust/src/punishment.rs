@@ -3,8 +3,10 @@
 pub use crate::bindings::punishment::exports::network_hub::module::punishment::{Decision, Proposal, Terms, Verdict};
 
 use crate::CallContext;
+use crate::bindings::punishment::exports::network_hub::module::punishment::Guest;
+use crate::entry::{Exported, start};
 
-/// Reviews punishments. Export it with [`punishment!`](crate::punishment!).
+/// Reviews punishments. Export it with [`export`](crate::export).
 pub trait Punishment {
     /// Reviews one proposal, as it was made or as the module before this one in the chain amended it.
     fn review(context: &CallContext, proposal: &Proposal) -> Verdict;
@@ -34,33 +36,9 @@ impl Verdict {
     }
 }
 
-/// Exports a type that implements [`Punishment`](crate::punishment::Punishment) as this module's
-/// `punishment`.
-#[macro_export]
-macro_rules! punishment {
-    ($review:ty) => {
-        const _: () = {
-            use $crate::bindings::punishment::exports::network_hub::module::punishment as point;
-
-            struct Exported;
-
-            impl point::Guest for Exported {
-                fn review(context: $crate::CallContext, proposal: point::Proposal) -> point::Verdict {
-                    $crate::entry::start();
-                    <$review as $crate::punishment::Punishment>::review(&context, &proposal)
-                }
-            }
-
-            // Nothing calls it in a native build, where it is not exported; it is in use all the same.
-            #[cfg(not(target_arch = "wasm32"))]
-            const _: fn() = || {
-                let _ = <Exported as point::Guest>::review;
-            };
-
-            #[cfg(target_arch = "wasm32")]
-            $crate::bindings::punishment::export_punishment!(
-                Exported with_types_in $crate::bindings::punishment
-            );
-        };
-    };
+impl<T: Punishment> Guest for Exported<T> {
+    fn review(context: CallContext, proposal: Proposal) -> Verdict {
+        start();
+        T::review(&context, &proposal)
+    }
 }

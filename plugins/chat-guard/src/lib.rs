@@ -10,6 +10,7 @@ use network_hub_module::{CallContext, config};
 
 struct ChatGuard;
 
+#[network_hub_module::export]
 impl Chat for ChatGuard {
     fn filter(context: &CallContext, line: &Line) -> Verdict {
         let config: Config = config(context);
@@ -28,8 +29,6 @@ impl Chat for ChatGuard {
         }
     }
 }
-
-network_hub_module::chat!(ChatGuard);
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -15,6 +15,7 @@ const REASON_CHARS: usize = 256;
 
 struct Escalation;
 
+#[network_hub_module::export]
 impl Punishment for Escalation {
     fn review(context: &CallContext, proposal: &Proposal) -> Verdict {
         let config: Config = config(context);
@@ -33,8 +34,6 @@ impl Punishment for Escalation {
         Verdict::accept()
     }
 }
-
-network_hub_module::punishment!(Escalation);
 
 /// How many punishments of the rule's kind the player already has in its time; none where that can't be told.
 fn count(config: &Config, rule: &Rule, player: &str, now_ms: u64) -> Option<u32> {

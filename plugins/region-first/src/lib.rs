@@ -10,6 +10,7 @@ use rank::{Place, rank};
 
 struct RegionFirst;
 
+#[network_hub_module::export]
 impl Matchmaking for RegionFirst {
     fn rank_servers(context: &CallContext, request: &MatchRequest, servers: Vec<ServerCandidate>) -> Ranking {
         let config: Config = config(context);
@@ -21,5 +22,3 @@ impl Matchmaking for RegionFirst {
         rank(&config, request.region, worlds.iter().map(Place::from))
     }
 }
-
-network_hub_module::matchmaking!(RegionFirst);
