@@ -35,6 +35,7 @@
 //!     name: "chat-guard".into(),
 //!     version: 1,
 //!     config: "{}".into(),
+//!     mode: Mode::Active,
 //!     on_failure: OnFailure::Skip,
 //!     limits: Limits::of(Point::Chat),
 //!     host: Arc::new(EmptyHost),
@@ -77,7 +78,8 @@ mod ticker;
 mod trial;
 
 pub use chain::{
-    BreakerState, CALLS_AT_ONCE, Call, Chain, Link, LinkConfig, LinkStats, OnFailure, Outcome, Ranking, Step,
+    BreakerState, CALLS_AT_ONCE, Call, Chain, Link, LinkConfig, LinkStats, Mode, OnFailure, Outcome, Ranking, Shadow,
+    ShadowExample, ShadowStats, Step,
 };
 pub use compile::{Compiler, child_main};
 pub use host::{BoxFuture, EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};

@@ -1,6 +1,7 @@
 //! The functions modules export, one type per function: what goes in, what comes out, and what is a valid answer.
 
 use crate::bounds::{check_duration, check_line, check_reason};
+use crate::case::{AnyAnswer, Input as AnyInput};
 use crate::contract::matchmaking::{MatchRequest, Refusal, ServerCandidate, WorldCandidate};
 use crate::contract::{CallContext, Point, chat, punishment};
 use crate::limits::MAX_FOLLOW_UPS;
@@ -84,7 +85,7 @@ pub trait Operation: Invoke<Self::Input, Self::Answer> + 'static {
     /// What a module is given beside the context.
     type Input: Send + Sync + 'static;
     /// What it answers.
-    type Answer: Send + 'static;
+    type Answer: Clone + Into<AnyAnswer> + Send + 'static;
 }
 
 /// `matchmaking.rank-servers`.
@@ -130,7 +131,7 @@ impl Operation for ReviewPunishment {
 
 /// What the sandbox itself needs of an operation.
 pub(crate) mod sealed {
-    use super::{Arc, CallContext, CandidateTexts, ComponentExportIndex, Instance, Result, State, Store};
+    use super::{AnyInput, Arc, CallContext, CandidateTexts, ComponentExportIndex, Instance, Result, State, Store};
 
     /// A running call.
     pub struct Running<'a> {
@@ -146,6 +147,12 @@ pub(crate) mod sealed {
 
         /// Checks the answer against the bounds of the contract; says what is wrong with it.
         fn check(input: &Input, answer: &Answer) -> std::result::Result<(), String>;
+
+        /// The input as that of any point.
+        fn any(input: &Arc<Input>) -> AnyInput;
+
+        /// The player the call is about, by UUID, else by name.
+        fn player(input: &Input) -> Option<&str>;
 
         /// The texts host functions may look up.
         fn texts(_input: &Input) -> Option<Arc<dyn CandidateTexts>> {
@@ -176,6 +183,14 @@ impl Invoke<Candidates<ServerCandidate>, RankAnswer> for RankServers {
         check_ranking(input.list.len(), answer)
     }
 
+    fn any(input: &Arc<Candidates<ServerCandidate>>) -> AnyInput {
+        Arc::clone(input).into()
+    }
+
+    fn player(input: &Candidates<ServerCandidate>) -> Option<&str> {
+        input.request.player_uuid.as_deref().or(input.request.player_name.as_deref())
+    }
+
     fn texts(input: &Candidates<ServerCandidate>) -> Option<Arc<dyn CandidateTexts>> {
         Some(Arc::clone(&input.texts))
     }
@@ -191,6 +206,14 @@ impl Invoke<Candidates<WorldCandidate>, RankAnswer> for RankWorlds {
         check_ranking(input.list.len(), answer)
     }
 
+    fn any(input: &Arc<Candidates<WorldCandidate>>) -> AnyInput {
+        Arc::clone(input).into()
+    }
+
+    fn player(input: &Candidates<WorldCandidate>) -> Option<&str> {
+        input.request.player_uuid.as_deref().or(input.request.player_name.as_deref())
+    }
+
     fn texts(input: &Candidates<WorldCandidate>) -> Option<Arc<dyn CandidateTexts>> {
         Some(Arc::clone(&input.texts))
     }
@@ -200,6 +223,14 @@ impl Invoke<chat::Line, chat::Verdict> for FilterChat {
     fn invoke(running: Running<'_>, line: &chat::Line) -> Result<chat::Verdict> {
         let params = (running.context, line);
         call(running, params)
+    }
+
+    fn any(line: &Arc<chat::Line>) -> AnyInput {
+        Arc::clone(line).into()
+    }
+
+    fn player(line: &chat::Line) -> Option<&str> {
+        Some(&line.player.uuid)
     }
 
     fn check(_: &chat::Line, verdict: &chat::Verdict) -> Result<(), String> {
@@ -220,6 +251,14 @@ impl Invoke<punishment::Proposal, punishment::Verdict> for ReviewPunishment {
     fn invoke(running: Running<'_>, proposal: &punishment::Proposal) -> Result<punishment::Verdict> {
         let params = (running.context, proposal);
         call(running, params)
+    }
+
+    fn any(proposal: &Arc<punishment::Proposal>) -> AnyInput {
+        Arc::clone(proposal).into()
+    }
+
+    fn player(proposal: &punishment::Proposal) -> Option<&str> {
+        proposal.player_uuid.as_deref().or(proposal.player_name.as_deref())
     }
 
     fn check(proposal: &punishment::Proposal, verdict: &punishment::Verdict) -> Result<(), String> {

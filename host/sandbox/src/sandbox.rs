@@ -65,6 +65,8 @@ pub(crate) struct Inner {
     pub(crate) ticker: Ticker,
     /// One place per instance the pool can hold.
     pub(crate) places: Arc<Semaphore>,
+    /// Those of them that shadows may take.
+    pub(crate) shadow_places: Arc<Semaphore>,
     pub(crate) max_memory_bytes: usize,
     linker: Linker<State>,
     compile: Compile,
@@ -127,6 +129,7 @@ impl Sandbox {
         Ok(Self(Arc::new(Inner {
             ticker: Ticker::start(&engine)?,
             places: Arc::new(Semaphore::new(config.calls_at_once as usize)),
+            shadow_places: Arc::new(Semaphore::new((config.calls_at_once as usize / 4).max(1))),
             max_memory_bytes: config.max_memory_bytes,
             linker: linker(&engine).map_err(started)?,
             compile: Compile::new(config.compiler, config.compile_limits, config.compiles_at_once),

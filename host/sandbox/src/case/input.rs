@@ -6,6 +6,7 @@ use crate::contract::{Point, chat, punishment};
 use crate::operation::Candidates;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::fmt;
 use std::sync::Arc;
 
 /// The input of a call of any point. Cheap to clone.
@@ -45,6 +46,18 @@ impl Input {
         }
     }
 
+    /// The answer that changes nothing: the order as it is, the line as it is, the punishment as proposed.
+    pub fn without_effect(&self) -> Value {
+        match self {
+            Self::Servers(input) => json!({"order": (0..input.candidates().len()).collect::<Vec<_>>()}),
+            Self::Worlds(input) => json!({"order": (0..input.candidates().len()).collect::<Vec<_>>()}),
+            Self::Line(_) => json!(chat::Verdict { decision: chat::Decision::Allow, mute: None }),
+            Self::Proposal(_) => {
+                json!(punishment::Verdict { decision: punishment::Decision::Accept, follow_ups: vec![] })
+            }
+        }
+    }
+
     /// The point that takes it.
     pub fn point(&self) -> Point {
         match self {
@@ -52,6 +65,36 @@ impl Input {
             Self::Line(_) => Point::Chat,
             Self::Proposal(_) => Point::Punishment,
         }
+    }
+}
+
+impl From<Arc<Candidates<ServerCandidate>>> for Input {
+    fn from(input: Arc<Candidates<ServerCandidate>>) -> Self {
+        Self::Servers(input)
+    }
+}
+
+impl From<Arc<Candidates<WorldCandidate>>> for Input {
+    fn from(input: Arc<Candidates<WorldCandidate>>) -> Self {
+        Self::Worlds(input)
+    }
+}
+
+impl From<Arc<chat::Line>> for Input {
+    fn from(line: Arc<chat::Line>) -> Self {
+        Self::Line(line)
+    }
+}
+
+impl From<Arc<punishment::Proposal>> for Input {
+    fn from(proposal: Arc<punishment::Proposal>) -> Self {
+        Self::Proposal(proposal)
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Input").field(&self.point()).finish()
     }
 }
 

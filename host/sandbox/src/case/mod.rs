@@ -1,10 +1,14 @@
 //! Calls as JSON: what a module is given and what it answers, as people write and read them. Dry runs, recorded calls
 //! and test cases all speak it.
 
+mod any;
 mod input;
 mod ranking;
+mod recorded;
 
+pub use any::AnyAnswer;
 pub use input::Input;
+pub use recorded::RecordedHost;
 
 use crate::contract::CallContext;
 use crate::host::Host;

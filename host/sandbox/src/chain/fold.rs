@@ -1,46 +1,14 @@
 //! What a chain decides, from what its modules decide one after the other.
 
-use super::breaker::Admission;
-use super::{Chain, Link, OnFailure};
+use super::Chain;
+use super::run::{Call, Outcome, Run, Stepped};
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::{chat, punishment};
 use crate::operation::{
     Candidate, Candidates, FilterChat, Operation, RankAnswer, RankServers, RankWorlds, ReviewPunishment,
 };
-use crate::report::CallReport;
 use crate::sandbox::Sandbox;
 use std::sync::Arc;
-
-/// What identifies one run of a chain. Each module's context is made from it.
-#[derive(Clone, Debug)]
-pub struct Call {
-    /// Names it in records and logs.
-    pub call_id: String,
-    /// The network.
-    pub network_id: String,
-    /// The time, in milliseconds since the Unix epoch. Breakers go by it too.
-    pub now_ms: u64,
-    /// A random number for the modules to derive theirs from.
-    pub seed: u64,
-}
-
-/// What a chain decided, and what each of its modules did.
-#[derive(Debug)]
-pub struct Outcome<R, A> {
-    /// The decision.
-    pub ruling: R,
-    /// One per module that was reached, in order. Empty for an empty chain.
-    pub steps: Vec<Step<A>>,
-}
-
-/// One module's part in a run of its chain.
-#[derive(Debug)]
-pub struct Step<A> {
-    /// The module.
-    pub link: Arc<Link>,
-    /// Its call; none where its breaker was open, so that it was not called.
-    pub report: Option<CallReport<A>>,
-}
 
 /// What a matchmaking chain decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,9 +27,9 @@ impl Sandbox {
         &self,
         chain: &Chain,
         call: &Call,
-        input: Candidates<ServerCandidate>,
+        input: impl Into<Arc<Candidates<ServerCandidate>>>,
     ) -> Outcome<Ranking, RankAnswer> {
-        self.rank::<ServerCandidate, RankServers>(chain, call, input).await
+        self.rank::<ServerCandidate, RankServers>(chain, call, input.into()).await
     }
 
     /// Ranks worlds through a chain.
@@ -69,22 +37,22 @@ impl Sandbox {
         &self,
         chain: &Chain,
         call: &Call,
-        input: Candidates<WorldCandidate>,
+        input: impl Into<Arc<Candidates<WorldCandidate>>>,
     ) -> Outcome<Ranking, RankAnswer> {
-        self.rank::<WorldCandidate, RankWorlds>(chain, call, input).await
+        self.rank::<WorldCandidate, RankWorlds>(chain, call, input.into()).await
     }
 
     /// Each module is given what the one before it left, in that order.
-    async fn rank<C, O>(&self, chain: &Chain, call: &Call, input: Candidates<C>) -> Outcome<Ranking, RankAnswer>
+    async fn rank<C, O>(&self, chain: &Chain, call: &Call, input: Arc<Candidates<C>>) -> Outcome<Ranking, RankAnswer>
     where
         C: Candidate,
         O: Operation<Input = Candidates<C>, Answer = RankAnswer>,
     {
-        let mut steps = Vec::new();
+        let mut run = Run::new::<O>(self, chain, call, &input);
         let mut order: Option<Vec<u32>> = None;
-        let mut current = Arc::new(input);
-        for link in chain.links() {
-            let refused = match self.step::<O>(chain, link, call, &current, &mut steps).await {
+        let mut current = input;
+        for at in 0..chain.links().len() {
+            let refused = match run.step::<O>(at, &current).await {
                 Stepped::Answered(Ok(ranked)) if ranked.is_empty() => Some(None),
                 Stepped::Answered(Ok(ranked)) => {
                     current = Arc::new(current.pick(&ranked));
@@ -99,11 +67,10 @@ impl Sandbox {
                 Stepped::Refuses => Some(Some("Matchmaking is not available right now.".into())),
             };
             if let Some(reason) = refused {
-                return Outcome { ruling: Ranking::Refused(reason), steps };
+                return run.end(Ranking::Refused(reason));
             }
         }
-        let ruling = order.map_or(Ranking::BuiltIn, Ranking::Order);
-        Outcome { ruling, steps }
+        run.end(order.map_or(Ranking::BuiltIn, Ranking::Order))
     }
 
     /// Filters a chat line through a chain: rewrites pass on, a refusal ends it, the longest mute counts.
@@ -111,13 +78,13 @@ impl Sandbox {
         &self,
         chain: &Chain,
         call: &Call,
-        line: chat::Line,
+        line: impl Into<Arc<chat::Line>>,
     ) -> Outcome<chat::Verdict, chat::Verdict> {
-        let mut steps = Vec::new();
+        let mut current: Arc<_> = line.into();
+        let mut run = Run::new::<FilterChat>(self, chain, call, &current);
         let mut ruling = chat::Verdict { decision: chat::Decision::Allow, mute: None };
-        let mut current = Arc::new(line);
-        for link in chain.links() {
-            let answer = match self.step::<FilterChat>(chain, link, call, &current, &mut steps).await {
+        for at in 0..chain.links().len() {
+            let answer = match run.step::<FilterChat>(at, &current).await {
                 Stepped::Answered(answer) => answer,
                 Stepped::Passed => continue,
                 Stepped::Refuses => chat::Verdict {
@@ -138,7 +105,7 @@ impl Sandbox {
                 }
             }
         }
-        Outcome { ruling, steps }
+        run.end(ruling)
     }
 
     /// Reviews a punishment through a chain: amendments pass on, a refusal ends it (and asks for nothing more),
@@ -147,13 +114,13 @@ impl Sandbox {
         &self,
         chain: &Chain,
         call: &Call,
-        proposal: punishment::Proposal,
+        proposal: impl Into<Arc<punishment::Proposal>>,
     ) -> Outcome<punishment::Verdict, punishment::Verdict> {
-        let mut steps = Vec::new();
+        let mut current: Arc<_> = proposal.into();
+        let mut run = Run::new::<ReviewPunishment>(self, chain, call, &current);
         let mut ruling = punishment::Verdict { decision: punishment::Decision::Accept, follow_ups: Vec::new() };
-        let mut current = Arc::new(proposal);
-        for link in chain.links() {
-            let answer = match self.step::<ReviewPunishment>(chain, link, call, &current, &mut steps).await {
+        for at in 0..chain.links().len() {
+            let answer = match run.step::<ReviewPunishment>(at, &current).await {
                 Stepped::Answered(answer) => answer,
                 Stepped::Passed => continue,
                 Stepped::Refuses => punishment::Verdict {
@@ -174,53 +141,6 @@ impl Sandbox {
             }
             ruling.follow_ups.extend(answer.follow_ups);
         }
-        Outcome { ruling, steps }
+        run.end(ruling)
     }
-
-    /// Calls one link's module, unless its breaker is open.
-    async fn step<O: Operation>(
-        &self,
-        chain: &Chain,
-        link: &Arc<Link>,
-        call: &Call,
-        input: &Arc<O::Input>,
-        steps: &mut Vec<Step<O::Answer>>,
-    ) -> Stepped<O::Answer>
-    where
-        O::Answer: Clone,
-    {
-        let admission = link.admit(call.now_ms);
-        if admission == Admission::Refused {
-            steps.push(Step { link: Arc::clone(link), report: None });
-            return Stepped::Passed;
-        }
-        let config = link.config();
-        let report = self
-            .call_through::<O>(
-                chain.gate.as_ref(),
-                &config.module,
-                config.limits,
-                Arc::clone(&config.host),
-                link.context(call),
-                Arc::clone(input),
-            )
-            .await;
-        link.record(admission, &report, call.now_ms);
-        let stepped = match &report.result {
-            Ok(answer) => Stepped::Answered(answer.clone()),
-            Err(_) if config.on_failure == OnFailure::Refuse => Stepped::Refuses,
-            Err(_) => Stepped::Passed,
-        };
-        steps.push(Step { link: Arc::clone(link), report: Some(report) });
-        stepped
-    }
-}
-
-/// What a step means for its chain.
-enum Stepped<A> {
-    Answered(A),
-    /// As though the module were not there.
-    Passed,
-    /// It failed, and its owner would rather refuse than go on without it.
-    Refuses,
 }

@@ -1,6 +1,7 @@
 //! One module in a chain.
 
 use super::breaker::{Admission, Breaker, BreakerState};
+use super::shadow::{ShadowStats, Tally};
 use super::stats::{LinkStats, Stats};
 use crate::contract::{CallContext, Point};
 use crate::host::Host;
@@ -22,6 +23,22 @@ pub enum OnFailure {
     Refuse,
 }
 
+/// When a module of a chain runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// For every call.
+    #[default]
+    Active,
+    /// For this share of the players, always the same ones, and for them in the place of the active links of the same
+    /// name.
+    Canary {
+        /// 1 to 100.
+        percent: u8,
+    },
+    /// Beside the others and without effect, to be compared with them.
+    Shadow,
+}
+
 /// A module's place in a chain.
 pub struct LinkConfig {
     /// The module.
@@ -32,11 +49,13 @@ pub struct LinkConfig {
     pub version: u64,
     /// Its configuration: the text of one JSON object.
     pub config: String,
+    /// When it runs.
+    pub mode: Mode,
     /// What a failed call of it means.
     pub on_failure: OnFailure,
     /// What a call of it may cost; see [`Limits::of`].
     pub limits: Limits,
-    /// Answers its data calls, bound to this network and module.
+    /// Answers its data calls, bound to this network and module. That of a shadow must keep writes to itself.
     pub host: Arc<dyn Host>,
 }
 
@@ -49,7 +68,8 @@ impl LinkConfig {
 
 /// A module in a chain, with its breaker and its statistics.
 pub struct Link {
-    pub(super) config: LinkConfig,
+    pub(super) config: Arc<LinkConfig>,
+    pub(super) shadow: Tally,
     breaker: Breaker,
     stats: Stats,
 }
@@ -57,12 +77,18 @@ pub struct Link {
 impl Link {
     /// A link whose breaker is closed and whose statistics are empty.
     pub fn new(config: LinkConfig) -> Self {
-        Self { config, breaker: Breaker::default(), stats: Stats::default() }
+        let config = Arc::new(config);
+        Self { config, shadow: Tally::default(), breaker: Breaker::default(), stats: Stats::default() }
     }
 
     /// How it was set up.
-    pub fn config(&self) -> &LinkConfig {
+    pub fn config(&self) -> &Arc<LinkConfig> {
         &self.config
+    }
+
+    /// How its answers compare, where it is a shadow.
+    pub fn shadow(&self) -> Option<ShadowStats> {
+        (self.config.mode == Mode::Shadow).then(|| self.shadow.read())
     }
 
     /// What it has cost lately.

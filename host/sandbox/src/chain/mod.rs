@@ -1,13 +1,18 @@
 //! The modules of one network at one point, run one after the other.
 
 mod breaker;
+mod choice;
 mod fold;
 mod link;
+mod run;
+mod shadow;
 mod stats;
 
 pub use breaker::BreakerState;
-pub use fold::{Call, Outcome, Ranking, Step};
-pub use link::{Link, LinkConfig, OnFailure};
+pub use fold::Ranking;
+pub use link::{Link, LinkConfig, Mode, OnFailure};
+pub use run::{Call, Outcome, Step};
+pub use shadow::{Shadow, ShadowExample, ShadowStats};
 pub use stats::LinkStats;
 
 use std::sync::Arc;
@@ -24,13 +29,19 @@ pub struct Chain {
     links: Vec<Arc<Link>>,
     /// Bounds this network's calls at this point, so that it can't take all places. None while it is empty.
     gate: Option<Arc<Semaphore>>,
+    has_canaries: bool,
+    /// Bounds what runs beside. None where there are no shadows.
+    shadow_gate: Option<Arc<Semaphore>>,
 }
 
 impl Chain {
     /// A chain that runs up to `calls_at_once` calls at once.
     pub fn new(links: Vec<Arc<Link>>, calls_at_once: usize) -> Self {
         let gate = (!links.is_empty()).then(|| Arc::new(Semaphore::new(calls_at_once.max(1))));
-        Self { links, gate }
+        let has_canaries = links.iter().any(|link| matches!(link.config.mode, Mode::Canary { .. }));
+        let has_shadows = links.iter().any(|link| link.config.mode == Mode::Shadow);
+        let shadow_gate = has_shadows.then(|| Arc::new(Semaphore::new(shadow::AT_ONCE)));
+        Self { links, gate, has_canaries, shadow_gate }
     }
 
     /// Whether there is nothing to run, so that the built-in behaviour decides.

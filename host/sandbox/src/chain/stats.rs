@@ -1,8 +1,9 @@
 //! What a link has cost lately: two histograms of about a kilobyte, updated under a short lock.
 
-use crate::report::CallReport;
+use crate::report::{CallFailure, CallReport};
 use parking_lot::Mutex;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Buckets per power of two: a percentile is off by 6 % at most.
 const SPLIT: usize = 8;
@@ -14,7 +15,7 @@ const FUEL_BUCKETS: usize = 38 * SPLIT;
 const HALVE_AT: u32 = 4096;
 
 /// A link's statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkStats {
     /// Calls since the link was made.
@@ -27,6 +28,10 @@ pub struct LinkStats {
     pub p99_micros: u64,
     /// The median fuel.
     pub fuel_p50: u64,
+    /// The most memory any of the recent calls had.
+    pub memory_peak_bytes: usize,
+    /// How calls ended: `ok`, or the code of their failure.
+    pub outcomes: BTreeMap<&'static str, u64>,
 }
 
 #[derive(Debug)]
@@ -38,11 +43,20 @@ struct Inner {
     failures: u64,
     micros: Histogram<MICROS_BUCKETS>,
     fuel: Histogram<FUEL_BUCKETS>,
+    memory: RecentMax,
+    outcomes: BTreeMap<&'static str, u64>,
 }
 
 impl Default for Stats {
     fn default() -> Self {
-        Self(Mutex::new(Inner { calls: 0, failures: 0, micros: Histogram::new(), fuel: Histogram::new() }))
+        Self(Mutex::new(Inner {
+            calls: 0,
+            failures: 0,
+            micros: Histogram::new(),
+            fuel: Histogram::new(),
+            memory: RecentMax::default(),
+            outcomes: BTreeMap::new(),
+        }))
     }
 }
 
@@ -51,10 +65,13 @@ impl Stats {
         let mut inner = self.0.lock();
         inner.calls += 1;
         inner.failures += u64::from(report.result.is_err());
+        let outcome = report.result.as_ref().err().map_or("ok", CallFailure::code);
+        *inner.outcomes.entry(outcome).or_default() += 1;
         // A call that never ran says nothing about the module's cost.
         if report.micros > 0 {
             inner.micros.add(report.micros);
             inner.fuel.add(report.fuel);
+            inner.memory.add(report.memory_bytes);
         }
     }
 
@@ -66,7 +83,31 @@ impl Stats {
             p50_micros: inner.micros.percentile(50),
             p99_micros: inner.micros.percentile(99),
             fuel_p50: inner.fuel.percentile(50),
+            memory_peak_bytes: inner.memory.read(),
+            outcomes: inner.outcomes.clone(),
         }
+    }
+}
+
+/// The largest of the recent values: of those in this window and in the one before.
+#[derive(Debug, Default)]
+struct RecentMax {
+    before: usize,
+    now: usize,
+    seen: u32,
+}
+
+impl RecentMax {
+    fn add(&mut self, value: usize) {
+        if self.seen >= HALVE_AT / 2 {
+            *self = Self { before: self.now, now: 0, seen: 0 };
+        }
+        self.now = self.now.max(value);
+        self.seen += 1;
+    }
+
+    fn read(&self) -> usize {
+        self.before.max(self.now)
     }
 }
 
@@ -132,6 +173,16 @@ mod tests {
             let middle = middle(bucket(value));
             assert!(middle.abs_diff(value) * 16 <= value.max(1), "{value} became {middle}");
         }
+    }
+
+    #[test]
+    fn the_largest_value_is_forgotten_in_time() {
+        let mut max = RecentMax::default();
+        max.add(9);
+        max.add(5);
+        assert_eq!(max.read(), 9);
+        (0..HALVE_AT).for_each(|_| max.add(3));
+        assert_eq!(max.read(), 3);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod cache;
 mod chain;
 mod contract;
 mod hostile;
+mod modes;
 mod places;
 mod starters;
 mod support;

@@ -4,7 +4,7 @@ use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidat
 use hub_sandbox::contract::{CallContext, HostError, PlayerRef, Point, PunishmentKind, chat, punishment};
 use hub_sandbox::{
     BoxFuture, CallReport, Candidates, Chain, Compiler, ComponentSource, Host, HostAnswer, HostCall, Limits, Link,
-    LinkConfig, ModuleHandle, OnFailure, Operation, PlainCandidate, PlainTexts, PrepareError, Prepared, Sandbox,
+    LinkConfig, Mode, ModuleHandle, OnFailure, Operation, PlainCandidate, PlainTexts, PrepareError, Prepared, Sandbox,
     SandboxConfig,
 };
 use std::collections::BTreeMap;
@@ -65,6 +65,14 @@ impl Bench {
 pub(crate) async fn load(sandbox: &Sandbox, prepared: Prepared) -> ModuleHandle {
     let source = Arc::new(Bytes(prepared.component));
     sandbox.load(prepared.id, source).await.unwrap()
+}
+
+/// A link that runs in this mode.
+pub(crate) fn link_in(mode: Mode, module: ModuleHandle, name: &str, config: &str) -> Arc<Link> {
+    let (limits, host) = (patient(module.points()[0]), Arc::new(Store::default()));
+    let (name, config) = (name.into(), config.into());
+    let on_failure = OnFailure::Skip;
+    Arc::new(Link::new(LinkConfig { module, name, version: 2, config, mode, on_failure, limits, host }))
 }
 
 /// The limits of a point, with time enough for a busy machine.
@@ -174,6 +182,7 @@ pub(crate) fn link_with(
         name: name.into(),
         version: 1,
         config: config.into(),
+        mode: Mode::Active,
         on_failure,
         limits,
         host,

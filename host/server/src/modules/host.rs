@@ -1,13 +1,13 @@
 //! What modules may ask the hub: answered by the rooms' services, each time for one network and one module only.
 
-use std::collections::HashMap;
-
 use hub_sandbox::contract::HostError;
 use hub_sandbox::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
 use hub_sandbox::{BoxFuture, Host, HostAnswer, HostCall};
-use parking_lot::Mutex;
+use moka::policy::EvictionPolicy;
+use moka::sync::Cache;
 
 use crate::app::{App, WeakApp};
+use crate::clock::Millis;
 use crate::economy::{self, Amount};
 use crate::modules::service::key_value as store;
 use crate::modules::store::key_value::Owner;
@@ -18,6 +18,8 @@ use crate::{servers, statistics};
 
 /// The most players that are named of one server or world.
 const MAX_PLAYERS: usize = 200;
+/// What one [`DryHost`] keeps, in bytes; what was not used for longest goes first.
+const DRY_BYTES: u64 = 1 << 20;
 
 /// Answers one module of one network.
 pub(super) struct ModuleHost {
@@ -158,47 +160,72 @@ impl Host for ModuleHost {
     }
 }
 
-/// Reads as [`ModuleHost`] does and keeps what is written to itself, so that a dry run leaves no trace.
+/// Reads as [`ModuleHost`] does and keeps what is written to itself, so that dry runs and shadows leave no trace.
 pub(super) struct DryHost {
     host: ModuleHost,
-    /// What was written; none for a key that was deleted.
-    written: Mutex<HashMap<String, Option<String>>>,
+    /// What was written lately.
+    written: Cache<String, Written>,
+    /// Held while a key is read and written.
+    turn: tokio::sync::Mutex<()>,
+}
+
+#[derive(Clone)]
+struct Written {
+    /// None for a key that was deleted.
+    value: Option<String>,
+    expires_at: Option<Millis>,
 }
 
 impl DryHost {
     pub(super) fn new(app: &App, network: NetworkId, module: &str) -> Self {
-        Self { host: ModuleHost::new(app, network, module), written: Mutex::default() }
+        let weigh = |key: &String, written: &Written| {
+            let bytes = key.len() + written.value.as_ref().map_or(0, String::len) + size_of::<Written>();
+            u32::try_from(bytes).unwrap_or(u32::MAX)
+        };
+        let written =
+            Cache::builder().max_capacity(DRY_BYTES).weigher(weigh).eviction_policy(EvictionPolicy::lru()).build();
+        Self { host: ModuleHost::new(app, network, module), written, turn: tokio::sync::Mutex::default() }
     }
 
-    async fn read(&self, key: &str) -> Result<Option<String>, HostError> {
-        if let Some(value) = self.written.lock().get(key) {
-            return Ok(value.clone());
+    fn now(&self) -> Result<Millis, HostError> {
+        Ok(self.host.app.upgrade().ok_or(HostError::Unavailable)?.clock.now())
+    }
+
+    async fn read(&self, key: &str) -> Result<Option<Written>, HostError> {
+        let now = self.now()?;
+        if let Some(written) = self.written.get(key) {
+            let live = written.value.is_some() && written.expires_at.is_none_or(|at| at > now);
+            return Ok(Some(written).filter(|_| live));
         }
         match self.host.ask(&HostCall::StoreGet { key: key.to_owned() }).await? {
-            HostAnswer::Value(value) => Ok(value),
+            HostAnswer::Value(value) => Ok(value.map(|value| Written { value: Some(value), expires_at: None })),
             _ => Err(HostError::Unavailable),
         }
     }
 
-    fn write(&self, key: &str, value: Option<String>) {
-        self.written.lock().insert(key.to_owned(), value);
+    fn write(&self, key: &str, value: Option<String>, expires_at: Option<Millis>) {
+        self.written.insert(key.to_owned(), Written { value, expires_at });
     }
 
     async fn ask(&self, call: &HostCall) -> Result<HostAnswer, HostError> {
+        let expiry = |ttl_ms: &Option<u64>| Ok::<_, HostError>(store::expiry(self.now()?, *ttl_ms));
         Ok(match call {
-            HostCall::StoreGet { key } => HostAnswer::Value(self.read(key).await?),
-            HostCall::StoreSet { key, value, .. } => {
-                self.write(key, Some(value.clone()));
+            HostCall::StoreGet { key } => HostAnswer::Value(self.read(key).await?.and_then(|it| it.value)),
+            HostCall::StoreSet { key, value, ttl_ms } => {
+                self.write(key, Some(value.clone()), expiry(ttl_ms)?);
                 HostAnswer::Done
             }
-            HostCall::StoreIncrement { key, by, .. } => {
-                let sum = store::sum(self.read(key).await?.as_deref(), *by)?;
-                self.write(key, Some(sum.to_string()));
+            HostCall::StoreIncrement { key, by, ttl_ms } => {
+                let _turn = self.turn.lock().await;
+                let before = self.read(key).await?;
+                let expires_at = before.as_ref().map_or_else(|| expiry(ttl_ms), |before| Ok(before.expires_at))?;
+                let sum = store::sum(before.and_then(|it| it.value).as_deref(), *by)?;
+                self.write(key, Some(sum.to_string()), expires_at);
                 HostAnswer::Number(sum)
             }
             HostCall::StoreDelete { key } => {
                 let existed = self.read(key).await?.is_some();
-                self.write(key, None);
+                self.write(key, None, None);
                 HostAnswer::Deleted(existed)
             }
             _ => self.host.ask(call).await?,

@@ -18,7 +18,7 @@ use crate::config::Settings;
 use crate::ids::Ids;
 use crate::modules::compiler::open_sandbox;
 use crate::modules::logs::Logs;
-use crate::modules::model::{LinkSpec, OnFailure};
+use crate::modules::model::{LinkSpec, Mode, OnFailure};
 use crate::modules::service::{ModulesError, chains};
 use crate::modules::store;
 use crate::values::NetworkId;
@@ -69,8 +69,8 @@ pub(super) enum Reached {
 
 impl Live {
     pub(super) fn new(point: Point, revision: i64, specs: Vec<LinkSpec>, links: Vec<Option<Arc<Link>>>) -> Self {
-        let refuses =
-            specs.iter().zip(&links).any(|(spec, link)| link.is_none() && spec.on_failure == OnFailure::Refuse);
+        let must_run = |spec: &LinkSpec| spec.on_failure == OnFailure::Refuse && spec.mode != Mode::Shadow;
+        let refuses = specs.iter().zip(&links).any(|(spec, link)| link.is_none() && must_run(spec));
         let chain = Chain::new(links.iter().flatten().cloned().collect(), CALLS_AT_ONCE);
         Self { point, revision, specs, links, chain, refuses }
     }

@@ -120,9 +120,9 @@ pub(super) enum Mode {
     /// For every call.
     #[default]
     Active,
-    /// For a percentage of the players.
+    /// For `percent` of the players, always the same ones; for them in the place of the ACTIVE version of that name.
     Canary,
-    /// Beside the others, without effect.
+    /// Beside the others, without effect: `shadow` shows how its answers differ.
     Shadow,
 }
 
@@ -186,6 +186,17 @@ pub(super) struct LinkSpec {
 
 const fn all() -> i64 {
     100
+}
+
+impl LinkSpec {
+    /// When it runs, as the sandbox has it.
+    pub(super) fn sandbox_mode(&self) -> hub_sandbox::Mode {
+        match self.mode {
+            Mode::Active => hub_sandbox::Mode::Active,
+            Mode::Canary => hub_sandbox::Mode::Canary { percent: u8::try_from(self.percent).unwrap_or(100) },
+            Mode::Shadow => hub_sandbox::Mode::Shadow,
+        }
+    }
 }
 
 /// Null is the same as absent.

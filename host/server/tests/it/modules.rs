@@ -1,6 +1,7 @@
 //! Modules: uploaded, put into chains, run, cut off.
 
 mod command;
+mod modes;
 mod reviews;
 mod starters;
 mod wasm;
@@ -184,7 +185,7 @@ on_both! {
 
     async fn a_chain_is_put_looked_at_and_rolled_back(hub: Hub) {
         let owner = hub.network().await;
-        assert_eq!(point(&owner, "chat").await, json!({"point": "chat", "revision": 0, "modules": []}));
+        assert_eq!(point(&owner, "chat").await, json!({"point": "chat", "revision": 0, "modules": [], "counted": "NODE"}));
         owner.post("/api/manage/extension-points/chat/rollback", json!({})).await
             .expect_error(400, "nothing_to_roll_back");
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);
@@ -196,7 +197,7 @@ on_both! {
         assert_eq!(put["modules"][0], json!({
             "name": "moody", "version": 1, "config": {"a": [1, "x"]}, "mode": "ACTIVE", "percent": 100,
             "onFailure": "SKIP", "instances": "FRESH", "calls": 0, "failures": 0, "p50Micros": 0, "p99Micros": 0,
-            "fuelP50": 0, "breaker": "CLOSED",
+            "fuelP50": 0, "breaker": "CLOSED", "outcomes": {}, "memoryPeakBytes": 0,
         }));
         assert_eq!(put["revision"], 1);
         // In effect for the next call.
@@ -246,8 +247,7 @@ on_both! {
             (with("percent", json!(101)), "invalid_request"),
             (with("onFailure", json!("IGNORE")), "invalid_request"),
             (with("mode", json!("LOUD")), "invalid_request"),
-            (with("mode", json!("CANARY")), "mode_unavailable"),
-            (with("mode", json!("SHADOW")), "mode_unavailable"),
+            (Value::Array(vec![with("mode", json!("CANARY"))[0].clone(); 2]), "invalid_request"),
             (with("instances", json!("REUSED")), "mode_unavailable"),
             (json!([{"name": "moody"}]), "invalid_request"),
             (json!({}), "invalid_request"),
@@ -310,7 +310,10 @@ on_both! {
             let line = &logs["items"][0];
             assert_eq!((&line["failure"], &line["level"]), (&json!(failure), &json!("ERROR")), "{message}: {line}");
         }
-        assert_eq!(point(&owner, "chat").await["modules"][0]["failures"], 4);
+        let counted = point(&owner, "chat").await["modules"][0].clone();
+        assert_eq!(counted["failures"], 4);
+        assert_eq!(counted["outcomes"], json!({"trap": 2, "out_of_memory": 1, "invalid_answer": 1}));
+        assert!(counted["memoryPeakBytes"].as_u64().unwrap() > 1 << 20, "{counted}");
 
         // With REFUSE, a failure refuses what was asked.
         chain(&owner, "chat", json!([{"name": "moody", "version": 1, "onFailure": "REFUSE"}])).await.expect(200);

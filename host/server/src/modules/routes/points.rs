@@ -1,9 +1,12 @@
 //! The extension points and their chains.
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use hub_sandbox::contract::Point;
-use hub_sandbox::{BreakerState, LinkStats};
+use hub_sandbox::{BreakerState, LinkStats, ShadowExample, ShadowStats};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::app::App;
@@ -24,6 +27,9 @@ pub(super) struct ExtensionPoint {
     revision: i64,
     /// In the order they run.
     modules: Vec<ActiveModule>,
+    /// Whose calls the figures are of: NODE, those of the hub node that answers, since it started.
+    #[schema(value_type = String, example = "NODE")]
+    counted: &'static str,
 }
 
 /// A module in a chain, and how its calls went since it is there.
@@ -43,6 +49,47 @@ struct ActiveModule {
     /// CLOSED: it is called. OPEN: it failed too often and is left out for a while. `HALF_OPEN`: the next call tries it.
     #[schema(value_type = String, example = "CLOSED")]
     breaker: BreakerState,
+    /// How calls ended: `ok`, or the code of their failure.
+    #[schema(value_type = BTreeMap<String, u64>, example = json!({"ok": 1041, "timed_out": 1}))]
+    outcomes: BTreeMap<&'static str, u64>,
+    /// The most memory any of the recent calls had.
+    memory_peak_bytes: usize,
+    /// For a SHADOW: how its answers compare with those of the ACTIVE or CANARY version of its name on the same calls;
+    /// with there being no module where none of that name runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shadow: Option<Shadow>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Shadow {
+    same: u64,
+    different: u64,
+    failed: u64,
+    /// Calls it was not given, since too many were under way or its breaker was open.
+    skipped: u64,
+    /// The latest ten that differed or failed, newest first.
+    examples: Vec<Difference>,
+}
+
+/// A call that a SHADOW answered otherwise.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Difference {
+    call_id: String,
+    at: u64,
+    #[schema(value_type = Object)]
+    expected: Value,
+    #[schema(value_type = Object)]
+    actual: Value,
+}
+
+impl From<ShadowStats> for Shadow {
+    fn from(stats: ShadowStats) -> Self {
+        let ShadowStats { same, different, failed, skipped, examples } = stats;
+        let shown =
+            |it: ShadowExample| Difference { call_id: it.call_id, at: it.at, expected: it.expected, actual: it.actual };
+        Self { same, different, failed, skipped, examples: examples.into_iter().rev().map(shown).collect() }
+    }
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -58,10 +105,9 @@ fn named(point: &str) -> Result<Point, ModulesError> {
 
 fn shown(app: &App, point: Point, live: Option<&Live>) -> Json<ExtensionPoint> {
     let now = u64::try_from(app.clock.now()).unwrap_or(0);
-    let never = LinkStats { calls: 0, failures: 0, p50_micros: 0, p99_micros: 0, fuel_p50: 0 };
     let links = live.into_iter().flat_map(|live| live.specs.iter().zip(&live.links));
     let modules = links.map(|(spec, link)| {
-        let stats = link.as_ref().map_or(never, |link| link.stats());
+        let stats = link.as_ref().map_or_else(LinkStats::default, |link| link.stats());
         ActiveModule {
             link: spec.clone(),
             calls: stats.calls,
@@ -71,9 +117,17 @@ fn shown(app: &App, point: Point, live: Option<&Live>) -> Json<ExtensionPoint> {
             fuel_p50: stats.fuel_p50,
             // One that could not be loaded is left out as well.
             breaker: link.as_ref().map_or(BreakerState::Open, |link| link.breaker(now)),
+            outcomes: stats.outcomes,
+            memory_peak_bytes: stats.memory_peak_bytes,
+            shadow: link.as_ref().and_then(|link| link.shadow()).map(Shadow::from),
         }
     });
-    Json(ExtensionPoint { point, revision: live.map_or(0, |live| live.revision), modules: modules.collect() })
+    Json(ExtensionPoint {
+        point,
+        revision: live.map_or(0, |live| live.revision),
+        modules: modules.collect(),
+        counted: "NODE",
+    })
 }
 
 /// Get the chain of an extension point
@@ -96,8 +150,12 @@ pub(super) async fn get(
 /// Put a chain in place
 ///
 /// In effect for the next call; no call is lost on the way. A module of the chain before that stays as it was keeps its
-/// counts and its breaker. This hub runs the mode ACTIVE and FRESH instances; what it does not run is 400
-/// `mode_unavailable`. A name or version that there is not is 400 `unknown_module`.
+/// counts and its breaker. A name or version that there is not is 400 `unknown_module`.
+///
+/// A CANARY runs for `percent` of the players, for them in the place of the ACTIVE version of its name; who is chosen
+/// stays chosen when the share grows. While its breaker is open the ACTIVE version serves them again. A chain has at most
+/// one of each name. A SHADOW is given real calls and has no effect: it reads the network's data, what it writes to its
+/// store only it sees, and `shadow` shows how its answers differ.
 #[utoipa::path(put, path = "/api/manage/extension-points/{point}", operation_id = "put_extension_point",
     tag = "Modules", security(("apiKey" = ["modules:write"])), params(("point" = String, Path, example = "matchmaking")),
     responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point")))]

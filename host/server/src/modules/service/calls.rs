@@ -1,5 +1,7 @@
 //! What other rooms ask: how the network's modules would decide. Without a chain the built-in behaviour stands.
 
+use std::sync::Arc;
+
 use hub_sandbox::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use hub_sandbox::contract::{Point, chat, punishment};
 use hub_sandbox::{Call, Candidates, Outcome, Ranking as Ranked};
@@ -94,12 +96,20 @@ fn new_call(app: &App, network: NetworkId) -> Call {
     }
 }
 
-/// Keeps what the modules logged, and gives what the chain decided.
+/// Keeps what the modules logged, starts what runs beside them, and gives what the chain decided.
 fn note<R, A>(app: &App, network: NetworkId, live: &Live, call: &Call, outcome: Outcome<R, A>) -> R {
     for step in &outcome.steps {
         if let Some(report) = &step.report {
             app.modules.logs.note(network, live.point, step.link.config(), call, report);
         }
+    }
+    for shadow in outcome.shadows {
+        let (task, call, point, link) = (app.clone(), call.clone(), live.point, Arc::clone(shadow.link()));
+        app.spawn(async move {
+            if let Some(report) = task.modules.sandbox.run_shadow(shadow).await {
+                task.modules.logs.note(network, point, link.config(), &call, &report);
+            }
+        });
     }
     outcome.ruling
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hub_sandbox::contract::Point;
-use hub_sandbox::{BoxFuture, ComponentSource, Link, LinkConfig, ModuleHandle, Sha256Sum};
+use hub_sandbox::{BoxFuture, ComponentSource, Host, Link, LinkConfig, ModuleHandle, Sha256Sum};
 
 use crate::app::App;
-use crate::modules::host::ModuleHost;
+use crate::modules::host::{DryHost, ModuleHost};
 use crate::modules::live::{Live, Network};
 use crate::modules::model::{Instances, LinkSpec, MAX_CONFIG_BYTES, MAX_LINKS, Mode, ModuleState};
 use crate::modules::service::ModulesError;
@@ -62,8 +62,9 @@ fn check(specs: &[LinkSpec]) -> Result<(), ModulesError> {
         if serde_json::to_string(&spec.config)?.len() > MAX_CONFIG_BYTES {
             return invalid(at, "config`: must be at most 64 KiB of JSON");
         }
-        if spec.mode != Mode::Active {
-            return Err(ModulesError::ModeUnavailable(at, "mode", "ACTIVE"));
+        let canary = |spec: &LinkSpec| spec.mode == Mode::Canary;
+        if canary(spec) && specs[..at].iter().any(|before| canary(before) && before.name == spec.name) {
+            return invalid(at, "mode`: a chain has at most one CANARY of each name");
         }
         if spec.instances != Instances::Fresh {
             return Err(ModulesError::ModeUnavailable(at, "instances", "FRESH"));
@@ -139,14 +140,19 @@ pub(in crate::modules) async fn link(
     if let Some(link) = kept.take(spec) {
         return Ok(link);
     }
+    let host: Arc<dyn Host> = match spec.mode {
+        Mode::Active | Mode::Canary => Arc::new(ModuleHost::new(app, network, &spec.name)),
+        Mode::Shadow => Arc::new(DryHost::new(app, network, &spec.name)),
+    };
     Ok(Arc::new(Link::new(LinkConfig {
         module: module(app, network, point, &spec.name, spec.version).await?,
         name: spec.name.clone(),
         version: u64::try_from(spec.version).unwrap_or(0),
         config: serde_json::to_string(&spec.config)?,
+        mode: spec.sandbox_mode(),
         on_failure: spec.on_failure.into(),
         limits: app.settings.modules.limits(point),
-        host: Arc::new(ModuleHost::new(app, network, &spec.name)),
+        host,
     })))
 }
 

@@ -62,7 +62,8 @@ fn size(key: &str, stored: &Stored) -> i64 {
     ENTRY_BYTES + key.len() as i64 + value
 }
 
-fn expiry(now: Millis, ttl_ms: Option<u64>) -> Option<Millis> {
+/// When something of this ttl expires.
+pub(in crate::modules) fn expiry(now: Millis, ttl_ms: Option<u64>) -> Option<Millis> {
     ttl_ms.map(|ttl| now.saturating_add(i64::try_from(ttl).unwrap_or(i64::MAX)))
 }
 

@@ -106,6 +106,19 @@ pub fn moody(version: u32) -> Vec<u8> {
     module("chat-module", &text(imports, &data, body))
 }
 
+/// Refuses every line with `no`, and traps on one that begins with `T`.
+pub fn rude() -> Vec<u8> {
+    let body = r#"
+        (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
+            (if (i32.eq (i32.load8_u (i32.load offset=56 (local.get $in))) (i32.const 84)) (then unreachable))
+            (i32.store8 (i32.const 16) (i32.const 2))
+            (i32.store (i32.const 20) (i32.const 80))
+            (i32.store (i32.const 24) (i32.const 2))
+            (i32.store8 (i32.const 32) (i32.const 0))
+            (i32.const 16))"#;
+    module("chat-module", &text("", r#"(data (i32.const 80) "no")"#, body))
+}
+
 const STORE: &str = r#"
     (import "network-hub:module/store@1.0.0" "increment"
         (func $increment (param i32 i32 i64 i32 i64 i32)))

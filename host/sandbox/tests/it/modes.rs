@@ -1,0 +1,205 @@
+//! Canaries and shadows.
+
+use crate::support::{Bench, NOW, call, chain, line, link, link_in, servers, starter};
+use crate::wat::{chat_module, ranks, verdict};
+use hub_sandbox::contract::chat::{Decision, Line, Verdict};
+use hub_sandbox::{BreakerState, Call, Chain, Link, Mode, ModuleHandle, OnFailure, Outcome, Ranking};
+use serde_json::json;
+use std::sync::Arc;
+
+const CANARY: fn(u8) -> Mode = |percent| Mode::Canary { percent };
+
+/// A chat module that refuses every line with this many letters `x`.
+async fn refusing(bench: &Bench, letters: u32) -> ModuleHandle {
+    bench.module(chat_module("", &verdict(2, letters, None))).await
+}
+
+fn line_of(number: u32) -> Line {
+    let mut line = line("hi");
+    line.player.uuid = format!("00000000-0000-4000-8000-{number:012}");
+    line
+}
+
+async fn say(bench: &Bench, chain: &Chain, line: Line) -> Outcome<Verdict, Verdict> {
+    bench.sandbox.filter_chat(chain, &call(NOW), line).await
+}
+
+fn reason(verdict: &Verdict) -> usize {
+    match &verdict.decision {
+        Decision::Refuse(reason) => reason.len(),
+        _ => 0,
+    }
+}
+
+#[tokio::test]
+async fn a_canary_takes_the_place_of_the_active_version_for_its_players() {
+    let bench = Bench::new();
+    let (old, new) = (refusing(&bench, 1).await, refusing(&bench, 2).await);
+    let with = |percent| {
+        let canary = link_in(CANARY(percent), new.clone(), "guard", "{}");
+        chain(&[link(old.clone(), "guard", "{}", OnFailure::Skip), canary])
+    };
+    let chosen = async |chain: &Chain| {
+        let mut chosen = Vec::new();
+        for number in 0..60 {
+            let outcome = say(&bench, chain, line_of(number)).await;
+            assert_eq!(outcome.steps.len(), 1);
+            if reason(&outcome.ruling) == 2 {
+                chosen.push(number);
+            }
+        }
+        chosen
+    };
+    let (few, more) = (chosen(&with(20)).await, chosen(&with(60)).await);
+    assert!(!few.is_empty() && few.len() < more.len() && more.len() < 60, "{few:?} {more:?}");
+    // Nobody loses it when the percentage rises, and everybody has it at 100.
+    assert!(few.iter().all(|number| more.contains(number)));
+    assert_eq!(chosen(&with(100)).await.len(), 60);
+    assert_eq!(chosen(&with(20)).await, few);
+}
+
+#[tokio::test]
+async fn a_canary_without_an_active_version_runs_for_its_players_only() {
+    let bench = Bench::new();
+    let canary = link_in(CANARY(40), refusing(&bench, 2).await, "guard", "{}");
+    let other = link(refusing(&bench, 1).await, "other", "{}", OnFailure::Skip);
+    let chain = chain(&[canary, other]);
+    let mut lengths = [0; 3];
+    for number in 0..60 {
+        lengths[reason(&say(&bench, &chain, line_of(number)).await.ruling)] += 1;
+    }
+    assert!(lengths[1] > 10 && lengths[2] > 10 && lengths[0] == 0, "{lengths:?}");
+}
+
+#[tokio::test]
+async fn a_call_without_a_player_is_chosen_by_its_seed() {
+    let bench = Bench::new();
+    let chain = chain(&[link_in(CANARY(50), bench.module(ranks(&[1])).await, "m", "{}")]);
+    let mut picked = 0;
+    for seed in 0..60 {
+        let mut request = servers(&[0, 1]).request().clone();
+        (request.player_uuid, request.player_name) = (None, None);
+        let servers = servers(&[0, 1]);
+        let input = hub_sandbox::Candidates::new(Arc::new(request), servers.candidates().to_vec(), {
+            Arc::new(hub_sandbox::PlainTexts::default())
+        });
+        let call = Call { seed, ..call(NOW) };
+        let ruling = bench.sandbox.rank_servers(&chain, &call, input).await.ruling;
+        picked += u32::from(ruling == Ranking::Order(vec![1]));
+    }
+    assert!((15..45).contains(&picked), "{picked}");
+}
+
+#[tokio::test]
+async fn a_canary_that_keeps_failing_gives_way_to_the_active_version() {
+    let bench = Bench::new();
+    // It traps on lines of more than sixteen bytes, which the trial's is not.
+    let traps = "(if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16)) (then (unreachable)))";
+    let canary = link_in(CANARY(100), bench.module(chat_module(traps, "")).await, "guard", "{}");
+    let chain = chain(&[link(refusing(&bench, 1).await, "guard", "{}", OnFailure::Skip), Arc::clone(&canary)]);
+    let long = || line("a line of more than sixteen bytes");
+    for _ in 0..5 {
+        assert_eq!(reason(&say(&bench, &chain, long()).await.ruling), 0);
+    }
+    assert_eq!(canary.breaker(NOW), BreakerState::Open);
+    assert_eq!(reason(&say(&bench, &chain, long()).await.ruling), 1);
+}
+
+/// Runs the shadows of a call to their ends.
+async fn run_shadows(bench: &Bench, outcome: Outcome<Verdict, Verdict>) {
+    for shadow in outcome.shadows {
+        bench.sandbox.run_shadow(shadow).await;
+    }
+}
+
+fn shadow_of(module: &ModuleHandle, name: &str, config: &str) -> Arc<Link> {
+    link_in(Mode::Shadow, module.clone(), name, config)
+}
+
+#[tokio::test]
+async fn a_shadow_is_compared_with_its_name_on_the_same_input_and_has_no_effect() {
+    let bench = Bench::new();
+    let guard = bench.module(starter("chat-guard")).await;
+    let active = link(guard.clone(), "guard", r#"{"words": ["darn"]}"#, OnFailure::Skip);
+    let same = shadow_of(&guard, "guard", r#"{"words": ["darn"]}"#);
+    let other = shadow_of(&guard, "guard", r#"{"words": ["heck"]}"#);
+    let alone = shadow_of(&guard, "alone", r#"{"words": ["darn", "heck"]}"#);
+    // Before or behind the link they are compared with is the same; the one that is alone sees what its place has.
+    let chain = chain(&[Arc::clone(&other), active, Arc::clone(&same), Arc::clone(&alone)]);
+    let outcome = say(&bench, &chain, line("darn")).await;
+    assert_eq!(outcome.ruling.decision, Decision::Rewrite("****".into()));
+    assert_eq!((outcome.steps.len(), outcome.shadows.len()), (1, 3));
+    run_shadows(&bench, outcome).await;
+    let outcome = say(&bench, &chain, line("heck")).await;
+    assert_eq!(outcome.ruling.decision, Decision::Allow);
+    run_shadows(&bench, outcome).await;
+
+    let counts = |link: &Link| {
+        let stats = link.shadow().unwrap();
+        (stats.same, stats.different, stats.failed, stats.skipped)
+    };
+    assert_eq!(counts(&same), (2, 0, 0, 0));
+    assert_eq!(counts(&other), (0, 2, 0, 0));
+    assert_eq!(counts(&alone), (1, 1, 0, 0));
+    let examples = other.shadow().unwrap().examples;
+    assert_eq!(examples[0].expected, json!({"decision": {"rewrite": "****"}, "mute": null}));
+    assert_eq!(examples[0].actual, json!({"decision": "allow", "mute": null}));
+    assert_eq!((examples[0].call_id.as_str(), examples[0].at, examples.len()), ("call", NOW, 2));
+    assert_eq!(alone.shadow().unwrap().examples[0].actual, json!({"decision": {"rewrite": "****"}, "mute": null}));
+    assert_eq!(same.stats().calls, 2);
+}
+
+#[tokio::test]
+async fn a_shadow_is_told_what_the_link_beside_it_was_told() {
+    let bench = Bench::new();
+    let guard = bench.module(starter("chat-guard")).await;
+    let flood = r#"{"flood": {"messages": 2, "perMs": 60000}}"#;
+    let active = link(guard.clone(), "guard", flood, OnFailure::Skip);
+    let shadow = shadow_of(&guard, "guard", flood);
+    let chain = chain(&[active, Arc::clone(&shadow)]);
+    for number in 0..4 {
+        let outcome = say(&bench, &chain, line("hi")).await;
+        assert_eq!(reason(&outcome.ruling) > 0, number >= 2, "{number}");
+        run_shadows(&bench, outcome).await;
+    }
+    assert_eq!(shadow.shadow().unwrap().same, 4);
+}
+
+#[tokio::test]
+async fn a_failing_shadow_costs_its_own_breaker_only() {
+    let bench = Bench::new();
+    let traps = "(if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16)) (then (unreachable)))";
+    let active = link(refusing(&bench, 1).await, "guard", "{}", OnFailure::Refuse);
+    let shadow = shadow_of(&bench.module(chat_module(traps, "")).await, "guard", "{}");
+    let chain = chain(&[Arc::clone(&active), Arc::clone(&shadow)]);
+    for _ in 0..7 {
+        let outcome = say(&bench, &chain, line("a line of more than sixteen bytes")).await;
+        assert_eq!(reason(&outcome.ruling), 1);
+        run_shadows(&bench, outcome).await;
+    }
+    let stats = shadow.shadow().unwrap();
+    assert_eq!((stats.failed, stats.skipped, stats.examples.len()), (5, 2, 5));
+    assert_eq!(stats.examples[0].actual, json!({"failure": "trap"}));
+    assert_eq!((active.breaker(NOW), shadow.breaker(NOW)), (BreakerState::Closed, BreakerState::Open));
+    assert!(active.shadow().is_none());
+}
+
+#[tokio::test]
+async fn shadows_that_are_too_many_at_once_are_skipped() {
+    let bench = Bench::new();
+    let loops = "(if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16)) (then (loop (br 0))))";
+    let shadow = shadow_of(&bench.module(chat_module(loops, "")).await, "loops", "{}");
+    let chain = chain(&[Arc::clone(&shadow)]);
+    let mut runs = Vec::new();
+    for _ in 0..3 {
+        let outcome = say(&bench, &chain, line("a line of more than sixteen bytes")).await;
+        assert_eq!(outcome.ruling.decision, Decision::Allow);
+        runs.extend(outcome.shadows.into_iter().map(|shadow| bench.sandbox.run_shadow(shadow)));
+    }
+    // The sandbox of the tests has places for one shadow.
+    let mut runs = runs.into_iter();
+    let (one, two, three) = tokio::join!(runs.next().unwrap(), runs.next().unwrap(), runs.next().unwrap());
+    assert_eq!([one.is_some(), two.is_some(), three.is_some()], [true, false, false]);
+    let stats = shadow.shadow().unwrap();
+    assert_eq!((stats.failed, stats.skipped), (1, 2));
+}
