@@ -151,7 +151,8 @@ impl Sandbox {
         let compiled = self.0.compile.compile(&self.0.engine, &upload).await?;
         let inner = Arc::clone(&self.0);
         let (prepared, ready) = blocking(move || inner.keep(upload, compiled)).await??;
-        trial::run(self, &ready, &prepared.points).await.map_err(PrepareError::Invalid)?;
+        let tried = trial::run(self, &ready, &prepared.points, "{}").await;
+        tried.map_err(|failed| PrepareError::Invalid(failed.in_full()))?;
         Ok(prepared)
     }
 

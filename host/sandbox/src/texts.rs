@@ -31,6 +31,9 @@ pub trait CandidateTexts: Send + Sync {
 
     /// The number of a region's name; none where no candidate nor the player is in it.
     fn region_number(&self, name: &str) -> Option<u16>;
+
+    /// About how many bytes they keep alive.
+    fn bytes(&self) -> usize;
 }
 
 /// Texts held as they are: for dry runs, replays and tests.
@@ -81,6 +84,15 @@ impl CandidateTexts for PlainTexts {
         let position = self.regions.iter().position(|region| region == name)?;
         u16::try_from(position).ok()
     }
+
+    fn bytes(&self) -> usize {
+        let of = |it: &PlainCandidate| {
+            let texts =
+                [&it.server_id, &it.server_type, &it.display_name, &it.world_id, &it.world_type, &it.state_name];
+            size_of_val(it) + texts.map(String::len).iter().sum::<usize>()
+        };
+        self.candidates.iter().map(of).sum::<usize>() + self.regions.iter().map(String::len).sum::<usize>()
+    }
 }
 
 /// Texts of some of another call's candidates, by their positions there.
@@ -100,5 +112,10 @@ impl CandidateTexts for Picked {
 
     fn region_number(&self, name: &str) -> Option<u16> {
         self.texts.region_number(name)
+    }
+
+    /// Without those of the other call, which is kept as well.
+    fn bytes(&self) -> usize {
+        size_of_val(self.positions.as_slice())
     }
 }

@@ -1,5 +1,6 @@
 //! The trial call: each exported function once, with a small made-up input, before an upload counts as a module.
 
+use crate::chain::LinkConfig;
 use crate::clock::monotonic;
 use crate::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, WorldCandidate};
 use crate::contract::{CallContext, PlayerRef, Point, PunishmentKind, chat, punishment};
@@ -16,29 +17,62 @@ use std::time::Duration;
 /// The machine has just been busy compiling, so time is not what a trial judges; fuel and memory are.
 const WALL: Duration = Duration::from_secs(5);
 
-/// Tries every function of the points. The error is for the module's author.
-pub(crate) async fn run(sandbox: &Sandbox, ready: &Arc<Ready>, points: &[Point]) -> Result<(), String> {
+impl Sandbox {
+    /// Tries a module as it would run in a chain: with its configuration, a made-up input and a hub without data.
+    ///
+    /// # Errors
+    /// How it failed, and what it last logged, for whoever configured it.
+    pub async fn try_out(&self, link: &LinkConfig) -> Result<(), String> {
+        // A module that can't be loaded now says nothing about its configuration.
+        let Ok(ready) = self.ready(&link.module.0).await else { return Ok(()) };
+        let tried = run(self, &ready, link.module.points(), &link.config).await;
+        tried.map_err(|failed| failed.said)
+    }
+}
+
+/// A trial call that failed.
+pub(crate) struct Failed {
+    /// How, and what it last logged.
+    said: String,
+    /// Where; may be empty.
+    backtrace: String,
+}
+
+impl Failed {
+    /// All of it, for the module's author.
+    pub(crate) fn in_full(self) -> String {
+        if self.backtrace.is_empty() { self.said } else { format!("{}\n{}", self.said, self.backtrace) }
+    }
+}
+
+/// Tries every function of the points.
+pub(crate) async fn run(sandbox: &Sandbox, ready: &Arc<Ready>, points: &[Point], config: &str) -> Result<(), Failed> {
     for point in points {
         match point {
             Point::Matchmaking => {
-                attempt::<RankServers>(sandbox, ready, servers()).await?;
-                attempt::<RankWorlds>(sandbox, ready, worlds()).await?;
+                attempt::<RankServers>(sandbox, ready, config, servers()).await?;
+                attempt::<RankWorlds>(sandbox, ready, config, worlds()).await?;
             }
-            Point::Chat => attempt::<FilterChat>(sandbox, ready, line()).await?,
-            Point::Punishment => attempt::<ReviewPunishment>(sandbox, ready, proposal()).await?,
+            Point::Chat => attempt::<FilterChat>(sandbox, ready, config, line()).await?,
+            Point::Punishment => attempt::<ReviewPunishment>(sandbox, ready, config, proposal()).await?,
         }
     }
     Ok(())
 }
 
-async fn attempt<O: Operation>(sandbox: &Sandbox, ready: &Arc<Ready>, input: O::Input) -> Result<(), String> {
+async fn attempt<O: Operation>(
+    sandbox: &Sandbox,
+    ready: &Arc<Ready>,
+    config: &str,
+    input: O::Input,
+) -> Result<(), Failed> {
     let limits = Limits { wall: WALL, ..Limits::of(O::POINT) };
     let context = CallContext {
         call_id: "trial".into(),
         network_id: "trial".into(),
         now_ms: 1_700_000_000_000,
         seed: 1,
-        config: "{}".into(),
+        config: config.into(),
     };
     let deadline = monotonic() + limits.wall;
     let report = sandbox
@@ -48,16 +82,15 @@ async fn attempt<O: Operation>(sandbox: &Sandbox, ready: &Arc<Ready>, input: O::
         return Ok(());
     };
     let function = O::POINT.functions().get(O::FUNCTION).unwrap_or(&"");
-    let mut why = format!("its trial call of {}.{function} failed: {failure}", O::POINT);
+    let mut said = format!("its trial call of {}.{function} failed: {failure}", O::POINT);
     if let Some(last) = report.logs.last() {
-        why = format!("{why}. It last logged: {}", last.message);
+        said = format!("{said}. It last logged: {}", last.message);
     }
-    if let CallFailure::Trap { backtrace, .. } = failure
-        && !backtrace.is_empty()
-    {
-        why = format!("{why}\n{backtrace}");
-    }
-    Err(why)
+    let backtrace = match failure {
+        CallFailure::Trap { backtrace, .. } => backtrace,
+        _ => String::new(),
+    };
+    Err(Failed { said, backtrace })
 }
 
 fn player() -> PlayerRef {

@@ -75,6 +75,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact_link_ttl: Option<u64>,
+    /// Memory for the latest calls of extension points, which modules can be tried on, in MiB; 0 keeps none [default: 256]
+    #[arg(long, value_name = "MIB")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_memory: Option<u64>,
     /// Server that mail goes out by, as `smtps://user:password@host` or `smtp://host:587?tls=required`; without one mail
     /// is put into `outbox/` in the data folder. Better set as `HUB_SMTP`, which other users cannot see
     #[arg(long, value_name = "URL")]
@@ -127,6 +131,8 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// Milliseconds for which a link to an artifact is good.
     pub artifact_link_ttl: u64,
+    /// MiB for the latest calls of extension points.
+    pub record_memory: u64,
     /// Server that mail goes out by.
     pub smtp: Option<String>,
     /// Who mail is from.
@@ -151,6 +157,7 @@ impl Default for Settings {
             snapshot_settings: SnapshotSettings::default(),
             public_url: None,
             artifact_link_ttl: 600_000,
+            record_memory: 256,
             smtp: None,
             mail_from: "Network Hub <no-reply@localhost>".to_owned(),
             modules: ModuleSettings::default(),
@@ -187,6 +194,7 @@ impl Settings {
             "snapshots",
             "public_url",
             "artifact_link_ttl",
+            "record_memory",
             "smtp",
             "mail_from",
         ];

@@ -5,6 +5,7 @@ mod any;
 mod input;
 mod ranking;
 mod recorded;
+mod size;
 
 pub use any::AnyAnswer;
 pub use input::Input;

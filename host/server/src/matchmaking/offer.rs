@@ -10,9 +10,14 @@ use crate::app::App;
 use crate::geo::Region;
 use crate::matchmaking::candidate::{Asker, Candidate};
 use crate::matchmaking::model::{Mode, Place, Wish};
-use crate::modules::service::{Ranking, rank_servers, rank_worlds};
+use crate::modules::service::{Ranking, note_built_in, rank_servers, rank_worlds};
 use crate::servers::{Facts, GameState};
 use crate::values::{Identifier, NetworkId};
+
+/// What a server's facts take, about.
+const FACTS_BYTES: usize = 1024;
+/// What the texts of a candidate's own take, about: its state, and a world's id and type.
+const TEXTS_BYTES: usize = 64;
 
 /// Candidates that were let go of presence's lock.
 pub(super) struct Offer {
@@ -47,6 +52,15 @@ impl Offer {
             request: Arc::new(request(wish, region)),
             candidates,
             texts: Arc::new(texts),
+        }
+    }
+
+    /// Notes the call for the modules there may be one day.
+    pub(super) fn note(self, app: &App, network: NetworkId) {
+        let Self { request, candidates, texts, .. } = self;
+        match candidates {
+            Kind::Servers(list) => note_built_in(app, network, Arc::new(Candidates::new(request, list, texts))),
+            Kind::Worlds(list) => note_built_in(app, network, Arc::new(Candidates::new(request, list, texts))),
         }
     }
 
@@ -181,5 +195,15 @@ impl CandidateTexts for Texts {
     fn region_number(&self, name: &str) -> Option<u16> {
         let position = self.regions.iter().position(|region| region == name)?;
         u16::try_from(position).ok()
+    }
+
+    /// What a server said when it registered is shared by all calls since, and counted with the first that keeps it.
+    fn bytes(&self) -> usize {
+        let of = |it: &Names| {
+            let facts = if Arc::strong_count(&it.facts) <= 2 { FACTS_BYTES } else { 0 };
+            let world = it.world.as_ref().and_then(|world| world.display_name.as_ref()).map_or(0, String::len);
+            size_of_val(it) + TEXTS_BYTES + world + facts
+        };
+        self.candidates.iter().map(of).sum()
     }
 }

@@ -13,7 +13,7 @@ use crate::matchmaking::explanation::{DecidedBy, Explanation};
 use crate::matchmaking::model::{Affinity, Match, MatchResult, Mode, Place, Wish};
 use crate::matchmaking::offer::Offer;
 use crate::matchmaking::{direct, policy};
-use crate::modules::service::{Ranking, has_chain};
+use crate::modules::service::{Ranking, has_chain, samples};
 use crate::players;
 use crate::servers::{HOLD, LiveWorld, NetworkPresence, Reservation, Role};
 use crate::values::NetworkId;
@@ -44,14 +44,22 @@ pub(crate) async fn find(app: &App, network: NetworkId, wish: &Wish) -> Result<M
         return Ok(find_by_modules(app, network, wish, home).await);
     }
     let asker = asker(app, wish, home);
-    Ok(app.presence.with(network, |presence| {
+    let sampled = samples(app, network, Point::Matchmaking);
+    let (matched, noted) = app.presence.with(network, |presence| {
+        // As it is before a slot is taken.
+        let noted = if sampled { offer(presence, wish, &asker).ok() } else { None };
         let candidates = Candidate::all(presence, &wish.mode, &asker);
         let open = candidates.iter().filter(|it| it.is_open());
-        match open.min_by(|a, b| policy::compare(a, b)).map(Candidate::place) {
+        let matched = match open.min_by(|a, b| policy::compare(a, b)).map(Candidate::place) {
             Some(place) => keep_slot(presence, &place, &asker, app.ids.uuid()).unwrap_or_else(Match::none),
             None => Match::none(nothing_open(&wish.mode, &candidates)),
-        }
-    }))
+        };
+        (matched, noted)
+    });
+    if let Some(noted) = noted {
+        noted.note(app, network);
+    }
+    Ok(matched)
 }
 
 /// The modules rank while nobody waits for them; then the first that still has room is taken.

@@ -19,6 +19,7 @@ use crate::ids::Ids;
 use crate::modules::compiler::open_sandbox;
 use crate::modules::logs::Logs;
 use crate::modules::model::{LinkSpec, Mode, OnFailure};
+use crate::modules::records::Records;
 use crate::modules::service::{ModulesError, chains};
 use crate::modules::store;
 use crate::values::NetworkId;
@@ -29,11 +30,14 @@ const LOAD_WITHIN: Duration = Duration::from_secs(2);
 const UNLOADED: i64 = 0;
 /// Dry runs of one network at once.
 const DRY_RUNS: usize = 2;
+/// Replays of one network at once.
+const REPLAYS: usize = 1;
 
 /// The running modules of all networks.
 pub struct Modules {
     pub(super) sandbox: Sandbox,
     pub(super) logs: Logs,
+    pub(super) records: Records,
     /// The versions this hub is preparing after their uploads were answered.
     pub(super) compiling: Mutex<HashSet<(NetworkId, String, i64)>>,
     networks: RwLock<HashMap<NetworkId, Arc<Network>>>,
@@ -46,6 +50,7 @@ pub(super) struct Network {
     /// Held while a chain is changed, so that memory and database change in the same order.
     pub(super) changing: tokio::sync::Mutex<()>,
     pub(super) dry_runs: Semaphore,
+    pub(super) replays: Semaphore,
 }
 
 /// A chain as it runs.
@@ -89,6 +94,7 @@ impl Network {
             loaded: OnceCell::new(),
             changing: tokio::sync::Mutex::default(),
             dry_runs: Semaphore::new(DRY_RUNS),
+            replays: Semaphore::new(REPLAYS),
         }
     }
 
@@ -113,6 +119,7 @@ impl Modules {
         Ok(Self {
             sandbox: open_sandbox(settings, ids)?,
             logs: Logs::default(),
+            records: Records::new(usize::try_from(settings.record_memory << 20).unwrap_or(usize::MAX)),
             compiling: Mutex::default(),
             networks: RwLock::default(),
         })

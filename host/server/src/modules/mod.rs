@@ -13,6 +13,7 @@ mod host;
 mod live;
 mod logs;
 mod model;
+mod records;
 mod routes;
 pub mod service;
 mod store;

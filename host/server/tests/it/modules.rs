@@ -2,6 +2,8 @@
 
 mod command;
 mod modes;
+mod records;
+mod replay;
 mod reviews;
 mod starters;
 mod wasm;
@@ -264,6 +266,27 @@ on_both! {
         chain(&owner, "chat", Value::Array(vec![link; 16])).await.expect(200);
     }
 
+    async fn a_module_that_fails_with_its_configuration_is_warned_of(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "picky", wasm::picky()).await.expect(201);
+        let link = |config: Value| json!({"name": "picky", "version": 1, "config": config});
+        let put = chain(&owner, "chat", json!([link(json!({}))])).await.expect(200).clone();
+        assert_eq!(put["warnings"], json!([]));
+        // It is put in place all the same, is warned of once, and nothing of the trial counts.
+        let chosen = json!([link(json!({})), link(json!({"a": 1})), link(json!({"a": 1}))]);
+        let put = chain(&owner, "chat", chosen.clone()).await.expect(200).clone();
+        assert_eq!(put["warnings"].as_array().unwrap().len(), 1, "{put}");
+        let warning = &put["warnings"][0];
+        assert_eq!((&warning["name"], &warning["version"]), (&json!("picky"), &json!(1)));
+        let message = warning["message"].as_str().unwrap();
+        assert!(message.contains("chat.filter") && message.contains("trapped") && message.contains("no thanks"));
+        assert!(!message.contains("backtrace") && !message.contains('\n'), "{message}");
+        assert_eq!(put["modules"][1]["calls"], 0);
+        assert!(point(&owner, "chat").await.get("warnings").is_none());
+        // The same again says so again.
+        assert_eq!(chain(&owner, "chat", chosen).await.expect(200)["warnings"], put["warnings"]);
+    }
+
     async fn a_module_in_a_chain_cannot_be_deleted(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);
@@ -353,6 +376,17 @@ on_both! {
         assert_eq!(tail.next_named("LOG").await.data["message"], "G3");
         say(&hub, &owner, "G4").await;
         assert_eq!(tail.next_named("LOG").await.data["message"], "G4");
+
+        // The tail of a key that is withdrawn ends.
+        let made = json!({"name": "reader", "scopes": ["modules:read"]});
+        let made = owner.post("/api/manage/keys", made).await.expect(201).clone();
+        let reader = owner.with_key(made["apiKey"].as_str().unwrap());
+        let tail = reader.request(Method::GET, "/api/manage/modules/moody/logs?limit=1");
+        let mut tail = crate::support::Events::open(tail.header("Accept", "text/event-stream")).await;
+        assert_eq!(tail.next_named("LOG").await.data["message"], "G4");
+        owner.delete(&format!("/api/manage/keys/{}", made["keyId"].as_str().unwrap())).await.expect(204);
+        hub.advance_ms(500);
+        assert!(tail.next().await.is_none());
     }
 
     async fn a_dry_run_tells_all_and_changes_nothing(hub: Hub) {
@@ -379,6 +413,18 @@ on_both! {
         assert!(logged["fuel"].as_u64().unwrap() > 0 && logged["memoryBytes"].as_u64().unwrap() > 0);
         assert!(logged["durationMicros"].as_u64().unwrap() > 0);
         assert_eq!(run("moody", chat("G")).await.expect(200)["fuel"], logged["fuel"]);
+        // The clock and the seed are the hub's, or the caller's.
+        assert_eq!((&logged["nowMs"], logged["seed"].is_string()), (&json!(NOW), true));
+        let mut given = chat("G");
+        (given["nowMs"], given["seed"]) = (json!(5), json!("18446744073709551615"));
+        let ran = run("moody", given.clone()).await.expect(200).clone();
+        assert_eq!((&ran["nowMs"], &ran["seed"]), (&json!(5), &json!("18446744073709551615")));
+        given["seed"] = json!(7);
+        assert_eq!(run("moody", given.clone()).await.expect(200)["seed"], "7");
+        for seed in [json!(-1), json!("x"), json!(1.5)] {
+            given["seed"] = seed;
+            run("moody", given.clone()).await.expect_error(400, "invalid_request");
+        }
         let failed = run("moody", chat("T")).await.expect(200).clone();
         assert_eq!((&failed["output"], &failed["failure"]["code"]), (&Value::Null, &json!("trap")));
         // Production's log and counts are production's alone.

@@ -73,7 +73,12 @@ pub(super) async fn put(
     if let Some(config) = config {
         modules[at]["config"] = Value::Object(config);
     }
-    tell(&hub.put(&path, &json!({"modules": modules})).await?);
+    let put = hub.put(&path, &json!({"modules": modules})).await?;
+    tell(&put);
+    for warning in put["warnings"].as_array().into_iter().flatten() {
+        let (name, message) = (warning["name"].as_str().unwrap_or("?"), warning["message"].as_str().unwrap_or("?"));
+        eprintln!("WARNING: {name} {} is active, but {message}", warning["version"]);
+    }
     Ok(())
 }
 

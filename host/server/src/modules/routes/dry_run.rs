@@ -11,11 +11,12 @@ use crate::app::App;
 use crate::http::caller::ModulesWrite;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
-use crate::modules::logs::{explain, level_name};
+use crate::modules::routes::report::{Report, Seed};
 use crate::modules::service::ModulesError;
-use crate::modules::service::dry_run::{self as service, Subject};
+use crate::modules::service::dry_run::{self as service, Subject, Terms};
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct DryRun {
     /// The extension point to run it at.
     #[schema(example = "chat")]
@@ -29,43 +30,26 @@ pub(super) struct DryRun {
     /// Its configuration; absent or null is `{}`.
     #[schema(value_type = Option<Object>)]
     config: Option<Map<String, Value>>,
+    /// The time it is told, in milliseconds since the Unix epoch; absent: now.
+    #[schema(value_type = Option<i64>, minimum = 0)]
+    now_ms: Option<u64>,
+    /// The random number it is given, or its text; absent: another each time.
+    #[schema(value_type = Option<String>, example = "42")]
+    seed: Option<Seed>,
 }
 
 /// How a dry run went.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DryRunReport {
-    /// What the module answered; null where it failed.
-    #[schema(value_type = Option<Object>)]
-    output: Option<Value>,
-    failure: Option<Failure>,
-    logs: Vec<LoggedLine>,
-    /// Lines beyond the limit.
-    logs_dropped: u32,
-    /// The same in every run with the same input.
-    fuel: u64,
+    #[serde(flatten)]
+    report: Report,
     duration_micros: u64,
-    memory_bytes: usize,
-    /// The data it asked for, in order, and what it was told.
-    #[schema(value_type = Vec<Object>)]
-    host_calls: Vec<hub_sandbox::HostCallRecord>,
-}
-
-/// Why a call has no answer.
-#[derive(Debug, Serialize, ToSchema)]
-struct Failure {
-    /// Such as `trap`, `timed_out`, `out_of_fuel`, `out_of_memory`, `host_call_limit`, `invalid_answer`.
-    #[schema(value_type = String, example = "trap")]
-    code: &'static str,
-    /// In words, with a backtrace where there is one.
-    message: String,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-struct LoggedLine {
-    #[schema(value_type = String, example = "INFO")]
-    level: &'static str,
-    message: String,
+    /// The time it was told.
+    now_ms: u64,
+    /// The random number it was given.
+    #[schema(value_type = String, example = "42")]
+    seed: Seed,
 }
 
 /// Try a module
@@ -84,21 +68,14 @@ pub(super) async fn dry_run(
 ) -> Result<Json<DryRunReport>, ApiError> {
     let point = Point::from_name(&body.point).ok_or(ModulesError::UnknownPoint(body.point))?;
     let input = Input::parse(point, body.input).map_err(ModulesError::InvalidInput)?;
-    let subject = Subject { name: &name, version, point, config: body.config.unwrap_or_default() };
-    let report = service::run(&app, caller.network, subject, &input).await?;
-    let (output, failure) = match report.result {
-        Ok(output) => (Some(output), None),
-        Err(failure) => (None, Some(Failure { code: failure.code(), message: explain(&failure) })),
-    };
-    let logs = report.logs.into_iter();
+    let subject = Subject { name: &name, version, point };
+    let terms =
+        Terms { config: body.config.unwrap_or_default(), now_ms: body.now_ms, seed: body.seed.map(|Seed(seed)| seed) };
+    let ran = service::run(&app, caller.network, subject, terms, &input).await?;
     Ok(Json(DryRunReport {
-        output,
-        failure,
-        logs: logs.map(|line| LoggedLine { level: level_name(line.level), message: line.message }).collect(),
-        logs_dropped: report.logs_dropped,
-        fuel: report.fuel,
-        duration_micros: report.micros,
-        memory_bytes: report.memory_bytes,
-        host_calls: report.host_calls,
+        duration_micros: ran.report.micros,
+        report: ran.report.into(),
+        now_ms: ran.now_ms,
+        seed: Seed(ran.seed),
     }))
 }

@@ -20,6 +20,7 @@ use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::modules::logs::{LINES, Line};
 use crate::modules::service::uploads;
+use crate::networks::Scope;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -36,7 +37,7 @@ pub(super) struct LogsQuery {
 ///
 /// The newest lines of its production calls at this hub node, newest first; a call that failed adds one that says why.
 /// The hub keeps 1,000 lines per module, in memory. Asked for `text/event-stream` it answers the newest `limit` lines,
-/// oldest first, as events named LOG, and then each new one as it comes.
+/// oldest first, as events named LOG, and then each new one as it comes. The stream ends when the key is withdrawn.
 #[utoipa::path(get, path = "/api/manage/modules/{name}/logs", operation_id = "module_logs", tag = "Modules",
     security(("apiKey" = ["modules:read"])), params(("name" = String, Path), LogsQuery),
     responses((status = 200, body = Page<Line>), (status = 404, body = ErrorBody, description = "No such module")))]
@@ -53,9 +54,14 @@ pub(super) async fn logs(
     if accept.contains("text/event-stream") {
         let most = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
         let (lines, following) = app.modules.logs.follow(caller.network, &name, most);
-        let stopping = app.stopping().cancelled_owned();
-        let events = stream::iter(lines).chain(rest(following)).map(|line| Ok::<_, Infallible>(event(&line)));
-        let events = events.take_until(stopping);
+        let watched = app.watch.over(caller.credential.clone(), Scope::ModulesRead);
+        let withdrawn = watched.withdrawn();
+        let events = stream::iter(lines).chain(rest(following)).map(move |line| {
+            // Kept for as long as the stream is.
+            let _ = &watched;
+            Ok::<_, Infallible>(event(&line))
+        });
+        let events = events.take_until(withdrawn.cancelled_owned()).take_until(app.stopping().cancelled_owned());
         return Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response());
     }
     let mut lines = app.modules.logs.newest(caller.network, &name, LINES);

@@ -1,8 +1,11 @@
 //! `/api/manage/modules` and `/api/manage/extension-points`.
 
+mod calls;
 mod dry_run;
 mod logs;
 mod points;
+mod replay;
+mod report;
 mod versions;
 
 use utoipa_axum::router::OpenApiRouter;
@@ -24,5 +27,8 @@ pub fn router() -> OpenApiRouter<App> {
         points::roll_back,
         logs::logs,
         dry_run::dry_run,
+        replay::replay,
+        calls::list,
+        calls::find,
     ]
 }

@@ -30,6 +30,19 @@ pub(super) struct ExtensionPoint {
     /// Whose calls the figures are of: NODE, those of the hub node that answers, since it started.
     #[schema(value_type = String, example = "NODE")]
     counted: &'static str,
+    /// Answered to PUT alone: modules that fail a trial call with this configuration. They are in place all the same,
+    /// since a configuration may be meant for other input than a trial's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<Warning>>,
+}
+
+/// A module that failed its trial call.
+#[derive(Debug, Serialize, ToSchema)]
+struct Warning {
+    name: String,
+    version: i64,
+    /// How, and what it last logged.
+    message: String,
 }
 
 /// A module in a chain, and how its calls went since it is there.
@@ -99,11 +112,12 @@ pub(super) struct PutChain {
     modules: Vec<LinkSpec>,
 }
 
-fn named(point: &str) -> Result<Point, ModulesError> {
+/// The point of that name.
+pub(super) fn named(point: &str) -> Result<Point, ModulesError> {
     Point::from_name(point).ok_or_else(|| ModulesError::UnknownPoint(point.to_owned()))
 }
 
-fn shown(app: &App, point: Point, live: Option<&Live>) -> Json<ExtensionPoint> {
+fn shown(app: &App, point: Point, live: Option<&Live>) -> ExtensionPoint {
     let now = u64::try_from(app.clock.now()).unwrap_or(0);
     let links = live.into_iter().flat_map(|live| live.specs.iter().zip(&live.links));
     let modules = links.map(|(spec, link)| {
@@ -122,12 +136,8 @@ fn shown(app: &App, point: Point, live: Option<&Live>) -> Json<ExtensionPoint> {
             shadow: link.as_ref().and_then(|link| link.shadow()).map(Shadow::from),
         }
     });
-    Json(ExtensionPoint {
-        point,
-        revision: live.map_or(0, |live| live.revision),
-        modules: modules.collect(),
-        counted: "NODE",
-    })
+    let revision = live.map_or(0, |live| live.revision);
+    ExtensionPoint { point, revision, modules: modules.collect(), counted: "NODE", warnings: None }
 }
 
 /// Get the chain of an extension point
@@ -144,7 +154,7 @@ pub(super) async fn get(
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = named(&point)?;
     let live = service::get(&app, caller.network, point).await?;
-    Ok(shown(&app, point, live.as_deref()))
+    Ok(Json(shown(&app, point, live.as_deref())))
 }
 
 /// Put a chain in place
@@ -156,6 +166,9 @@ pub(super) async fn get(
 /// stays chosen when the share grows. While its breaker is open the ACTIVE version serves them again. A chain has at most
 /// one of each name. A SHADOW is given real calls and has no effect: it reads the network's data, what it writes to its
 /// store only it sees, and `shadow` shows how its answers differ.
+///
+/// Each module is tried once with its configuration, and `warnings` says which of them failed. They are in place all the
+/// same.
 #[utoipa::path(put, path = "/api/manage/extension-points/{point}", operation_id = "put_extension_point",
     tag = "Modules", security(("apiKey" = ["modules:write"])), params(("point" = String, Path, example = "matchmaking")),
     responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point")))]
@@ -167,7 +180,9 @@ pub(super) async fn put(
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = named(&point)?;
     let live = service::put(&app, caller.network, point, body.modules).await?;
-    Ok(shown(&app, point, live.as_deref()))
+    let tried = service::try_out(&app, caller.network, live.as_deref()).await?;
+    let warnings = tried.into_iter().map(|(name, version, message)| Warning { name, version, message });
+    Ok(Json(ExtensionPoint { warnings: Some(warnings.collect()), ..shown(&app, point, live.as_deref()) }))
 }
 
 /// Restore the chain before
@@ -183,5 +198,5 @@ pub(super) async fn roll_back(
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = named(&point)?;
     let live = service::roll_back(&app, caller.network, point).await?;
-    Ok(shown(&app, point, live.as_deref()))
+    Ok(Json(shown(&app, point, live.as_deref())))
 }

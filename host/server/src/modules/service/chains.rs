@@ -36,6 +36,29 @@ pub(in crate::modules) async fn put(
     change(app, network, &known, point, specs).await
 }
 
+/// Tries each module of a chain once with its configuration, on nothing of the network's. Answers those that failed: name,
+/// version, and why.
+pub(in crate::modules) async fn try_out(
+    app: &App,
+    network: NetworkId,
+    live: Option<&Live>,
+) -> Result<Vec<(String, i64, String)>, ModulesError> {
+    let known = app.modules.loaded(app, network).await?;
+    let (mut failed, mut tried) = (vec![], vec![]);
+    for (spec, link) in live.into_iter().flat_map(|live| live.specs.iter().zip(&live.links)) {
+        let same = |before: &&LinkSpec| {
+            (&before.name, before.version, &before.config) == (&spec.name, spec.version, &spec.config)
+        };
+        let Some(link) = link.as_ref().filter(|_| !tried.iter().any(same)) else { continue };
+        tried.push(spec);
+        let _turn = known.dry_runs.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
+        if let Err(why) = app.modules.sandbox.try_out(link.config()).await {
+            failed.push((spec.name.clone(), spec.version, why));
+        }
+    }
+    Ok(failed)
+}
+
 /// Puts the chain in place that was there before.
 pub(in crate::modules) async fn roll_back(
     app: &App,

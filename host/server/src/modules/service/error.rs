@@ -40,6 +40,12 @@ pub enum ModulesError {
     /// There was no chain before this one.
     #[error("The extension point `{0}` never had another chain.")]
     NothingBefore(Point),
+    /// The call is not kept, or not any more.
+    #[error("There is no call `{0}` among the latest of the extension point `{1}` at this hub node.")]
+    UnknownCall(String, Point),
+    /// The replay is of many calls and of one.
+    #[error("In the body, `callId`: say either which call or how many, by `last`.")]
+    OneOrMany,
     /// A dry run's input is not what the point takes.
     #[error("In the body, `input`: {0}.")]
     InvalidInput(String),
@@ -61,9 +67,10 @@ impl From<ModulesError> for ApiError {
     fn from(error: ModulesError) -> Self {
         let message = error.to_string();
         match error {
-            ModulesError::InvalidName(_) | ModulesError::InvalidChain(_) | ModulesError::InvalidInput(_) => {
-                Self::invalid(message)
-            }
+            ModulesError::InvalidName(_)
+            | ModulesError::InvalidChain(_)
+            | ModulesError::InvalidInput(_)
+            | ModulesError::OneOrMany => Self::invalid(message),
             ModulesError::InvalidModule(_) => Self::bad_request("invalid_module", message),
             ModulesError::UnknownModule(_) => Self::not_found("unknown_module", message),
             ModulesError::UnknownVersion(..) => Self::bad_request("unknown_module", message),
@@ -72,6 +79,7 @@ impl From<ModulesError> for ApiError {
             ModulesError::InUse(..) => Self::bad_request("module_in_use", message),
             ModulesError::ModeUnavailable(..) => Self::bad_request("mode_unavailable", message),
             ModulesError::UnknownPoint(_) => Self::not_found("unknown_point", message),
+            ModulesError::UnknownCall(..) => Self::not_found("unknown_call", message),
             ModulesError::NothingBefore(_) => Self::bad_request("nothing_to_roll_back", message),
             ModulesError::Load(_) | ModulesError::Sandbox(_) | ModulesError::Database(_) | ModulesError::Stored(_) => {
                 Self::internal(error)

@@ -5,8 +5,12 @@ pub(super) mod chains;
 pub(super) mod dry_run;
 mod error;
 pub(super) mod key_value;
+pub(super) mod replay;
 pub(super) mod uploads;
 
-pub use calls::{ChatDecision, Ranking, Review, filter_chat, has_chain, rank_servers, rank_worlds, review_punishment};
+pub use calls::{
+    ChatDecision, Ranking, Review, filter_chat, has_chain, note_built_in, rank_servers, rank_worlds, review_punishment,
+    samples,
+};
 pub use error::ModulesError;
 pub use hub_sandbox::contract::Point;

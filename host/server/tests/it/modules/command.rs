@@ -54,6 +54,14 @@ on_both! {
         assert_eq!(succeed(&hub, &owner, &activate).await, "chat: moody 1, then other 1\n");
         assert_eq!(succeed(&hub, &owner, &["rollback", "--point", "chat"]).await, "chat: moody 1\n");
 
+        std::fs::write(&file, wasm::picky()).unwrap();
+        succeed(&hub, &owner, &["push", path, "--name", "picky"]).await;
+        let activate = ["activate", "picky", "1", "--point", "chat", "--config", r#"{"a": 1}"#];
+        let warned = hub_module(&hub, &owner, &activate).await;
+        let said = String::from_utf8(warned.stderr).unwrap();
+        assert!(warned.status.success() && said.contains("WARNING: picky 1") && said.contains("no thanks"), "{said}");
+        succeed(&hub, &owner, &["rollback", "--point", "chat"]).await;
+
         for line in ["G1", "G2", "G3"] {
             say(&hub, &owner, line).await;
         }

@@ -106,6 +106,20 @@ pub fn moody(version: u32) -> Vec<u8> {
     module("chat-module", &text(imports, &data, body))
 }
 
+/// Traps on every configuration but `{}`, and logs `no thanks` before.
+pub fn picky() -> Vec<u8> {
+    let imports = r#"(import "network-hub:module/log@1.0.0" "write" (func $log (param i32 i32 i32)))"#;
+    let body = r#"
+        (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
+            (if (i32.ne (i32.load offset=36 (local.get $in)) (i32.const 2)) (then
+                (call $log (i32.const 2) (i32.const 80) (i32.const 9))
+                unreachable))
+            (i32.store8 (i32.const 16) (i32.const 0))
+            (i32.store8 (i32.const 32) (i32.const 0))
+            (i32.const 16))"#;
+    module("chat-module", &text(imports, r#"(data (i32.const 80) "no thanks")"#, body))
+}
+
 /// Refuses every line with `no`, and traps on one that begins with `T`.
 pub fn rude() -> Vec<u8> {
     let body = r#"

@@ -1,0 +1,176 @@
+//! Trying a module on calls of before.
+
+use axum::extract::State;
+use hub_sandbox::contract::Point;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::http::caller::ModulesWrite;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path};
+use crate::modules::records::CALLS;
+use crate::modules::routes::report::{Failure, LoggedLine, Report, Seed};
+use crate::modules::service::ModulesError;
+use crate::modules::service::dry_run::Subject;
+use crate::modules::service::replay::{self as service, Replayed, Summary};
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Replay {
+    /// The extension point whose calls they are.
+    #[schema(example = "chat")]
+    point: String,
+    /// How many of the newest calls; 100 when absent, at most 1,000.
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 1000, default = 100)]
+    last: Option<usize>,
+    /// This one call instead.
+    call_id: Option<String>,
+    /// The configuration to run with; absent or null: what the module of that name had in each call, else what it has in
+    /// the chain, else `{}`.
+    #[schema(value_type = Option<Object>)]
+    config: Option<Map<String, Value>>,
+}
+
+/// What a replay came to: of many calls, or of one.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub(super) enum ReplayAnswer {
+    Many(ReplaySummary),
+    One(Box<ReplayReport>),
+}
+
+/// A replay of many calls.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ReplaySummary {
+    /// Calls that were made again. Fewer than asked for where there were no more, or where it took too long.
+    calls: u64,
+    /// Of these, those it answered as they were answered then.
+    same: u64,
+    different: u64,
+    failed: u64,
+    /// What it asked the hub and nobody asked then: answered from its store as the records show it, else as though there
+    /// was nothing.
+    unrecorded: u64,
+    /// The newest ten that differ or failed, newest first.
+    examples: Vec<Example>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Example {
+    call_id: String,
+    at: u64,
+    #[schema(value_type = Object)]
+    input: Value,
+    /// What the module of that name answered then, or its failure; what became of the call where it had no part in it.
+    #[schema(value_type = Object)]
+    recorded: Value,
+    /// What it answered now; null where it failed.
+    #[schema(value_type = Option<Object>)]
+    replayed: Option<Value>,
+    failure: Option<Failure>,
+    logs: Vec<LoggedLine>,
+    fuel: u64,
+}
+
+/// A replay of one call.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ReplayReport {
+    call_id: String,
+    at: u64,
+    #[schema(value_type = String, example = "42")]
+    seed: Seed,
+    #[schema(value_type = Object)]
+    config: Box<RawValue>,
+    #[schema(value_type = Object)]
+    input: Value,
+    /// See the examples of a replay of many calls.
+    #[schema(value_type = Object)]
+    recorded: Value,
+    unrecorded: u64,
+    #[serde(flatten)]
+    report: Report,
+}
+
+impl From<Summary> for ReplaySummary {
+    fn from(summary: Summary) -> Self {
+        let Summary { calls, same, different, failed, unrecorded, examples } = summary;
+        Self { calls, same, different, failed, unrecorded, examples: examples.into_iter().map(Example::from).collect() }
+    }
+}
+
+impl From<Replayed> for Example {
+    fn from(replayed: Replayed) -> Self {
+        let (answer, failure) = match replayed.report.result {
+            Ok(answer) => (Some(answer), None),
+            Err(failure) => (None, Some(Failure::from(&failure))),
+        };
+        Self {
+            call_id: replayed.record.call.call_id.clone(),
+            at: replayed.record.call.now_ms,
+            input: replayed.input.to_json(),
+            recorded: replayed.recorded,
+            replayed: answer,
+            failure,
+            logs: replayed.report.logs.into_iter().map(LoggedLine::from).collect(),
+            fuel: replayed.report.fuel,
+        }
+    }
+}
+
+impl TryFrom<Replayed> for ReplayReport {
+    type Error = ModulesError;
+
+    fn try_from(replayed: Replayed) -> Result<Self, ModulesError> {
+        let call = &replayed.record.call;
+        Ok(Self {
+            call_id: call.call_id.clone(),
+            at: call.now_ms,
+            seed: Seed(call.seed),
+            config: RawValue::from_string(replayed.config)?,
+            input: replayed.input.to_json(),
+            recorded: replayed.recorded,
+            unrecorded: replayed.unrecorded,
+            report: replayed.report.into(),
+        })
+    }
+}
+
+/// Replay calls
+///
+/// Runs this version over the newest calls of an extension point, which need not have known it, and compares: with what
+/// the module of that name answered then, else with what became of the call. It is given their input, time and random
+/// number, and is told by the hub what was told then, so that the same replay gives the same answer every time. Nothing it
+/// does has an effect. With `callId` it runs that call alone and answers all there is to know about it.
+#[utoipa::path(post, path = "/api/manage/modules/{name}/{version}/replay", operation_id = "replay_module",
+    tag = "Modules", security(("apiKey" = ["modules:write"])), params(("name" = String, Path), ("version" = i64, Path)),
+    responses((status = 200, body = ReplayAnswer),
+        (status = 404, body = ErrorBody, description = "No such version, no such point, or no such call")))]
+pub(super) async fn replay(
+    ModulesWrite(caller): ModulesWrite,
+    State(app): State<App>,
+    Path((name, version)): Path<(String, i64)>,
+    Json(body): Json<Replay>,
+) -> Result<Json<ReplayAnswer>, ApiError> {
+    let point = Point::from_name(&body.point).ok_or(ModulesError::UnknownPoint(body.point))?;
+    let subject = Subject { name: &name, version, point };
+    match (body.call_id, body.last) {
+        (Some(_), Some(_)) => Err(ModulesError::OneOrMany.into()),
+        (Some(call_id), None) => {
+            let replayed = service::one(&app, caller.network, &subject, &call_id, body.config).await?;
+            Ok(Json(ReplayAnswer::One(Box::new(replayed.try_into()?))))
+        }
+        (None, last) => {
+            let last = last.unwrap_or(100);
+            if !(1..=CALLS).contains(&last) {
+                return Err(ApiError::invalid(format!("In the body, `last`: must be 1 to {CALLS}.")));
+            }
+            let summary = service::many(&app, caller.network, &subject, last, body.config).await?;
+            Ok(Json(ReplayAnswer::Many(summary.into())))
+        }
+    }
+}

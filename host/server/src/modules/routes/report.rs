@@ -1,0 +1,102 @@
+//! How a call went, as dry runs, replays and recorded calls show it.
+
+use hub_sandbox::{CallFailure, CallReport, HostCallRecord, LogLine};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::modules::logs::{explain, level_name};
+
+/// What a module answered, and what that took; without how long, which is never the same twice.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report {
+    /// What the module answered; null where it failed.
+    #[schema(value_type = Option<Object>)]
+    output: Option<Value>,
+    failure: Option<Failure>,
+    logs: Vec<LoggedLine>,
+    /// Lines beyond the limit.
+    logs_dropped: u32,
+    /// The same in every run with the same input and answers of the hub.
+    fuel: u64,
+    memory_bytes: usize,
+    /// The data it asked for, in order, and what it was told.
+    #[schema(value_type = Vec<Object>)]
+    host_calls: Vec<HostCallRecord>,
+}
+
+impl From<CallReport<Value>> for Report {
+    fn from(report: CallReport<Value>) -> Self {
+        let (output, failure) = match report.result {
+            Ok(output) => (Some(output), None),
+            Err(failure) => (None, Some(Failure::from(&failure))),
+        };
+        Self {
+            output,
+            failure,
+            logs: report.logs.into_iter().map(LoggedLine::from).collect(),
+            logs_dropped: report.logs_dropped,
+            fuel: report.fuel,
+            memory_bytes: report.memory_bytes,
+            host_calls: report.host_calls,
+        }
+    }
+}
+
+/// Why a call has no answer.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Failure {
+    /// Such as `trap`, `timed_out`, `out_of_fuel`, `out_of_memory`, `host_call_limit`, `invalid_answer`.
+    #[schema(value_type = String, example = "trap")]
+    code: &'static str,
+    /// In words, with a backtrace where there is one.
+    message: String,
+}
+
+impl From<&CallFailure> for Failure {
+    fn from(failure: &CallFailure) -> Self {
+        Self { code: failure.code(), message: explain(failure) }
+    }
+}
+
+/// A line that a module logged.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct LoggedLine {
+    #[schema(value_type = String, example = "INFO")]
+    level: &'static str,
+    message: String,
+}
+
+impl From<LogLine> for LoggedLine {
+    fn from(line: LogLine) -> Self {
+        Self { level: level_name(line.level), message: line.message }
+    }
+}
+
+/// A seed: JavaScript's numbers can't hold every one, so that it is shown, and may be given, as text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seed(pub(super) u64);
+
+impl Serialize for Seed {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Seed {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "a seed is a whole number that is not negative, or the text of one")]
+        enum Written {
+            Number(u64),
+            Text(String),
+        }
+        match Written::deserialize(deserializer)? {
+            Written::Number(seed) => Ok(Self(seed)),
+            Written::Text(text) => {
+                text.parse().map(Self).map_err(|_| serde::de::Error::custom("the text of a seed is a whole number"))
+            }
+        }
+    }
+}
