@@ -1,6 +1,7 @@
 //! What an upload is, judged from its outside before anything is compiled.
 
-use crate::contract::{HOST_INTERFACES, PACKAGE, Point, SUPPORTED_VERSIONS};
+use crate::contract::{HOST_INTERFACES, PACKAGE, Point};
+use crate::versions;
 use wasmparser::{ComponentExternName, ComponentExternalKind, Parser, Payload};
 
 /// What an upload turned out to be.
@@ -107,7 +108,7 @@ pub(crate) fn judge(surface: &Surface) -> Result<Offer, String> {
                 "it imports `{import}`, which the hub does not offer. A module may import {} of \
                  {PACKAGE}@{}",
                 HOST_INTERFACES.join(", "),
-                SUPPORTED_VERSIONS.join(" or "),
+                versions::numbers(),
             )
         })?;
         check_version(import, version)?;
@@ -167,18 +168,15 @@ pub(crate) fn check_wasi<'a>(imports: impl Iterator<Item = &'a str>) -> Result<(
 }
 
 /// Splits `network-hub:module/chat@1.0.0` into interface and version.
-fn contract_name(name: &str) -> Option<(&str, &str)> {
+pub(crate) fn contract_name(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix(PACKAGE)?.strip_prefix('/')?.split_once('@')
 }
 
 fn check_version(name: &str, version: &str) -> Result<(), String> {
-    if SUPPORTED_VERSIONS.contains(&version) {
+    if versions::find(version).is_some() {
         return Ok(());
     }
-    Err(format!(
-        "`{name}` is of version {version} of the contract; this hub supports {}",
-        SUPPORTED_VERSIONS.join(", ")
-    ))
+    Err(format!("`{name}` is of version {version} of the contract; this hub supports {}", versions::numbers()))
 }
 
 fn no_point() -> String {
@@ -219,7 +217,8 @@ mod tests {
             (&[][..], &[][..], "exports no extension point"),
             (&["network-hub:module/log@1.0.0"], &[], "exports no extension point"),
             (&["wasi:cli/environment@0.2.6"], &[chat], "wasm32-unknown-unknown"),
-            (&["network-hub:module/log@1.1.0"], &[chat], "this hub supports 1.0.0"),
+            (&["network-hub:module/log@1.9.0"], &[chat], "version 1.9.0"),
+            (&["network-hub:module/log@1.1.0"], &[chat], "mixes versions of the contract: 1.0.0, 1.1.0"),
             (&["network-hub:module/http@1.0.0"], &[chat], "not part of the contract"),
             (&["acme:tools/log@1.0.0"], &[chat], "does not offer"),
             (&[], &[chat, "run"], "no extension point"),

@@ -76,6 +76,7 @@ mod state;
 mod texts;
 mod ticker;
 mod trial;
+mod versions;
 
 pub use chain::{
     BreakerState, CALLS_AT_ONCE, Call, Chain, Link, LinkConfig, LinkStats, Mode, OnFailure, Outcome, Ranking, Shadow,

@@ -1,29 +1,19 @@
-//! The host functions, as the contract names them. Each only translates; what they do is in `state.rs`.
+//! The host functions, as the contract names them, for each version that has them so. Each only translates; what they do
+//! is in `state.rs`.
 
 use crate::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
-use crate::contract::{HostError, LogLevel, SUPPORTED_VERSIONS, interface_name};
+use crate::contract::{HostError, LogLevel, interface_name};
 use crate::host::{HostAnswer, HostCall};
 use crate::state::State;
 use crate::texts::Text;
 use wasmtime::component::Linker;
-use wasmtime::{Engine, Result, StoreContextMut};
+use wasmtime::{Result, StoreContextMut};
 
 type Cx<'a> = StoreContextMut<'a, State>;
 type Answer<T> = Result<(Result<T, HostError>,)>;
 
-/// A linker with every host function of every supported version of the contract, and nothing else.
-pub(crate) fn linker(engine: &Engine) -> Result<Linker<State>> {
-    let mut linker = Linker::new(engine);
-    for version in SUPPORTED_VERSIONS {
-        log(&mut linker, version)?;
-        store(&mut linker, version)?;
-        players(&mut linker, version)?;
-        candidates(&mut linker, version)?;
-    }
-    Ok(linker)
-}
-
-fn log(linker: &mut Linker<State>, version: &str) -> Result<()> {
+/// The functions of `log`.
+pub(crate) fn log(linker: &mut Linker<State>, version: &str) -> Result<()> {
     let mut log = linker.instance(&interface_name("log", version))?;
     log.func_wrap("write", |mut cx: Cx<'_>, (level, message): (LogLevel, String)| {
         cx.data_mut().log(level, message);
@@ -31,7 +21,8 @@ fn log(linker: &mut Linker<State>, version: &str) -> Result<()> {
     })
 }
 
-fn store(linker: &mut Linker<State>, version: &str) -> Result<()> {
+/// The functions of `store`.
+pub(crate) fn store(linker: &mut Linker<State>, version: &str) -> Result<()> {
     let mut store = linker.instance(&interface_name("store", version))?;
     store.func_wrap("get", |mut cx: Cx<'_>, (key,): (String,)| {
         ask(&mut cx, HostCall::StoreGet { key }, |answer| match answer {
@@ -64,7 +55,8 @@ fn store(linker: &mut Linker<State>, version: &str) -> Result<()> {
 type StatisticsParams = (Vec<String>, String, Option<String>, Period);
 type PermissionParams = (String, String, Option<String>, Option<String>);
 
-fn players(linker: &mut Linker<State>, version: &str) -> Result<()> {
+/// The functions of `players`.
+pub(crate) fn players(linker: &mut Linker<State>, version: &str) -> Result<()> {
     let mut players = linker.instance(&interface_name("players", version))?;
     players.func_wrap("statistics", |mut cx: Cx<'_>, (players, name, game_mode, period): StatisticsParams| {
         let asked = players.len();
@@ -110,7 +102,8 @@ fn players(linker: &mut Linker<State>, version: &str) -> Result<()> {
     })
 }
 
-fn candidates(linker: &mut Linker<State>, version: &str) -> Result<()> {
+/// The functions of `candidates`.
+pub(crate) fn candidates(linker: &mut Linker<State>, version: &str) -> Result<()> {
     let mut candidates = linker.instance(&interface_name("candidates", version))?;
     for (name, text) in [
         ("server-id", Text::ServerId),

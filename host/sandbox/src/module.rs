@@ -1,8 +1,10 @@
 //! A module that can be called.
 
-use crate::contract::{Point, SUPPORTED_VERSIONS, interface_name};
+use crate::contract::{Point, interface_name};
 use crate::host::BoxFuture;
+use crate::inspect::contract_name;
 use crate::state::State;
+use crate::versions::{self, Version};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -99,21 +101,27 @@ impl fmt::Debug for ModuleHandle {
 /// Compiled code with its imports resolved: all that is left to do per call is to instantiate it.
 pub(crate) struct Ready {
     pub(crate) pre: InstancePre<State>,
+    version: &'static dyn Version,
     /// For each point it serves, the exported functions in the order of `Point::functions`.
     exports: Vec<(Point, Vec<ComponentExportIndex>)>,
+}
+
+/// An exported function, and the version of the contract it speaks.
+#[derive(Clone, Copy)]
+pub(crate) struct Export<'a> {
+    pub(crate) version: &'static dyn Version,
+    pub(crate) index: &'a ComponentExportIndex,
 }
 
 impl Ready {
     /// Resolves the imports and looks up the exports. Fails where they do not fit the contract's types.
     pub(crate) fn new(linker: &Linker<State>, component: &Component) -> wasmtime::Result<Self> {
         let pre = linker.instantiate_pre(component)?;
-        let mut exports = Vec::new();
-        for point in Point::ALL {
-            if let Some(functions) = functions(component, point) {
-                exports.push((point, functions));
-            }
-        }
-        Ok(Self { pre, exports })
+        let version = version(component).ok_or_else(|| {
+            wasmtime::Error::msg(format!("it is of no version that this hub supports: {}", versions::numbers()))
+        })?;
+        let served = |point| Some((point, functions(component, point, version.number())?));
+        Ok(Self { pre, version, exports: Point::ALL.into_iter().filter_map(served).collect() })
     }
 
     /// The points it serves.
@@ -122,9 +130,9 @@ impl Ready {
     }
 
     /// An exported function of a point.
-    pub(crate) fn export(&self, point: Point, function: usize) -> Option<&ComponentExportIndex> {
+    pub(crate) fn export(&self, point: Point, function: usize) -> Option<Export<'_>> {
         let (_, functions) = self.exports.iter().find(|(served, _)| *served == point)?;
-        functions.get(function)
+        Some(Export { version: self.version, index: functions.get(function)? })
     }
 
     /// Bytes of compiled code, for the cache's bound.
@@ -134,10 +142,16 @@ impl Ready {
     }
 }
 
-fn functions(component: &Component, point: Point) -> Option<Vec<ComponentExportIndex>> {
-    let interface = SUPPORTED_VERSIONS
-        .iter()
-        .find_map(|version| component.get_export_index(None, interface_name(point.name(), version)))?;
+/// The version a component is written against, by the full names of its exports: looked up by name, an interface of one
+/// version is also found under the number of another that is compatible with it.
+fn version(component: &Component) -> Option<&'static dyn Version> {
+    let ty = component.component_type();
+    let mut exports = ty.exports(component.engine());
+    exports.find_map(|(name, _)| versions::find(contract_name(name)?.1))
+}
+
+fn functions(component: &Component, point: Point, version: &str) -> Option<Vec<ComponentExportIndex>> {
+    let interface = component.get_export_index(None, interface_name(point.name(), version))?;
     let functions = point.functions().iter();
     functions.map(|name| component.get_export_index(Some(&interface), *name)).collect()
 }

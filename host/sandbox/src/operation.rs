@@ -5,10 +5,11 @@ use crate::case::{AnyAnswer, Input as AnyInput};
 use crate::contract::matchmaking::{MatchRequest, Refusal, ServerCandidate, WorldCandidate};
 use crate::contract::{CallContext, Point, chat, punishment};
 use crate::limits::MAX_FOLLOW_UPS;
+use crate::module::Export;
 use crate::state::State;
 use crate::texts::{CandidateTexts, Picked};
 use std::sync::Arc;
-use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Lower};
+use wasmtime::component::Instance;
 use wasmtime::{Result, Store};
 
 /// The input of a matchmaking call.
@@ -131,13 +132,13 @@ impl Operation for ReviewPunishment {
 
 /// What the sandbox itself needs of an operation.
 pub(crate) mod sealed {
-    use super::{AnyInput, Arc, CallContext, CandidateTexts, ComponentExportIndex, Instance, Result, State, Store};
+    use super::{AnyInput, Arc, CallContext, CandidateTexts, Export, Instance, Result, State, Store};
 
     /// A running call.
     pub struct Running<'a> {
         pub(crate) store: &'a mut Store<State>,
         pub(crate) instance: &'a Instance,
-        pub(crate) export: &'a ComponentExportIndex,
+        pub(crate) export: Export<'a>,
         pub(crate) context: &'a CallContext,
     }
 
@@ -163,20 +164,9 @@ pub(crate) mod sealed {
 
 use sealed::{Invoke, Running};
 
-fn call<Params, Answer>(running: Running<'_>, params: Params) -> Result<Answer>
-where
-    Params: ComponentNamedList + Lower,
-    Answer: Send + Sync + Lift + 'static,
-{
-    let Running { store, instance, export, .. } = running;
-    let function = instance.get_typed_func::<Params, (Answer,)>(&mut *store, export)?;
-    Ok(function.call(store, params)?.0)
-}
-
 impl Invoke<Candidates<ServerCandidate>, RankAnswer> for RankServers {
     fn invoke(running: Running<'_>, input: &Candidates<ServerCandidate>) -> Result<RankAnswer> {
-        let params = (running.context, &*input.request, &*input.list);
-        call(running, params)
+        running.export.version.rank_servers(running, input)
     }
 
     fn check(input: &Candidates<ServerCandidate>, answer: &RankAnswer) -> Result<(), String> {
@@ -198,8 +188,7 @@ impl Invoke<Candidates<ServerCandidate>, RankAnswer> for RankServers {
 
 impl Invoke<Candidates<WorldCandidate>, RankAnswer> for RankWorlds {
     fn invoke(running: Running<'_>, input: &Candidates<WorldCandidate>) -> Result<RankAnswer> {
-        let params = (running.context, &*input.request, &*input.list);
-        call(running, params)
+        running.export.version.rank_worlds(running, input)
     }
 
     fn check(input: &Candidates<WorldCandidate>, answer: &RankAnswer) -> Result<(), String> {
@@ -221,8 +210,7 @@ impl Invoke<Candidates<WorldCandidate>, RankAnswer> for RankWorlds {
 
 impl Invoke<chat::Line, chat::Verdict> for FilterChat {
     fn invoke(running: Running<'_>, line: &chat::Line) -> Result<chat::Verdict> {
-        let params = (running.context, line);
-        call(running, params)
+        running.export.version.filter(running, line)
     }
 
     fn any(line: &Arc<chat::Line>) -> AnyInput {
@@ -249,8 +237,7 @@ impl Invoke<chat::Line, chat::Verdict> for FilterChat {
 
 impl Invoke<punishment::Proposal, punishment::Verdict> for ReviewPunishment {
     fn invoke(running: Running<'_>, proposal: &punishment::Proposal) -> Result<punishment::Verdict> {
-        let params = (running.context, proposal);
-        call(running, params)
+        running.export.version.review(running, proposal)
     }
 
     fn any(proposal: &Arc<punishment::Proposal>) -> AnyInput {

@@ -4,11 +4,10 @@ use crate::cache::{ArtifactCache, Cached};
 use crate::compile::{Compile, Compiled, Compiler};
 use crate::contract::Point;
 use crate::limits::CompileLimits;
-use crate::linker::linker;
 use crate::module::{ComponentSource, Module, ModuleHandle, Ready, Sha256Sum};
 use crate::state::State;
 use crate::ticker::Ticker;
-use crate::{engine, trial};
+use crate::{engine, trial, versions};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -131,7 +130,7 @@ impl Sandbox {
             places: Arc::new(Semaphore::new(config.calls_at_once as usize)),
             shadow_places: Arc::new(Semaphore::new((config.calls_at_once as usize / 4).max(1))),
             max_memory_bytes: config.max_memory_bytes,
-            linker: linker(&engine).map_err(started)?,
+            linker: versions::linker(&engine).map_err(started)?,
             compile: Compile::new(config.compiler, config.compile_limits, config.compiles_at_once),
             artifacts: ArtifactCache::open(&config.cache_dir, compatibility, config.mac_key)?,
             ready: moka::sync::Cache::builder()

@@ -1,7 +1,7 @@
 //! The contract between hub and module, as Rust types: `plugins-sdk/wit/1.0` one to one.
 //!
-//! These are also what the hub itself works with. When a later version of the contract changes a type, the
-//! newest version's types stay here and the older version gets an adapter of its own that translates.
+//! These are also what the hub itself works with. When a later version of the contract changes a type, the newest
+//! version's types stay here, and the older version translates: see `versions`.
 
 pub mod chat;
 pub mod matchmaking;
@@ -13,9 +13,6 @@ pub use types::{CallContext, HostError, LogLevel, PlayerRef, PunishmentKind};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// Versions of the contract that this hub runs, newest first.
-pub const SUPPORTED_VERSIONS: &[&str] = &["1.0.0"];
 
 /// The WIT package all interfaces of the contract are in.
 pub const PACKAGE: &str = "network-hub:module";

@@ -1,0 +1,46 @@
+//! Version 1.0: its types are the hub's own, so that everything passes as it is.
+
+use super::{Version, call};
+use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
+use crate::contract::{chat, punishment};
+use crate::linker;
+use crate::operation::sealed::Running;
+use crate::operation::{Candidates, RankAnswer};
+use crate::state::State;
+use wasmtime::Result;
+use wasmtime::component::Linker;
+
+pub(super) struct V1_0;
+
+impl Version for V1_0 {
+    fn number(&self) -> &'static str {
+        "1.0.0"
+    }
+
+    fn link(&self, to: &mut Linker<State>) -> Result<()> {
+        linker::log(to, self.number())?;
+        linker::store(to, self.number())?;
+        linker::players(to, self.number())?;
+        linker::candidates(to, self.number())
+    }
+
+    fn rank_servers(&self, running: Running<'_>, input: &Candidates<ServerCandidate>) -> Result<RankAnswer> {
+        let params = (running.context, input.request(), input.candidates());
+        call(running, params)
+    }
+
+    fn rank_worlds(&self, running: Running<'_>, input: &Candidates<WorldCandidate>) -> Result<RankAnswer> {
+        let params = (running.context, input.request(), input.candidates());
+        call(running, params)
+    }
+
+    fn filter(&self, running: Running<'_>, line: &chat::Line) -> Result<chat::Verdict> {
+        let params = (running.context, line);
+        call(running, params)
+    }
+
+    fn review(&self, running: Running<'_>, proposal: &punishment::Proposal) -> Result<punishment::Verdict> {
+        let params = (running.context, proposal);
+        call(running, params)
+    }
+}
