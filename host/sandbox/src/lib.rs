@@ -68,6 +68,7 @@ mod inspect;
 mod limits;
 mod linker;
 mod module;
+mod open;
 mod operation;
 mod report;
 mod run;

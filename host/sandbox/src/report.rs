@@ -102,6 +102,18 @@ pub enum CallFailure {
 }
 
 impl CallFailure {
+    /// All codes.
+    pub const CODES: [&'static str; 8] = [
+        "trap",
+        "timed_out",
+        "out_of_fuel",
+        "out_of_memory",
+        "host_call_limit",
+        "invalid_answer",
+        "busy",
+        "unavailable",
+    ];
+
     /// A stable code for statistics and the wire.
     pub const fn code(&self) -> &'static str {
         match self {

@@ -197,7 +197,7 @@ impl Sandbox {
 
 impl Inner {
     /// Brings compiled code from disk into memory.
-    fn bring_back(&self, id: Sha256Sum) -> Result<Option<Arc<Ready>>, LoadError> {
+    pub(crate) fn bring_back(&self, id: Sha256Sum) -> Result<Option<Arc<Ready>>, LoadError> {
         match self.artifacts.load(&self.engine, id) {
             Cached::Found(component) => {
                 self.resolve(id, &component).map(Some).map_err(|error| LoadError(format!("{error:#}")))
@@ -251,7 +251,7 @@ impl Inner {
 }
 
 /// Runs work that reads or writes files off the async threads.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, PrepareError> {
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, PrepareError> {
     tokio::task::spawn_blocking(work).await.map_err(|error| PrepareError::Internal(format!("a task failed: {error}")))
 }
 

@@ -1,10 +1,9 @@
 //! What a module is given.
 
-use super::ranking;
+use super::{ranking, read};
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::{Point, chat, punishment};
 use crate::operation::Candidates;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
@@ -96,13 +95,4 @@ impl fmt::Debug for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Input").field(&self.point()).finish()
     }
-}
-
-/// Reads a value, and names the place of what is wrong with it.
-fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = error.path().to_string();
-        let reason = error.into_inner();
-        if path == "." { reason.to_string() } else { format!("`{path}`: {reason}") }
-    })
 }

@@ -1,15 +1,26 @@
 //! Calls as JSON: what a module is given and what it answers, as people write and read them. Dry runs, recorded calls
 //! and test cases all speak it.
 
+mod answer;
 mod any;
+mod file;
+mod fixture;
 mod input;
+mod play;
 mod ranking;
 mod recorded;
 mod size;
+mod store;
+mod text;
 
+pub use answer::Answer;
 pub use any::AnyAnswer;
+pub use file::{Case, CaseError, Step};
+pub use fixture::{FixtureHost, Fixtures, PastPunishment};
 pub use input::Input;
+pub use play::CaseHub;
 pub use recorded::RecordedHost;
+pub use text::{NewAnswer, one_line, write_answers};
 
 use crate::contract::CallContext;
 use crate::host::Host;
@@ -18,6 +29,7 @@ use crate::module::ModuleHandle;
 use crate::operation::{FilterChat, RankAnswer, RankServers, RankWorlds, ReviewPunishment};
 use crate::report::CallReport;
 use crate::sandbox::Sandbox;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -59,4 +71,13 @@ pub fn ranked(answer: RankAnswer) -> Value {
         Ok(order) => json!({"order": order}),
         Err(refusal) => json!({"refused": refusal.reason}),
     }
+}
+
+/// Reads a value, and names the place of what is wrong with it.
+fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        let reason = error.into_inner();
+        if path == "." { reason.to_string() } else { format!("`{path}`: {reason}") }
+    })
 }

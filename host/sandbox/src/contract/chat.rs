@@ -61,6 +61,7 @@ pub struct Mute {
 /// What a module, or a chain of them, decides about a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
+#[serde(deny_unknown_fields)]
 pub struct Verdict {
     /// What becomes of the line.
     #[component(name = "decision")]

@@ -65,12 +65,13 @@ pub enum Decision {
 /// What a module, or a chain of them, decides about a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Verdict {
     /// What becomes of the proposal.
     #[component(name = "decision")]
     pub decision: Decision,
     /// Further punishments for the same player, made after it and not reviewed again.
     #[component(name = "follow-ups")]
+    #[serde(default)]
     pub follow_ups: Vec<Terms>,
 }

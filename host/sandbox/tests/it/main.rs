@@ -5,6 +5,7 @@
 
 mod answers;
 mod cache;
+mod cases;
 mod chain;
 mod contract;
 mod hostile;

@@ -36,10 +36,14 @@ pub(super) fn open_sandbox(settings: &Settings, ids: &Ids) -> anyhow::Result<San
         Some(compiler) => compiler.clone(),
         None => std::env::current_exe().context("the hub's own executable can't be found")?,
     };
-    std::fs::create_dir_all(&settings.data)
-        .with_context(|| format!("the data folder {} can't be made", settings.data.display()))?;
-    let key = node_key(&settings.data, ids)?;
-    let config = SandboxConfig::new(Compiler::Child(compiler), settings.data.join("modules-cache"), key);
+    open_sandbox_in(&settings.data, compiler, ids)
+}
+
+/// A sandbox that keeps its compiled code, and the secret it is recognised by, in a folder.
+pub(crate) fn open_sandbox_in(folder: &Path, compiler: PathBuf, ids: &Ids) -> anyhow::Result<Sandbox> {
+    std::fs::create_dir_all(folder).with_context(|| format!("the folder {} can't be made", folder.display()))?;
+    let key = node_key(folder, ids)?;
+    let config = SandboxConfig::new(Compiler::Child(compiler), folder.join("modules-cache"), key);
     Sandbox::new(config).context("the sandbox for modules can't be set up")
 }
 

@@ -148,7 +148,7 @@ fn tail(kept: &Kept, most: usize) -> Vec<Arc<Line>> {
     kept.lines.iter().skip(kept.lines.len().saturating_sub(most)).cloned().collect()
 }
 
-pub(super) const fn level_name(level: LogLevel) -> &'static str {
+pub(crate) const fn level_name(level: LogLevel) -> &'static str {
     match level {
         LogLevel::Debug => "DEBUG",
         LogLevel::Info => "INFO",
@@ -158,7 +158,7 @@ pub(super) const fn level_name(level: LogLevel) -> &'static str {
 }
 
 /// A failure in words, with the backtrace where there is one.
-pub(super) fn explain(failure: &CallFailure) -> String {
+pub(crate) fn explain(failure: &CallFailure) -> String {
     match failure {
         CallFailure::Trap { backtrace, .. } if !backtrace.is_empty() => format!("{failure}\n{backtrace}"),
         // Its reason is the operator's.

@@ -1,5 +1,6 @@
 //! Modules: uploaded, put into chains, run, cut off.
 
+mod author;
 mod command;
 mod modes;
 mod records;

@@ -1,7 +1,7 @@
 //! What a point's chain runs.
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use crate::cli::client::HubClient;
@@ -14,11 +14,54 @@ pub(in crate::cli) struct Activate {
     /// The extension point: matchmaking, chat or punishment
     #[arg(long)]
     point: String,
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+/// How a version stands in a chain.
+#[derive(Args, Debug)]
+pub(super) struct Place {
     /// Its configuration: a JSON object, or @ and the name of a file that holds one [default: what it has]
     #[arg(long, value_name = "JSON|@FILE")]
     config: Option<String>,
-    #[command(flatten)]
-    remote: Remote,
+    /// For every call, for a share of the players, or beside the others without effect
+    #[arg(long, value_enum, default_value = "active")]
+    mode: Mode,
+    /// The share of players that a canary decides for
+    #[arg(long, value_name = "1-100", required_if_eq("mode", "canary"))]
+    percent: Option<u8>,
+    /// What a failed call means: leave the module out, or refuse what was asked [default: what it has, else skip]
+    #[arg(long, value_enum)]
+    on_failure: Option<OnFailure>,
+    /// A fresh instance for each call, or instances that live on [default: what it has, else fresh]
+    #[arg(long, value_enum)]
+    instances: Option<Instances>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    Active,
+    Canary,
+    Shadow,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OnFailure {
+    Skip,
+    Refuse,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Instances {
+    Fresh,
+    Reused,
+}
+
+/// A choice as the wire has it.
+fn wire(choice: &impl ValueEnum) -> Value {
+    choice.to_possible_value().map(|value| value.get_name().to_ascii_uppercase()).into()
 }
 
 #[derive(Args, Debug)]
@@ -32,8 +75,7 @@ pub(in crate::cli) struct Rollback {
 
 impl Activate {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let config = self.config.as_deref().map(config).transpose()?;
-        put(&self.remote.client(), &self.point, &self.name, self.version, config).await
+        put(&self.remote.client(), &self.point, &self.name, self.version, &self.place.read()?).await
     }
 }
 
@@ -45,49 +87,129 @@ impl Rollback {
     }
 }
 
-/// A configuration as the command line gives it.
-fn config(text: &str) -> anyhow::Result<Map<String, Value>> {
+/// A JSON object as the command line gives it.
+pub(super) fn object(what: &str, text: &str) -> anyhow::Result<Map<String, Value>> {
     let text = match text.strip_prefix('@') {
         Some(file) => std::fs::read_to_string(file).with_context(|| format!("{file} can't be read"))?,
         None => text.to_owned(),
     };
-    serde_json::from_str(&text).context("the configuration must be one JSON object")
+    serde_json::from_str(&text).with_context(|| format!("the {what} must be one JSON object"))
 }
 
-/// Puts a version into the chain: in the place of the version that is there, else at the end.
-pub(super) async fn put(
-    hub: &HubClient,
-    point: &str,
-    name: &str,
-    version: i64,
-    config: Option<Map<String, Value>>,
-) -> anyhow::Result<()> {
+/// What a [`Place`] says about a link: the members it sets.
+pub(super) struct Wish {
+    mode: Mode,
+    members: Map<String, Value>,
+}
+
+impl Place {
+    /// Reads the configuration's file, so that a mistake in it is found before anything is uploaded.
+    pub(super) fn read(&self) -> anyhow::Result<Wish> {
+        anyhow::ensure!(self.percent.is_none() || self.mode == Mode::Canary, "--percent is for --mode canary");
+        let mut members = Map::new();
+        members.insert("mode".to_owned(), wire(&self.mode));
+        if let Some(text) = &self.config {
+            members.insert("config".to_owned(), Value::Object(object("configuration", text)?));
+        }
+        for (name, value) in [
+            ("percent", self.percent.map(Value::from)),
+            ("onFailure", self.on_failure.as_ref().map(wire)),
+            ("instances", self.instances.as_ref().map(wire)),
+        ] {
+            members.extend(value.map(|value| (name.to_owned(), value)));
+        }
+        Ok(Wish { mode: self.mode, members })
+    }
+}
+
+/// Puts a version into the chain: in the place of the version that is there in that mode, else after the module's other
+/// one, whose settings it takes over, else at the end.
+pub(super) async fn put(hub: &HubClient, point: &str, name: &str, version: i64, wish: &Wish) -> anyhow::Result<()> {
     let path = format!("/api/manage/extension-points/{point}");
-    let chain = hub.get(&path).await?;
-    let mut modules = chain["modules"].as_array().cloned().unwrap_or_default();
-    let at = modules.iter().position(|module| module["name"] == name).unwrap_or_else(|| {
-        modules.push(json!({"name": name}));
-        modules.len() - 1
-    });
-    modules[at]["version"] = version.into();
-    if let Some(config) = config {
-        modules[at]["config"] = Value::Object(config);
-    }
-    let put = hub.put(&path, &json!({"modules": modules})).await?;
-    tell(&put);
-    for warning in put["warnings"].as_array().into_iter().flatten() {
-        let (name, message) = (warning["name"].as_str().unwrap_or("?"), warning["message"].as_str().unwrap_or("?"));
-        eprintln!("WARNING: {name} {} is active, but {message}", warning["version"]);
-    }
+    let mut modules = hub.get(&path).await?["modules"].as_array().cloned().unwrap_or_default();
+    place(&mut modules, name, version, wish);
+    tell(&hub.put(&path, &json!({"modules": modules})).await?);
     Ok(())
 }
 
+fn place(modules: &mut Vec<Value>, name: &str, version: i64, wish: &Wish) {
+    let mode = wire(&wish.mode);
+    let with = |modules: &[Value], mode: Option<&Value>| {
+        modules.iter().position(|link| link["name"] == name && mode.is_none_or(|mode| link["mode"] == *mode))
+    };
+    let at = with(modules, Some(&mode)).unwrap_or_else(|| {
+        let other = with(modules, Some(&wire(&Mode::Active))).or_else(|| with(modules, None));
+        let (at, link) = match other {
+            Some(other) => (other + 1, modules[other].clone()),
+            None => (modules.len(), json!({"name": name})),
+        };
+        modules.insert(at, link);
+        at
+    });
+    modules[at]["version"] = version.into();
+    for (member, value) in &wish.members {
+        modules[at][member] = value.clone();
+    }
+    if wish.mode == Mode::Active {
+        // It is tried no more: it serves all.
+        modules[at]["percent"] = 100.into();
+        modules.retain(|link| link["name"] != name || link["version"] != version || link["mode"] == mode);
+    }
+}
+
+/// Says what a point runs now, and loudly what the hub warns of.
 fn tell(chain: &Value) {
-    let modules = chain["modules"].as_array().cloned().unwrap_or_default();
-    let names: Vec<_> = modules
-        .iter()
-        .map(|module| format!("{} {}", module["name"].as_str().unwrap_or("?"), module["version"]))
-        .collect();
+    let links = chain["modules"].as_array().cloned().unwrap_or_default();
+    let names: Vec<_> = links.iter().map(link).collect();
     let names = if names.is_empty() { "the built-in behaviour".to_owned() } else { names.join(", then ") };
     println!("{}: {names}", chain["point"].as_str().unwrap_or("?"));
+    for warning in chain["warnings"].as_array().into_iter().flatten() {
+        let message = warning["message"].as_str().unwrap_or_default();
+        eprintln!("WARNING: {} {}: {message}", warning["module"].as_str().unwrap_or("?"), warning["version"]);
+    }
+}
+
+/// A link of a chain in a few words.
+pub(super) fn link(link: &Value) -> String {
+    let how = match link["mode"].as_str() {
+        Some("CANARY") => format!(" (canary, {} %)", link["percent"]),
+        Some("SHADOW") => " (shadow)".to_owned(),
+        _ => String::new(),
+    };
+    format!("{} {}{how}", link["name"].as_str().unwrap_or("?"), link["version"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wish(mode: Mode, members: Value) -> Wish {
+        let Value::Object(mut members) = members else { panic!("no object") };
+        members.insert("mode".to_owned(), wire(&mode));
+        Wish { mode, members }
+    }
+
+    fn shown(modules: &[Value]) -> String {
+        modules.iter().map(link).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn a_version_is_tried_beside_the_one_that_serves_and_then_takes_its_place() {
+        let active = |name: &str| json!({"name": name, "version": 1, "mode": "ACTIVE", "config": {"a": 1}});
+        let mut modules = vec![active("m"), active("last")];
+        place(&mut modules, "m", 2, &wish(Mode::Shadow, json!({})));
+        assert_eq!(shown(&modules), "m 1, m 2 (shadow), last 1");
+        assert_eq!(modules[1]["config"], json!({"a": 1}));
+        place(&mut modules, "m", 2, &wish(Mode::Canary, json!({"percent": 10})));
+        place(&mut modules, "m", 3, &wish(Mode::Shadow, json!({})));
+        assert_eq!(shown(&modules), "m 1, m 2 (canary, 10 %), m 3 (shadow), last 1");
+        place(&mut modules, "m", 2, &wish(Mode::Canary, json!({"percent": 50, "config": {}})));
+        assert_eq!(shown(&modules), "m 1, m 2 (canary, 50 %), m 3 (shadow), last 1");
+        // Serving all, it needs no canary; another version's shadow stays.
+        place(&mut modules, "m", 2, &wish(Mode::Active, json!({})));
+        assert_eq!(shown(&modules), "m 2, m 3 (shadow), last 1");
+        assert_eq!((&modules[0]["config"], &modules[0]["percent"]), (&json!({"a": 1}), &json!(100)));
+        place(&mut modules, "new", 1, &wish(Mode::Canary, json!({"percent": 1})));
+        assert_eq!(shown(&modules), "m 2, m 3 (shadow), last 1, new 1 (canary, 1 %)");
+    }
 }

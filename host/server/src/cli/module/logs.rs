@@ -1,9 +1,20 @@
 //! Reading a module's log.
 
+use std::collections::VecDeque;
+use std::io::Write as _;
+use std::time::Duration;
+
 use clap::Args;
+use reqwest::{Method, header};
 use serde_json::Value;
 
-use crate::cli::module::Remote;
+use crate::cli::client::{EventReader, HubClient};
+use crate::cli::module::{Remote, show};
+
+/// The most lines that the hub tells of what was before. So many are remembered while following.
+const MOST: usize = 200;
+const TRY_AGAIN_AFTER: Duration = Duration::from_millis(250);
+const TRY_AGAIN_AT_LEAST_EVERY: Duration = Duration::from_secs(5);
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Logs {
@@ -11,25 +22,76 @@ pub(in crate::cli) struct Logs {
     /// How many lines, at most 200
     #[arg(long, default_value_t = 50)]
     limit: u32,
+    /// Go on with each line as it comes, until Ctrl-C
+    #[arg(short, long)]
+    follow: bool,
+    /// Print each line as a JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     remote: Remote,
 }
 
 impl Logs {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let path = format!("/api/manage/modules/{}/logs?limit={}", self.name, self.limit);
-        let page = self.remote.client().get(&path).await?;
-        let text = |line: &Value, field: &str| line[field].as_str().unwrap_or_default().to_owned();
+        let hub = self.remote.client();
+        if self.follow {
+            return self.follow(&hub).await;
+        }
+        let page = hub.get(&self.path(self.limit as usize)).await?;
         for line in page["items"].as_array().into_iter().flatten().rev() {
-            println!(
-                "{} v{} {:<11} {:<5} {}",
-                line["at"],
-                line["version"],
-                text(line, "point"),
-                text(line, "level"),
-                text(line, "message")
-            );
+            self.print(line)?;
         }
         Ok(())
+    }
+
+    fn path(&self, limit: usize) -> String {
+        format!("/api/manage/modules/{}/logs?limit={limit}", self.name)
+    }
+
+    /// Prints lines until the hub refuses to give any. A connection that ends is made again.
+    async fn follow(&self, hub: &HubClient) -> anyhow::Result<()> {
+        let mut printed = VecDeque::new();
+        let mut limit = self.limit as usize;
+        let mut wait = TRY_AGAIN_AFTER;
+        loop {
+            let request = hub.request(Method::GET, &self.path(limit)).header(header::ACCEPT, "text/event-stream");
+            let mut events = match hub.answer(request).await {
+                Ok(response) => EventReader::new(response),
+                Err(error) if printed.is_empty() || !error.is_unreachable() => return Err(error.into()),
+                Err(_) => {
+                    tokio::time::sleep(wait).await;
+                    wait = TRY_AGAIN_AT_LEAST_EVERY.min(wait * 2);
+                    continue;
+                }
+            };
+            // What was printed before the connection ended comes again.
+            let mut known: Vec<String> = printed.iter().cloned().collect();
+            while let Some(line) = events.next().await {
+                if let Some(at) = known.iter().position(|known| *known == line) {
+                    known.remove(at);
+                    continue;
+                }
+                self.print(&serde_json::from_str(&line).unwrap_or_default())?;
+                printed.push_back(line);
+                if printed.len() > MOST {
+                    printed.pop_front();
+                }
+            }
+            eprintln!("(the connection ended; trying again)");
+            limit = MOST;
+            wait = TRY_AGAIN_AFTER;
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    fn print(&self, line: &Value) -> std::io::Result<()> {
+        let mut out = std::io::stdout();
+        if self.json {
+            return writeln!(out, "{line}");
+        }
+        let moment = show::moment(&line["at"]);
+        let (point, level) = (show::text(line, "point"), show::text(line, "level"));
+        writeln!(out, "{moment} v{} {point:<11} {level:<5} {}", line["version"], show::text(line, "message"))
     }
 }

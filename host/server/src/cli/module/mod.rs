@@ -1,27 +1,46 @@
-//! `hub module …`: what an author does, and what an owner does with the result. All but building goes through the
-//! hub's HTTP API.
+//! `hub module …`: what an author does, and what an owner does with the result. Building, testing and measuring need
+//! no hub; all else goes through its HTTP API.
 
+mod bench;
 mod build;
 mod chain;
+mod difference;
+mod dry_run;
+mod list;
 mod logs;
 mod push;
+mod report;
+mod show;
+mod test;
+mod workshop;
 
 use clap::{Args, Subcommand};
 
 use crate::cli::client::HubClient;
+use crate::modules::{explain, level_name};
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Module {
     /// Build a module's component from its Rust source
     Build(build::Build),
+    /// Run a module's test cases, in the hub's own engine and with its limits
+    Test(test::Test),
+    /// Measure what a module's test cases cost
+    Bench(bench::Bench),
     /// Upload a module
     Push(push::Push),
+    /// Run a version on the hub once, without effect
+    DryRun(dry_run::DryRun),
     /// Put a version into a point's chain, in the place of the version that is there or else at the end
     Activate(chain::Activate),
     /// Restore the chain that a point had before
     Rollback(chain::Rollback),
-    /// Print the newest lines of a module's log
+    /// Print the newest lines of a module's log, and follow it
     Logs(logs::Logs),
+    /// List the network's modules and what its extension points run
+    List(list::List),
+    /// Show a module's versions, and how it does where it runs
+    Show(list::Show),
 }
 
 /// The hub and the key to call it with.
@@ -45,10 +64,15 @@ impl Module {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Build(build) => build.run().await,
+            Self::Test(test) => test.run().await,
+            Self::Bench(bench) => bench.run().await,
             Self::Push(push) => push.run().await,
+            Self::DryRun(dry_run) => dry_run.run().await,
             Self::Activate(activate) => activate.run().await,
             Self::Rollback(rollback) => rollback.run().await,
             Self::Logs(logs) => logs.run().await,
+            Self::List(list) => list.run().await,
+            Self::Show(show) => show.run().await,
         }
     }
 }

@@ -6,11 +6,12 @@ use anyhow::Context as _;
 use clap::Args;
 use reqwest::Method;
 
-use crate::cli::module::{Remote, build, chain};
+use crate::cli::module::{Remote, chain, workshop};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Push {
     /// A component, or a module's folder, which is built first
+    #[arg(default_value = ".")]
     path: PathBuf,
     /// Its name: 1 to 64 of a-z, 0-9 and -, beginning with a letter [default: the file's name]
     #[arg(long)]
@@ -19,12 +20,15 @@ pub(in crate::cli) struct Push {
     #[arg(long = "activate", value_name = "POINT")]
     points: Vec<String>,
     #[command(flatten)]
+    place: chain::Place,
+    #[command(flatten)]
     remote: Remote,
 }
 
 impl Push {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let file = if self.path.is_dir() { build::build_module(self.path).await?.1 } else { self.path };
+        let wish = self.place.read()?;
+        let file = workshop::component(self.path).await?;
         let name = match self.name {
             Some(name) => name,
             None => stem(&file)?,
@@ -43,7 +47,7 @@ impl Push {
             anyhow::bail!("it is not READY yet; activate it later with `hub module activate {name} {version}`");
         }
         for point in &self.points {
-            chain::put(&hub, point, &name, version, None).await?;
+            chain::put(&hub, point, &name, version, &wish).await?;
         }
         Ok(())
     }

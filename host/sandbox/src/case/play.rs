@@ -1,0 +1,50 @@
+//! Running a case.
+
+use super::{Case, FixtureHost, RecordedHost};
+use crate::host::Host;
+use crate::limits::Limits;
+use crate::module::ModuleHandle;
+use crate::report::CallReport;
+use crate::sandbox::Sandbox;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The hub of a case.
+#[derive(Clone)]
+pub enum CaseHub {
+    /// As the case describes it.
+    Described(FixtureHost),
+    /// As it answered when the case was recorded.
+    Recorded(Arc<RecordedHost>),
+}
+
+impl CaseHub {
+    /// The hub at that time.
+    pub fn at(&self, now_ms: u64) -> Arc<dyn Host> {
+        match self {
+            Self::Described(host) => Arc::new(host.at(now_ms)),
+            Self::Recorded(host) => Arc::<RecordedHost>::clone(host),
+        }
+    }
+
+    /// How many calls a record did not answer.
+    pub fn unrecorded(&self) -> u64 {
+        match self {
+            Self::Described(_) => 0,
+            Self::Recorded(host) => host.unrecorded(),
+        }
+    }
+}
+
+impl Sandbox {
+    /// Calls a module as a case says, on a hub as the case describes it: one report for each step.
+    pub async fn play(&self, module: &ModuleHandle, limits: Limits, case: &Case) -> Vec<CallReport<Value>> {
+        let hub = case.hub();
+        let mut reports = vec![];
+        for step in &case.steps {
+            let host = hub.at(step.now_ms);
+            reports.push(self.call_with(module, limits, host, case.context(step), &step.input).await);
+        }
+        reports
+    }
+}

@@ -1,0 +1,125 @@
+//! What modules a network has.
+
+use clap::Args;
+use hub_sandbox::case::one_line;
+use serde_json::{Value, json};
+
+use crate::cli::module::{Remote, chain, show};
+
+/// The points there are.
+const POINTS: [&str; 3] = ["matchmaking", "chat", "punishment"];
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct List {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Show {
+    name: String,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+impl List {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let hub = self.remote.client();
+        let modules = hub.get("/api/manage/modules?limit=200").await?;
+        let mut chains = vec![];
+        for point in POINTS {
+            chains.push(hub.get(&format!("/api/manage/extension-points/{point}")).await?);
+        }
+        if self.json {
+            println!("{}", json!({"modules": modules["items"], "extensionPoints": chains}));
+            return Ok(());
+        }
+        print!("{}", versions(&modules));
+        for of in &chains {
+            let links: Vec<_> = of["modules"].as_array().into_iter().flatten().map(chain::link).collect();
+            let links = if links.is_empty() { "the built-in behaviour".to_owned() } else { links.join(", then ") };
+            println!("{}: {links}", show::text(of, "point"));
+        }
+        Ok(())
+    }
+}
+
+impl Show {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let hub = self.remote.client();
+        let modules = hub.get(&format!("/api/manage/modules/{}?limit=200", self.name)).await?;
+        let mut links = vec![];
+        for point in POINTS {
+            let chain = hub.get(&format!("/api/manage/extension-points/{point}")).await?;
+            let all = chain["modules"].as_array().cloned().unwrap_or_default().into_iter();
+            links.extend(all.filter(|link| link["name"] == self.name.as_str()).map(|link| (point, link)));
+        }
+        if self.json {
+            let links = links.into_iter().map(|(point, mut link)| {
+                link["point"] = point.into();
+                link
+            });
+            println!("{}", json!({"versions": modules["items"], "links": links.collect::<Vec<_>>()}));
+            return Ok(());
+        }
+        print!("{}", versions(&modules));
+        for version in modules["items"].as_array().into_iter().flatten() {
+            if let Some(reason) = version["reason"].as_str() {
+                println!("\nversion {} was rejected: {reason}", version["version"]);
+            }
+        }
+        for (point, link) in links {
+            println!("\n{point}: {}, breaker {}", chain::link(&link), show::text(&link, "breaker"));
+            println!("  config    {}", one_line(&link["config"]));
+            let count = |field: &str| show::number(link[field].as_u64().unwrap_or(0));
+            println!("  calls     {}, of which {} failed{}", count("calls"), count("failures"), failures(&link));
+            println!("  duration  p50 {} µs, p99 {} µs", count("p50Micros"), count("p99Micros"));
+            println!("  fuel      p50 {}", count("fuelP50"));
+            if let Some(shadow) = link["shadow"].as_object() {
+                let counts =
+                    ["same", "different", "failed", "skipped"].map(|count| format!("{count} {}", shadow[count]));
+                println!("  shadow    {}", counts.join(", "));
+                for example in shadow["examples"].as_array().into_iter().flatten() {
+                    println!("    {} {}", show::moment(&example["at"]), show::text(example, "callId"));
+                    println!("      expected {}", one_line(&example["expected"]));
+                    println!("      answered {}", one_line(&example["actual"]));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The failures by their codes.
+fn failures(link: &Value) -> String {
+    let outcomes = link["outcomes"].as_object().into_iter().flatten().filter(|(code, _)| *code != "ok");
+    let counts: Vec<_> = outcomes.map(|(code, count)| format!("{code} {count}")).collect();
+    if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
+}
+
+fn versions(page: &Value) -> String {
+    let rows: Vec<_> = page["items"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|module| {
+            let points: Vec<_> = module["points"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            let size = module["sizeBytes"].as_u64().and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
+            [
+                show::text(module, "name").to_owned(),
+                module["version"].to_string(),
+                show::text(module, "state").to_owned(),
+                points.join(", "),
+                show::bytes(size),
+                show::moment(&module["createdAt"]),
+            ]
+        })
+        .collect();
+    show::table(["name", "version", "state", "points", "size", "uploaded"], &rows)
+}

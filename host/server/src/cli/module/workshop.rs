@@ -1,0 +1,114 @@
+//! The author's own machine: the module at hand, in the same engine and under the same limits as on a hub.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use hub_sandbox::case::Case;
+use hub_sandbox::contract::Point;
+use hub_sandbox::{Limits, ModuleHandle, Sandbox};
+
+use crate::cli::module::build;
+use crate::ids::Ids;
+use crate::modules::open_sandbox_in;
+
+/// A module and its test cases.
+#[derive(Args, Debug)]
+pub(super) struct Subject {
+    /// A component, or a module's folder, which is built first
+    #[arg(default_value = ".")]
+    module: PathBuf,
+    /// Its test cases [default: cases.json in its folder]
+    cases: Option<PathBuf>,
+    /// Only the cases whose names contain this
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+}
+
+/// A module that is ready to be called.
+pub(super) struct Workshop {
+    pub(super) sandbox: Sandbox,
+    pub(super) module: ModuleHandle,
+    /// Where its component is.
+    pub(super) file: PathBuf,
+    pub(super) bytes: usize,
+}
+
+/// A file of test cases.
+pub(super) struct CaseFile {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+    /// Those that were asked for, with their positions in the file.
+    pub(super) cases: Vec<(usize, Case)>,
+}
+
+impl Subject {
+    /// Reads the cases, then builds and opens the module.
+    pub(super) async fn open(self) -> anyhow::Result<(Workshop, CaseFile)> {
+        let folder = if self.module.is_dir() { &*self.module } else { self.module.parent().unwrap_or(Path::new("")) };
+        let path = self.cases.unwrap_or_else(|| folder.join("cases.json"));
+        let file = CaseFile::read(path, self.filter.as_deref())?;
+        let workshop = Workshop::open(self.module).await?;
+        for (_, case) in &file.cases {
+            workshop.check_serves(case.point).with_context(|| format!("case `{}`", case.name))?;
+        }
+        Ok((workshop, file))
+    }
+}
+
+impl CaseFile {
+    fn read(path: PathBuf, filter: Option<&str>) -> anyhow::Result<Self> {
+        let shown = path.display();
+        let text = std::fs::read_to_string(&path).with_context(|| format!("{shown} can't be read"))?;
+        let cases = Case::read_all(&text).with_context(|| shown.to_string())?;
+        anyhow::ensure!(!cases.is_empty(), "{shown} has no cases");
+        let wanted = |case: &Case| filter.is_none_or(|filter| case.name.contains(filter));
+        let cases: Vec<_> = cases.into_iter().enumerate().filter(|(_, case)| wanted(case)).collect();
+        anyhow::ensure!(!cases.is_empty(), "no case in {shown} has a name with that in it");
+        Ok(Self { path, text, cases })
+    }
+}
+
+impl Workshop {
+    /// Builds the module where it is a folder, and makes it ready. What did not change is not compiled again.
+    pub(super) async fn open(module: PathBuf) -> anyhow::Result<Self> {
+        let file = component(module).await?;
+        let bytes = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
+        let compiler = std::env::current_exe().context("the hub's own executable can't be found")?;
+        let sandbox = open_sandbox_in(&cache_folder()?, compiler, &Ids::System)?;
+        let size = bytes.len();
+        let module = sandbox.open(bytes).await.with_context(|| format!("{} is no module", file.display()))?;
+        Ok(Self { sandbox, module, file, bytes: size })
+    }
+
+    /// An error unless the module serves a point.
+    pub(super) fn check_serves(&self, point: Point) -> anyhow::Result<()> {
+        let (serves, file) = (self.points(), self.file.display());
+        anyhow::ensure!(self.module.points().contains(&point), "{file} does not serve {point}; it serves {serves}");
+        Ok(())
+    }
+
+    /// The names of the points it serves.
+    pub(super) fn points(&self) -> String {
+        self.module.points().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The component that a path names: itself, or what the folder's source gives.
+pub(super) async fn component(path: PathBuf) -> anyhow::Result<PathBuf> {
+    Ok(if path.is_dir() { build::build_module(path).await?.1 } else { path })
+}
+
+/// The limits of a point, but as much time as that.
+pub(super) fn limits(point: Point, time: Option<Duration>) -> Limits {
+    let usual = Limits::of(point);
+    Limits { wall: time.unwrap_or(usual.wall), ..usual }
+}
+
+/// Where compiled code is kept between two commands.
+fn cache_folder() -> anyhow::Result<PathBuf> {
+    let given = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let usual = || std::env::home_dir().map(|home| home.join(".cache"));
+    Ok(given.or_else(usual).context("there is no home folder; set XDG_CACHE_HOME")?.join("network-hub"))
+}
