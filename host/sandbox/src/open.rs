@@ -26,7 +26,8 @@ impl Sandbox {
         let (inner, id) = (Arc::clone(&self.0), Sha256Sum::of(&module));
         let cached = blocking(move || inner.bring_back(id)).await?.map_err(|error| internal(&error))?;
         let (id, component) = if let Some(ready) = cached {
-            trial::run(self, &ready, &ready.points()).await.map_err(PrepareError::Invalid)?;
+            let tried = trial::run(self, &ready, &ready.points(), "{}").await;
+            tried.map_err(|failed| PrepareError::Invalid(failed.in_full()))?;
             (id, module)
         } else {
             let prepared = self.prepare(module).await?;

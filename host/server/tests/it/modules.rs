@@ -3,6 +3,7 @@
 mod author;
 mod command;
 mod modes;
+mod observing;
 mod records;
 mod replay;
 mod reviews;

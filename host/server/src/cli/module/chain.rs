@@ -164,8 +164,8 @@ fn tell(chain: &Value) {
     let names = if names.is_empty() { "the built-in behaviour".to_owned() } else { names.join(", then ") };
     println!("{}: {names}", chain["point"].as_str().unwrap_or("?"));
     for warning in chain["warnings"].as_array().into_iter().flatten() {
-        let message = warning["message"].as_str().unwrap_or_default();
-        eprintln!("WARNING: {} {}: {message}", warning["module"].as_str().unwrap_or("?"), warning["version"]);
+        let (name, message) = (warning["name"].as_str().unwrap_or("?"), warning["message"].as_str().unwrap_or("?"));
+        eprintln!("WARNING: {name} {} is active, but {message}", warning["version"]);
     }
 }
 

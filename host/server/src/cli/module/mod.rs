@@ -3,12 +3,15 @@
 
 mod bench;
 mod build;
+mod calls;
 mod chain;
 mod difference;
 mod dry_run;
 mod list;
 mod logs;
 mod push;
+mod recorded;
+mod replay;
 mod report;
 mod show;
 mod test;
@@ -37,6 +40,10 @@ pub(super) enum Module {
     Rollback(chain::Rollback),
     /// Print the newest lines of a module's log, and follow it
     Logs(logs::Logs),
+    /// List the latest calls of an extension point, or save them as test cases
+    Calls(calls::Calls),
+    /// Run a version over the latest calls, or make one of them again, on the hub or here
+    Replay(replay::Replay),
     /// List the network's modules and what its extension points run
     List(list::List),
     /// Show a module's versions, and how it does where it runs
@@ -71,6 +78,8 @@ impl Module {
             Self::Activate(activate) => activate.run().await,
             Self::Rollback(rollback) => rollback.run().await,
             Self::Logs(logs) => logs.run().await,
+            Self::Calls(calls) => calls.run().await,
+            Self::Replay(replay) => replay.run().await,
             Self::List(list) => list.run().await,
             Self::Show(show) => show.run().await,
         }

@@ -1,12 +1,23 @@
-//! What the hub reports about one call, for people.
+//! How one call went, for people.
 
-use hub_sandbox::HostCallRecord;
 use hub_sandbox::case::one_line;
-use serde_json::Value;
+use hub_sandbox::{CallReport, HostCallRecord};
+use serde_json::{Value, json};
 
-use crate::cli::module::show;
+use crate::cli::module::{explain, level_name, show};
 
-/// Answer or failure, logs, host calls and cost of a call, as dry runs and replays answer them.
+/// A call that was made here, in the form in which the hub answers dry runs and replays.
+pub(super) fn report_of(call: &CallReport<Value>) -> Value {
+    let failure = call.result.as_ref().err().map(|why| json!({"code": why.code(), "message": explain(why)}));
+    let logs = call.logs.iter().map(|line| json!({"level": level_name(line.level), "message": line.message}));
+    json!({
+        "output": call.result.as_ref().ok(), "failure": failure, "logs": logs.collect::<Vec<_>>(),
+        "logsDropped": call.logs_dropped, "durationMicros": call.micros, "fuel": call.fuel,
+        "memoryBytes": call.memory_bytes, "hostCalls": call.host_calls,
+    })
+}
+
+/// Answer or failure, logs, host calls and cost of a call.
 pub(super) fn report(call: &Value) -> String {
     let mut lines = vec![];
     if call["failure"].is_null() {
@@ -15,17 +26,7 @@ pub(super) fn report(call: &Value) -> String {
         lines.push(format!("failed  {}", show::text(&call["failure"], "code")));
         lines.extend(show::text(&call["failure"], "message").lines().map(|line| format!("        {line}")));
     }
-    for logged in call["logs"].as_array().into_iter().flatten() {
-        lines.push(format!("log     {:<5} {}", show::text(logged, "level"), show::text(logged, "message")));
-    }
-    if call["logsDropped"].as_u64().is_some_and(|dropped| dropped > 0) {
-        lines.push(format!("log     {} more lines were dropped", call["logsDropped"]));
-    }
-    for asked in call["hostCalls"].as_array().into_iter().flatten() {
-        let asked = serde_json::from_value::<HostCallRecord>(asked.clone())
-            .map_or_else(|_| one_line(asked), |record| show::host_call(&record));
-        lines.push(format!("asked   {asked}"));
-    }
+    lines.extend(traces(call));
     let count = |field: &str| call[field].as_u64();
     let cost = [
         count("durationMicros").map(show::millis),
@@ -34,4 +35,22 @@ pub(super) fn report(call: &Value) -> String {
     ];
     lines.push(format!("cost    {}", cost.into_iter().flatten().collect::<Vec<_>>().join(", ")));
     lines.join("\n")
+}
+
+/// What a call logged and asked.
+pub(super) fn traces(call: &Value) -> Vec<String> {
+    let all = |field: &str| call[field].as_array().cloned().unwrap_or_default();
+    let mut lines = vec![];
+    for logged in all("logs") {
+        lines.push(format!("log     {:<5} {}", show::text(&logged, "level"), show::text(&logged, "message")));
+    }
+    if let Some(dropped) = call["logsDropped"].as_u64().filter(|dropped| *dropped > 0) {
+        lines.push(format!("log     {dropped} more lines were dropped"));
+    }
+    for asked in all("hostCalls") {
+        let record = serde_json::from_value::<HostCallRecord>(asked.clone());
+        let asked = record.map_or_else(|_| one_line(&asked), |record| show::host_call(&record));
+        lines.push(format!("asked   {asked}"));
+    }
+    lines
 }

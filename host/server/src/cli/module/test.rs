@@ -9,8 +9,9 @@ use hub_sandbox::{CallFailure, CallReport, Limits};
 use serde_json::{Value, json};
 
 use crate::cli::module::difference::differences;
+use crate::cli::module::report::{report_of, traces};
 use crate::cli::module::workshop::{self, CaseFile, Workshop};
-use crate::cli::module::{explain, level_name, show};
+use crate::cli::module::{explain, show};
 
 /// A busy machine may make a call miss its deadline; a module that is too slow misses it each time.
 const TRIES: usize = 4;
@@ -150,27 +151,17 @@ impl Ran<'_> {
     }
 
     fn details(&self) -> Vec<String> {
-        let report = &self.report;
-        let mut lines = vec![];
-        if let Err(failure) = &report.result {
-            lines.extend(explain(failure).lines().map(str::to_owned));
-        }
-        lines.extend(report.logs.iter().map(|line| format!("log    {:<5} {}", level_name(line.level), line.message)));
-        if report.logs_dropped > 0 {
-            lines.push(format!("log    {} more lines were dropped", report.logs_dropped));
-        }
-        lines.extend(report.host_calls.iter().map(|record| format!("asked  {}", show::host_call(record))));
-        lines
+        let why = self.report.result.as_ref().err().map(explain).unwrap_or_default();
+        why.lines().map(str::to_owned).chain(traces(&report_of(&self.report))).collect()
     }
 
     fn to_json(&self) -> Value {
-        let report = &self.report;
-        json!({
-            "expected": self.step.expect.as_ref().map(Answer::to_json), "answer": Answer::of(report).to_json(),
-            "wrong": self.wrong, "warnings": self.warnings(), "failure": report.result.as_ref().err().map(explain),
-            "micros": report.micros, "fuel": report.fuel, "memoryBytes": report.memory_bytes, "logs": report.logs,
-            "logsDropped": report.logs_dropped, "hostCalls": report.host_calls,
-        })
+        let mut shown = report_of(&self.report);
+        shown["expected"] = json!(self.step.expect.as_ref().map(Answer::to_json));
+        shown["answer"] = Answer::of(&self.report).to_json().clone();
+        shown["wrong"] = self.wrong.clone().into();
+        shown["warnings"] = self.warnings().into();
+        shown
     }
 }
 

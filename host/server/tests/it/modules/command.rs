@@ -10,16 +10,17 @@ use crate::support::{Client, Hub, on_both};
 async fn hub_module(hub: &Hub, owner: &Client, arguments: &[&str]) -> Output {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hub"));
     command.arg("module").args(arguments).env("HUB_URL", hub.url()).env("HUB_KEY", owner.key.as_deref().unwrap());
+    command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
 }
 
-async fn succeed(hub: &Hub, owner: &Client, arguments: &[&str]) -> String {
+pub(super) async fn succeed(hub: &Hub, owner: &Client, arguments: &[&str]) -> String {
     let output = hub_module(hub, owner, arguments).await;
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-async fn fail(hub: &Hub, owner: &Client, arguments: &[&str]) -> String {
+pub(super) async fn fail(hub: &Hub, owner: &Client, arguments: &[&str]) -> String {
     let output = hub_module(hub, owner, arguments).await;
     assert!(!output.status.success(), "{arguments:?}");
     String::from_utf8(output.stderr).unwrap()
