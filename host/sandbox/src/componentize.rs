@@ -1,21 +1,28 @@
 //! Core modules that carry their component type become components.
 
+use crate::engine::FEATURES;
 use crate::inspect::{Offer, Upload, check_wasi, inspect, judge};
 use std::borrow::Cow;
+use wasmparser::Validator;
 use wit_component::ComponentEncoder;
+
+/// Refuses what plainly can't be a module, without wrapping or compiling it.
+pub(crate) fn glance(bytes: &[u8]) -> Result<(), String> {
+    match inspect(bytes)? {
+        Upload::Component(surface) => judge(&surface).map(drop)?,
+        Upload::Core { has_type, imports } => check_core(has_type, &imports)?,
+    }
+    let mut validator = Validator::new_with_features(FEATURES);
+    validator.validate_all(bytes).map_err(|error| format!("it is not valid WebAssembly: {error}"))?;
+    Ok(())
+}
 
 /// Judges an upload from its outside and gives the component it is, or becomes.
 pub(crate) fn componentize(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Offer), String> {
     match inspect(bytes)? {
         Upload::Component(surface) => Ok((Cow::Borrowed(bytes), judge(&surface)?)),
         Upload::Core { has_type, imports } => {
-            check_wasi(imports.iter().map(String::as_str))?;
-            if !has_type {
-                return Err("it is a core WebAssembly module that does not say which extension points it \
-                     serves: it has no component type. Build it with an SDK of the hub, or wrap it with \
-                     `wasm-tools component embed` and `wasm-tools component new`"
-                    .into());
-            }
+            check_core(has_type, &imports)?;
             let component = wrap(bytes)?;
             let Upload::Component(surface) = inspect(&component)? else {
                 return Err("wrapping it did not give a component".into());
@@ -24,6 +31,16 @@ pub(crate) fn componentize(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Offer), Strin
             Ok((Cow::Owned(component), offer))
         }
     }
+}
+
+fn check_core(has_type: bool, imports: &[String]) -> Result<(), String> {
+    check_wasi(imports.iter().map(String::as_str))?;
+    if has_type {
+        return Ok(());
+    }
+    Err("it is a core WebAssembly module that does not say which extension points it serves: it has no component type. \
+         Build it with an SDK of the hub, or wrap it with `wasm-tools component embed` and `wasm-tools component new`"
+        .into())
 }
 
 /// Wraps a core module that carries its component type.

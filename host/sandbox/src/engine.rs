@@ -2,9 +2,21 @@
 //! code; the runtime one also reserves the pool its instances live in.
 
 use std::hash::{Hash, Hasher};
+use wasmparser::WasmFeatures;
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, WasmBacktraceDetails,
 };
+
+/// What of WebAssembly a module may use: version 3 and components, without what gives other bits on another CPU, what needs
+/// a garbage collector, and what the pool has no room for.
+pub(crate) const FEATURES: WasmFeatures = WasmFeatures::WASM3
+    .union(WasmFeatures::COMPONENT_MODEL)
+    .difference(WasmFeatures::RELAXED_SIMD)
+    .difference(WasmFeatures::GC_TYPES)
+    .difference(WasmFeatures::EXCEPTIONS)
+    .difference(WasmFeatures::THREADS)
+    .difference(WasmFeatures::MEMORY64)
+    .difference(WasmFeatures::MULTI_MEMORY);
 
 /// Everything that decides what code is generated. No WASI is linked anywhere: a module's whole world is the
 /// contract.
@@ -17,9 +29,8 @@ fn base() -> Config {
         .epoch_interruption(true)
         // The same bits on every CPU, so that a replay gives the same bytes.
         .cranelift_nan_canonicalization(true)
-        .wasm_relaxed_simd(false)
-        .wasm_memory64(false)
-        .wasm_multi_memory(false)
+        .wasm_features(WasmFeatures::all().difference(FEATURES), false)
+        .wasm_features(FEATURES, true)
         .max_wasm_stack(512 << 10)
         // Files and lines in backtraces where a module carries them, whatever the environment says.
         .wasm_backtrace_details(WasmBacktraceDetails::Enable);

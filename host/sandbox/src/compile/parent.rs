@@ -2,6 +2,7 @@
 
 use super::protocol::{self, Header};
 use super::{Compiled, Compiler};
+use crate::componentize::glance;
 use crate::limits::CompileLimits;
 use crate::sandbox::PrepareError;
 use std::os::unix::process::ExitStatusExt;
@@ -19,6 +20,9 @@ pub(crate) struct Compile {
     places: Semaphore,
 }
 
+/// Uploads up to this size are looked at here first: that takes milliseconds, and a process is seldom started in vain.
+/// Larger ones are for the child and its limits alone.
+const GLANCE_BYTES: usize = 1 << 20;
 /// Signals of the kernel's that have a meaning here.
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
@@ -35,6 +39,13 @@ impl Compile {
         let most = self.limits.module_bytes;
         if bytes.len() > most {
             return Err(PrepareError::Invalid(format!("it has {} bytes, more than {most}", bytes.len())));
+        }
+        if bytes.len() <= GLANCE_BYTES {
+            let bytes = bytes.to_vec();
+            tokio::task::spawn_blocking(move || glance(&bytes))
+                .await
+                .map_err(|error| internal(format!("the validator panicked: {error}")))?
+                .map_err(PrepareError::Invalid)?;
         }
         let _place = self.places.acquire().await.map_err(|_| internal("the hub is stopping"))?;
         match &self.compiler {

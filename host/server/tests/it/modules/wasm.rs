@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wit_component::{StringEncoding, embed_component_metadata};
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
 /// A core module that carries the type of a world of the contract, as toolchains make them.
@@ -14,6 +14,16 @@ pub fn module(world: &str, text: &str) -> Vec<u8> {
     let mut bytes = wat::parse_str(text).unwrap();
     embed_component_metadata(&mut bytes, &resolve, world, StringEncoding::UTF8).unwrap();
     bytes
+}
+
+/// A core module that carries its type, as a component.
+pub fn component(core: &[u8]) -> Vec<u8> {
+    ComponentEncoder::default().module(core).unwrap().encode().unwrap()
+}
+
+/// A component that asks for a host interface, and nothing else.
+pub fn importing(interface: &str) -> Vec<u8> {
+    wat::parse_str(format!(r#"(component (import "{interface}" (instance)))"#)).unwrap()
 }
 
 /// What every module needs: memory, and an allocator for what it is given. `data` is for its own texts.
