@@ -65,6 +65,19 @@ fn wire(choice: &impl ValueEnum) -> Value {
 }
 
 #[derive(Args, Debug)]
+pub(in crate::cli) struct Deactivate {
+    name: String,
+    /// The extension point: matchmaking, chat or punishment
+    #[arg(long)]
+    point: String,
+    /// Only where it stands in this mode
+    #[arg(long, value_enum)]
+    mode: Option<Mode>,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+#[derive(Args, Debug)]
 pub(in crate::cli) struct Rollback {
     /// The extension point: matchmaking, chat or punishment
     #[arg(long)]
@@ -76,6 +89,21 @@ pub(in crate::cli) struct Rollback {
 impl Activate {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         put(&self.remote.client(), &self.point, &self.name, self.version, &self.place.read()?).await
+    }
+}
+
+impl Deactivate {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let hub = self.remote.client();
+        let path = format!("/api/manage/extension-points/{}", self.point);
+        let mut modules = hub.get(&path).await?["modules"].as_array().cloned().unwrap_or_default();
+        let before = modules.len();
+        modules.retain(|link| {
+            link["name"] != self.name.as_str() || self.mode.is_some_and(|mode| link["mode"] != wire(&mode))
+        });
+        anyhow::ensure!(modules.len() < before, "{} is not there", self.name);
+        tell(&hub.put(&path, &json!({"modules": modules})).await?);
+        Ok(())
     }
 }
 
@@ -150,11 +178,19 @@ fn place(modules: &mut Vec<Value>, name: &str, version: i64, wish: &Wish) {
     for (member, value) in &wish.members {
         modules[at][member] = value.clone();
     }
-    if wish.mode == Mode::Active {
-        // It is tried no more: it serves all.
+    // What it was tried as before is over.
+    let before: &[Mode] = match wish.mode {
+        Mode::Active => &[Mode::Canary, Mode::Shadow],
+        Mode::Canary => &[Mode::Shadow],
+        Mode::Shadow => &[],
+    };
+    if wish.mode != Mode::Canary {
         modules[at]["percent"] = 100.into();
-        modules.retain(|link| link["name"] != name || link["version"] != version || link["mode"] == mode);
     }
+    modules.retain(|link| {
+        let is_over = before.iter().any(|mode| link["mode"] == wire(mode));
+        link["name"] != name || link["version"] != version || !is_over
+    });
 }
 
 /// Says what a point runs now, and loudly what the hub warns of.
@@ -201,10 +237,11 @@ mod tests {
         assert_eq!(shown(&modules), "m 1, m 2 (shadow), last 1");
         assert_eq!(modules[1]["config"], json!({"a": 1}));
         place(&mut modules, "m", 2, &wish(Mode::Canary, json!({"percent": 10})));
+        assert_eq!(shown(&modules), "m 1, m 2 (canary, 10 %), last 1");
         place(&mut modules, "m", 3, &wish(Mode::Shadow, json!({})));
-        assert_eq!(shown(&modules), "m 1, m 2 (canary, 10 %), m 3 (shadow), last 1");
+        assert_eq!(shown(&modules), "m 1, m 3 (shadow), m 2 (canary, 10 %), last 1");
         place(&mut modules, "m", 2, &wish(Mode::Canary, json!({"percent": 50, "config": {}})));
-        assert_eq!(shown(&modules), "m 1, m 2 (canary, 50 %), m 3 (shadow), last 1");
+        assert_eq!(shown(&modules), "m 1, m 3 (shadow), m 2 (canary, 50 %), last 1");
         // Serving all, it needs no canary; another version's shadow stays.
         place(&mut modules, "m", 2, &wish(Mode::Active, json!({})));
         assert_eq!(shown(&modules), "m 2, m 3 (shadow), last 1");

@@ -36,6 +36,8 @@ pub(super) enum Module {
     DryRun(dry_run::DryRun),
     /// Put a version into a point's chain, in the place of the version that is there or else at the end
     Activate(chain::Activate),
+    /// Take a module out of a point's chain
+    Deactivate(chain::Deactivate),
     /// Restore the chain that a point had before
     Rollback(chain::Rollback),
     /// Print the newest lines of a module's log, and follow it
@@ -76,6 +78,7 @@ impl Module {
             Self::Push(push) => push.run().await,
             Self::DryRun(dry_run) => dry_run.run().await,
             Self::Activate(activate) => activate.run().await,
+            Self::Deactivate(deactivate) => deactivate.run().await,
             Self::Rollback(rollback) => rollback.run().await,
             Self::Logs(logs) => logs.run().await,
             Self::Calls(calls) => calls.run().await,

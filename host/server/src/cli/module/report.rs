@@ -42,7 +42,8 @@ pub(super) fn traces(call: &Value) -> Vec<String> {
     let all = |field: &str| call[field].as_array().cloned().unwrap_or_default();
     let mut lines = vec![];
     for logged in all("logs") {
-        lines.push(format!("log     {:<5} {}", show::text(&logged, "level"), show::text(&logged, "message")));
+        let said = show::text(&logged, "message").replace('\n', "\n              ");
+        lines.push(format!("log     {:<5} {said}", show::text(&logged, "level")));
     }
     if let Some(dropped) = call["logsDropped"].as_u64().filter(|dropped| *dropped > 0) {
         lines.push(format!("log     {dropped} more lines were dropped"));

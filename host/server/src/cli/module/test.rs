@@ -183,7 +183,7 @@ fn line(name: &str, width: usize, ok: bool, steps: &[Ran<'_>], verbose: bool) ->
         if !said.is_empty() && steps.len() > 1 {
             lines.push(format!("        step {}", at + 1));
         }
-        lines.extend(said.into_iter().map(|line| format!("          {line}")));
+        lines.extend(said.into_iter().map(|line| format!("          {}", line.replace('\n', "\n          "))));
     }
     lines.join("\n")
 }

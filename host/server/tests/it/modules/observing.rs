@@ -81,16 +81,21 @@ on_both! {
         assert_eq!(point(&owner, "chat").await["modules"][1]["config"], json!({"k": 1}));
         let canary = ["activate", "guard", "2", "--point", "chat", "--mode", "canary", "--percent", "100"];
         let activated = succeed(&hub, &owner, &canary).await;
-        assert_eq!(activated, "chat: guard 1, then guard 2 (canary, 100 %), then guard 2 (shadow)\n");
+        assert_eq!(activated, "chat: guard 1, then guard 2 (canary, 100 %)\n");
+        // Version 1 is watched beside the one that decides now.
+        succeed(&hub, &owner, &["activate", "guard", "1", "--point", "chat", "--mode", "shadow"]).await;
         say(&hub, &owner, "hello").await;
         let shown = succeed(&hub, &owner, &["show", "guard"]).await;
         for hint in ["guard  2        READY", "chat: guard 2 (canary, 100 %), breaker CLOSED", "calls     1, of which 0 failed", "shadow    same"] {
             assert!(shown.contains(hint), "{hint}: {shown}");
         }
         let listed = succeed(&hub, &owner, &["list"]).await;
-        assert!(listed.ends_with("matchmaking: the built-in behaviour\nchat: guard 1, then guard 2 (canary, 100 %), then guard 2 (shadow)\npunishment: the built-in behaviour\n"), "{listed}");
+        assert!(listed.ends_with("matchmaking: the built-in behaviour\nchat: guard 1, then guard 1 (shadow), then guard 2 (canary, 100 %)\npunishment: the built-in behaviour\n"), "{listed}");
         let activated = succeed(&hub, &owner, &["activate", "guard", "2", "--point", "chat"]).await;
-        assert_eq!(activated, "chat: guard 2\n");
+        assert_eq!(activated, "chat: guard 2, then guard 1 (shadow)\n");
+        let deactivate = ["deactivate", "guard", "--point", "chat", "--mode", "shadow"];
+        assert_eq!(succeed(&hub, &owner, &deactivate).await, "chat: guard 2\n");
+        assert!(fail(&hub, &owner, &deactivate).await.contains("guard is not there"));
 
         let line = r#"{"player": {"uuid": "u", "name": "n"}, "message": "T", "serverId": "s", "serverType": "t"}"#;
         let dry = succeed(&hub, &owner, &["dry-run", "guard", "2", "--point", "chat", "--input", line]).await;
