@@ -1,11 +1,12 @@
 //! The database's handle.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use futures_util::future::BoxFuture;
 
 use crate::{
-    Backend, Config, Error, Sql, Statement, Tx, migrate, postgres, sqlite,
+    Backend, Config, Error, Sql, Statement, Tx, migrate, postgres,
+    sqlite::{self, Durability},
     unit::{self, End, Ended, Opening, Unit},
 };
 
@@ -52,11 +53,28 @@ impl Db {
     /// Opens the database. A missing SQLite file is created; a PostgreSQL server must answer.
     pub async fn connect(config: &Config) -> Result<Self, Error> {
         Ok(Self(Arc::new(match config {
-            Config::Sqlite { path } => Open::Sqlite(Box::new(sqlite::Sqlite::open(path).await?)),
+            Config::Sqlite { path } => Open::Sqlite(Box::new(sqlite::Sqlite::open(path, Durability::Full).await?)),
             Config::Postgres { url, max_connections } => {
                 Open::Postgres { pool: postgres::connect(url, *max_connections).await?, url: url.clone() }
             }
         })))
+    }
+
+    /// Opens a SQLite file for what many write all the time and nobody mourns, and brings it up to date with
+    /// `migrations/relaxed`. What it acknowledges survives a kill of the process, but a power cut may undo the latest of
+    /// it: no write waits for the disk.
+    pub async fn relaxed(path: &Path) -> Result<Self, Error> {
+        let sqlite = sqlite::Sqlite::open(path, Durability::Relaxed).await?;
+        migrate::relaxed(sqlite.options()).await?;
+        Ok(Self(Arc::new(Open::Sqlite(Box::new(sqlite)))))
+    }
+
+    /// Waits until all that is acknowledged so far survives a power cut. It does already, but for [`Db::relaxed`].
+    pub async fn flush(&self) -> Result<(), Error> {
+        match &*self.0 {
+            Open::Sqlite(sqlite) => sqlite.flush().await,
+            Open::Postgres { .. } => Ok(()),
+        }
     }
 
     /// Brings the schema up to date. Safe to run from several processes at once.

@@ -9,7 +9,7 @@
 //!
 //! [`Db::unit`] makes one transaction of several of them.
 //!
-//! What is acknowledged by the last two survives a kill and a power cut.
+//! What is acknowledged by the last two survives a kill and a power cut; of [`Db::relaxed`] only a kill.
 //!
 //! # Writing SQL for both
 //!

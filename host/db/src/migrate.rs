@@ -5,13 +5,23 @@ use sqlx::{Connection, SqliteConnection, migrate::Migrator, sqlite::SqliteConnec
 use crate::{Error, postgres};
 
 static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+static RELAXED: Migrator = sqlx::migrate!("../../migrations/relaxed");
 static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 
 /// Brings a SQLite file up to date in one transaction, behind which a second process waits.
 pub(crate) async fn sqlite(options: &SqliteConnectOptions) -> Result<(), Error> {
+    run(options, &SQLITE).await
+}
+
+/// The same for a file of [`Db::relaxed`](crate::Db::relaxed).
+pub(crate) async fn relaxed(options: &SqliteConnectOptions) -> Result<(), Error> {
+    run(options, &RELAXED).await
+}
+
+async fn run(options: &SqliteConnectOptions, migrations: &Migrator) -> Result<(), Error> {
     let mut conn = SqliteConnection::connect_with(options).await?;
     let mut transaction = conn.begin_with("BEGIN IMMEDIATE").await?;
-    SQLITE.run_direct(None, &mut *transaction, false).await?;
+    migrations.run_direct(None, &mut *transaction, false).await?;
     transaction.commit().await?;
     Ok(conn.close().await?)
 }

@@ -7,11 +7,21 @@ use crate::limits::Limits;
 use crate::module::{ModuleHandle, Ready};
 use crate::operation::Operation;
 use crate::report::{CallFailure, CallReport};
+use crate::reuse::Lane;
 use crate::run::Job;
 use crate::sandbox::Sandbox;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// On what terms a call runs.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Terms<'a> {
+    /// Bounds how many calls run at once.
+    pub(crate) gate: Option<&'a Arc<Semaphore>>,
+    /// Whose instances may serve it; none: a fresh one does.
+    pub(crate) lane: Option<Lane>,
+}
 
 impl Sandbox {
     /// Calls one function of one module once, outside of any chain: for dry runs, replays and tests.
@@ -24,14 +34,13 @@ impl Sandbox {
         context: CallContext,
         input: Arc<O::Input>,
     ) -> CallReport<O::Answer> {
-        self.call_through::<O>(None, module, limits, host, context, input).await
+        self.call_on::<O>(Terms::default(), module, limits, host, context, input).await
     }
 
-    /// Calls through a gate that bounds how many calls run at once. Everything from here on, waiting included,
-    /// is inside the deadline.
-    pub(crate) async fn call_through<O: Operation>(
+    /// Calls on terms. Everything from here on, waiting included, is inside the deadline.
+    pub(crate) async fn call_on<O: Operation>(
         &self,
-        gate: Option<&Arc<Semaphore>>,
+        terms: Terms<'_>,
         module: &ModuleHandle,
         limits: Limits,
         host: Arc<dyn Host>,
@@ -43,13 +52,13 @@ impl Sandbox {
             Ok(ready) => ready,
             Err(failure) => return CallReport::not_run(failure),
         };
-        self.run::<O>(gate, ready, limits, deadline, host, context, input).await
+        self.run::<O>(terms, ready, limits, deadline, host, context, input).await
     }
 
     #[allow(clippy::too_many_arguments)]
     pub(crate) async fn run<O: Operation>(
         &self,
-        gate: Option<&Arc<Semaphore>>,
+        terms: Terms<'_>,
         ready: Arc<Ready>,
         mut limits: Limits,
         deadline: Instant,
@@ -59,7 +68,7 @@ impl Sandbox {
     ) -> CallReport<O::Answer> {
         // The network's own gate first, so that whoever waits for a shared place holds one of few.
         let mut permits = [None, None];
-        for (permit, gate) in permits.iter_mut().zip([gate, Some(&self.0.places)]) {
+        for (permit, gate) in permits.iter_mut().zip([terms.gate, Some(&self.0.places)]) {
             let Some(gate) = gate else { continue };
             match enter(gate, deadline).await {
                 Some(entered) => *permit = Some(entered),
@@ -68,10 +77,10 @@ impl Sandbox {
         }
         limits.memory_bytes = limits.memory_bytes.min(self.0.max_memory_bytes);
         let runtime = tokio::runtime::Handle::current();
-        let job = Job::<O> { ready, limits, deadline, context, input, host, runtime };
+        let job = Job::<O> { ready, limits, deadline, context, input, host, runtime, lane: terms.lane };
         let inner = Arc::clone(&self.0);
         let running = tokio::task::spawn_blocking(move || {
-            let report = job.run(&inner.ticker);
+            let report = job.run(&inner.ticker, &inner.idle);
             drop(permits);
             report
         });

@@ -42,14 +42,14 @@ pub(crate) fn compiling() -> Result<Engine> {
     Engine::new(&base())
 }
 
-/// The engine for running, with a pool of `calls` places of up to `memory_bytes` each, of which the first
+/// The engine for running, with a pool of `instances` places of up to `memory_bytes` each, of which the first
 /// `keep_resident` are cleared in place for the next call.
-pub(crate) fn running(calls: u32, memory_bytes: usize, keep_resident: usize) -> Result<Engine> {
+pub(crate) fn running(instances: u32, memory_bytes: usize, keep_resident: usize) -> Result<Engine> {
     let mut pool = PoolingAllocationConfig::new();
-    pool.total_component_instances(calls)
-        .total_memories(calls)
-        .total_core_instances(calls.saturating_mul(32))
-        .total_tables(calls.saturating_mul(8))
+    pool.total_component_instances(instances)
+        .total_memories(instances)
+        .total_core_instances(instances.saturating_mul(32))
+        .total_tables(instances.saturating_mul(8))
         .max_memories_per_component(1)
         .max_tables_per_component(8)
         .max_core_instances_per_component(32)

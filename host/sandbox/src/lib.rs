@@ -11,7 +11,8 @@
 //!    [`Sandbox::rank_worlds`], [`Sandbox::filter_chat`] and [`Sandbox::review_punishment`] run it and say what it
 //!    decided, with a [`CallReport`] for each module: answer or failure, time, fuel, memory, logs, host calls.
 //!
-//! Every call is a fresh instance on a thread of the blocking pool, with its own memory, fuel and deadline.
+//! Every call is a fresh instance on a thread of the blocking pool, with its own memory, fuel and deadline; only
+//! [`Instances::Reused`] has calls of one link share instances.
 //! What it asks the hub for goes through a [`Host`]: a call is a value and so is its answer, which makes them
 //! countable, recordable and repeatable. A module's answer is a proposal: out of bounds, it is a failure.
 //!
@@ -36,6 +37,7 @@
 //!     version: 1,
 //!     config: "{}".into(),
 //!     mode: Mode::Active,
+//!     instances: Instances::Fresh,
 //!     on_failure: OnFailure::Skip,
 //!     limits: Limits::of(Point::Chat),
 //!     host: Arc::new(EmptyHost),
@@ -71,6 +73,7 @@ mod module;
 mod open;
 mod operation;
 mod report;
+mod reuse;
 mod run;
 mod sandbox;
 mod state;
@@ -80,8 +83,8 @@ mod trial;
 mod versions;
 
 pub use chain::{
-    BreakerState, CALLS_AT_ONCE, Call, Chain, Link, LinkConfig, LinkStats, Mode, OnFailure, Outcome, Ranking, Shadow,
-    ShadowExample, ShadowStats, Step,
+    BreakerState, CALLS_AT_ONCE, Call, Chain, Instances, Link, LinkConfig, LinkStats, Mode, OnFailure, Outcome,
+    Ranking, Shadow, ShadowExample, ShadowStats, Step,
 };
 pub use compile::{Compiler, child_main};
 pub use host::{BoxFuture, EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};

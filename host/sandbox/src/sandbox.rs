@@ -5,11 +5,13 @@ use crate::compile::{Compile, Compiled, Compiler};
 use crate::contract::Point;
 use crate::limits::CompileLimits;
 use crate::module::{ComponentSource, Module, ModuleHandle, Ready, Sha256Sum};
+use crate::reuse::{Bounds, Idle};
 use crate::state::State;
 use crate::ticker::Ticker;
 use crate::{engine, trial, versions};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
@@ -31,6 +33,12 @@ pub struct SandboxConfig {
     pub cache_bytes: u64,
     /// Calls that run at once, over all networks.
     pub calls_at_once: u32,
+    /// Instances that are kept for further calls, over all networks; see [`crate::Instances::Reused`].
+    pub reused_instances: u32,
+    /// The memory they may have in all, in bytes.
+    pub reused_bytes: usize,
+    /// How long one is kept without a call.
+    pub reused_for: Duration,
     /// The most memory any call may have, in bytes, whatever its limits say.
     pub max_memory_bytes: usize,
     /// The first bytes of an instance's memory are cleared in place for the next call, the rest is given back to the
@@ -49,6 +57,9 @@ impl SandboxConfig {
             mac_key,
             cache_bytes: 512 << 20,
             calls_at_once: 64,
+            reused_instances: 64,
+            reused_bytes: 1 << 30,
+            reused_for: Duration::from_mins(1),
             max_memory_bytes: 64 << 20,
             keep_resident_bytes: 256 << 10,
         }
@@ -62,10 +73,12 @@ pub struct Sandbox(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) engine: Engine,
     pub(crate) ticker: Ticker,
-    /// One place per instance the pool can hold.
+    /// One place per call that the pool can hold.
     pub(crate) places: Arc<Semaphore>,
     /// Those of them that shadows may take.
     pub(crate) shadow_places: Arc<Semaphore>,
+    /// Beside the places, the pool can hold these.
+    pub(crate) idle: Idle,
     pub(crate) max_memory_bytes: usize,
     linker: Linker<State>,
     compile: Compile,
@@ -122,13 +135,19 @@ impl Sandbox {
     /// See [`SandboxError`].
     pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
         let started = |error: wasmtime::Error| SandboxError::Engine(format!("{error:#}"));
-        let engine = engine::running(config.calls_at_once, config.max_memory_bytes, config.keep_resident_bytes)
-            .map_err(started)?;
+        let instances = config.calls_at_once.saturating_add(config.reused_instances);
+        let engine =
+            engine::running(instances, config.max_memory_bytes, config.keep_resident_bytes).map_err(started)?;
         let compatibility = engine::compatibility(&engine);
         Ok(Self(Arc::new(Inner {
             ticker: Ticker::start(&engine)?,
             places: Arc::new(Semaphore::new(config.calls_at_once as usize)),
             shadow_places: Arc::new(Semaphore::new((config.calls_at_once as usize / 4).max(1))),
+            idle: Idle::new(Bounds {
+                instances: config.reused_instances as usize,
+                bytes: config.reused_bytes,
+                idle: config.reused_for,
+            }),
             max_memory_bytes: config.max_memory_bytes,
             linker: versions::linker(&engine).map_err(started)?,
             compile: Compile::new(config.compiler, config.compile_limits, config.compiles_at_once),

@@ -3,7 +3,7 @@
 use crate::bounds;
 use crate::clock::left_until;
 use crate::contract::{HostError, LogLevel};
-use crate::host::{Host, HostAnswer, HostCall, HostCallRecord};
+use crate::host::{EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
 use crate::limits::Limits;
 use crate::report::LogLine;
 use crate::texts::{CandidateTexts, Text};
@@ -38,6 +38,12 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// The call is over and the instance stays: lets go of what was the call's.
+    pub(crate) fn leave(&mut self) {
+        self.host = Arc::new(EmptyHost);
+        self.texts = None;
+    }
+
     /// Keeps a log line, as far as the limits allow.
     pub(crate) fn log(&mut self, level: LogLevel, mut message: String) {
         if self.logs.len() >= self.limits.log_lines {

@@ -1,5 +1,6 @@
 //! The trial call: each exported function once, with a small made-up input, before an upload counts as a module.
 
+use crate::call::Terms;
 use crate::chain::LinkConfig;
 use crate::clock::monotonic;
 use crate::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, WorldCandidate};
@@ -76,7 +77,7 @@ async fn attempt<O: Operation>(
     };
     let deadline = monotonic() + limits.wall;
     let report = sandbox
-        .run::<O>(None, Arc::clone(ready), limits, deadline, Arc::new(EmptyHost), context, Arc::new(input))
+        .run::<O>(Terms::default(), Arc::clone(ready), limits, deadline, Arc::new(EmptyHost), context, Arc::new(input))
         .await;
     let Err(failure) = report.result else {
         return Ok(());

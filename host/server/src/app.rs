@@ -17,7 +17,7 @@ use crate::files::Files;
 use crate::geo::Geo;
 use crate::idempotency;
 use crate::ids::Ids;
-use crate::modules::Modules;
+use crate::modules::{Modules, open_store};
 use crate::networks::{self, KeyCache, Watch};
 use crate::players::PlayerRegions;
 use crate::punishments;
@@ -53,6 +53,8 @@ pub struct AppState {
     pub ids: Ids,
     /// Where the truth is.
     pub db: Db,
+    /// Where modules keep what they store; on PostgreSQL that is `db`.
+    pub module_store: Db,
     /// Where events go.
     pub bus: Bus,
     /// Where addresses are.
@@ -97,6 +99,7 @@ impl App {
         let geo = Geo::open(settings.geoip.as_deref())?;
         let db = Db::connect(&settings.database()).await?;
         db.migrate().await?;
+        let module_store = open_store(&settings, &db).await?;
         let bus = Bus::new(BusConfig::new(ids.seed()));
         let modules = Modules::open(&settings, &ids)?;
         let snapshots = SnapshotStore::open(&settings)?;
@@ -108,6 +111,7 @@ impl App {
             moments: Moments::default(),
             ids,
             db,
+            module_store,
             bus,
             geo,
             files,
@@ -174,6 +178,7 @@ impl App {
         if let Err(error) = networks::service::flush_uses(self).await {
             tracing::warn!(%error, "could not note when keys were used");
         }
+        self.module_store.close().await;
         self.db.close().await;
     }
 }

@@ -23,8 +23,6 @@ use crate::{
 const MOST: usize = 256;
 /// Statements a connection must be able to take without an answer: two for each turn.
 pub(super) const COMMANDS: usize = 2 * MOST + 2;
-/// A batch takes in further requests for this long at most: the first of them waits for the last.
-const LONGEST: Duration = Duration::from_millis(10);
 
 /// Opens a transaction for the batch, with the first turn's savepoint.
 pub(super) async fn begin(mut conn: SqliteConnection) -> sqlx::Result<SqliteConnection> {
@@ -39,8 +37,9 @@ pub(super) async fn run(
     conn: SqliteConnection,
     first: Job,
     queue: &mut mpsc::Receiver<Job>,
+    longest: Duration,
 ) -> Option<SqliteConnection> {
-    let mut batch = Batch { callers: Vec::new(), fresh: true };
+    let mut batch = Batch { callers: Vec::new(), fresh: true, longest };
     match batch.fill(conn, first, queue).await {
         Ok(conn) => {
             batch.answer(None);
@@ -71,6 +70,8 @@ struct Batch {
     callers: Vec<Caller>,
     /// Nothing has been done since the savepoint `turn`, so a transaction may begin there.
     fresh: bool,
+    /// Further requests are taken in for this long.
+    longest: Duration,
 }
 
 enum Caller {
@@ -94,7 +95,7 @@ impl Batch {
                 Job::Transaction(transaction) => self.transaction(conn, transaction).await?,
             };
             turns += 1;
-            next = if turns < MOST && started.elapsed() < LONGEST { queue.try_recv().ok() } else { None };
+            next = if turns < MOST && started.elapsed() < self.longest { queue.try_recv().ok() } else { None };
         }
         control(&mut conn, "COMMIT").await?;
         Ok(conn)

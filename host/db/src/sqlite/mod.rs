@@ -1,6 +1,7 @@
 //! The SQLite side: a pool of readers and the one writer.
 
 mod batch;
+mod checkpoint;
 mod writer;
 
 use std::{num::NonZero, path::Path, thread::available_parallelism, time::Duration};
@@ -11,6 +12,7 @@ use sqlx::{
 };
 
 pub(crate) use self::batch::control;
+use self::checkpoint::Checkpointer;
 pub(crate) use self::writer::Turn;
 use self::writer::Writer;
 use crate::{
@@ -103,15 +105,52 @@ async fn run(
     })
 }
 
+/// What survives, and what that costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// What is acknowledged survives a power cut: each commit waits for the disk, and many share it.
+    Full,
+    /// What is acknowledged survives a kill of the process; a power cut may undo the latest of it. No commit waits for
+    /// the disk, so that there is nothing to share by waiting for others.
+    Relaxed,
+}
+
+impl Durability {
+    fn synchronous(self) -> SqliteSynchronous {
+        match self {
+            Self::Full => SqliteSynchronous::Full,
+            Self::Relaxed => SqliteSynchronous::Normal,
+        }
+    }
+
+    /// How long a batch of the writer takes in further requests at most: the first of them waits for the last.
+    fn longest_batch(self) -> Duration {
+        match self {
+            Self::Full => Duration::from_millis(10),
+            Self::Relaxed => Duration::from_millis(1),
+        }
+    }
+
+    /// Pages of the log at which the writer folds it into the file itself.
+    fn checkpoint_at(self) -> &'static str {
+        match self {
+            Self::Full => "1000",
+            // 64 MiB: only where the checkpointer does not keep up.
+            Self::Relaxed => "16000",
+        }
+    }
+}
+
 /// An open SQLite file.
 pub(crate) struct Sqlite {
     options: SqliteConnectOptions,
     readers: Pool<SqliteConnection>,
     writer: Writer,
+    checkpointer: Option<Checkpointer>,
 }
 
 impl Sqlite {
-    pub(crate) async fn open(path: &Path) -> Result<Self, Error> {
+    pub(crate) async fn open(path: &Path, durability: Durability) -> Result<Self, Error> {
         if let Some(folder) = path.parent() {
             tokio::fs::create_dir_all(folder).await.map_err(Error::Folder)?;
         }
@@ -119,17 +158,19 @@ impl Sqlite {
             .filename(path)
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
+            .synchronous(durability.synchronous())
+            .pragma("wal_autocheckpoint", durability.checkpoint_at())
             .foreign_keys(true)
             .busy_timeout(BUSY_TIMEOUT)
             .statement_cache_capacity(STATEMENTS)
             .command_buffer_size(batch::COMMANDS);
         // The writer creates the file, so it comes before the readers.
         let conn = SqliteConnection::connect_with(&options).await?;
-        let writer = Writer::spawn(conn, options.clone());
+        let writer = Writer::spawn(conn, options.clone(), durability)?;
         let limits = Limits { max: readers(), ping_after: Duration::MAX, idle: Duration::MAX, age: Duration::MAX };
         let readers = Pool::new(options.clone().pragma("query_only", "ON"), limits);
-        Ok(Self { options, readers, writer })
+        let checkpointer = (durability == Durability::Relaxed).then(|| Checkpointer::start(options.clone()));
+        Ok(Self { options, readers, writer, checkpointer })
     }
 
     pub(crate) fn options(&self) -> &SqliteConnectOptions {
@@ -153,7 +194,15 @@ impl Sqlite {
         self.writer.begin().await
     }
 
+    /// Waits until all that is acknowledged so far is on the disk.
+    pub(crate) async fn flush(&self) -> Result<(), Error> {
+        checkpoint::flush(&self.options).await
+    }
+
     pub(crate) async fn close(&self) {
+        if let Some(checkpointer) = &self.checkpointer {
+            checkpointer.close().await;
+        }
         // Readers go first: the last connection to close folds the log into the file.
         self.readers.close().await;
         self.writer.close().await;

@@ -11,7 +11,7 @@
 //! undone alone. A single statement needs none and is run by the writer itself, which spares the
 //! hand-over: about twice the throughput of a transaction of one statement.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use sqlx::{
@@ -20,7 +20,7 @@ use sqlx::{
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::batch;
+use super::{Durability, batch};
 use crate::{
     Error,
     sql::{Answer, Want},
@@ -97,14 +97,22 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts the writer on `conn`; `options` open another one should it break.
-    pub(super) fn spawn(conn: SqliteConnection, options: SqliteConnectOptions) -> Self {
+    pub(super) fn spawn(
+        conn: SqliteConnection,
+        options: SqliteConnectOptions,
+        durability: Durability,
+    ) -> Result<Self, Error> {
         let (jobs, queue) = mpsc::channel(QUEUE);
         let (closing, closed) = watch::channel(());
-        tokio::spawn(async move {
-            work(queue, conn, options).await;
+        let work = async move {
+            work(queue, conn, options, durability.longest_batch()).await;
             drop(closing);
-        });
-        Self { jobs: Mutex::new(Some(jobs)), closed }
+        };
+        match durability {
+            Durability::Full => drop(tokio::spawn(work)),
+            Durability::Relaxed => on_its_own(work).map_err(sqlx::Error::Io)?,
+        }
+        Ok(Self { jobs: Mutex::new(Some(jobs)), closed })
     }
 
     pub(super) async fn write(
@@ -147,12 +155,24 @@ impl Writer {
     }
 }
 
+/// Runs the work on a thread of its own: where commits do not wait for the disk, waiting behind everything else that a busy
+/// runtime has to do is most of what a write would take.
+fn on_its_own(work: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    std::thread::Builder::new().name("store-writer".into()).spawn(move || runtime.block_on(work)).map(drop)
+}
+
 /// Writes batch after batch until the queue is closed and empty.
-async fn work(mut queue: mpsc::Receiver<Job>, conn: SqliteConnection, options: SqliteConnectOptions) {
+async fn work(
+    mut queue: mpsc::Receiver<Job>,
+    conn: SqliteConnection,
+    options: SqliteConnectOptions,
+    longest_batch: Duration,
+) {
     let mut open = Some(conn);
     while let Some(first) = queue.recv().await {
         match begin(open.take(), &options).await {
-            Ok(conn) => open = batch::run(conn, first, &mut queue).await,
+            Ok(conn) => open = batch::run(conn, first, &mut queue, longest_batch).await,
             Err(error) => {
                 tracing::error!(%error, "cannot write to the database");
                 let error = Arc::new(error);

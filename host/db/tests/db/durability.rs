@@ -22,13 +22,14 @@ const ACKNOWLEDGED: &str = "acknowledged ";
 #[ignore = "run by a_killed_process_loses_nothing"]
 fn write_until_killed() {
     let target = env::var(TARGET).unwrap();
-    let config = match target.strip_prefix("postgres:") {
-        Some(_) => Config::Postgres { url: target, max_connections: 10 },
-        None => Config::Sqlite { path: target.into() },
-    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let db = Db::connect(&config).await.unwrap();
+        let db = match target.split_once(':') {
+            Some(("relaxed", path)) => Db::relaxed(path.as_ref()).await,
+            Some(("postgres", _)) => Db::connect(&Config::Postgres { url: target, max_connections: 10 }).await,
+            _ => Db::connect(&Config::Sqlite { path: target.into() }).await,
+        };
+        let db = db.unwrap();
         let mut tasks = JoinSet::new();
         for task in 0..16_i64 {
             let db = db.clone();
@@ -49,6 +50,38 @@ fn write_until_killed() {
     });
 }
 
+/// Has a process write to the database and kills it; gives what it acknowledged.
+fn killed(target: &str) -> BTreeSet<i64> {
+    let mut child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "durability::write_until_killed", "--ignored", "--nocapture"])
+        .env(TARGET, target)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut acknowledged = BTreeSet::new();
+    let mut note = |line: std::io::Result<String>| {
+        // The last line may be cut short by the kill.
+        let line = line.unwrap_or_default();
+        if let Some(id) = line.strip_prefix(ACKNOWLEDGED).and_then(|id| id.parse::<i64>().ok()) {
+            acknowledged.insert(id);
+        }
+    };
+    output.by_ref().take(1000).for_each(&mut note);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    output.for_each(&mut note);
+    assert!(acknowledged.len() > 900);
+    acknowledged
+}
+
+async fn assert_nothing_lost(db: &Db, acknowledged: BTreeSet<i64>) {
+    let rows: Vec<(i64,)> = db.query("SELECT id FROM t").all().await.unwrap();
+    let stored: BTreeSet<i64> = rows.into_iter().map(|(id,)| id).collect();
+    let lost: Vec<_> = acknowledged.difference(&stored).collect();
+    assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
+}
+
 #[tokio::test]
 async fn a_killed_process_loses_nothing() {
     on_both(async |fixture| {
@@ -57,31 +90,22 @@ async fn a_killed_process_loses_nothing() {
             Config::Sqlite { path } => path.to_str().unwrap(),
             Config::Postgres { url, .. } => url,
         };
-        let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "durability::write_until_killed", "--ignored", "--nocapture"])
-            .env(TARGET, target)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut acknowledged = BTreeSet::new();
-        let mut note = |line: std::io::Result<String>| {
-            // The last line may be cut short by the kill.
-            let line = line.unwrap_or_default();
-            if let Some(id) = line.strip_prefix(ACKNOWLEDGED).and_then(|id| id.parse::<i64>().ok()) {
-                acknowledged.insert(id);
-            }
-        };
-        output.by_ref().take(1000).for_each(&mut note);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        output.for_each(&mut note);
-        assert!(acknowledged.len() > 900);
-
-        let rows: Vec<(i64,)> = fixture.db.query("SELECT id FROM t").all().await.unwrap();
-        let stored: BTreeSet<i64> = rows.into_iter().map(|(id,)| id).collect();
-        let lost: Vec<_> = acknowledged.difference(&stored).collect();
-        assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
+        let acknowledged = killed(target);
+        assert_nothing_lost(&fixture.db, acknowledged).await;
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_killed_process_loses_nothing_of_a_relaxed_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("relaxed.db");
+    let db = Db::relaxed(&path).await.unwrap();
+    db.write("CREATE TABLE t (id BIGINT PRIMARY KEY)").execute().await.unwrap();
+    db.flush().await.unwrap();
+    let acknowledged = killed(&format!("relaxed:{}", path.display()));
+    assert_nothing_lost(&db, acknowledged).await;
+    // Closed, all of it is in the file itself.
+    db.close().await;
+    assert!(!folder.path().join("relaxed.db-wal").exists());
 }

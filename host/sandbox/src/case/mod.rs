@@ -22,6 +22,7 @@ pub use play::CaseHub;
 pub use recorded::RecordedHost;
 pub use text::{NewAnswer, one_line, write_answers};
 
+use crate::call::Terms;
 use crate::contract::CallContext;
 use crate::host::Host;
 use crate::limits::Limits;
@@ -44,21 +45,34 @@ impl Sandbox {
         context: CallContext,
         input: &Input,
     ) -> CallReport<Value> {
+        self.call_any(Terms::default(), module, limits, host, context, input).await
+    }
+
+    pub(crate) async fn call_any(
+        &self,
+        terms: Terms<'_>,
+        module: &ModuleHandle,
+        limits: Limits,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: &Input,
+    ) -> CallReport<Value> {
         match input {
             Input::Servers(input) => {
-                let report = self.call::<RankServers>(module, limits, host, context, Arc::clone(input)).await;
+                let report = self.call_on::<RankServers>(terms, module, limits, host, context, Arc::clone(input)).await;
                 report.map(ranked)
             }
             Input::Worlds(input) => {
-                let report = self.call::<RankWorlds>(module, limits, host, context, Arc::clone(input)).await;
+                let report = self.call_on::<RankWorlds>(terms, module, limits, host, context, Arc::clone(input)).await;
                 report.map(ranked)
             }
             Input::Line(line) => {
-                let report = self.call::<FilterChat>(module, limits, host, context, Arc::clone(line)).await;
+                let report = self.call_on::<FilterChat>(terms, module, limits, host, context, Arc::clone(line)).await;
                 report.map(|verdict| json!(verdict))
             }
             Input::Proposal(proposal) => {
-                let report = self.call::<ReviewPunishment>(module, limits, host, context, Arc::clone(proposal)).await;
+                let report =
+                    self.call_on::<ReviewPunishment>(terms, module, limits, host, context, Arc::clone(proposal)).await;
                 report.map(|verdict| json!(verdict))
             }
         }

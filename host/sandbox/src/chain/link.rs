@@ -8,6 +8,7 @@ use crate::host::Host;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
 use crate::report::{CallFailure, CallReport};
+use crate::reuse::Lane;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -39,6 +40,16 @@ pub enum Mode {
     Shadow,
 }
 
+/// Whether what a module keeps in its memory outlives a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Instances {
+    /// Each call has an instance of its own.
+    #[default]
+    Fresh,
+    /// Calls of this link share instances, which may be thrown away at any time.
+    Reused,
+}
+
 /// A module's place in a chain.
 pub struct LinkConfig {
     /// The module.
@@ -51,6 +62,8 @@ pub struct LinkConfig {
     pub config: String,
     /// When it runs.
     pub mode: Mode,
+    /// Whether its calls share instances.
+    pub instances: Instances,
     /// What a failed call of it means.
     pub on_failure: OnFailure,
     /// What a call of it may cost; see [`Limits::of`].
@@ -72,13 +85,20 @@ pub struct Link {
     pub(super) shadow: Tally,
     breaker: Breaker,
     stats: Stats,
+    lane: Lane,
 }
 
 impl Link {
     /// A link whose breaker is closed and whose statistics are empty.
     pub fn new(config: LinkConfig) -> Self {
         let config = Arc::new(config);
-        Self { config, shadow: Tally::default(), breaker: Breaker::default(), stats: Stats::default() }
+        Self {
+            config,
+            shadow: Tally::default(),
+            breaker: Breaker::default(),
+            stats: Stats::default(),
+            lane: Lane::new(),
+        }
     }
 
     /// How it was set up.
@@ -99,6 +119,11 @@ impl Link {
     /// Whether its module is called, at a time in milliseconds since the Unix epoch.
     pub fn breaker(&self, now_ms: u64) -> BreakerState {
         self.breaker.state(now_ms)
+    }
+
+    /// Whose instances its calls share; none where they share none.
+    pub(super) fn lane(&self) -> Option<Lane> {
+        (self.config.instances == Instances::Reused).then_some(self.lane)
     }
 
     pub(super) fn admit(&self, now_ms: u64) -> Admission {

@@ -10,7 +10,7 @@ mod stats;
 
 pub use breaker::BreakerState;
 pub use fold::Ranking;
-pub use link::{Link, LinkConfig, Mode, OnFailure};
+pub use link::{Instances, Link, LinkConfig, Mode, OnFailure};
 pub use run::{Call, Outcome, Step};
 pub use shadow::{Shadow, ShadowExample, ShadowStats};
 pub use stats::LinkStats;

@@ -3,6 +3,7 @@
 use super::breaker::Admission;
 use super::shadow::{Beside, Shadow};
 use super::{Chain, Link, Mode, OnFailure};
+use crate::call::Terms;
 use crate::case::{AnyAnswer, Input};
 use crate::operation::Operation;
 use crate::report::CallReport;
@@ -90,9 +91,9 @@ impl<'a, A: Clone + Into<AnyAnswer>> Run<'a, A> {
             None
         } else {
             let (limits, host) = (config.limits, Arc::clone(&config.host));
-            let (gate, context) = (self.chain.gate.as_ref(), link.context(self.call));
-            let input = Arc::clone(input);
-            let report = self.sandbox.call_through::<O>(gate, &config.module, limits, host, context, input).await;
+            let terms = Terms { gate: self.chain.gate.as_ref(), lane: link.lane() };
+            let (context, input) = (link.context(self.call), Arc::clone(input));
+            let report = self.sandbox.call_on::<O>(terms, &config.module, limits, host, context, input).await;
             link.record(admission, &report, self.call.now_ms);
             Some(report)
         };

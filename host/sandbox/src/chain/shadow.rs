@@ -3,6 +3,7 @@
 
 use super::breaker::Admission;
 use super::{Call, Link};
+use crate::call::Terms;
 use crate::case::{Input, RecordedHost};
 use crate::host::{Host, HostCallRecord};
 use crate::report::CallReport;
@@ -131,7 +132,9 @@ impl Sandbox {
             }
             None => (input.without_effect(), Arc::clone(&config.host)),
         };
-        let report = self.call_with(&config.module, config.limits, host, link.context(&call), &input).await;
+        let terms = Terms { gate: None, lane: link.lane() };
+        let context = link.context(&call);
+        let report = self.call_any(terms, &config.module, config.limits, host, context, &input).await;
         link.record(admission, &report, call.now_ms);
         link.shadow.compare(&call, expected, &report);
         Some(report)

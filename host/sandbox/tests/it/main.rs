@@ -11,6 +11,7 @@ mod contract;
 mod hostile;
 mod modes;
 mod places;
+mod reuse;
 mod starters;
 mod support;
 mod uploads;

@@ -3,9 +3,9 @@
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
 use hub_sandbox::contract::{CallContext, HostError, PlayerRef, Point, PunishmentKind, chat, punishment};
 use hub_sandbox::{
-    BoxFuture, CallReport, Candidates, Chain, Compiler, ComponentSource, Host, HostAnswer, HostCall, Limits, Link,
-    LinkConfig, Mode, ModuleHandle, OnFailure, Operation, PlainCandidate, PlainTexts, PrepareError, Prepared, Sandbox,
-    SandboxConfig,
+    BoxFuture, CallReport, Candidates, Chain, Compiler, ComponentSource, Host, HostAnswer, HostCall, Instances, Limits,
+    Link, LinkConfig, Mode, ModuleHandle, OnFailure, Operation, PlainCandidate, PlainTexts, PrepareError, Prepared,
+    Sandbox, SandboxConfig,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -69,10 +69,14 @@ pub(crate) async fn load(sandbox: &Sandbox, prepared: Prepared) -> ModuleHandle 
 
 /// A link that runs in this mode.
 pub(crate) fn link_in(mode: Mode, module: ModuleHandle, name: &str, config: &str) -> Arc<Link> {
+    link_as(mode, Instances::Fresh, module, name, config)
+}
+
+pub(crate) fn link_as(mode: Mode, instances: Instances, module: ModuleHandle, name: &str, config: &str) -> Arc<Link> {
     let (limits, host) = (patient(module.points()[0]), Arc::new(Store::default()));
     let (name, config) = (name.into(), config.into());
     let on_failure = OnFailure::Skip;
-    Arc::new(Link::new(LinkConfig { module, name, version: 2, config, mode, on_failure, limits, host }))
+    Arc::new(Link::new(LinkConfig { module, name, version: 2, config, mode, instances, on_failure, limits, host }))
 }
 
 /// The limits of a point, with time enough for a busy machine.
@@ -183,6 +187,7 @@ pub(crate) fn link_with(
         version: 1,
         config: config.into(),
         mode: Mode::Active,
+        instances: Instances::Fresh,
         on_failure,
         limits,
         host,

@@ -23,3 +23,4 @@ pub(crate) use compiler::open_sandbox_in;
 pub use live::Modules;
 pub(crate) use logs::{explain, level_name};
 pub use routes::router;
+pub use service::moving::open_store;

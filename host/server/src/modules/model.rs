@@ -146,15 +146,25 @@ impl From<OnFailure> for hub_sandbox::OnFailure {
     }
 }
 
-/// Whether a module's memory outlives a call.
+/// Whether what a module keeps in its memory outlives a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub(super) enum Instances {
     /// Each call has an instance of its own.
     #[default]
     Fresh,
-    /// Calls share instances.
+    /// Calls of this place in the chain, at one hub node, share instances, which is much quicker for languages with a
+    /// runtime. One may be thrown away at any time, so that nothing but a cache belongs there.
     Reused,
+}
+
+impl From<Instances> for hub_sandbox::Instances {
+    fn from(instances: Instances) -> Self {
+        match instances {
+            Instances::Fresh => Self::Fresh,
+            Instances::Reused => Self::Reused,
+        }
+    }
 }
 
 /// A module in a chain: how it is asked for, stored and shown.

@@ -255,7 +255,7 @@ on_both! {
             (with("onFailure", json!("IGNORE")), "invalid_request"),
             (with("mode", json!("LOUD")), "invalid_request"),
             (Value::Array(vec![with("mode", json!("CANARY"))[0].clone(); 2]), "invalid_request"),
-            (with("instances", json!("REUSED")), "mode_unavailable"),
+            (with("instances", json!("SHARED")), "invalid_request"),
             (json!([{"name": "moody"}]), "invalid_request"),
             (json!({}), "invalid_request"),
             (Value::Null, "invalid_request"),
@@ -537,6 +537,46 @@ on_both! {
         assert_eq!(created, 1);
         assert_eq!(owner.get("/api/manage/modules/moody").await.expect(200)["total"], 1);
     }
+}
+
+/// A hub of before kept what modules store beside everything else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_stores_of_an_older_hub_move() {
+    let hub = Hub::start(Backend::sqlite()).await;
+    let owner = hub.network().await;
+    upload(&owner, "counting", wasm::counting()).await.expect(201);
+    chain(&owner, "chat", json!([{"name": "counting", "version": 1}])).await.expect(200);
+    let network = owner.network.unwrap();
+    let player = b"069a79f4-44e9-4726-a5be-fca90e38aaf5".to_vec();
+    let db = &hub.app.db;
+    db.write("INSERT INTO module_store_usage (network_id, module, bytes) VALUES ($1, 'counting', 120)")
+        .bind(network)
+        .execute()
+        .await
+        .unwrap();
+    // More than are moved at once.
+    for number in 0..450_i64 {
+        let key = if number == 0 { player.clone() } else { number.to_string().into_bytes() };
+        db.write(
+            "INSERT INTO module_store (network_id, module, key, number, expires_at, size)
+             VALUES ($1, 'counting', $2, 2, $3, 120)",
+        )
+        .bind(network)
+        .bind(key)
+        .bind(NOW + 60_000)
+        .execute()
+        .await
+        .unwrap();
+    }
+    let hub = hub.restart(Duration::ZERO).await;
+    assert_eq!(refused(&say(&hub, &owner, "the third line").await), "slow down");
+    for (db, rows) in [(&hub.app.db, 0), (&hub.app.module_store, 450)] {
+        let (count,): (i64,) = db.query("SELECT count(*) FROM module_store").one().await.unwrap();
+        assert_eq!(count, rows);
+    }
+    // Once only: what is there since then stays.
+    let hub = hub.restart(Duration::ZERO).await;
+    assert_eq!(refused(&say(&hub, &owner, "the fourth").await), "slow down");
 }
 
 /// A compiler that waits until the file `go` is there.

@@ -3,8 +3,8 @@
 use crate::contract::chat::{Decision, Line, Mute};
 use crate::contract::{PlayerRef, Point};
 use crate::{
-    BoxFuture, CALLS_AT_ONCE, Call, Chain, Compiler, ComponentSource, EmptyHost, Limits, Link, LinkConfig, Mode,
-    ModuleHandle, OnFailure, PrepareError, Prepared, Sandbox, SandboxConfig,
+    BoxFuture, CALLS_AT_ONCE, Call, Chain, Compiler, ComponentSource, EmptyHost, Instances, Limits, Link, LinkConfig,
+    Mode, ModuleHandle, OnFailure, PrepareError, Prepared, Sandbox, SandboxConfig,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,6 +82,7 @@ async fn link(sandbox: &Sandbox, prepared: &Prepared, config: &str) -> Arc<Link>
         config: config.into(),
         on_failure: OnFailure::Refuse,
         mode: Mode::Active,
+        instances: Instances::Fresh,
         limits: Limits { wall: Duration::from_secs(20), ..Limits::of(Point::Chat) },
         host: Arc::new(EmptyHost),
     }))

@@ -9,7 +9,7 @@ use hub_sandbox::{BoxFuture, ComponentSource, Host, Link, LinkConfig, ModuleHand
 use crate::app::App;
 use crate::modules::host::{DryHost, ModuleHost};
 use crate::modules::live::{Live, Network};
-use crate::modules::model::{Instances, LinkSpec, MAX_CONFIG_BYTES, MAX_LINKS, Mode, ModuleState};
+use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, MAX_LINKS, Mode, ModuleState};
 use crate::modules::service::ModulesError;
 use crate::modules::store::{chains as store, versions};
 use crate::values::NetworkId;
@@ -88,9 +88,6 @@ fn check(specs: &[LinkSpec]) -> Result<(), ModulesError> {
         let canary = |spec: &LinkSpec| spec.mode == Mode::Canary;
         if canary(spec) && specs[..at].iter().any(|before| canary(before) && before.name == spec.name) {
             return invalid(at, "mode`: a chain has at most one CANARY of each name");
-        }
-        if spec.instances != Instances::Fresh {
-            return Err(ModulesError::ModeUnavailable(at, "instances", "FRESH"));
         }
     }
     Ok(())
@@ -173,6 +170,7 @@ pub(in crate::modules) async fn link(
         version: u64::try_from(spec.version).unwrap_or(0),
         config: serde_json::to_string(&spec.config)?,
         mode: spec.sandbox_mode(),
+        instances: spec.instances.into(),
         on_failure: spec.on_failure.into(),
         limits: app.settings.modules.limits(point),
         host,

@@ -31,9 +31,6 @@ pub enum ModulesError {
     /// The chain as a whole, or a link of it, breaks the rules.
     #[error("In the body, `{0}`.")]
     InvalidChain(String),
-    /// A mode that this hub does not have.
-    #[error("In the body, `modules[{0}].{1}`: this hub runs {2} only.")]
-    ModeUnavailable(usize, &'static str, &'static str),
     /// There is no such point.
     #[error("There is no extension point `{0}`; there are matchmaking, chat and punishment.")]
     UnknownPoint(String),
@@ -77,7 +74,6 @@ impl From<ModulesError> for ApiError {
             ModulesError::NotReady(..) => Self::bad_request("module_not_ready", message),
             ModulesError::PointNotOffered(..) => Self::bad_request("point_not_offered", message),
             ModulesError::InUse(..) => Self::bad_request("module_in_use", message),
-            ModulesError::ModeUnavailable(..) => Self::bad_request("mode_unavailable", message),
             ModulesError::UnknownPoint(_) => Self::not_found("unknown_point", message),
             ModulesError::UnknownCall(..) => Self::not_found("unknown_call", message),
             ModulesError::NothingBefore(_) => Self::bad_request("nothing_to_roll_back", message),

@@ -1,5 +1,7 @@
 //! The modules' key-value stores: expiry by the hub's clock, sums that no other call gets between, a quota.
 //!
+//! On SQLite they are in a file of their own, whose writes do not wait for the disk (`docs/decisions/module-stores.md`).
+//!
 //! What a key takes is its bytes, its value's (a number counts as 20) and 64 for keeping it.
 
 use hub_sandbox::contract::HostError;
@@ -69,7 +71,7 @@ pub(in crate::modules) fn expiry(now: Millis, ttl_ms: Option<u64>) -> Option<Mil
 
 /// The value of a key.
 pub(in crate::modules) async fn get(app: &App, of: Owner<'_>, key: &str) -> Result<Option<String>, StoreError> {
-    Ok(store::get(&app.db, of, key.as_bytes(), app.clock.now()).await?.map(text))
+    Ok(store::get(&app.module_store, of, key.as_bytes(), app.clock.now()).await?.map(text))
 }
 
 /// Sets a key and its expiry.
@@ -83,7 +85,7 @@ pub(in crate::modules) async fn set(
     let now = app.clock.now();
     let stored = stored(value);
     let size = size(key, &stored);
-    app.db
+    app.module_store
         .transaction(async |mut tx| {
             let mut used = store::lock_usage(&mut tx, of).await?;
             used -= store::purge(&mut tx, of, now, PURGE).await?;
@@ -106,10 +108,10 @@ pub(in crate::modules) async fn increment(
     let now = app.clock.now();
     let in_range = if by < 0 { (i64::MIN - by, i64::MAX) } else { (i64::MIN, i64::MAX - by) };
     // Nearly always there is a number already, and one statement does it.
-    if let Some(sum) = store::add(&app.db, of, key.as_bytes(), by, in_range, now).await? {
+    if let Some(sum) = store::add(&app.module_store, of, key.as_bytes(), by, in_range, now).await? {
         return Ok(sum);
     }
-    app.db
+    app.module_store
         .transaction(async |mut tx| {
             let mut used = store::lock_usage(&mut tx, of).await?;
             used -= store::purge(&mut tx, of, now, PURGE).await?;
@@ -140,7 +142,7 @@ pub(in crate::modules) fn sum(value: Option<&str>, by: i64) -> Result<i64, Store
 /// Deletes a key; false where there was none.
 pub(in crate::modules) async fn delete(app: &App, of: Owner<'_>, key: &str) -> Result<bool, StoreError> {
     let now = app.clock.now();
-    app.db
+    app.module_store
         .transaction(async |mut tx| {
             let used = store::lock_usage(&mut tx, of).await?;
             let Some(entry) = store::entry(&mut tx, of, key.as_bytes(), now).await? else { return Ok(false) };

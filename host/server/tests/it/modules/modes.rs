@@ -98,6 +98,32 @@ on_both! {
         assert!(point(&owner, "chat").await["modules"][0].get("shadow").is_none());
     }
 
+    async fn instances_are_reused_where_that_is_asked_for(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "forgetful", wasm::forgetful()).await.expect(201);
+        let with = |instances: &str| json!([{"name": "forgetful", "version": 1, "instances": instances}]);
+        let allowed = async |messages: &[&str]| {
+            let mut allowed = vec![];
+            for message in messages {
+                allowed.push(say(&hub, &owner, message).await.decision == Decision::Allow);
+            }
+            allowed
+        };
+        chain(&owner, "chat", with("FRESH")).await.expect(200);
+        assert_eq!(allowed(&["a", "a", "a"]).await, [true; 3]);
+        let put = chain(&owner, "chat", with("REUSED")).await.expect(200).clone();
+        assert_eq!(put["modules"][0]["instances"], "REUSED");
+        assert_eq!(allowed(&["a", "a", "a"]).await, [true, false, false]);
+        // One that trapped is thrown away, and the next call begins anew.
+        assert_eq!(allowed(&["T", "a", "a"]).await, [true, true, false]);
+        // Another network's is another.
+        let other = hub.network().await;
+        upload(&other, "forgetful", wasm::forgetful()).await.expect(201);
+        chain(&other, "chat", with("REUSED")).await.expect(200);
+        assert_eq!(say(&hub, &other, "a").await.decision, Decision::Allow);
+        assert_eq!(allowed(&["a"]).await, [false]);
+    }
+
     async fn what_a_shadow_writes_only_it_reads(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "counting", wasm::counting()).await.expect(201);

@@ -116,6 +116,21 @@ pub fn moody(version: u32) -> Vec<u8> {
     module("chat-module", &text(imports, &data, body))
 }
 
+/// Allows the first line its memory knows of and refuses those after it; traps on one that begins with `T`.
+pub fn forgetful() -> Vec<u8> {
+    let body = r#"
+        (global $seen (mut i32) (i32.const 0))
+        (func (export "network-hub:module/chat@1.0.0#filter") (param $in i32) (result i32)
+            (if (i32.eq (i32.load8_u (i32.load offset=56 (local.get $in))) (i32.const 84)) (then unreachable))
+            (i32.store8 (i32.const 16) (i32.mul (global.get $seen) (i32.const 2)))
+            (i32.store (i32.const 20) (i32.const 80))
+            (i32.store (i32.const 24) (i32.const 2))
+            (i32.store8 (i32.const 32) (i32.const 0))
+            (global.set $seen (i32.const 1))
+            (i32.const 16))"#;
+    module("chat-module", &text("", r#"(data (i32.const 80) "no")"#, body))
+}
+
 /// Traps on every configuration but `{}`, and logs `no thanks` before.
 pub fn picky() -> Vec<u8> {
     let imports = r#"(import "network-hub:module/log@1.0.0" "write" (func $log (param i32 i32 i32)))"#;
