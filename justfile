@@ -23,6 +23,10 @@ lint:
 modules:
     scripts/modules
 
+# Write the SDKs' C bindings and Python types from the contract
+sdk:
+    scripts/sdk
+
 # Everything that must be green
 ci:
     .ci/run

@@ -38,6 +38,13 @@ need_wasm_target() {
   rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
 }
 
+# What modules in other languages than Rust are built with; their packages come by npm and pip during the build.
+need_module_tools() {
+  command -v clang-14 >/dev/null && command -v wasm-ld-14 >/dev/null || install_packages clang-14 lld-14
+  command -v npm >/dev/null || install_packages nodejs npm
+  python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3 python3-venv
+}
+
 # Makes the certificates that the tests of encrypted mail use.
 need_openssl() {
   command -v openssl >/dev/null || install_packages openssl

@@ -1,7 +1,8 @@
 //! Core modules that carry their component type become components.
 
 use crate::engine::FEATURES;
-use crate::inspect::{Offer, Upload, check_wasi, inspect, judge};
+use crate::inspect::{Offer, Surface, Upload, inspect, judge};
+use crate::wasi;
 use std::borrow::Cow;
 use wasmparser::Validator;
 use wit_component::ComponentEncoder;
@@ -9,8 +10,8 @@ use wit_component::ComponentEncoder;
 /// Refuses what plainly can't be a module, without wrapping or compiling it.
 pub(crate) fn glance(bytes: &[u8]) -> Result<(), String> {
     match inspect(bytes)? {
-        Upload::Component(surface) => judge(&surface).map(drop)?,
-        Upload::Core { has_type, imports } => check_core(has_type, &imports)?,
+        Upload::Component(surface) => check_component(bytes, &surface).map(drop)?,
+        Upload::Core { has_type, imports } => check_core(bytes, has_type, &imports)?,
     }
     let mut validator = Validator::new_with_features(FEATURES);
     validator.validate_all(bytes).map_err(|error| format!("it is not valid WebAssembly: {error}"))?;
@@ -20,9 +21,9 @@ pub(crate) fn glance(bytes: &[u8]) -> Result<(), String> {
 /// Judges an upload from its outside and gives the component it is, or becomes.
 pub(crate) fn componentize(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Offer), String> {
     match inspect(bytes)? {
-        Upload::Component(surface) => Ok((Cow::Borrowed(bytes), judge(&surface)?)),
+        Upload::Component(surface) => Ok((Cow::Borrowed(bytes), check_component(bytes, &surface)?)),
         Upload::Core { has_type, imports } => {
-            check_core(has_type, &imports)?;
+            check_core(bytes, has_type, &imports)?;
             let component = wrap(bytes)?;
             let Upload::Component(surface) = inspect(&component)? else {
                 return Err("wrapping it did not give a component".into());
@@ -33,8 +34,13 @@ pub(crate) fn componentize(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Offer), Strin
     }
 }
 
-fn check_core(has_type: bool, imports: &[String]) -> Result<(), String> {
-    check_wasi(imports.iter().map(String::as_str))?;
+fn check_component(bytes: &[u8], surface: &Surface) -> Result<Offer, String> {
+    wasi::refuse(bytes, surface.imports.iter().map(String::as_str))?;
+    judge(surface)
+}
+
+fn check_core(bytes: &[u8], has_type: bool, imports: &[String]) -> Result<(), String> {
+    wasi::refuse(bytes, imports.iter().map(String::as_str))?;
     if has_type {
         return Ok(());
     }

@@ -100,7 +100,6 @@ fn core(bytes: &[u8]) -> Result<Upload, String> {
 
 /// Judges a component's imports and exports.
 pub(crate) fn judge(surface: &Surface) -> Result<Offer, String> {
-    check_wasi(surface.imports.iter().map(String::as_str))?;
     let mut versions = Vec::new();
     for import in &surface.imports {
         let (interface, version) = contract_name(import).ok_or_else(|| {
@@ -127,7 +126,7 @@ pub(crate) fn judge(surface: &Surface) -> Result<Offer, String> {
             .map(|(interface, version)| (Point::from_name(interface), version));
         let Some((Some(point), version)) = point else {
             return Err(format!(
-                "it exports `{export}`, which is no extension point. The points are {}",
+                "it exports `{export}`, which is no extension point. The points are {}. (What a language's tools                  export besides, `hub module build` takes away.)",
                 point_names(),
             ));
         };
@@ -151,20 +150,9 @@ pub(crate) fn judge(surface: &Surface) -> Result<Offer, String> {
     Ok(Offer { points, world_version })
 }
 
-/// Refuses imports of WASI in words that tell the author how to build without.
-pub(crate) fn check_wasi<'a>(imports: impl Iterator<Item = &'a str>) -> Result<(), String> {
-    let wasi: Vec<_> = imports.filter(|name| name.starts_with("wasi")).take(3).collect();
-    if wasi.is_empty() {
-        return Ok(());
-    }
-    Err(format!(
-        "it imports WASI ({}), but a module has no files, sockets, clock or randomness of its own: the time \
-         and a seed are in the call's context. Build it without WASI. Rust: the target \
-         wasm32-unknown-unknown instead of wasm32-wasip1 or wasm32-wasip2. JavaScript: `jco componentize` \
-         with `--disable all`. Python: `componentize-py componentize` with `--stub-wasi`. C: clang with \
-         `--target=wasm32 -nostdlib` instead of the WASI SDK",
-        wasi.join(", "),
-    ))
+/// Whether an import or export has the name of something in the contract.
+pub(crate) fn is_of_contract(name: &str) -> bool {
+    contract_name(name).is_some()
 }
 
 /// Splits `network-hub:module/chat@1.0.0` into interface and version.
@@ -216,7 +204,6 @@ mod tests {
         for (imports, exports, reason) in [
             (&[][..], &[][..], "exports no extension point"),
             (&["network-hub:module/log@1.0.0"], &[], "exports no extension point"),
-            (&["wasi:cli/environment@0.2.6"], &[chat], "wasm32-unknown-unknown"),
             (&["network-hub:module/log@1.9.0"], &[chat], "version 1.9.0"),
             (&["network-hub:module/log@1.1.0"], &[chat], "mixes versions of the contract: 1.0.0, 1.1.0"),
             (&["network-hub:module/http@1.0.0"], &[chat], "not part of the contract"),

@@ -81,6 +81,7 @@ mod texts;
 mod ticker;
 mod trial;
 mod versions;
+mod wasi;
 
 pub use chain::{
     BreakerState, CALLS_AT_ONCE, Call, Chain, Instances, Link, LinkConfig, LinkStats, Mode, OnFailure, Outcome,

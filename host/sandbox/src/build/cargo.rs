@@ -1,6 +1,6 @@
 //! What is asked of Cargo.
 
-use super::{BuildError, TARGET, run};
+use super::{BuildError, TARGET, run, toolchain};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,9 +21,20 @@ const PROFILE: &[&str] = &[
 /// Bytes of the stack a module's own code has. Rust's usual megabyte would have to be cleared after each call.
 const STACK_BYTES: u32 = 128 << 10;
 
+pub(super) const NEEDS: &str = "a module in Rust needs Rust, which rustup installs";
+
+/// Builds the module in a folder; gives its name and the core module.
+pub(super) fn compile(folder: &Path) -> Result<(String, Vec<u8>), BuildError> {
+    let package = package(folder)?;
+    toolchain::ensure_target(folder)?;
+    let path = build(folder, &package)?;
+    let core = std::fs::read(&path).map_err(|error| BuildError::Io { path, error })?;
+    Ok((package.name, core))
+}
+
 /// The package of a module.
-pub(super) struct Package {
-    pub(super) name: String,
+struct Package {
+    name: String,
     workspace: PathBuf,
     target_folder: PathBuf,
 }
@@ -48,11 +59,14 @@ struct MetadataTarget {
 }
 
 /// Reads what package is in a folder.
-pub(super) fn package(folder: &Path) -> Result<Package, BuildError> {
+fn package(folder: &Path) -> Result<Package, BuildError> {
     let wrong = |why: &str| BuildError::Package { folder: folder.into(), why: why.into() };
-    let manifest = folder.join("Cargo.toml").canonicalize().map_err(|_| wrong("there is no Cargo.toml"))?;
+    let manifest = folder
+        .join("Cargo.toml")
+        .canonicalize()
+        .map_err(|_| wrong("there is neither a Cargo.toml nor a hub-module.json; `hub module new` makes a module"))?;
     let output =
-        run(Command::new("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(folder))?;
+        run(Command::new("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(folder), NEEDS)?;
     let metadata: Metadata = serde_json::from_slice(&output.stdout)
         .map_err(|error| BuildError::Tool(format!("`cargo metadata` can't be understood: {error}")))?;
     let is_here = |package: &MetadataPackage| package.manifest_path.canonicalize().is_ok_and(|path| path == manifest);
@@ -75,7 +89,7 @@ struct Message {
 }
 
 /// Builds the package; gives the core module's path.
-pub(super) fn build(folder: &Path, package: &Package) -> Result<PathBuf, BuildError> {
+fn build(folder: &Path, package: &Package) -> Result<PathBuf, BuildError> {
     let mut command = Command::new("cargo");
     command
         .args(["build", "--release", "--lib", "--target", TARGET])
@@ -86,7 +100,7 @@ pub(super) fn build(folder: &Path, package: &Package) -> Result<PathBuf, BuildEr
     for setting in PROFILE {
         command.arg("--config").arg(format!("profile.release.{setting}"));
     }
-    let output = run(&mut command)?;
+    let output = run(&mut command, NEEDS)?;
     let manifest = folder.join("Cargo.toml").canonicalize().unwrap_or_default();
     let stdout = String::from_utf8_lossy(&output.stdout);
     stdout

@@ -1,18 +1,31 @@
-//! Builds a module written in Rust: what `hub module build` does.
+//! Begins modules and builds them, in each language that there is an SDK for: what `hub module new` and `hub module build`
+//! do.
 //!
-//! The bytes depend on the source, its `Cargo.lock` and the toolchain alone, not on where the checkout, the target
-//! folder or Cargo's home are, so that anybody can check a component against its source.
+//! What a build gives depends on the sources, the pinned packages and the tools alone, not on where the folder is, so that
+//! anybody can check a component against its source.
 
+mod c;
 mod cargo;
+mod embedded;
+mod js;
+mod language;
+mod manifest;
+mod python;
+mod seal;
+mod template;
 mod toolchain;
+mod tools;
 
+pub use language::Language;
+pub use template::begin;
 pub use toolchain::rustc_version;
 
 use crate::componentize::componentize;
 use crate::contract::Point;
+use manifest::Manifest;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use tools::{is_installed, needs, run};
 
 /// The target modules are built for. It has no operating system, and so no WASI.
 pub const TARGET: &str = "wasm32-unknown-unknown";
@@ -55,43 +68,78 @@ pub enum BuildError {
     },
 }
 
-/// Builds the module in a folder and writes `<package name>.wasm` into it. Adds the compilation target where it is
-/// missing. Blocks; Cargo's progress goes to standard error.
+/// Builds the module in a folder and writes `<its name>.wasm` into it. Installs the packages it is to be built with where
+/// they are missing. Blocks; the progress of the tools goes to standard error.
 ///
 /// # Errors
 /// See [`BuildError`].
 pub fn build(folder: &Path) -> Result<(Built, PathBuf), BuildError> {
     let built = compile(folder)?;
     let path = folder.join(&built.name).with_extension("wasm");
-    std::fs::write(&path, &built.component).map_err(|error| BuildError::Io { path: path.clone(), error })?;
+    embedded::write(&path, &built.component)?;
     Ok((built, path))
 }
 
-/// Builds the module in a folder without writing into the folder.
+/// Builds the module in a folder without writing its component into the folder.
 ///
 /// # Errors
 /// See [`BuildError`].
 pub fn compile(folder: &Path) -> Result<Built, BuildError> {
-    let package = cargo::package(folder)?;
-    toolchain::ensure_target(folder)?;
-    let path = cargo::build(folder, &package)?;
-    let core = std::fs::read(&path).map_err(|error| BuildError::Io { path, error })?;
-    let (component, offer) = componentize(&core).map_err(BuildError::Invalid)?;
-    Ok(Built { name: package.name, component: component.into_owned(), points: offer.points })
+    let (name, built) = match Manifest::read(folder)? {
+        None => cargo::compile(folder)?,
+        Some(manifest) => {
+            let work =
+                tempfile::tempdir().map_err(|error| BuildError::Io { path: "a temporary folder".into(), error })?;
+            let folder = folder.canonicalize().map_err(|error| BuildError::Io { path: folder.into(), error })?;
+            let built = Job::new(&folder, &manifest, work.path())?.build()?;
+            (manifest.name, built)
+        }
+    };
+    let (component, offer) = componentize(&built).map_err(BuildError::Invalid)?;
+    Ok(Built { name, component: component.into_owned(), points: offer.points })
 }
 
-/// Runs a program to its end, its standard error passed through.
-fn run(command: &mut Command) -> Result<Output, BuildError> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.stderr(std::process::Stdio::inherit()).output().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            BuildError::Tool(format!("`{program}` was not found. Building a module needs Rust; rustup installs it"))
+/// One build of a module that has a manifest.
+struct Job<'a> {
+    folder: &'a Path,
+    manifest: &'a Manifest,
+    /// For what is needed during the build only.
+    work: &'a Path,
+}
+
+impl<'a> Job<'a> {
+    /// Begins a build with the contract at hand.
+    fn new(folder: &'a Path, manifest: &'a Manifest, work: &'a Path) -> Result<Self, BuildError> {
+        let job = Self { folder, manifest, work };
+        // The folder of a version bears its first two numbers.
+        let version = manifest.contract.rsplit_once('.').map_or("", |(version, _)| version);
+        for (name, content) in embedded::under(&format!("wit/{version}/")) {
+            embedded::write(&job.wit().join(name), content)?;
         }
-        _ => BuildError::Tool(format!("`{program}` did not start: {error}")),
-    })?;
-    if output.status.success() {
-        Ok(output)
-    } else {
-        Err(BuildError::Tool(format!("`{program}` failed ({})", output.status)))
+        embedded::write(&job.wit().join("module.wit"), manifest.world().as_bytes())?;
+        Ok(job)
     }
+
+    fn build(&self) -> Result<Vec<u8>, BuildError> {
+        match self.manifest.language {
+            Language::Js | Language::Ts => js::build(self),
+            Language::Python => python::build(self),
+            Language::C => c::build(self),
+            Language::Rust => Err(BuildError::Package {
+                folder: self.folder.into(),
+                why: format!("a module in Rust has a Cargo.toml and no {}", manifest::FILE),
+            }),
+        }
+    }
+
+    /// The folder of the contract, with the module's world in it.
+    fn wit(&self) -> PathBuf {
+        self.work.join("wit")
+    }
+}
+
+/// Reads a component of a language whose runtime wants more than the contract, and does without.
+fn sealed(output: &Path) -> Result<Vec<u8>, BuildError> {
+    let component = std::fs::read(output).map_err(|error| BuildError::Io { path: output.into(), error })?;
+    seal::seal(&component).map_err(BuildError::Invalid)
 }

@@ -1,5 +1,6 @@
 //! The Rust toolchain that builds a module.
 
+use super::cargo::NEEDS;
 use super::{BuildError, TARGET, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,19 +10,19 @@ use std::process::Command;
 /// # Errors
 /// Where there is no compiler.
 pub fn rustc_version(folder: &Path) -> Result<String, BuildError> {
-    let output = run(Command::new("rustc").arg("--version").current_dir(folder))?;
+    let output = run(Command::new("rustc").arg("--version").current_dir(folder), NEEDS)?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// Installs the target's standard library, unless it is there.
 pub(super) fn ensure_target(folder: &Path) -> Result<(), BuildError> {
     let query = ["--print", "target-libdir", "--target", TARGET];
-    let output = run(Command::new("rustc").args(query).current_dir(folder))?;
+    let output = run(Command::new("rustc").args(query).current_dir(folder), NEEDS)?;
     let library = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     if library.is_dir() {
         return Ok(());
     }
-    run(Command::new("rustup").args(["target", "add", TARGET]).current_dir(folder)).map(drop).map_err(|error| {
+    run(Command::new("rustup").args(["target", "add", TARGET]).current_dir(folder), NEEDS).map(drop).map_err(|error| {
         BuildError::Tool(format!("the standard library for {TARGET} is missing and could not be installed: {error}"))
     })
 }

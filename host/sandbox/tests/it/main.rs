@@ -9,6 +9,7 @@ mod cases;
 mod chain;
 mod contract;
 mod hostile;
+mod languages;
 mod modes;
 mod places;
 mod reuse;

@@ -52,6 +52,40 @@ async fn what_is_no_module_is_told_why() {
     }
 }
 
+/// A component that imports WASI, made of core modules that carry the names of these tools, and of one that bears a name.
+fn wasi_component(module: &str, tools: &[&[&str]]) -> Vec<u8> {
+    let mut modules = String::new();
+    for tools in tools {
+        write!(modules, r#"(core module (@custom "producers" "\01\0cprocessed-by\{:02x}"#, tools.len()).unwrap();
+        for tool in *tools {
+            write!(modules, r"\{:02x}{tool}\01x", tool.len()).unwrap();
+        }
+        modules += "\"))";
+    }
+    let text = format!(
+        r#"(component (import "wasi:cli/environment@0.2.6" (instance (export "x" (func))))
+            {modules} (core module ${module} (func)))"#
+    );
+    wat::parse_str(text).unwrap()
+}
+
+#[tokio::test]
+async fn who_imports_wasi_is_told_what_to_change_in_their_language() {
+    let bench = Bench::new();
+    for (module, tools, expected, other) in [
+        ("a", &[&["rustc", "clang"][..]][..], "wasm32-unknown-unknown instead of wasm32-wasip1", "--stub-wasi"),
+        // The adapter to WASI is written in Rust.
+        ("a", &[&["clang"], &["rustc"]], "instead of the WASI SDK", "wasm32-wasip1"),
+        ("libpython3.14.so", &[&["clang"], &["rustc"]], "componentize-py componentize --stub-wasi", "wasm32-wasip1"),
+        ("a", &[&["clang", "rustc"], &["ComponentizeJS"]], "disableFeatures", "--stub-wasi"),
+        ("componentize_qjs_runtime.wasm", &[&["rustc"]], "disableFeatures", "wasm32-wasip1"),
+    ] {
+        let why = bench.refusal(wasi_component(module, tools)).await;
+        assert!(why.contains("it imports WASI (wasi:cli/environment@0.2.6)"), "{why}");
+        assert!(why.contains(expected) && !why.contains(other), "{module} {tools:?}: {why}");
+    }
+}
+
 #[tokio::test]
 async fn exports_of_the_wrong_type_do_not_fit_the_contract() {
     let bench = Bench::new();

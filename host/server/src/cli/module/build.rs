@@ -7,7 +7,7 @@ use hub_sandbox::build::Built;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Build {
-    /// The module's folder, with its Cargo.toml
+    /// The module's folder, with its Cargo.toml or hub-module.json
     #[arg(default_value = ".")]
     dir: PathBuf,
 }

@@ -9,6 +9,7 @@ mod difference;
 mod dry_run;
 mod list;
 mod logs;
+mod new;
 mod push;
 mod recorded;
 mod replay;
@@ -24,7 +25,9 @@ use crate::modules::{explain, level_name};
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Module {
-    /// Build a module's component from its Rust source
+    /// Begin a module: write a folder that builds as it is
+    New(new::New),
+    /// Build a module's component from its source
     Build(build::Build),
     /// Run a module's test cases, in the hub's own engine and with its limits
     Test(test::Test),
@@ -72,6 +75,7 @@ impl Remote {
 impl Module {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         match self {
+            Self::New(new) => new.run(),
             Self::Build(build) => build.run().await,
             Self::Test(test) => test.run().await,
             Self::Bench(bench) => bench.run().await,

@@ -1,0 +1,24 @@
+//! The files of the SDKs that this program carries.
+
+use super::BuildError;
+use std::path::Path;
+
+/// Name, from the SDKs' folder, and content.
+static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/sdk.rs"));
+
+/// The files under a folder, such as `c/template/`, each with its name from there.
+pub(super) fn under(folder: &str) -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    FILES.iter().filter_map(move |(name, content)| Some((name.strip_prefix(folder)?, *content)))
+}
+
+/// The text of a file, empty where there is none.
+pub(super) fn text(name: &str) -> &'static str {
+    let content = FILES.iter().find(|(known, _)| *known == name).map_or(&b""[..], |(_, content)| content);
+    std::str::from_utf8(content).unwrap_or_default()
+}
+
+/// Writes a file and the folders it is in.
+pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), BuildError> {
+    let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(path, content));
+    written.map_err(|error| BuildError::Io { path: path.into(), error })
+}

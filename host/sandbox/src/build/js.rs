@@ -1,0 +1,35 @@
+//! JavaScript and TypeScript: npm's tools, a bundle, and `QuickJS` around it.
+
+use super::{BuildError, Job, needs, run, sealed};
+use std::path::Path;
+use std::process::Command;
+
+const NEEDS: &str = "a module in JavaScript or TypeScript needs Node.js 18 or newer and npm (Debian: nodejs, npm)";
+const SDK: &str = "node_modules/network-hub-module";
+const COMPILER: &str = "node_modules/typescript/bin/tsc";
+
+/// Builds the component.
+pub(super) fn build(job: &Job<'_>) -> Result<Vec<u8>, BuildError> {
+    install(job.folder)?;
+    if job.folder.join("tsconfig.json").exists() {
+        run(Command::new("node").args([COMPILER, "--noEmit"]).current_dir(job.folder), NEEDS)?;
+    }
+    let points: Vec<_> = job.manifest.points.iter().map(ToString::to_string).collect();
+    let output = job.work.join("module.wasm");
+    let mut command = Command::new("node");
+    command.arg(format!("{SDK}/build.mjs")).arg(&job.manifest.entry).arg(job.wit()).args(["module", &points.join(",")]);
+    run(command.arg(&output).current_dir(job.folder), NEEDS)?;
+    sealed(&output)
+}
+
+/// Installs the packages, unless those that package.json asks for are there.
+fn install(folder: &Path) -> Result<(), BuildError> {
+    needs("node", NEEDS)?;
+    let changed = |file: &str| folder.join(file).metadata().and_then(|metadata| metadata.modified()).ok();
+    let installed = changed("node_modules/.package-lock.json");
+    if installed.is_some() && changed("package.json") <= installed {
+        return Ok(());
+    }
+    let mut npm = Command::new("npm");
+    run(npm.args(["install", "--no-audit", "--no-fund", "--loglevel", "error"]).current_dir(folder), NEEDS).map(drop)
+}

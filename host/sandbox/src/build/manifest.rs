@@ -1,0 +1,71 @@
+//! What a module's folder says about it.
+
+use super::{BuildError, Language};
+use crate::contract::{PACKAGE, Point};
+use crate::versions;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The manifest's file. A module in Rust has a `Cargo.toml` instead.
+pub(super) const FILE: &str = "hub-module.json";
+
+/// The version of the contract that new modules are written against.
+pub(super) const CONTRACT: &str = "1.0.0";
+
+/// The manifest of a module in another language than Rust.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Manifest {
+    pub(super) name: String,
+    pub(super) language: Language,
+    /// The points it serves.
+    pub(super) points: Vec<Point>,
+    /// The version of the contract it is written against.
+    pub(super) contract: String,
+    /// Its source, or the one its other sources are imported from.
+    pub(super) entry: String,
+}
+
+impl Manifest {
+    /// Reads the manifest in a folder; none where there is none.
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, BuildError> {
+        let path = folder.join(FILE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let text = std::fs::read_to_string(&path).map_err(|error| BuildError::Io { path: path.clone(), error })?;
+        let wrong = |why: String| BuildError::Package { folder: folder.into(), why: format!("its {FILE} {why}") };
+        let manifest: Self = serde_json::from_str(&text).map_err(|error| wrong(format!("is wrong: {error}")))?;
+        if !is_name(&manifest.name) {
+            return Err(wrong(format!("gives a `name` that can't be one: it {NAME_RULE}")));
+        }
+        if versions::find(&manifest.contract).is_none() {
+            return Err(wrong(format!(
+                "gives {} as `contract`; this hub supports {}",
+                manifest.contract,
+                versions::numbers()
+            )));
+        }
+        if manifest.points.is_empty() {
+            return Err(wrong("gives no `points`".into()));
+        }
+        if !folder.join(&manifest.entry).is_file() {
+            return Err(wrong(format!("gives {} as `entry`, which is not there", manifest.entry)));
+        }
+        Ok(Some(manifest))
+    }
+
+    /// The world of the module, as WIT in the contract's package.
+    pub(super) fn world(&self) -> String {
+        let points: Vec<_> = self.points.iter().map(|point| format!("    include {point}-module;\n")).collect();
+        format!("package {PACKAGE}@{};\n\nworld module {{\n{}}}\n", self.contract, points.concat())
+    }
+}
+
+pub(super) const NAME_RULE: &str = "has 1 to 64 of a-z, 0-9 and -, beginning with a letter";
+
+/// Whether the hub takes a module of this name.
+pub(super) fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    name.len() <= 64 && name.as_bytes().first().is_some_and(u8::is_ascii_lowercase) && name.bytes().all(allowed)
+}

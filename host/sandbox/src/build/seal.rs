@@ -1,0 +1,340 @@
+//! Closes a component to everything but the contract.
+//!
+//! The runtimes of interpreted languages bring imports of WASI along, and the exports by which they were started at
+//! build time. A module that is called has no use for either, so each function imported from elsewhere becomes one
+//! that traps, and each other export goes. Types keep their indices, with something harmless in the place of what is
+//! gone; functions and instances are renumbered.
+
+use crate::inspect::is_of_contract;
+use std::convert::Infallible;
+use wasm_encoder::reencode::{self, Reencode, ReencodeComponent};
+use wasm_encoder::{
+    Alias, CanonicalFunctionSection, CodeSection, Component, ComponentAliasSection, ComponentExportKind,
+    ComponentExportSection, ComponentImportSection, ComponentInstanceSection, ComponentTypeSection, ExportKind,
+    ExportSection, Function, FunctionSection, InstanceSection, Instruction, Module, ModuleArg, ModuleSection,
+    PrimitiveValType, RawSection, TypeSection,
+};
+use wasmparser::component_types::ComponentAnyTypeId;
+use wasmparser::types::{Types, TypesRef};
+use wasmparser::{
+    BinaryReaderError, CanonicalFunction, Chunk, ComponentAlias, ComponentExternalKind, ComponentTypeRef, ExternalKind,
+    FuncType, Parser, Payload, Validator,
+};
+
+/// The index of what is gone. Nothing has it, so using it makes the component invalid.
+const GONE: u32 = u32::MAX;
+/// The bytes before a binary's first section.
+const HEADER: usize = 8;
+
+/// Gives the component with nothing but the contract on its outside.
+pub(super) fn seal(component: &[u8]) -> Result<Vec<u8>, String> {
+    let invalid = |error: BinaryReaderError| format!("it can't be read: {error}");
+    let component = innermost(component).map_err(invalid)?;
+    let types = Validator::new().validate_all(component).map_err(invalid)?;
+    let sealed = Sealer::new(&types).seal(component).map_err(|error| format!("it can't be sealed: {error}"))?;
+    let valid = Validator::new().validate_all(&sealed);
+    valid.map(|_| sealed).map_err(|error| format!("it needs what the hub does not offer: {error}"))
+}
+
+/// The nested component that serves the points, where the outer one only wraps it.
+fn innermost(component: &[u8]) -> Result<&[u8], BinaryReaderError> {
+    let mut open = Vec::new();
+    for payload in Parser::new(0).parse_all(component) {
+        match payload? {
+            Payload::ModuleSection { unchecked_range: range, .. }
+            | Payload::ComponentSection { unchecked_range: range, .. } => open.push(range),
+            Payload::End(_) => drop(open.pop()),
+            Payload::ComponentExportSection(section) => {
+                for export in section {
+                    if let (true, [range]) = (is_of_contract(export?.name.name), &open[..]) {
+                        return Ok(&component[range.clone()]);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(component)
+}
+
+/// Rewrites a component's root; what is nested in it is copied as it is.
+struct Sealer<'a> {
+    types: TypesRef<'a>,
+    sealed: Component,
+    /// The types of the functions that trap.
+    traps: Vec<FuncType>,
+    /// How many types, and core functions, there have been.
+    types_seen: u32,
+    core_functions_seen: u32,
+    /// Where what there has been is now.
+    instances: Renumbered,
+    functions: Renumbered,
+}
+
+#[derive(Default)]
+struct Renumbered {
+    /// By the original's index: the index now, and whether it comes from elsewhere.
+    seen: Vec<(u32, bool)>,
+    now: u32,
+}
+
+impl Renumbered {
+    fn keep(&mut self, foreign: bool) {
+        self.seen.push((self.now, foreign));
+        self.now += 1;
+    }
+
+    fn remove(&mut self) {
+        self.seen.push((GONE, true));
+    }
+
+    fn index(&self, index: u32) -> u32 {
+        self.seen.get(index as usize).map_or(GONE, |(now, _)| *now)
+    }
+
+    fn is_foreign(&self, index: u32) -> bool {
+        self.seen.get(index as usize).is_some_and(|(_, foreign)| *foreign)
+    }
+}
+
+type Encoded<T> = Result<T, reencode::Error>;
+
+impl Reencode for Sealer<'_> {
+    type Error = Infallible;
+}
+
+impl ReencodeComponent for Sealer<'_> {
+    fn component_instance_index(&mut self, index: u32) -> u32 {
+        self.instances.index(index)
+    }
+
+    fn component_func_index(&mut self, index: u32) -> u32 {
+        self.functions.index(index)
+    }
+
+    // The module of traps comes before the original's, and so does its instance.
+    fn module_index(&mut self, index: u32) -> u32 {
+        index + 1
+    }
+
+    fn instance_index(&mut self, index: u32) -> u32 {
+        index + 1
+    }
+}
+
+impl<'a> Sealer<'a> {
+    fn new(types: &'a Types) -> Self {
+        Self {
+            types: types.as_ref(),
+            sealed: Component::new(),
+            traps: Vec::new(),
+            types_seen: 0,
+            core_functions_seen: 0,
+            instances: Renumbered::default(),
+            functions: Renumbered::default(),
+        }
+    }
+
+    fn seal(mut self, component: &[u8]) -> Encoded<Vec<u8>> {
+        let mut parser = Parser::new(0);
+        let mut rest = component;
+        while let Chunk::Parsed { consumed, payload } = parser.parse(rest, true)? {
+            rest = &rest[consumed..];
+            match payload {
+                Payload::End(_) => break,
+                Payload::ModuleSection { unchecked_range: range, .. }
+                | Payload::ComponentSection { unchecked_range: range, .. } => {
+                    let data = &component[range.clone()];
+                    let id = if Parser::is_component(data) { 4 } else { 1 };
+                    self.sealed.section(&RawSection { id, data });
+                    rest = &component[range.end..];
+                }
+                payload => self.section(component, payload)?,
+            }
+        }
+        let mut whole = trapping(&self.traps);
+        whole.extend(self.sealed.finish().split_off(HEADER));
+        Ok(whole)
+    }
+
+    fn section(&mut self, component: &[u8], payload: Payload<'_>) -> Encoded<()> {
+        match payload {
+            Payload::ComponentImportSection(section) => {
+                for import in section {
+                    self.import(&import?)?;
+                }
+            }
+            Payload::ComponentAliasSection(section) => {
+                for alias in section {
+                    self.alias(alias?)?;
+                }
+            }
+            Payload::ComponentCanonicalSection(section) => {
+                for function in section {
+                    self.canonical(function?)?;
+                }
+            }
+            Payload::ComponentExportSection(section) => {
+                for export in section {
+                    self.export(export?)?;
+                }
+            }
+            Payload::ComponentInstanceSection(section) => {
+                let mut instances = ComponentInstanceSection::new();
+                for instance in section {
+                    self.parse_component_instance(&mut instances, instance?)?;
+                    self.instances.keep(false);
+                }
+                self.sealed.section(&instances);
+            }
+            Payload::InstanceSection(section) => {
+                let mut instances = InstanceSection::new();
+                self.parse_instance_section(&mut instances, section)?;
+                self.sealed.section(&instances);
+            }
+            // Names of things that have other numbers now.
+            Payload::CustomSection(section) if section.name() == "component-name" => {}
+            payload => {
+                if let Payload::ComponentTypeSection(section) = &payload {
+                    self.types_seen += section.count();
+                }
+                if let Some((id, range)) = payload.as_section() {
+                    self.sealed.section(&RawSection { id, data: &component[range] });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn import(&mut self, import: &wasmparser::ComponentImport<'_>) -> Encoded<()> {
+        let foreign = !is_of_contract(import.name.name);
+        match import.ty {
+            ComponentTypeRef::Instance(_) => self.instances.keep(foreign),
+            ComponentTypeRef::Func(_) => self.functions.keep(false),
+            ComponentTypeRef::Type(_) => self.types_seen += 1,
+            _ => {}
+        }
+        if foreign && matches!(import.ty, ComponentTypeRef::Instance(_)) {
+            let mut empty = ComponentInstanceSection::new();
+            empty.export_items(std::iter::empty::<(&str, ComponentExportKind, u32)>());
+            self.sealed.section(&empty);
+        } else {
+            let mut imports = ComponentImportSection::new();
+            imports.import(import.name, self.component_type_ref(import.ty)?);
+            self.sealed.section(&imports);
+        }
+        Ok(())
+    }
+
+    fn alias(&mut self, alias: ComponentAlias<'_>) -> Encoded<()> {
+        match alias {
+            ComponentAlias::InstanceExport { kind, instance_index, .. } => {
+                let foreign = self.instances.is_foreign(instance_index);
+                match kind {
+                    ComponentExternalKind::Type => self.types_seen += 1,
+                    ComponentExternalKind::Instance => self.instances.keep(false),
+                    ComponentExternalKind::Func if foreign => self.functions.remove(),
+                    ComponentExternalKind::Func => self.functions.keep(false),
+                    _ => {}
+                }
+                if foreign && kind == ComponentExternalKind::Type {
+                    self.stand_in_for_type();
+                }
+                if foreign {
+                    return Ok(());
+                }
+            }
+            ComponentAlias::CoreInstanceExport { kind: ExternalKind::Func, .. } => self.core_functions_seen += 1,
+            ComponentAlias::Outer { .. } => self.types_seen += 1,
+            ComponentAlias::CoreInstanceExport { .. } => {}
+        }
+        let mut aliases = ComponentAliasSection::new();
+        aliases.alias(self.component_alias(alias)?);
+        self.sealed.section(&aliases);
+        Ok(())
+    }
+
+    /// A type in the place of the one seen last, for the descriptions that mention it.
+    fn stand_in_for_type(&mut self) {
+        let mut types = ComponentTypeSection::new();
+        if let ComponentAnyTypeId::Resource(_) = self.types.component_any_type_at(self.types_seen - 1) {
+            types.resource(wasm_encoder::ValType::I32, None);
+        } else {
+            types.defined_type().primitive(PrimitiveValType::Bool);
+        }
+        self.sealed.section(&types);
+    }
+
+    fn canonical(&mut self, function: CanonicalFunction) -> Encoded<()> {
+        if let CanonicalFunction::Lift { .. } = function {
+            self.functions.keep(false);
+        } else {
+            self.core_functions_seen += 1;
+        }
+        match function {
+            CanonicalFunction::Lower { func_index, .. } if self.functions.is_foreign(func_index) => {
+                let mut aliases = ComponentAliasSection::new();
+                let name = self.traps.len().to_string();
+                aliases.alias(Alias::CoreInstanceExport { instance: 0, kind: ExportKind::Func, name: &name });
+                self.sealed.section(&aliases);
+                let id = self.types.core_function_at(self.core_functions_seen - 1);
+                self.traps.push(self.types[id].unwrap_func().clone());
+            }
+            function => {
+                let mut functions = CanonicalFunctionSection::new();
+                self.parse_component_canonical(&mut functions, function)?;
+                self.sealed.section(&functions);
+            }
+        }
+        Ok(())
+    }
+
+    fn export(&mut self, export: wasmparser::ComponentExport<'_>) -> Encoded<()> {
+        let (kind, foreign) = (export.kind, !is_of_contract(export.name.name));
+        if !foreign {
+            let mut exports = ComponentExportSection::new();
+            self.parse_component_export(&mut exports, export)?;
+            self.sealed.section(&exports);
+        }
+        // An export is a thing of its own, with a number.
+        match kind {
+            ComponentExternalKind::Instance if foreign => self.instances.remove(),
+            ComponentExternalKind::Instance => self.instances.keep(false),
+            ComponentExternalKind::Func if foreign => self.functions.remove(),
+            ComponentExternalKind::Func => self.functions.keep(false),
+            ComponentExternalKind::Type => {
+                self.types_seen += 1;
+                if foreign {
+                    self.stand_in_for_type();
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The beginning of a component: a core module of functions that trap, named by their numbers, and its instance.
+fn trapping(types: &[FuncType]) -> Vec<u8> {
+    let (mut signatures, mut functions) = (TypeSection::new(), FunctionSection::new());
+    let (mut exports, mut code) = (ExportSection::new(), CodeSection::new());
+    for (number, ty) in (0..).zip(types) {
+        let values = |values: &[wasmparser::ValType]| -> Vec<_> {
+            values.iter().filter_map(|value| reencode::RoundtripReencoder.val_type(*value).ok()).collect()
+        };
+        signatures.ty().function(values(ty.params()), values(ty.results()));
+        functions.function(number);
+        exports.export(&number.to_string(), ExportKind::Func, number);
+        let mut body = Function::new([]);
+        body.instruction(&Instruction::Unreachable).instruction(&Instruction::End);
+        code.function(&body);
+    }
+    let mut module = Module::new();
+    module.section(&signatures).section(&functions).section(&exports).section(&code);
+    let mut component = Component::new();
+    component.section(&ModuleSection(&module));
+    let mut instances = InstanceSection::new();
+    instances.instantiate(0, std::iter::empty::<(&str, ModuleArg)>());
+    component.section(&instances);
+    component.finish()
+}

@@ -1,0 +1,126 @@
+//! Begins a module: a folder that builds as it is, with an example policy to change.
+
+use super::manifest::{self, Manifest, NAME_RULE, is_name};
+use super::{BuildError, Language, embedded};
+use crate::contract::Point;
+use std::path::Path;
+
+/// Writes a module of this name into a folder, which must be empty or missing.
+///
+/// # Errors
+/// See [`BuildError`].
+pub fn begin(folder: &Path, name: &str, language: Language, point: Point) -> Result<(), BuildError> {
+    let wrong = |why: String| BuildError::Package { folder: folder.into(), why };
+    if !is_name(name) {
+        return Err(wrong(format!("`{name}` can't be a module's name, which {NAME_RULE}")));
+    }
+    let is_empty = std::fs::read_dir(folder).map_or(!folder.exists(), |mut entries| entries.next().is_none());
+    if !is_empty {
+        return Err(wrong("there is something there already".into()));
+    }
+    let files = Template { name, language, point }.files();
+    files.into_iter().try_for_each(|(path, content)| embedded::write(&folder.join(path), &content))
+}
+
+/// Where a file goes, and what is in it.
+type File = (String, Vec<u8>);
+
+struct Template<'a> {
+    name: &'a str,
+    language: Language,
+    point: Point,
+}
+
+impl Template<'_> {
+    fn files(&self) -> Vec<File> {
+        let (point, sdk, extension) = (self.point, self.language.sdk(), self.language.extension());
+        let mut files: Vec<_> = ["cases.json", "config.example.json", "config.schema.json"]
+            .map(|file| (file.to_owned(), self.filled(embedded::text(&format!("examples/{point}.{file}")))))
+            .into();
+        for (file, content) in embedded::under(&format!("{sdk}/template/common/")) {
+            // Git would obey it where the template lies.
+            let file = if file == "gitignore" { ".gitignore" } else { file };
+            files.push((file.to_owned(), self.filled(&String::from_utf8_lossy(content))));
+        }
+        let entry = self.language.entry();
+        files.push((entry.to_owned(), self.filled(embedded::text(&format!("{sdk}/template/{point}.{extension}")))));
+        if self.language != Language::Rust {
+            files.push((manifest::FILE.to_owned(), self.manifest()));
+        }
+        files.extend(self.sdk());
+        files
+    }
+
+    /// The SDK, which comes along because no registry has it.
+    fn sdk(&self) -> Vec<File> {
+        let copied = |from: &str, to: &str| -> Vec<File> {
+            embedded::under(from).map(|(file, content)| (format!("{to}{file}"), content.to_vec())).collect()
+        };
+        // In Rust it reads the contract beside it.
+        let is_rust = self.language == Language::Rust;
+        let mut files = copied(&format!("{}/", self.language.sdk()), if is_rust { "sdk/rust/" } else { "sdk/" });
+        files.retain(|(file, _)| !file.contains("/template/") && !file.contains("/bindings/"));
+        match self.language {
+            Language::Rust => files.extend(copied("wit/1.0/", "sdk/wit/1.0/")),
+            Language::C => files.extend(copied(&format!("c/bindings/{}/", self.point), "sdk/")),
+            Language::Js | Language::Ts | Language::Python => {}
+        }
+        files
+    }
+
+    fn manifest(&self) -> Vec<u8> {
+        let manifest = Manifest {
+            name: self.name.to_owned(),
+            language: self.language,
+            points: vec![self.point],
+            contract: manifest::CONTRACT.to_owned(),
+            entry: self.language.entry().to_owned(),
+        };
+        format!("{}\n", serde_json::to_string_pretty(&manifest).unwrap_or_default()).into_bytes()
+    }
+
+    /// A text with its placeholders filled in.
+    fn filled(&self, text: &str) -> Vec<u8> {
+        let policy = embedded::text(&format!("examples/{}.md", self.point));
+        let values = [
+            ("{{policy}}", policy.trim_end()),
+            ("{{name}}", self.name),
+            ("{{point}}", self.point.name()),
+            ("{{entry}}", self.language.entry()),
+        ];
+        values.iter().fold(text.to_owned(), |text, (place, value)| text.replace(place, value)).into_bytes()
+    }
+}
+
+impl Language {
+    /// The folder of its SDK.
+    const fn sdk(self) -> &'static str {
+        match self {
+            Self::Rust => "rust",
+            Self::Js | Self::Ts => "js",
+            Self::Python => "python",
+            Self::C => "c",
+        }
+    }
+
+    const fn extension(self) -> &'static str {
+        match self {
+            Self::Rust => "rs",
+            Self::Js => "js",
+            Self::Ts => "ts",
+            Self::Python => "py",
+            Self::C => "c",
+        }
+    }
+
+    /// Where a template's source goes.
+    const fn entry(self) -> &'static str {
+        match self {
+            Self::Rust => "src/lib.rs",
+            Self::Js => "src/index.js",
+            Self::Ts => "src/index.ts",
+            Self::Python => "src/module.py",
+            Self::C => "src/module.c",
+        }
+    }
+}

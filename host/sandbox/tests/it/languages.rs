@@ -1,0 +1,124 @@
+//! The templates of every language: each builds as it is, and all of them give the same answers.
+
+use crate::support::{Bench, patient, root};
+use hub_sandbox::build::{Language, begin, build};
+use hub_sandbox::case::{Answer, Case};
+use hub_sandbox::contract::Point;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The cases that the policies of a point have in common.
+fn cases(point: Point) -> Vec<Case> {
+    let file = root().join(format!("plugins-sdk/examples/{point}.cases.json"));
+    let cases = Case::read_all(&fs::read_to_string(file).unwrap()).unwrap();
+    assert!(cases.len() > 10, "{point}");
+    cases
+}
+
+/// A module of a point as `hub module new` makes it.
+fn template(folder: &Path, language: Language, point: Point) -> PathBuf {
+    let folder = folder.join(format!("{language}-{point}"));
+    begin(&folder, &format!("{language}-{point}"), language, point).unwrap();
+    folder
+}
+
+/// Builds the module in a folder; its component.
+async fn built(folder: PathBuf) -> Vec<u8> {
+    tokio::task::spawn_blocking(move || build(&folder).unwrap().0.component).await.unwrap()
+}
+
+/// Runs all cases of the points that a component serves.
+async fn answers_as_expected(component: Vec<u8>, points: &[Point]) {
+    let bench = Bench::new();
+    let module = bench.module(component).await;
+    assert_eq!(module.points(), points);
+    let mut wrong = vec![];
+    for &point in points {
+        for case in cases(point) {
+            let reports = bench.sandbox.play(&module, patient(point), &case).await;
+            for (step, report) in case.steps.iter().zip(reports) {
+                let expected = step.expect.as_ref().expect("each case says what it expects");
+                let answered = Answer::of(&report);
+                if *expected != answered {
+                    let logs: Vec<_> = report.logs.iter().map(|line| &line.message).collect();
+                    wrong.push(format!(
+                        "{point}: {}: expected {}, got {} {logs:?}",
+                        case.name,
+                        expected.to_json(),
+                        answered.to_json()
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+async fn each_template_answers(language: Language) {
+    let folder = tempfile::tempdir().unwrap();
+    for point in Point::ALL {
+        let module = template(folder.path(), language, point);
+        answers_as_expected(built(module).await, &[point]).await;
+    }
+}
+
+#[tokio::test]
+async fn rust() {
+    let folder = tempfile::tempdir().unwrap();
+    // What all three depend on is compiled once, and kept for the next time.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("languages");
+    fs::create_dir(folder.path().join(".cargo")).unwrap();
+    fs::write(folder.path().join(".cargo/config.toml"), format!("build.target-dir = {target:?}")).unwrap();
+    for point in Point::ALL {
+        let module = template(folder.path(), Language::Rust, point);
+        answers_as_expected(built(module).await, &[point]).await;
+    }
+}
+
+#[tokio::test]
+async fn typescript() {
+    each_template_answers(Language::Ts).await;
+}
+
+#[tokio::test]
+async fn c() {
+    each_template_answers(Language::C).await;
+}
+
+/// One module for all points, since compiling Python takes its time.
+#[tokio::test]
+async fn python() {
+    let folder = tempfile::tempdir().unwrap();
+    let [all, chat, punishment] = Point::ALL.map(|point| template(folder.path(), Language::Python, point));
+    merge(&all, "py", &[chat, punishment]);
+    let reexports = "from module_1 import Chat\nfrom module_2 import Punishment\n";
+    append(&all.join("src/module.py"), reexports);
+    answers_as_expected(built(all).await, &Point::ALL).await;
+}
+
+/// One module for all points, which is built of several files.
+#[tokio::test]
+async fn javascript() {
+    let folder = tempfile::tempdir().unwrap();
+    let [all, chat, punishment] = Point::ALL.map(|point| template(folder.path(), Language::Js, point));
+    merge(&all, "js", &[chat, punishment]);
+    let reexports = "export { chat } from \"./module_1.js\";\nexport { punishment } from \"./module_2.js\";\n";
+    append(&all.join("src/index.js"), reexports);
+    answers_as_expected(built(all).await, &Point::ALL).await;
+}
+
+/// Has a module serve all points, with the sources of the others beside its own.
+fn merge(all: &Path, extension: &str, others: &[PathBuf]) {
+    for (number, other) in (1..).zip(others) {
+        let source = fs::read_dir(other.join("src")).unwrap().next().unwrap().unwrap().path();
+        fs::copy(source, all.join(format!("src/module_{number}.{extension}"))).unwrap();
+    }
+    let manifest = all.join("hub-module.json");
+    let mut json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
+    json["points"] = serde_json::json!(Point::ALL);
+    fs::write(manifest, json.to_string()).unwrap();
+}
+
+fn append(file: &Path, text: &str) {
+    fs::write(file, fs::read_to_string(file).unwrap() + text).unwrap();
+}

@@ -1,0 +1,34 @@
+//! Beginning a module.
+
+use std::path::PathBuf;
+
+use clap::{Args, builder::PossibleValuesParser};
+use hub_sandbox::build::{Language, begin};
+use hub_sandbox::contract::Point;
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct New {
+    /// Its name: 1 to 64 of a-z, 0-9 and -, beginning with a letter
+    name: String,
+    /// What it is written in
+    #[arg(long, default_value = "rust", value_parser = PossibleValuesParser::new(Language::ALL.map(Language::name)))]
+    lang: String,
+    /// The extension point it serves
+    #[arg(long, default_value = "matchmaking", value_parser = PossibleValuesParser::new(Point::ALL.map(Point::name)))]
+    point: String,
+    /// The folder to make [default: its name]
+    #[arg(long)]
+    dir: Option<PathBuf>,
+}
+
+impl New {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        let folder = self.dir.unwrap_or_else(|| PathBuf::from(&self.name));
+        let language = Language::from_name(&self.lang).unwrap_or(Language::Rust);
+        let point = Point::from_name(&self.point).unwrap_or(Point::Matchmaking);
+        begin(&folder, &self.name, language, point)?;
+        println!("{} is a {point} module; its README.md says what to do next:", folder.display());
+        println!("  cd {} && hub module build", folder.display());
+        Ok(())
+    }
+}

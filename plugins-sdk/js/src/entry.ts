@@ -1,0 +1,50 @@
+/** What the build puts around a module's points. Not for authors. */
+
+import log from "network-hub:module/log@1.0.0";
+import type { CallContext } from "network-hub-module";
+import type { Chat } from "./chat.ts";
+import type { Matchmaking, Ranking } from "./matchmaking.ts";
+import type { Punishment } from "./punishment.ts";
+
+export const wrapChat = (chat: Chat) => ({ filter: call(chat.filter.bind(chat)) });
+
+export const wrapPunishment = (punishment: Punishment) => ({ review: call(punishment.review.bind(punishment)) });
+
+export const wrapMatchmaking = (matchmaking: Matchmaking) => ({
+  rankServers: ranking(call(matchmaking.rankServers.bind(matchmaking))),
+  rankWorlds: ranking(call(matchmaking.rankWorlds.bind(matchmaking))),
+});
+
+/** Has the call's time and seed serve as clock and randomness, and an error logged before it ends the call. */
+function call<A extends unknown[], R>(serve: (context: CallContext, ...input: A) => R) {
+  return (context: CallContext, ...input: A): R => {
+    Date.now = () => context.nowMs;
+    Math.random = random(context.seed);
+    try {
+      return serve(context, ...input);
+    } catch (error) {
+      log.write("error", error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}` : String(error));
+      throw error;
+    }
+  };
+}
+
+/** A refusal is what the contract calls the error of a ranking. */
+function ranking<A extends unknown[]>(rank: (...input: A) => Ranking) {
+  return (...input: A): number[] => {
+    const answer = rank(...input);
+    if (Array.isArray(answer)) return answer;
+    throw answer;
+  };
+}
+
+/** Mulberry32: small, and good enough for a game. */
+function random(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,18 @@
+import { HostError, type HostErrorTag } from "network-hub-module";
+
+const MESSAGES = {
+  invalid: "an argument is not acceptable",
+  "quota-exceeded": "the module's key-value store is full",
+  unavailable: "the hub could not reach its data in time",
+};
+
+/** Calls a host function; what it throws becomes a {@link HostError}. */
+export function ask<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (thrown) {
+    const error = thrown as { tag?: HostErrorTag; val?: string };
+    if (error.tag === undefined) throw thrown;
+    throw new HostError(error.tag, error.val ?? MESSAGES[error.tag]);
+  }
+}

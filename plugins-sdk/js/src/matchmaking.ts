@@ -1,0 +1,69 @@
+/** The extension point `matchmaking`: where a player is sent. */
+
+import type { CallContext } from "network-hub-module";
+
+/** What is going on in a server or world; `candidates.stateName` names a state that is `other`. */
+export type GameState = "idle" | "waiting" | "starting" | "playing" | "other";
+
+/** `freeSlots` where there is no limit. */
+export const UNLIMITED = 4294967295;
+
+/** Who is looking for what. */
+export interface MatchRequest {
+  /** `null` where the caller did not say who is looking. */
+  playerUuid: string | null;
+  playerName: string | null;
+  /** The player's region; `candidates.regionName` gives its name. Numbers hold within one call. */
+  region: number;
+  serverType: string;
+  worldType: string | null;
+  /** The game, owner and owner's kind the player would like to be near, such as their party's. */
+  affinityGameId: string | null;
+  affinityOwnerScope: string | null;
+  affinityOwnerId: string | null;
+}
+
+/** A server the player could join. Texts are in `network-hub-module/candidates`. */
+export interface ServerCandidate {
+  /** Its position in the list, and what the answer consists of. */
+  index: number;
+  region: number;
+  state: GameState;
+  /** Whether the owner asked for is live on it. */
+  affinity: boolean;
+  currentPlayers: number;
+  /** 0 where there is no limit. */
+  maxPlayers: number;
+  /** Slots left after players and reservations, 1 or more. */
+  freeSlots: number;
+  /** How many players its game needs to start; 0 where it is no minigame. */
+  playersToStart: number;
+  /** How many of those are still missing. */
+  playersNeeded: number;
+}
+
+/** A world the player could join. */
+export interface WorldCandidate extends ServerCandidate {
+  /** Worlds with the same number share a server. */
+  server: number;
+  /** Slots left on its server. */
+  serverFreeSlots: number;
+}
+
+/** Why nobody of this kind is matched now. */
+export interface Refusal {
+  /** For the player's eyes, 1 to 256 characters. */
+  reason: string;
+}
+
+/** Indices of candidates, best first, or a refusal. What is left out is not wanted. */
+export type Ranking = number[] | Refusal;
+
+/** Ranks candidates: `export const matchmaking: Matchmaking = { … }`. */
+export interface Matchmaking {
+  rankServers(context: CallContext, request: MatchRequest, servers: ServerCandidate[]): Ranking;
+  rankWorlds(context: CallContext, request: MatchRequest, worlds: WorldCandidate[]): Ranking;
+}
+
+/** Nobody of this kind is matched now. */
+export const refuse = (reason: string): Refusal => ({ reason });

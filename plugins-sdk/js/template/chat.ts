@@ -1,0 +1,45 @@
+// Polite: masks words, and refuses a line that its sender repeats.
+
+import { config } from "network-hub-module";
+import { allow, type Chat, refuse, rewrite } from "network-hub-module/chat";
+import * as log from "network-hub-module/log";
+import * as store from "network-hub-module/store";
+
+const DEFAULTS = {
+  /** Masked with stars where they stand alone, in any case of a to z. */
+  words: [] as string[],
+  /** How long a line may not be repeated; 0 is not at all. */
+  repeatMs: 5000,
+};
+
+/** Letters, digits, and whatever is not ASCII. */
+const WORD = /[0-9A-Za-z\u{80}-\u{10ffff}]+/gu;
+
+const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+export const chat: Chat = {
+  filter(context, { player, message }) {
+    const { words, repeatMs } = config(context, DEFAULTS);
+    if (repeatMs > 0 && isRepeated(player.uuid, message, repeatMs)) {
+      log.info(`refused a repeated line of ${player.name}`);
+      return refuse("You said that already.");
+    }
+    const masked = new Set(words.map(lower));
+    const polite = message.replace(WORD, (word) => masked.has(lower(word)) ? "*".repeat([...word].length) : word);
+    if (polite === message) return allow();
+    log.info(`masked words of ${player.name}`);
+    return rewrite(polite);
+  },
+};
+
+/** Remembers the line, unless it is the one remembered. */
+function isRepeated(uuid: string, message: string, repeatMs: number): boolean {
+  const key = `last:${uuid}`;
+  try {
+    if (store.get(key) === message) return true;
+    store.set(key, message, repeatMs);
+  } catch (error) {
+    log.warn(`the store can't be reached: ${error}`);
+  }
+  return false;
+}

@@ -1,0 +1,41 @@
+"""What the build puts around a module's classes. Not for authors."""
+
+import random
+import time
+
+from componentize_py_types import Err
+from wit_world.imports import log
+
+
+def wrapped(point: type) -> type:
+    """The class with the call's time and seed as clock and randomness, and with errors logged before they end a call."""
+    methods = {name: _call(method) for name, method in vars(point).items() if callable(method) and name[0] != "_"}
+    return type(point.__name__, (point,), methods)
+
+
+def _call(method):
+    def call(self, context, *rest):
+        time.time = lambda: context.now_ms / 1000
+        random.seed(context.seed)
+        try:
+            answer = method(self, context, *rest)
+        except Exception as error:
+            log.write(log.Level.ERROR, _described(error))
+            raise
+        # A refusal is what the contract calls the error of a ranking.
+        if type(answer).__name__ == "Refusal":
+            raise Err(answer)
+        return answer
+
+    return call
+
+
+def _described(error: Exception) -> str:
+    """The error and where it came from. Python's own `traceback` would read the sources, and there are no files here."""
+    lines = [f"{type(error).__name__}: {error}"]
+    at = error.__traceback__
+    while at is not None:
+        code = at.tb_frame.f_code
+        lines.append(f"  {code.co_filename}:{at.tb_lineno} in {code.co_qualname}")
+        at = at.tb_next
+    return "\n".join(lines)

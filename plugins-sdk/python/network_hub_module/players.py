@@ -1,0 +1,51 @@
+"""What the hub knows about the players of this network. Read only.
+
+Each function is one of the call's 8 host calls to data, and raises ``HostError`` where it can't be answered.
+"""
+
+from wit_world.imports import players as _players
+from wit_world.imports.players import Location, Period, PermissionState, Punishment, PunishmentFilter
+from wit_world.imports.types import PunishmentKind
+
+from ._host import ask
+
+__all__ = [
+    "Location",
+    "Period",
+    "PermissionState",
+    "Punishment",
+    "balance",
+    "online",
+    "permission",
+    "punishments",
+    "statistics",
+]
+
+
+def statistics(
+    players: list[str], name: str, *, game_mode: str | None = None, period: Period = Period.LIFETIME
+) -> list[float | None]:
+    """One statistic of at most 100 players, in the order asked; ``None`` for a player who has no such value."""
+    return ask(_players.statistics, players, name, game_mode, period)
+
+
+def balance(player: str, currency: str) -> int | None:
+    """A player's balance in ten-thousandths of the currency's unit; ``None`` where there is no such currency."""
+    return ask(_players.balance, player, currency)
+
+
+def permission(player: str, node: str, *, context: str | None = None, world: str | None = None) -> PermissionState:
+    """What is decided about a permission node, in a context and world where they are given."""
+    return ask(_players.permission, player, node, context, world)
+
+
+def punishments(
+    player: str, *, since_ms: int | None = None, kind: PunishmentKind | None = None, limit: int = 100
+) -> list[Punishment]:
+    """A player's punishments, newest first, revoked and expired ones included; at most ``limit`` (1 to 100)."""
+    return ask(_players.punishments, player, PunishmentFilter(since_ms, kind, limit))
+
+
+def online(player: str) -> Location | None:
+    """Where a player is; ``None`` when offline."""
+    return ask(_players.online, player)
