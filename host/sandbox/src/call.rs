@@ -1,18 +1,20 @@
-//! Calling one module: a place to run, the deadline, the blocking pool.
+//! Calling one module: a place to run, a turn on the CPU, the deadline, a thread.
 
 use crate::clock::{left_until, monotonic};
 use crate::contract::CallContext;
 use crate::host::Host;
 use crate::limits::Limits;
 use crate::module::{ModuleHandle, Ready};
+use crate::network::{CpuTurn, enter};
 use crate::operation::Operation;
 use crate::report::{CallFailure, CallReport};
 use crate::reuse::Lane;
 use crate::run::Job;
 use crate::sandbox::Sandbox;
+use crate::threads::Pace;
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 /// On what terms a call runs.
 #[derive(Clone, Copy, Default)]
@@ -75,18 +77,19 @@ impl Sandbox {
                 None => return CallReport::not_run(CallFailure::Busy),
             }
         }
+        let network = self.0.networks.get(&context.network_id);
+        let pace = if network.is_busy() { Pace::GivesWay } else { Pace::Normal };
+        let Some(turn) = CpuTurn::take(network, deadline).await else { return CallReport::not_run(CallFailure::Busy) };
         limits.memory_bytes = limits.memory_bytes.min(self.0.max_memory_bytes);
         let runtime = tokio::runtime::Handle::current();
-        let job = Job::<O> { ready, limits, deadline, context, input, host, runtime, lane: terms.lane };
+        let job = Job::<O> { ready, limits, deadline, context, input, host, runtime, turn, lane: terms.lane };
         let inner = Arc::clone(&self.0);
-        let running = tokio::task::spawn_blocking(move || {
+        let running = self.0.threads.run(pace, move || {
             let report = job.run(&inner.ticker, &inner.idle);
             drop(permits);
             report
         });
-        running.await.unwrap_or_else(|error| {
-            CallReport::not_run(CallFailure::Unavailable { reason: format!("the host panicked: {error}") })
-        })
+        running.await.unwrap_or_else(|reason| CallReport::not_run(CallFailure::Unavailable { reason }))
     }
 
     /// A module's code before the deadline. Bringing it back goes on after a deadline that passed, so that the next
@@ -104,14 +107,4 @@ impl Sandbox {
             Err(_) => Err(CallFailure::Unavailable { reason: "its code is still being loaded".into() }),
         }
     }
-}
-
-/// A place behind a gate, before the deadline.
-async fn enter(gate: &Arc<Semaphore>, deadline: Instant) -> Option<OwnedSemaphorePermit> {
-    // Without a timer where there is room, which is nearly always.
-    if let Ok(permit) = Arc::clone(gate).try_acquire_owned() {
-        return Some(permit);
-    }
-    let waiting = Arc::clone(gate).acquire_owned();
-    tokio::time::timeout(left_until(deadline), waiting).await.ok()?.ok()
 }

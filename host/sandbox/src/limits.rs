@@ -50,6 +50,11 @@ impl Limits {
     }
 }
 
+/// So that what one network computes leaves the other half to all others.
+pub(crate) fn half_of_the_cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, |cpus| (cpus.get() / 2).max(1))
+}
+
 /// What compiling one module may cost. Enforced on the child process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileLimits {
@@ -72,7 +77,7 @@ impl Default for CompileLimits {
             cpu_seconds: 60,
             memory_bytes: 4 << 30,
             module_bytes: 64 << 20,
-            threads: 2,
+            threads: half_of_the_cpus(),
         }
     }
 }

@@ -65,6 +65,11 @@ impl<'de> Deserialize<'de> for Sha256Sum {
 pub trait ComponentSource: Send + Sync {
     /// The component's bytes, as [`crate::Prepared::component`] gave them. The error is for the operator's log.
     fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>>;
+
+    /// The network in whose turn it is compiled again.
+    fn network(&self) -> String {
+        String::new()
+    }
 }
 
 /// A module that [`crate::Sandbox::load`] made ready to be called. Cheap to clone. It does not hold the compiled code

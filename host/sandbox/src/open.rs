@@ -2,7 +2,7 @@
 
 use crate::host::BoxFuture;
 use crate::module::{ComponentSource, ModuleHandle, Sha256Sum};
-use crate::sandbox::{PrepareError, Sandbox, blocking};
+use crate::sandbox::{LOCAL, PrepareError, Sandbox, blocking};
 use crate::trial;
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Sandbox {
         let (inner, id) = (Arc::clone(&self.0), Sha256Sum::of(&module));
         let cached = blocking(move || inner.bring_back(id)).await?.map_err(|error| internal(&error))?;
         let (id, component) = if let Some(ready) = cached {
-            let tried = trial::run(self, &ready, &ready.points(), "{}").await;
+            let tried = trial::run(self, LOCAL, &ready, &ready.points(), "{}").await;
             tried.map_err(|failed| PrepareError::Invalid(failed.in_full()))?;
             (id, module)
         } else {

@@ -3,10 +3,12 @@
 use crate::cache::{ArtifactCache, Cached};
 use crate::compile::{Compile, Compiled, Compiler};
 use crate::contract::Point;
-use crate::limits::CompileLimits;
+use crate::limits::{CompileLimits, half_of_the_cpus};
 use crate::module::{ComponentSource, Module, ModuleHandle, Ready, Sha256Sum};
+use crate::network::Networks;
 use crate::reuse::{Bounds, Idle};
 use crate::state::State;
+use crate::threads::Threads;
 use crate::ticker::Ticker;
 use crate::{engine, trial, versions};
 use std::path::PathBuf;
@@ -16,6 +18,9 @@ use tokio::sync::Semaphore;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
+/// The network of those who have none: tools and tests.
+pub(crate) const LOCAL: &str = "local";
+
 /// How a [`Sandbox`] is set up.
 #[derive(Clone, Debug)]
 pub struct SandboxConfig {
@@ -23,7 +28,7 @@ pub struct SandboxConfig {
     pub compiler: Compiler,
     /// What compiling one may cost.
     pub compile_limits: CompileLimits,
-    /// Modules compiled at once.
+    /// Modules compiled at once, over all networks; each network's one after the other.
     pub compiles_at_once: usize,
     /// The folder for compiled code. It is created where it is missing, and may be deleted at any time.
     pub cache_dir: PathBuf,
@@ -31,7 +36,7 @@ pub struct SandboxConfig {
     pub mac_key: [u8; 32],
     /// Compiled code kept in memory, in bytes.
     pub cache_bytes: u64,
-    /// Calls that run at once, over all networks.
+    /// Calls that run at once, over all networks; those that wait for the hub's answer included.
     pub calls_at_once: u32,
     /// Instances that are kept for further calls, over all networks; see [`crate::Instances::Reused`].
     pub reused_instances: u32,
@@ -39,6 +44,8 @@ pub struct SandboxConfig {
     pub reused_bytes: usize,
     /// How long one is kept without a call.
     pub reused_for: Duration,
+    /// Calls of one network that compute at once.
+    pub cpus_per_network: usize,
     /// The most memory any call may have, in bytes, whatever its limits say.
     pub max_memory_bytes: usize,
     /// The first bytes of an instance's memory are cleared in place for the next call, the rest is given back to the
@@ -52,7 +59,7 @@ impl SandboxConfig {
         Self {
             compiler,
             compile_limits: CompileLimits::default(),
-            compiles_at_once: 1,
+            compiles_at_once: 2,
             cache_dir,
             mac_key,
             cache_bytes: 512 << 20,
@@ -60,6 +67,7 @@ impl SandboxConfig {
             reused_instances: 64,
             reused_bytes: 1 << 30,
             reused_for: Duration::from_mins(1),
+            cpus_per_network: half_of_the_cpus(),
             max_memory_bytes: 64 << 20,
             keep_resident_bytes: 256 << 10,
         }
@@ -79,6 +87,8 @@ pub(crate) struct Inner {
     pub(crate) shadow_places: Arc<Semaphore>,
     /// Beside the places, the pool can hold these.
     pub(crate) idle: Idle,
+    pub(crate) networks: Networks,
+    pub(crate) threads: Threads,
     pub(crate) max_memory_bytes: usize,
     linker: Linker<State>,
     compile: Compile,
@@ -148,6 +158,8 @@ impl Sandbox {
                 bytes: config.reused_bytes,
                 idle: config.reused_for,
             }),
+            networks: Networks::new(config.cpus_per_network),
+            threads: Threads::default(),
             max_memory_bytes: config.max_memory_bytes,
             linker: versions::linker(&engine).map_err(started)?,
             compile: Compile::new(config.compiler, config.compile_limits, config.compiles_at_once),
@@ -166,10 +178,20 @@ impl Sandbox {
     /// # Errors
     /// [`PrepareError::Invalid`] with a reason for the author where it can't be a module.
     pub async fn prepare(&self, upload: Vec<u8>) -> Result<Prepared, PrepareError> {
-        let compiled = self.0.compile.compile(&self.0.engine, &upload).await?;
+        self.prepare_for(LOCAL, upload).await
+    }
+
+    /// As [`Sandbox::prepare`], in the network's turn: networks that upload at the same time are compiled for one after
+    /// the other, however much each has uploaded.
+    ///
+    /// # Errors
+    /// As [`Sandbox::prepare`].
+    pub async fn prepare_for(&self, network: &str, upload: Vec<u8>) -> Result<Prepared, PrepareError> {
+        let turns = self.0.networks.get(network);
+        let compiled = self.0.compile.compile(&self.0.engine, &turns, &upload).await?;
         let inner = Arc::clone(&self.0);
         let (prepared, ready) = blocking(move || inner.keep(upload, compiled)).await??;
-        let tried = trial::run(self, &ready, &prepared.points, "{}").await;
+        let tried = trial::run(self, network, &ready, &prepared.points, "{}").await;
         tried.map_err(|failed| PrepareError::Invalid(failed.in_full()))?;
         Ok(prepared)
     }
@@ -182,6 +204,11 @@ impl Sandbox {
         let mut module = Module { id, points: Vec::new(), source, loading: tokio::sync::Mutex::default() };
         module.points = self.ready(&module).await?.points();
         Ok(ModuleHandle(Arc::new(module)))
+    }
+
+    /// How many calls are on a thread now.
+    pub fn running(&self) -> usize {
+        self.0.ticker.running()
     }
 
     /// A module's code, if it is in memory.
@@ -204,7 +231,8 @@ impl Sandbox {
             return Ok(ready);
         }
         let component = module.source.component().await.map_err(LoadError)?;
-        let compiled = self.0.compile.compile(&self.0.engine, &component).await?;
+        let turns = self.0.networks.get(&module.source.network());
+        let compiled = self.0.compile.compile(&self.0.engine, &turns, &component).await?;
         let inner = Arc::clone(&self.0);
         let (prepared, ready) = blocking(move || inner.keep(component, compiled)).await.map_err(LoadError::from)??;
         if prepared.id != module.id {

@@ -5,10 +5,11 @@ use crate::clock::left_until;
 use crate::contract::{HostError, LogLevel};
 use crate::host::{EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
 use crate::limits::Limits;
+use crate::network::CpuTurn;
 use crate::report::LogLine;
 use crate::texts::{CandidateTexts, Text};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use wasmtime::{Error, ResourceLimiter, Result};
 
@@ -29,6 +30,9 @@ pub(crate) struct State {
     pub(crate) limits: Limits,
     pub(crate) deadline: Instant,
     pub(crate) runtime: Handle,
+    pub(crate) turn: CpuTurn,
+    /// The CPU time its thread had had when it began.
+    pub(crate) cpu_before: Duration,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) texts: Option<Arc<dyn CandidateTexts>>,
     pub(crate) logs: Vec<LogLine>,
@@ -66,8 +70,9 @@ impl State {
         let answer = if let Err(why) = bounds::check(&call) {
             Err(HostError::Invalid(why))
         } else {
-            let waiting = tokio::time::timeout(left_until(self.deadline), self.host.answer(&call));
-            // This thread is one of the blocking pool's: waiting on it holds up nobody else.
+            let waiting = self.turn.while_waiting(self.host.answer(&call));
+            let waiting = async { tokio::time::timeout(left_until(self.deadline), waiting).await };
+            // This thread is the call's own: waiting on it holds up nobody else.
             self.runtime.block_on(waiting).map_err(|_| Error::new(Stop::TimedOut))?
         };
         let picked = answer.clone().map(pick);

@@ -1,14 +1,14 @@
 //! Advances the engine's epoch every millisecond, which is what cuts a running module off at its deadline.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::Thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wasmtime::{Engine, EngineWeak};
 
 const TICK: Duration = Duration::from_millis(1);
-/// Idle ticks after which the thread sleeps until the next call.
-const LINGER: u32 = 1000;
+/// Ticks without a call after which the thread sleeps until the next one.
+const LINGER: u32 = 20;
 
 /// The thread that ticks. It ends when the engine is gone.
 pub(crate) struct Ticker {
@@ -18,14 +18,18 @@ pub(crate) struct Ticker {
 
 struct Shared {
     engine: EngineWeak,
-    calls: AtomicU64,
+    /// Those that run now.
+    calls: AtomicUsize,
     asleep: AtomicBool,
 }
+
+/// A call that runs: while there is one, it ticks.
+pub(crate) struct Ticking<'a>(&'a Shared);
 
 impl Ticker {
     pub(crate) fn start(engine: &Engine) -> std::io::Result<Self> {
         let shared =
-            Arc::new(Shared { engine: engine.weak(), calls: AtomicU64::new(0), asleep: AtomicBool::new(false) });
+            Arc::new(Shared { engine: engine.weak(), calls: AtomicUsize::new(0), asleep: AtomicBool::new(false) });
         let thread = std::thread::Builder::new()
             .name("module-ticker".into())
             .spawn({
@@ -37,15 +41,24 @@ impl Ticker {
         Ok(Self { shared, thread })
     }
 
-    /// Makes sure it ticks from now on, and says after how many ticks a deadline has surely passed.
-    pub(crate) fn ticks_until(&self, deadline: Instant) -> u64 {
+    /// Makes sure it ticks until what this gives is dropped.
+    pub(crate) fn tick(&self) -> Ticking<'_> {
         self.shared.calls.fetch_add(1, Ordering::SeqCst);
         if self.shared.asleep.swap(false, Ordering::SeqCst) {
             self.thread.unpark();
         }
-        let left = crate::clock::left_until(deadline);
-        // The first tick may come at once, so one more than the whole milliseconds left.
-        u64::try_from(left.as_micros().div_ceil(1000)).map_or(u64::MAX / 2, |ticks| ticks + 1)
+        Ticking(&self.shared)
+    }
+
+    /// The calls that run now.
+    pub(crate) fn running(&self) -> usize {
+        self.shared.calls.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Ticking<'_> {
+    fn drop(&mut self) {
+        self.0.calls.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -58,7 +71,6 @@ impl Drop for Ticker {
 
 impl Shared {
     fn run(&self) {
-        let mut seen = 0;
         let mut idle = 0;
         loop {
             std::thread::sleep(TICK);
@@ -67,20 +79,18 @@ impl Shared {
             };
             engine.increment_epoch();
             drop(engine);
-            let calls = self.calls.load(Ordering::SeqCst);
-            idle = if calls == seen { idle + 1 } else { 0 };
-            seen = calls;
+            idle = if self.calls.load(Ordering::SeqCst) == 0 { idle + 1 } else { 0 };
             if idle >= LINGER {
-                self.sleep(calls);
+                self.sleep();
                 idle = 0;
             }
         }
     }
 
-    fn sleep(&self, seen: u64) {
+    fn sleep(&self) {
         self.asleep.store(true, Ordering::SeqCst);
         // A call that came before it could see `asleep` is noticed here instead.
-        if self.calls.load(Ordering::SeqCst) == seen {
+        if self.calls.load(Ordering::SeqCst) == 0 {
             std::thread::park();
         }
         self.asleep.store(false, Ordering::SeqCst);

@@ -26,7 +26,7 @@ impl Sandbox {
     pub async fn try_out(&self, link: &LinkConfig) -> Result<(), String> {
         // A module that can't be loaded now says nothing about its configuration.
         let Ok(ready) = self.ready(&link.module.0).await else { return Ok(()) };
-        let tried = run(self, &ready, link.module.points(), &link.config).await;
+        let tried = run(self, &link.module.0.source.network(), &ready, link.module.points(), &link.config).await;
         tried.map_err(|failed| failed.said)
     }
 }
@@ -47,15 +47,21 @@ impl Failed {
 }
 
 /// Tries every function of the points.
-pub(crate) async fn run(sandbox: &Sandbox, ready: &Arc<Ready>, points: &[Point], config: &str) -> Result<(), Failed> {
+pub(crate) async fn run(
+    sandbox: &Sandbox,
+    network: &str,
+    ready: &Arc<Ready>,
+    points: &[Point],
+    config: &str,
+) -> Result<(), Failed> {
     for point in points {
         match point {
             Point::Matchmaking => {
-                attempt::<RankServers>(sandbox, ready, config, servers()).await?;
-                attempt::<RankWorlds>(sandbox, ready, config, worlds()).await?;
+                attempt::<RankServers>(sandbox, network, ready, config, servers()).await?;
+                attempt::<RankWorlds>(sandbox, network, ready, config, worlds()).await?;
             }
-            Point::Chat => attempt::<FilterChat>(sandbox, ready, config, line()).await?,
-            Point::Punishment => attempt::<ReviewPunishment>(sandbox, ready, config, proposal()).await?,
+            Point::Chat => attempt::<FilterChat>(sandbox, network, ready, config, line()).await?,
+            Point::Punishment => attempt::<ReviewPunishment>(sandbox, network, ready, config, proposal()).await?,
         }
     }
     Ok(())
@@ -63,6 +69,7 @@ pub(crate) async fn run(sandbox: &Sandbox, ready: &Arc<Ready>, points: &[Point],
 
 async fn attempt<O: Operation>(
     sandbox: &Sandbox,
+    network: &str,
     ready: &Arc<Ready>,
     config: &str,
     input: O::Input,
@@ -70,7 +77,7 @@ async fn attempt<O: Operation>(
     let limits = Limits { wall: WALL, ..Limits::of(O::POINT) };
     let context = CallContext {
         call_id: "trial".into(),
-        network_id: "trial".into(),
+        network_id: network.into(),
         now_ms: 1_700_000_000_000,
         seed: 1,
         config: config.into(),

@@ -4,6 +4,7 @@ use super::protocol::{self, Header};
 use super::{Compiled, Compiler};
 use crate::componentize::glance;
 use crate::limits::CompileLimits;
+use crate::network::Network;
 use crate::sandbox::PrepareError;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -35,11 +36,17 @@ impl Compile {
     }
 
     /// Compiles an upload. Waiting for a place does not count against its time.
-    pub(crate) async fn compile(&self, engine: &Engine, bytes: &[u8]) -> Result<Compiled, PrepareError> {
+    pub(crate) async fn compile(
+        &self,
+        engine: &Engine,
+        network: &Network,
+        bytes: &[u8],
+    ) -> Result<Compiled, PrepareError> {
         let most = self.limits.module_bytes;
         if bytes.len() > most {
             return Err(PrepareError::Invalid(format!("it has {} bytes, more than {most}", bytes.len())));
         }
+        let _turn = network.compiling.acquire().await.map_err(|_| internal("the hub is stopping"))?;
         if bytes.len() <= GLANCE_BYTES {
             let bytes = bytes.to_vec();
             tokio::task::spawn_blocking(move || glance(&bytes))

@@ -1,12 +1,14 @@
 //! Places to run in: bounded per network and point, and not shared between networks.
 
-use crate::support::{Bench, NOW, call, line, link_with, patient};
+use crate::hostile_set::{FOREVER, LINE, chatting};
+use crate::support::{Bench, NOW, call, context, line, link_with, patient};
 use crate::wat::{allowing, chat_module};
 use hub_sandbox::contract::{HostError, Point, chat};
 use hub_sandbox::{
-    BoxFuture, CallFailure, Chain, EmptyHost, Host, HostAnswer, HostCall, Limits, Link, OnFailure, Outcome, Sandbox,
+    BoxFuture, CallFailure, Chain, EmptyHost, FilterChat, Host, HostAnswer, HostCall, Limits, Link, OnFailure, Outcome,
+    Sandbox,
 };
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -118,4 +120,86 @@ async fn a_panic_of_the_hubs_own_fails_the_call_and_gives_its_place_back() {
     }
     // It is not the module's fault.
     assert_eq!(link.breaker(NOW), hub_sandbox::BreakerState::Closed);
+}
+
+/// A module that computes until it is stopped.
+async fn endless(bench: &Bench, wall: Duration) -> (hub_sandbox::ModuleHandle, Limits) {
+    let module = bench.module(chatting(FOREVER, "")).await;
+    (module, Limits { wall, fuel: u64::MAX / 2, ..Limits::of(Point::Chat) })
+}
+
+async fn filter_as(
+    bench: &Bench,
+    network: &str,
+    module: &hub_sandbox::ModuleHandle,
+    limits: Limits,
+    host: Arc<dyn Host>,
+) -> Option<CallFailure> {
+    let context = hub_sandbox::contract::CallContext { network_id: network.into(), ..context("{}") };
+    bench.sandbox.call::<FilterChat>(module, limits, host, context, Arc::new(line(LINE))).await.result.err()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_network_computes_bounds_itself_and_no_other() {
+    let bench = Bench::with(|config| config.cpus_per_network = 1);
+    let (endless, limits) = endless(&bench, Duration::from_millis(600)).await;
+    let quick = bench.module(allowing("quick")).await;
+    let hasty = Limits { wall: Duration::from_millis(200), ..patient(Point::Chat) };
+    let loops = filter_as(&bench, "loops", &endless, limits, Arc::new(EmptyHost));
+    let others = async {
+        // Once it has begun to compute, its network's other calls wait in vain, and another network's do not wait.
+        while bench.sandbox.running() == 0 {
+            tokio::task::yield_now().await;
+        }
+        let own = filter_as(&bench, "loops", &quick, hasty, Arc::new(EmptyHost)).await;
+        let other = filter_as(&bench, "other", &quick, patient(Point::Chat), Arc::new(EmptyHost)).await;
+        (own, other, bench.sandbox.running())
+    };
+    let (looped, (own, other, still_running)) = tokio::join!(loops, others);
+    assert_eq!((own, other), (Some(CallFailure::Busy), None));
+    assert_eq!(still_running, 1);
+    assert_eq!(looped, Some(CallFailure::TimedOut));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_waits_for_the_hub_leaves_its_turn_to_the_networks_next() {
+    let bench = Bench::with(|config| config.cpus_per_network = 1);
+    let gate = Gate::closed();
+    let asking = asking(&bench, Arc::clone(&gate) as Arc<dyn Host>).await;
+    let waiting = filter(&bench.sandbox, &Arc::new(Chain::new(vec![asking], 1)));
+    gate.arrived.acquire().await.unwrap().forget();
+    let quick = Arc::new(Chain::new(vec![quick(&bench, Duration::from_secs(20)).await], 1));
+    assert_eq!(failures(&filter(&bench.sandbox, &quick).await.unwrap()), [None]);
+    gate.let_go.add_permits(1);
+    assert_eq!(failures(&waiting.await.unwrap()), [None]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn networks_take_turns_at_compiling() {
+    let bench = Bench::with(|config| config.compiles_at_once = 1);
+    let compiled = Arc::new(Mutex::new(Vec::new()));
+    let mut uploads = Vec::new();
+    for (network, number) in [("many", 0), ("many", 1), ("many", 2), ("many", 3), ("many", 4), ("one", 5)] {
+        let (sandbox, compiled) = (bench.sandbox.clone(), Arc::clone(&compiled));
+        let upload = async move {
+            sandbox.prepare_for(network, allowing(&format!("upload {number}"))).await.unwrap();
+            compiled.lock().unwrap().push(network);
+        };
+        uploads.push(upload);
+    }
+    // All queue up, in this order, before the first is compiled.
+    let mut uploads: Vec<_> = uploads.into_iter().map(Box::pin).collect();
+    std::future::poll_fn(|cx| {
+        let mut pending = false;
+        uploads.retain_mut(|upload| {
+            let waits = upload.as_mut().poll(cx).is_pending();
+            pending |= waits;
+            waits
+        });
+        if pending { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+    })
+    .await;
+    let compiled = compiled.lock().unwrap();
+    let at = compiled.iter().position(|&network| network == "one").unwrap();
+    assert!(at < 4, "{compiled:?}");
 }

@@ -24,8 +24,14 @@ pub(crate) fn config(folder: &Path) -> SandboxConfig {
 
 impl Bench {
     pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut SandboxConfig)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let sandbox = Sandbox::new(config(folder.path())).unwrap();
+        let mut config = config(folder.path());
+        change(&mut config);
+        let sandbox = Sandbox::new(config).unwrap();
         Self { sandbox, folder }
     }
 

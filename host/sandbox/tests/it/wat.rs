@@ -1,14 +1,19 @@
 //! Modules made of WebAssembly text.
 
-use crate::support::root;
+use std::path::Path;
 use wit_component::StringEncoding;
 use wit_parser::Resolve;
 
 /// A core module, from WebAssembly text, that carries the type of one of the contract's worlds.
 pub(crate) fn core(world: &str, text: &str) -> Vec<u8> {
-    let mut module = wat::parse_str(text).unwrap();
+    typed(world, wat::parse_str(text).unwrap())
+}
+
+/// A core module with the type of one of the contract's worlds.
+pub(crate) fn typed(world: &str, mut module: Vec<u8>) -> Vec<u8> {
     let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_path(root().join("plugins-sdk/wit/1.0")).unwrap();
+    let (package, _) =
+        resolve.push_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins-sdk/wit/1.0")).unwrap();
     let world = resolve.select_world(&[package], Some(world)).unwrap();
     wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
     module

@@ -213,4 +213,8 @@ impl ComponentSource for StoredComponent {
             found.map_err(|error| error.to_string())?.ok_or_else(|| "its bytes are not stored".to_owned())
         })
     }
+
+    fn network(&self) -> String {
+        self.network.to_string()
+    }
 }

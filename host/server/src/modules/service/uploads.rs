@@ -44,7 +44,7 @@ pub(in crate::modules) async fn upload(
     if let Some(row) = store::find_same(&app.db, network, name.as_str(), &sha256).await? {
         return known(app, network, row);
     }
-    let mut preparing = prepare(app, bytes.to_vec());
+    let mut preparing = prepare(app, network, bytes.to_vec());
     tokio::select! {
         outcome = &mut preparing => {
             let (verdict, component) = judge(outcome)?;
@@ -70,9 +70,9 @@ async fn hash(bytes: Bytes) -> Result<String, ModulesError> {
     sum.await.map_err(|error| ModulesError::Sandbox(error.to_string()))
 }
 
-fn prepare(app: &App, bytes: Vec<u8>) -> Preparing {
+fn prepare(app: &App, network: NetworkId, bytes: Vec<u8>) -> Preparing {
     let sandbox = app.modules.sandbox.clone();
-    Box::pin(async move { sandbox.prepare(bytes).await })
+    Box::pin(async move { sandbox.prepare_for(&network.to_string(), bytes).await })
 }
 
 /// What is to be written down about a prepared upload; fails where the hub did.
@@ -225,7 +225,7 @@ fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
         let upload = store::upload(&task.db, network, &name, version).await;
         let upload = upload.map_err(|error| PrepareError::Internal(error.to_string()))?;
         let upload = upload.ok_or_else(|| PrepareError::Internal("it was deleted".to_owned()))?;
-        task.modules.sandbox.prepare(upload).await
+        task.modules.sandbox.prepare_for(&network.to_string(), upload).await
     });
     go_on(app, network, row, preparing);
 }

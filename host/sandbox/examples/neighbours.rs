@@ -1,0 +1,274 @@
+//! What a network notices of its neighbour: for each module of the hostile set, and for a compile bomb being uploaded,
+//! the 99th percentile of a well-behaved network's calls with the hostile network beside it, against the same without.
+//!
+//! `cargo run --release -p hub-sandbox --example neighbours [ROUNDS] [FILTER]`
+//!
+//! The hostile network's calls come 16 at a time, one after the other's end, and its breaker is kept from opening, which
+//! otherwise ends it all after five failures.
+
+#[allow(dead_code, clippy::unwrap_used)]
+#[path = "../tests/it/hostile_set.rs"]
+mod hostile_set;
+#[allow(dead_code, clippy::unwrap_used)]
+#[path = "../tests/it/wat.rs"]
+mod wat;
+
+use hostile_set::{Hostile, LINE, hostile_set};
+use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
+use hub_sandbox::contract::{PlayerRef, Point, chat};
+use hub_sandbox::{
+    BoxFuture, CALLS_AT_ONCE, Call, CallFailure, Candidates, Chain, Compiler, ComponentSource, EmptyHost, Instances,
+    Limits, Link, LinkConfig, Mode, OnFailure, PlainTexts, Sandbox, SandboxConfig,
+};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long each measurement lasts.
+const LASTS: Duration = Duration::from_secs(3);
+/// Between two calls of the well-behaved network.
+const BETWEEN: Duration = Duration::from_millis(1);
+/// Of the hostile network, at once.
+const AT_ONCE: usize = 16;
+
+struct Bytes(Vec<u8>);
+
+impl ComponentSource for Bytes {
+    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
+        Box::pin(std::future::ready(Ok(self.0.clone())))
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let rounds: usize = args.next().map_or(Ok(5), |rounds| rounds.parse())?;
+    let filter = args.next().unwrap_or_default();
+    let folder = std::env::temp_dir().join(format!("neighbours-{}", std::process::id()));
+    let compiler = std::env::current_exe()?.with_file_name("../hub-compile-module");
+    let sandbox = Sandbox::new(SandboxConfig::new(Compiler::Child(compiler), folder.clone(), [0; 32]))?;
+
+    let region_first = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/region-first/region-first.wasm");
+    let good = Arc::new(chain(&sandbox, Point::Matchmaking, std::fs::read(region_first)?).await?);
+    println!("{:36} {:24} {:>10} {:>10} {:>6}", "beside", "its calls end in", "alone", "disturbed", "ratio");
+    println!("{:36} {:24} {:>10} {:>10}   (p99 in µs; medians of {rounds} rounds)", "", "", "", "");
+    for hostile in hostile_set() {
+        if !hostile.name.contains(&filter) {
+            continue;
+        }
+        let bad = Arc::new(chain(&sandbox, hostile.point, hostile.upload.clone()).await?);
+        measure(&sandbox, &good, rounds, hostile.name, || flood(&sandbox, &bad, &hostile)).await;
+    }
+    for (name, upload) in [("upload: compile bomb", compile_bomb()), ("upload: 60 MiB of nothing", sixty_mib())] {
+        if name.contains(&filter) {
+            measure(&sandbox, &good, rounds, name, || uploads(&sandbox, &upload)).await;
+        }
+    }
+    Ok(std::fs::remove_dir_all(folder)?)
+}
+
+/// Work of the hostile network: what its calls ended in so far, and the tasks.
+struct Disturbance {
+    ends: Arc<Mutex<BTreeMap<String, u64>>>,
+    over: Arc<AtomicBool>,
+    tasks: Vec<tokio::task::JoinHandle<()>>,
+}
+
+/// Alternates between alone and disturbed, and prints the medians.
+async fn measure(sandbox: &Sandbox, good: &Arc<Chain>, rounds: usize, name: &str, start: impl Fn() -> Disturbance) {
+    let (mut alone, mut disturbed, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let mut ends = BTreeMap::new();
+    for _ in 0..rounds {
+        let before = p99(sandbox, good).await;
+        let disturbance = start();
+        let beside = p99(sandbox, good).await;
+        disturbance.over.store(true, Ordering::Relaxed);
+        for task in disturbance.tasks {
+            let _ = task.await;
+        }
+        for (end, count) in disturbance.ends.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter() {
+            *ends.entry(end.clone()).or_insert(0) += count;
+        }
+        alone.push(before);
+        disturbed.push(beside);
+        ratios.push(beside / before);
+    }
+    let ends: Vec<_> = ends.iter().map(|(end, count)| format!("{end} {count}")).collect();
+    println!(
+        "{name:36} {:24} {:10.0} {:10.0} {:6.2}",
+        ends.join(", "),
+        median(alone),
+        median(disturbed),
+        median(ratios)
+    );
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// The well-behaved network's 99th percentile, in microseconds from asking to the answer.
+async fn p99(sandbox: &Sandbox, good: &Arc<Chain>) -> f64 {
+    let started = now();
+    let mut ticks = tokio::time::interval(BETWEEN);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Burst);
+    let mut calls = Vec::new();
+    while started.elapsed() < LASTS {
+        ticks.tick().await;
+        let (sandbox, good) = (sandbox.clone(), Arc::clone(good));
+        calls.push(tokio::spawn(async move {
+            let input = servers();
+            let asked = now();
+            let outcome = sandbox.rank_servers(&good, &call("good", 0), input).await;
+            let took = asked.elapsed().as_secs_f64() * 1e6;
+            let ended = outcome.steps.first().and_then(|step| step.report.as_ref());
+            // A call that failed took for ever.
+            if ended.is_some_and(|report| report.result.is_ok()) { took } else { 1e6 }
+        }));
+    }
+    let mut times = Vec::new();
+    for call in calls {
+        times.push(call.await.unwrap_or(f64::NAN));
+    }
+    times.sort_unstable_by(f64::total_cmp);
+    times.get(times.len() * 99 / 100).copied().unwrap_or(f64::NAN)
+}
+
+/// Calls of the hostile network, as many as it can make.
+fn flood(sandbox: &Sandbox, bad: &Arc<Chain>, hostile: &Hostile) -> Disturbance {
+    let (ends, over) = (Arc::new(Mutex::new(BTreeMap::new())), Arc::new(AtomicBool::new(false)));
+    let minutes = Arc::new(AtomicU64::new(0));
+    let tasks = (0..AT_ONCE).map(|_| {
+        let (sandbox, bad, ends, over) = (sandbox.clone(), Arc::clone(bad), Arc::clone(&ends), Arc::clone(&over));
+        let (minutes, point) = (Arc::clone(&minutes), hostile.point);
+        tokio::spawn(async move {
+            while !over.load(Ordering::Relaxed) {
+                // A minute later each time, so that its breaker never counts five failures in thirty seconds.
+                let call = call("bad", minutes.fetch_add(1, Ordering::Relaxed) * 60_000);
+                let ended = if point == Point::Chat {
+                    let outcome = sandbox.filter_chat(&bad, &call, line()).await;
+                    outcome.steps.first().and_then(|step| end(step.report.as_ref()))
+                } else {
+                    let outcome = sandbox.rank_servers(&bad, &call, servers()).await;
+                    outcome.steps.first().and_then(|step| end(step.report.as_ref()))
+                };
+                if let (Some(end), Ok(mut ends)) = (ended, ends.lock()) {
+                    *ends.entry(end).or_insert(0) += 1;
+                }
+                // As a server would: the next line comes a little later.
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        })
+    });
+    let tasks = tasks.collect();
+    Disturbance { ends, over, tasks }
+}
+
+fn end<A>(report: Option<&hub_sandbox::CallReport<A>>) -> Option<String> {
+    let failure = report?.result.as_ref().err().map_or("answered", CallFailure::code);
+    Some(failure.to_owned())
+}
+
+/// Uploads of the hostile network, four at once.
+fn uploads(sandbox: &Sandbox, upload: &[u8]) -> Disturbance {
+    let (ends, over) = (Arc::new(Mutex::new(BTreeMap::new())), Arc::new(AtomicBool::new(false)));
+    let tasks = (0..4).map(|_| {
+        let (sandbox, upload, ends, over) = (sandbox.clone(), upload.to_vec(), Arc::clone(&ends), Arc::clone(&over));
+        tokio::spawn(async move {
+            while !over.load(Ordering::Relaxed) {
+                // Dropped when the measurement is over, as with a client that went away.
+                let enough = tokio::time::sleep(LASTS);
+                let prepared = tokio::select! {
+                    prepared = sandbox.prepare_for("bad", upload.clone()) => Some(prepared.is_ok()),
+                    () = enough => None,
+                };
+                let end = match prepared {
+                    None => "given up",
+                    Some(true) => "accepted",
+                    Some(false) => "refused",
+                };
+                if let Ok(mut ends) = ends.lock() {
+                    *ends.entry(end.to_owned()).or_insert(0) += 1;
+                }
+            }
+        })
+    });
+    let tasks = tasks.collect();
+    Disturbance { ends, over, tasks }
+}
+
+fn compile_bomb() -> Vec<u8> {
+    let step = "(if (i64.gt_u (local.get $a) (i64.const 7)) (then (local.set $a (i64.mul (i64.rotl (local.get $a) (i64.const 9)) (local.get $a)))))";
+    let function = format!("(func (param $a i64) (result i64) {} (local.get $a))", step.repeat(100));
+    wat::chat_module("", &function.repeat(3000))
+}
+
+fn sixty_mib() -> Vec<u8> {
+    wat::chat_module("", &format!("(data \"{}\")", "x".repeat(60 << 20)))
+}
+
+async fn chain(sandbox: &Sandbox, point: Point, upload: Vec<u8>) -> Result<Chain, Box<dyn Error>> {
+    let prepared = sandbox.prepare(upload).await?;
+    let module = sandbox.load(prepared.id, Arc::new(Bytes(prepared.component))).await?;
+    let link = Link::new(LinkConfig {
+        module,
+        name: "module".into(),
+        version: 1,
+        mode: Mode::Active,
+        instances: Instances::Fresh,
+        config: "{}".into(),
+        on_failure: OnFailure::Skip,
+        limits: Limits::of(point),
+        host: Arc::new(EmptyHost),
+    });
+    Ok(Chain::new(vec![Arc::new(link)], CALLS_AT_ONCE))
+}
+
+fn call(network: &str, now_ms: u64) -> Call {
+    Call { call_id: "call".into(), network_id: network.into(), now_ms, seed: 1 }
+}
+
+fn line() -> chat::Line {
+    chat::Line {
+        player: PlayerRef { uuid: "6f1c1c1e-0000-4000-8000-000000000001".into(), name: "Mallory".into() },
+        message: LINE.into(),
+        server_id: "lobby-1".into(),
+        server_type: "lobby".into(),
+        world: None,
+        rank: None,
+    }
+}
+
+fn servers() -> Candidates<ServerCandidate> {
+    let request = MatchRequest {
+        player_uuid: None,
+        player_name: None,
+        region: 1,
+        server_type: "lobby".into(),
+        world_type: None,
+        affinity_game_id: None,
+        affinity_owner_scope: None,
+        affinity_owner_id: None,
+    };
+    let server = |at: u32| ServerCandidate {
+        index: at,
+        region: (at % 7) as u16,
+        state: GameState::Waiting,
+        affinity: false,
+        current_players: at % 16,
+        max_players: 16,
+        free_slots: 16 - at % 16,
+        players_to_start: 8,
+        players_needed: at * 31 % 8,
+    };
+    Candidates::new(Arc::new(request), (0..100).map(server).collect(), Arc::new(PlainTexts::default()))
+}
+
+#[allow(clippy::disallowed_methods)] // A benchmark measures time.
+fn now() -> Instant {
+    Instant::now()
+}
