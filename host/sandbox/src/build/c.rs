@@ -1,6 +1,6 @@
 //! C: clang and lld, without a C library.
 
-use super::{BuildError, Job, is_installed, run};
+use super::{BuildError, Job, Symbols, is_installed, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use wit_component::StringEncoding;
@@ -20,16 +20,23 @@ const FLAGS: &[&str] = &[
     "-ffreestanding",
     "-nostdlibinc",
     "-nostdlib",
-    // Function names stay in, so that a trap's backtrace says where.
-    "-Wl,--no-entry,-z,stack-size=131072,--stack-first,--strip-debug",
+    "-Wl,--no-entry,-z,stack-size=131072,--stack-first",
 ];
 
+/// What stays in for backtraces.
+const fn symbols_flag(symbols: Symbols) -> &'static str {
+    match symbols {
+        Symbols::Names => "-Wl,--strip-debug",
+        Symbols::Lines => "-gline-tables-only",
+    }
+}
+
 /// Builds the core module, with its component type.
-pub(super) fn build(job: &Job<'_>) -> Result<Vec<u8>, BuildError> {
+pub(super) fn build(job: &Job<'_>, symbols: Symbols) -> Result<Vec<u8>, BuildError> {
     let output = job.work.join("module.wasm");
     let beside = Path::new(&job.manifest.entry).parent().unwrap_or(Path::new(""));
     let mut command = Command::new(compiler()?);
-    command.args(FLAGS).args(["-Isdk", "-Isdk/include"]).current_dir(job.folder);
+    command.args(FLAGS).arg(symbols_flag(symbols)).args(["-Isdk", "-Isdk/include"]).current_dir(job.folder);
     // Every .c beside the entry belongs to the module.
     command.args(sources(job.folder, beside)?).args(sources(job.folder, Path::new("sdk"))?);
     run(command.arg("-o").arg(&output), NEEDS)?;

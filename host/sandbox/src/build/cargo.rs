@@ -1,22 +1,27 @@
 //! What is asked of Cargo.
 
-use super::{BuildError, TARGET, run, toolchain};
+use super::{BuildError, Symbols, TARGET, run, toolchain};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Overrides of the release profile, whatever the module's workspace says: small, and without what could differ.
-/// Function names stay in, so that a trap's backtrace says where.
 const PROFILE: &[&str] = &[
     "opt-level = 's'",
     "lto = true",
     "codegen-units = 1",
     "panic = 'abort'",
-    "debug = false",
     "debug-assertions = false",
     "overflow-checks = false",
-    "strip = 'debuginfo'",
 ];
+
+/// What stays in for backtraces. The code is the same.
+const fn symbols_profile(symbols: Symbols) -> [&'static str; 2] {
+    match symbols {
+        Symbols::Names => ["debug = false", "strip = 'debuginfo'"],
+        Symbols::Lines => ["debug = 'line-tables-only'", "strip = 'none'"],
+    }
+}
 
 /// Bytes of the stack a module's own code has. Rust's usual megabyte would have to be cleared after each call.
 const STACK_BYTES: u32 = 128 << 10;
@@ -24,10 +29,10 @@ const STACK_BYTES: u32 = 128 << 10;
 pub(super) const NEEDS: &str = "a module in Rust needs Rust, which rustup installs";
 
 /// Builds the module in a folder; gives its name and the core module.
-pub(super) fn compile(folder: &Path) -> Result<(String, Vec<u8>), BuildError> {
+pub(super) fn compile(folder: &Path, symbols: Symbols) -> Result<(String, Vec<u8>), BuildError> {
     let package = package(folder)?;
     toolchain::ensure_target(folder)?;
-    let path = build(folder, &package)?;
+    let path = build(folder, &package, symbols)?;
     let core = std::fs::read(&path).map_err(|error| BuildError::Io { path, error })?;
     Ok((package.name, core))
 }
@@ -89,7 +94,7 @@ struct Message {
 }
 
 /// Builds the package; gives the core module's path.
-fn build(folder: &Path, package: &Package) -> Result<PathBuf, BuildError> {
+fn build(folder: &Path, package: &Package, symbols: Symbols) -> Result<PathBuf, BuildError> {
     let mut command = Command::new("cargo");
     command
         .args(["build", "--release", "--lib", "--target", TARGET])
@@ -97,7 +102,7 @@ fn build(folder: &Path, package: &Package) -> Result<PathBuf, BuildError> {
         .current_dir(folder)
         // Takes the place of any flags that are configured or in the environment.
         .env("CARGO_ENCODED_RUSTFLAGS", rustflags(package).join("\u{1f}"));
-    for setting in PROFILE {
+    for setting in PROFILE.iter().copied().chain(symbols_profile(symbols)) {
         command.arg("--config").arg(format!("profile.release.{setting}"));
     }
     let output = run(&mut command, NEEDS)?;

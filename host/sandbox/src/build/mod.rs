@@ -41,6 +41,16 @@ pub struct Built {
     pub points: Vec<Point>,
 }
 
+/// What a module says of itself in a backtrace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Symbols {
+    /// Its functions' names.
+    #[default]
+    Names,
+    /// Files and lines, too. The component is several times as large.
+    Lines,
+}
+
 /// A module could not be built. The text is for its author.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
@@ -73,8 +83,8 @@ pub enum BuildError {
 ///
 /// # Errors
 /// See [`BuildError`].
-pub fn build(folder: &Path) -> Result<(Built, PathBuf), BuildError> {
-    let built = compile(folder)?;
+pub fn build(folder: &Path, symbols: Symbols) -> Result<(Built, PathBuf), BuildError> {
+    let built = compile(folder, symbols)?;
     let path = folder.join(&built.name).with_extension("wasm");
     embedded::write(&path, &built.component)?;
     Ok((built, path))
@@ -84,14 +94,14 @@ pub fn build(folder: &Path) -> Result<(Built, PathBuf), BuildError> {
 ///
 /// # Errors
 /// See [`BuildError`].
-pub fn compile(folder: &Path) -> Result<Built, BuildError> {
+pub fn compile(folder: &Path, symbols: Symbols) -> Result<Built, BuildError> {
     let (name, built) = match Manifest::read(folder)? {
-        None => cargo::compile(folder)?,
+        None => cargo::compile(folder, symbols)?,
         Some(manifest) => {
             let work =
                 tempfile::tempdir().map_err(|error| BuildError::Io { path: "a temporary folder".into(), error })?;
             let folder = folder.canonicalize().map_err(|error| BuildError::Io { path: folder.into(), error })?;
-            let built = Job::new(&folder, &manifest, work.path())?.build()?;
+            let built = Job::new(&folder, &manifest, work.path())?.build(symbols)?;
             (manifest.name, built)
         }
     };
@@ -120,11 +130,14 @@ impl<'a> Job<'a> {
         Ok(job)
     }
 
-    fn build(&self) -> Result<Vec<u8>, BuildError> {
+    fn build(&self, symbols: Symbols) -> Result<Vec<u8>, BuildError> {
         match self.manifest.language {
+            Language::Js | Language::Ts | Language::Python if symbols == Symbols::Lines => Err(BuildError::Tool(
+                "a module in this language has no debug build: what it throws says where by itself".to_owned(),
+            )),
             Language::Js | Language::Ts => js::build(self),
             Language::Python => python::build(self),
-            Language::C => c::build(self),
+            Language::C => c::build(self, symbols),
             Language::Rust => Err(BuildError::Package {
                 folder: self.folder.into(),
                 why: format!("a module in Rust has a Cargo.toml and no {}", manifest::FILE),

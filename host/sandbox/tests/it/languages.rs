@@ -1,9 +1,10 @@
 //! The templates of every language: each builds as it is, and all of them give the same answers.
 
-use crate::support::{Bench, patient, root};
-use hub_sandbox::build::{Language, begin, build};
+use crate::support::{Bench, line, patient, root};
+use hub_sandbox::build::{Language, Symbols, begin, build};
 use hub_sandbox::case::{Answer, Case};
 use hub_sandbox::contract::Point;
+use hub_sandbox::{CallFailure, FilterChat};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ fn template(folder: &Path, language: Language, point: Point) -> PathBuf {
 
 /// Builds the module in a folder; its component.
 async fn built(folder: PathBuf) -> Vec<u8> {
-    tokio::task::spawn_blocking(move || build(&folder).unwrap().0.component).await.unwrap()
+    tokio::task::spawn_blocking(move || build(&folder, Symbols::Names).unwrap().0.component).await.unwrap()
 }
 
 /// Runs all cases of the points that a component serves.
@@ -72,6 +73,46 @@ async fn rust() {
     for point in Point::ALL {
         let module = template(folder.path(), Language::Rust, point);
         answers_as_expected(built(module).await, &[point]).await;
+    }
+}
+
+/// A module that does not survive one of its lines.
+const FRAGILE: &str = r#"use network_hub_module::CallContext;
+use network_hub_module::chat::{Chat, Line, Verdict};
+
+struct Fragile;
+
+#[network_hub_module::export]
+impl Chat for Fragile {
+    fn filter(_: &CallContext, line: &Line) -> Verdict {
+        if line.message == "boom" { burst(line) } else { Verdict::allow() }
+    }
+}
+
+#[inline(never)]
+fn burst(line: &Line) -> Verdict {
+    let lines: Vec<&str> = line.message.lines().skip(1).collect();
+    Verdict::refuse(lines[0])
+}
+"#;
+
+#[tokio::test]
+async fn a_backtrace_names_functions_and_of_a_debug_build_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("languages");
+    fs::create_dir(folder.path().join(".cargo")).unwrap();
+    fs::write(folder.path().join(".cargo/config.toml"), format!("build.target-dir = {target:?}")).unwrap();
+    let module = folder.path().join("fragile");
+    begin(&module, "fragile", Language::Rust, Point::Chat).unwrap();
+    fs::write(module.join("src/lib.rs"), FRAGILE).unwrap();
+    let bench = Bench::new();
+    for (symbols, has_lines) in [(Symbols::Names, false), (Symbols::Lines, true)] {
+        let module = module.clone();
+        let built = tokio::task::spawn_blocking(move || build(&module, symbols).unwrap().0).await.unwrap();
+        let report = bench.call::<FilterChat>(built.component, line("boom")).await;
+        let Err(CallFailure::Trap { backtrace, .. }) = report.result else { panic!("{report:?}") };
+        assert!(backtrace.contains("burst"), "{backtrace}");
+        assert_eq!(backtrace.contains("src/lib.rs:16"), has_lines, "{backtrace}");
     }
 }
 

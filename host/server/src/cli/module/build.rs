@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use hub_sandbox::build::Built;
+use hub_sandbox::build::{Built, Symbols};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Build {
     /// The module's folder, with its Cargo.toml or hub-module.json
     #[arg(default_value = ".")]
     dir: PathBuf,
+    /// Keep files and lines in for backtraces (Rust and C); the component is several times as large
+    #[arg(long)]
+    debug: bool,
 }
 
 impl Build {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let (built, file) = build_module(self.dir).await?;
+        let (built, file) = build_module(self.dir, if self.debug { Symbols::Lines } else { Symbols::Names }).await?;
         let points: Vec<_> = built.points.iter().map(ToString::to_string).collect();
         println!("{}: {} bytes, serves {}", file.display(), built.component.len(), points.join(", "));
         Ok(())
@@ -22,6 +25,6 @@ impl Build {
 }
 
 /// Builds the module in a folder; gives its component, and the file that it was written to.
-pub(super) async fn build_module(folder: PathBuf) -> anyhow::Result<(Built, PathBuf)> {
-    Ok(tokio::task::spawn_blocking(move || hub_sandbox::build::build(&folder)).await??)
+pub(super) async fn build_module(folder: PathBuf, symbols: Symbols) -> anyhow::Result<(Built, PathBuf)> {
+    Ok(tokio::task::spawn_blocking(move || hub_sandbox::build::build(&folder, symbols)).await??)
 }

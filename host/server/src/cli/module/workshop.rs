@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
+use hub_sandbox::build::Symbols;
 use hub_sandbox::case::Case;
 use hub_sandbox::contract::Point;
 use hub_sandbox::{Limits, ModuleHandle, Sandbox};
@@ -97,7 +98,7 @@ impl Workshop {
 
 /// The component that a path names: itself, or what the folder's source gives.
 pub(super) async fn component(path: PathBuf) -> anyhow::Result<PathBuf> {
-    Ok(if path.is_dir() { build::build_module(path).await?.1 } else { path })
+    Ok(if path.is_dir() { build::build_module(path, Symbols::Names).await?.1 } else { path })
 }
 
 /// The limits of a point, but as much time as that.
