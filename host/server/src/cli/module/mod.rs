@@ -16,6 +16,7 @@ mod replay;
 mod report;
 mod show;
 mod test;
+mod watch;
 mod workshop;
 
 use clap::{Args, Subcommand};
@@ -35,6 +36,8 @@ pub(super) enum Module {
     Bench(bench::Bench),
     /// Upload a module
     Push(push::Push),
+    /// Build, upload and activate a module whenever one of its files is saved
+    Watch(watch::Watch),
     /// Run a version on the hub once, without effect
     DryRun(dry_run::DryRun),
     /// Put a version into a point's chain, in the place of the version that is there or else at the end
@@ -79,7 +82,8 @@ impl Module {
             Self::Build(build) => build.run().await,
             Self::Test(test) => test.run().await,
             Self::Bench(bench) => bench.run().await,
-            Self::Push(push) => push.run().await,
+            Self::Push(push) => push.once().await,
+            Self::Watch(watch) => watch.run().await,
             Self::DryRun(dry_run) => dry_run.run().await,
             Self::Activate(activate) => activate.run().await,
             Self::Deactivate(deactivate) => deactivate.run().await,

@@ -26,11 +26,16 @@ pub(in crate::cli) struct Push {
 }
 
 impl Push {
-    pub(super) async fn run(self) -> anyhow::Result<()> {
+    /// Where the module is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) async fn once(&self) -> anyhow::Result<()> {
         let wish = self.place.read()?;
-        let file = workshop::component(self.path).await?;
-        let name = match self.name {
-            Some(name) => name,
+        let file = workshop::component(self.path.clone()).await?;
+        let name = match &self.name {
+            Some(name) => name.clone(),
             None => stem(&file)?,
         };
         let bytes = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;

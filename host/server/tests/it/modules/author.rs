@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{chain, say, upload, wasm};
+use super::{chain, point, say, upload, wasm};
 use crate::support::on_both;
 
 const NOTCH: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
@@ -197,7 +197,7 @@ struct Following {
 impl Following {
     fn start(url: &str, key: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
-        command.args(["module", "logs"]).args(arguments).arg("--follow").env("HUB_URL", url).env("HUB_KEY", key);
+        command.arg("module").args(arguments).env("HUB_URL", url).env("HUB_KEY", key);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Self { child, lines }
@@ -222,7 +222,7 @@ on_both! {
         chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
         say(&hub, &owner, "G1").await;
         let (url, key) = (hub.url(), owner.key.clone().unwrap());
-        let mut following = Following::start(&url, &key, &["moody"]);
+        let mut following = Following::start(&url, &key, &["logs", "moody", "--follow"]);
         let read = |mut following: Following| async {
             tokio::task::spawn_blocking(move || (following.next(), following)).await.unwrap()
         };
@@ -232,6 +232,29 @@ on_both! {
         say(&hub, &owner, "G2").await;
         let (second, _) = read(following).await;
         assert!(second.ends_with("G2"), "{second}");
+    }
+}
+
+on_both! {
+    async fn what_is_saved_runs(hub: Hub) {
+        let owner = hub.network().await;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("moody.wasm");
+        std::fs::write(&file, wasm::moody(1)).unwrap();
+        let (url, key) = (hub.url(), owner.key.clone().unwrap());
+        let watched = ["watch", file.to_str().unwrap(), "--activate", "chat", "--config", r#"{"a": 1}"#];
+        let watching = Following::start(&url, &key, &watched);
+        let read = |mut watching: Following| async {
+            tokio::task::spawn_blocking(move || ([watching.next(), watching.next()], watching)).await.unwrap()
+        };
+        let (said, watching) = read(watching).await;
+        assert_eq!(said, ["moody version 1 is READY", "chat: moody 1"]);
+        // What can't be uploaded is waited out.
+        std::fs::write(&file, wasm::wasi()).unwrap();
+        std::fs::write(&file, wasm::moody(2)).unwrap();
+        let (said, _) = read(watching).await;
+        assert_eq!(said, ["moody version 2 is READY", "chat: moody 2"]);
+        assert_eq!(point(&owner, "chat").await["modules"][0]["config"], json!({"a": 1}));
     }
 }
 
@@ -263,7 +286,7 @@ fn following_goes_on_after_the_connection_ended() {
         connection.write_all(format!("{head}{body}").as_bytes()).unwrap();
         asked
     });
-    let mut following = Following::start(&url, "key", &["m", "--limit", "5", "--json"]);
+    let mut following = Following::start(&url, "key", &["logs", "m", "--limit", "5", "--json", "--follow"]);
     let told: Vec<Value> = following.lines.by_ref().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
     let calls: Vec<_> = told.iter().map(|line| line["callId"].as_u64().unwrap()).collect();
     assert_eq!(calls, [1, 1, 2, 3, 4]);
