@@ -5,6 +5,7 @@ pub use crate::bindings::chat::exports::network_hub::module::chat::{Decision, Li
 use crate::CallContext;
 use crate::bindings::chat::exports::network_hub::module::chat::Guest;
 use crate::entry::{Exported, start};
+use std::ops::Range;
 
 /// Judges chat lines. Export it with [`export`](crate::export).
 pub trait Chat {
@@ -36,9 +37,97 @@ impl Verdict {
     }
 }
 
+/// The characters of a line that players see, with their positions in bytes: without formatting codes (`&a`, `§l`,
+/// `&#ff8800`) and characters of no width, which are used to disguise words.
+pub fn visible(message: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    let mut rest = message;
+    std::iter::from_fn(move || {
+        loop {
+            let at = message.len() - rest.len();
+            let letter = rest.chars().next()?;
+            let skipped = hidden(rest);
+            rest = &rest[skipped.unwrap_or(letter.len_utf8())..];
+            if skipped.is_none() {
+                return Some((at, letter));
+            }
+        }
+    })
+}
+
+/// The line with a star for each character in these ranges of bytes, which are in order, apart, and of whole characters.
+pub fn mask(message: &str, found: &[Range<usize>]) -> String {
+    let mut masked = String::with_capacity(message.len());
+    let mut done = 0;
+    for range in found {
+        masked.push_str(&message[done..range.start]);
+        masked.extend(message[range.clone()].chars().map(|_| '*'));
+        done = range.end;
+    }
+    masked.push_str(&message[done..]);
+    masked
+}
+
+/// The length of what is not seen at the beginning of a text, in bytes.
+fn hidden(text: &str) -> Option<usize> {
+    let mut letters = text.chars();
+    let first = letters.next()?;
+    match first {
+        '&' | '§' => match letters.next()? {
+            '#' => {
+                let colour = letters.as_str().get(..6)?;
+                colour.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(first.len_utf8() + 7)
+            }
+            '0'..='9' | 'a'..='f' | 'A'..='F' | 'k'..='o' | 'K'..='O' | 'r' | 'R' | 'x' | 'X' => {
+                Some(first.len_utf8() + 1)
+            }
+            _ => None,
+        },
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2064}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' => Some(first.len_utf8()),
+        _ => None,
+    }
+}
+
 impl<T: Chat> Guest for Exported<T> {
     fn filter(context: CallContext, line: Line) -> Verdict {
         start();
         T::filter(&context, &line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(message: &str) -> String {
+        visible(message).map(|(_, letter)| letter).collect()
+    }
+
+    #[test]
+    fn what_players_do_not_see_is_left_out() {
+        assert_eq!(seen("&ared §Lbold&r &#ff8800or\u{200b}ange"), "red bold orange");
+        assert_eq!(seen("this & that, 5&, R&"), "this & that, 5&, R&");
+        assert_eq!(seen("&#ff88 &#ff88zz §#é12345"), "&#ff88 &#ff88zz §#é12345");
+        assert_eq!(seen(""), "");
+    }
+
+    #[test]
+    fn a_mask_has_as_many_characters_as_what_it_covers() {
+        assert_eq!(mask("say übel, now", &[0..3, 4..9]), "*** ****, now");
+        assert_eq!(mask("", &[]), "");
+    }
+
+    #[test]
+    fn positions_are_those_of_the_line() {
+        let line = "ä§cb&&1c";
+        let seen: Vec<_> = visible(line).collect();
+        assert_eq!(seen, [(0, 'ä'), (5, 'b'), (6, '&'), (9, 'c')]);
+        assert!(seen.iter().all(|&(at, letter)| line[at..].starts_with(letter)));
     }
 }

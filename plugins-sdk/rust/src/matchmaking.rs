@@ -14,20 +14,72 @@ pub type Ranking = Result<Vec<u32>, Refusal>;
 /// Decides where a player is sent. Export it with [`export`](crate::export).
 ///
 /// The candidates are those the player could join at all, in the order the hub would choose, or as the module
-/// before this one in the chain left them. A function that is not implemented leaves that order as it is.
+/// before this one in the chain left them. Implement [`rank`](Self::rank) where servers and worlds are treated alike, else
+/// the two others; what is not implemented leaves the order as it is.
 pub trait Matchmaking {
+    /// Ranks servers and worlds alike.
+    fn rank(context: &CallContext, request: &MatchRequest, places: &[Place]) -> Ranking {
+        let _ = (context, request);
+        Ok(places.iter().map(|place| place.index).collect())
+    }
+
     /// Ranks servers.
     fn rank_servers(context: &CallContext, request: &MatchRequest, servers: Vec<ServerCandidate>) -> Ranking {
-        let _ = (context, request);
-        Ok(servers.iter().map(|server| server.index).collect())
+        let places: Vec<_> = servers.iter().map(Place::from).collect();
+        Self::rank(context, request, &places)
     }
 
     /// Ranks worlds.
     fn rank_worlds(context: &CallContext, request: &MatchRequest, worlds: Vec<WorldCandidate>) -> Ranking {
-        let _ = (context, request);
-        Ok(worlds.iter().map(|world| world.index).collect())
+        let places: Vec<_> = worlds.iter().map(Place::from).collect();
+        Self::rank(context, request, &places)
     }
 }
+
+/// What servers and worlds have in common as candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its position in the list, and what the answer consists of.
+    pub index: u32,
+    /// The number of its region in this call.
+    pub region: u16,
+    /// What is going on in it.
+    pub state: GameState,
+    /// Whether the owner asked for is live in it.
+    pub affinity: bool,
+    /// Players in it.
+    pub current_players: u32,
+    /// 0 where there is no limit.
+    pub max_players: u32,
+    /// Slots left, 1 or more; `u32::MAX` where there is no limit.
+    pub free_slots: u32,
+    /// Players its game needs to start; 0 where it is no minigame.
+    pub players_to_start: u32,
+    /// How many of those are missing.
+    pub players_needed: u32,
+}
+
+macro_rules! place_from {
+    ($($candidate:ty),+) => {$(
+        impl From<&$candidate> for Place {
+            fn from(candidate: &$candidate) -> Self {
+                Self {
+                    index: candidate.index,
+                    region: candidate.region,
+                    state: candidate.state,
+                    affinity: candidate.affinity,
+                    current_players: candidate.current_players,
+                    max_players: candidate.max_players,
+                    free_slots: candidate.free_slots,
+                    players_to_start: candidate.players_to_start,
+                    players_needed: candidate.players_needed,
+                }
+            }
+        }
+    )+};
+}
+
+place_from!(ServerCandidate, WorldCandidate);
 
 impl<T: Matchmaking> Guest for Exported<T> {
     fn rank_servers(context: CallContext, request: MatchRequest, servers: Vec<ServerCandidate>) -> Ranking {

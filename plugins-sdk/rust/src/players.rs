@@ -33,6 +33,11 @@ pub fn permission(player: &str, node: &str) -> Result<PermissionState, HostError
     permission_in(player, node, None, None)
 }
 
+/// Whether a player is granted a permission node, in any context and world. What can't be found out counts as no.
+pub fn is_granted(player: &str, node: &str) -> bool {
+    matches!(permission(player, node), Ok(PermissionState::Granted))
+}
+
 /// Whether a player holds a permission node, in the given context and world where they are given.
 pub fn permission_in(
     player: &str,

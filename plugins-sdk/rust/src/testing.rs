@@ -8,10 +8,15 @@
 //! assert_eq!(testing::hub(|hub| hub.store["seen"].0.clone()), "1");
 //! ```
 //!
+//! What a module is given is made by [`line`], [`proposal`], [`request`] and [`place`]; change what the test is about.
+//!
 //! There is one hub per thread, and each test runs on a thread of its own, so each starts with an empty one.
 
+use crate::chat::Line;
+use crate::matchmaking::{GameState, MatchRequest, Place};
 use crate::players::{Location, PermissionState, Punishment};
-use crate::{CallContext, HostError};
+use crate::punishment::{Proposal, Terms};
+use crate::{CallContext, HostError, PlayerRef, PunishmentKind};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -20,11 +25,13 @@ use std::collections::BTreeMap;
 pub struct Hub {
     /// Fails every data call with this, where it is set.
     pub failing: Option<HostError>,
+    /// Data calls since the last [`context`]. As on the hub, one more than 8 ends the call.
+    pub data_calls: u32,
     /// The time keys of the store expire by. [`context_at`] sets it too.
     pub now_ms: u64,
     /// The store: values, and when they expire.
     pub store: BTreeMap<String, (String, Option<u64>)>,
-    /// Statistics by player and name.
+    /// Statistics by player and name, for any game mode and period.
     pub statistics: BTreeMap<(String, String), f64>,
     /// Balances by player and currency, in ten-thousandths.
     pub balances: BTreeMap<(String, String), i64>,
@@ -71,8 +78,69 @@ pub fn context(config: &str) -> CallContext {
 
 /// A call's context with this configuration at this time, which is the hub's time from now on.
 pub fn context_at(now_ms: u64, config: &str) -> CallContext {
-    hub(|hub| hub.now_ms = now_ms);
+    hub(|hub| {
+        hub.now_ms = now_ms;
+        hub.data_calls = 0;
+    });
     CallContext { call_id: "test".into(), network_id: "test".into(), now_ms, seed: 0, config: config.into() }
+}
+
+/// The player everything here is about: UUID `p`, name `Steve`.
+pub fn player() -> PlayerRef {
+    PlayerRef { uuid: "p".into(), name: "Steve".into() }
+}
+
+/// A line of the [`player`]'s on the server `lobby-1` of the type `lobby`.
+pub fn line(message: &str) -> Line {
+    Line {
+        player: player(),
+        message: message.into(),
+        server_id: "lobby-1".into(),
+        server_type: "lobby".into(),
+        world: None,
+        rank: None,
+    }
+}
+
+/// A punishment of the [`player`] for spam, for a minute, issued by nobody.
+pub fn proposal(kind: PunishmentKind) -> Proposal {
+    Proposal {
+        player_uuid: Some(player().uuid),
+        player_name: Some(player().name),
+        terms: Terms { kind, duration_ms: Some(60_000), reason: "spam".into() },
+        ip_based: false,
+        issuer_uuid: None,
+        issuer_name: None,
+    }
+}
+
+/// The [`player`], in region 0, looking for a `lobby`.
+pub fn request() -> MatchRequest {
+    MatchRequest {
+        player_uuid: Some(player().uuid),
+        player_name: Some(player().name),
+        region: 0,
+        server_type: "lobby".into(),
+        world_type: None,
+        affinity_game_id: None,
+        affinity_owner_scope: None,
+        affinity_owner_id: None,
+    }
+}
+
+/// An empty place for 16 players in region 0, where nothing is going on.
+pub fn place(index: u32) -> Place {
+    Place {
+        index,
+        region: 0,
+        state: GameState::Idle,
+        affinity: false,
+        current_players: 0,
+        max_players: 16,
+        free_slots: 16,
+        players_to_start: 0,
+        players_needed: 0,
+    }
 }
 
 /// The host functions, answered by this thread's hub.
@@ -80,10 +148,17 @@ pub(crate) mod host {
     use super::{Hub, hub};
     use crate::HostError;
 
+    /// Data calls of one call of a module.
+    const DATA_CALLS: u32 = 8;
+
     fn data<T>(f: impl FnOnce(&mut Hub) -> Result<T, HostError>) -> Result<T, HostError> {
-        hub(|hub| match &hub.failing {
-            Some(error) => Err(error.clone()),
-            None => f(hub),
+        hub(|hub| {
+            hub.data_calls += 1;
+            assert!(hub.data_calls <= DATA_CALLS, "more than {DATA_CALLS} data calls in one call");
+            match &hub.failing {
+                Some(error) => Err(error.clone()),
+                None => f(hub),
+            }
         })
     }
 
@@ -146,6 +221,9 @@ pub(crate) mod host {
             _period: Period,
         ) -> Result<Vec<Option<f64>>, HostError> {
             data(|hub| {
+                if players.len() > 100 {
+                    return Err(HostError::Invalid("more than 100 players".into()));
+                }
                 let value = |player: &String| hub.statistics.get(&(player.clone(), name.into())).copied();
                 Ok(players.iter().map(value).collect())
             })
@@ -247,6 +325,16 @@ pub(crate) mod host {
 mod tests {
     use super::*;
     use crate::store;
+
+    #[test]
+    #[should_panic(expected = "more than 8 data calls")]
+    fn a_call_has_eight_data_calls() {
+        for _ in 0..2 {
+            context("{}");
+            (0..8).for_each(|_| drop(store::get("k")));
+        }
+        drop(store::get("k"));
+    }
 
     #[test]
     fn a_counter_keeps_the_expiry_it_was_created_with() {

@@ -5,7 +5,7 @@ mod flood;
 mod words;
 
 use config::{Action, Config};
-use network_hub_module::chat::{Chat, Line, Verdict};
+use network_hub_module::chat::{Chat, Line, Verdict, mask};
 use network_hub_module::{CallContext, config};
 
 struct ChatGuard;
@@ -24,7 +24,7 @@ impl Chat for ChatGuard {
             return Verdict::allow();
         }
         match config.action {
-            Action::Mask => Verdict::rewrite(words::mask(&line.message, &found)),
+            Action::Mask => Verdict::rewrite(mask(&line.message, &found)),
             Action::Refuse => Verdict::refuse(config.reason),
         }
     }
@@ -35,21 +35,10 @@ impl Chat for ChatGuard {
 mod tests {
     use super::*;
     use network_hub_module::chat::Decision;
-    use network_hub_module::{PlayerRef, testing};
-
-    fn line(message: &str) -> Line {
-        Line {
-            player: PlayerRef { uuid: "p".into(), name: "Steve".into() },
-            message: message.into(),
-            server_id: "lobby-1".into(),
-            server_type: "lobby".into(),
-            world: None,
-            rank: None,
-        }
-    }
+    use network_hub_module::testing;
 
     fn judged(config: &str, message: &str) -> Decision {
-        ChatGuard::filter(&testing::context(config), &line(message)).decision
+        ChatGuard::filter(&testing::context(config), &testing::line(message)).decision
     }
 
     #[test]

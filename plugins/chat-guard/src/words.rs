@@ -1,12 +1,12 @@
 //! Finding listed words in a line, also where they are written so as not to be found.
 
 use crate::config::Config;
+use network_hub_module::chat::visible;
 use std::ops::Range;
 
 /// Where listed words are, as ranges of bytes in the order of their beginnings, none inside another.
 pub(crate) fn find(config: &Config, message: &str) -> Vec<Range<usize>> {
-    let line: Vec<Letter> = message
-        .char_indices()
+    let line: Vec<Letter> = visible(message)
         .map(|(start, letter)| Letter {
             folded: fold(letter, config.fold),
             alone: !letter.is_alphanumeric(),
@@ -33,19 +33,6 @@ pub(crate) fn find(config: &Config, message: &str) -> Vec<Range<usize>> {
         }
     }
     found
-}
-
-/// The line with a star for each character of what was found.
-pub(crate) fn mask(message: &str, found: &[Range<usize>]) -> String {
-    let mut masked = String::with_capacity(message.len());
-    let mut done = 0;
-    for range in found {
-        masked.push_str(&message[done..range.start]);
-        masked.extend(message[range.clone()].chars().map(|_| '*'));
-        done = range.end;
-    }
-    masked.push_str(&message[done..]);
-    masked
 }
 
 /// A character of the line.
@@ -102,6 +89,7 @@ fn fold(letter: char, disguises: bool) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use network_hub_module::chat::mask;
 
     fn masked(config: &Config, message: &str) -> String {
         mask(message, &find(config, message))
@@ -127,6 +115,11 @@ mod tests {
         }
         let plain = Config { fold: false, ..config };
         assert_eq!(masked(&plain, "d4rn d a r n darn"), "d4rn d a r n ****");
+    }
+
+    #[test]
+    fn formatting_codes_are_no_disguise() {
+        assert_eq!(masked(&config(&["darn"]), "&cd§aar\u{200b}n &lfine"), "&c******* &lfine");
     }
 
     #[test]

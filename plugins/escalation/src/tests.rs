@@ -21,17 +21,6 @@ fn mute(days_ago: u64) -> players::Punishment {
     }
 }
 
-fn proposal(kind: PunishmentKind) -> Proposal {
-    Proposal {
-        player_uuid: Some("p".into()),
-        player_name: Some("Steve".into()),
-        terms: Terms { kind, duration_ms: Some(60_000), reason: "spam".into() },
-        ip_based: false,
-        issuer_uuid: None,
-        issuer_name: None,
-    }
-}
-
 fn reviewed(config: &str, record: Vec<players::Punishment>, proposal: &Proposal) -> Verdict {
     testing::hub(|hub| hub.punishments.insert("p".into(), record));
     Escalation::review(&testing::context_at(NOW, config), proposal)
@@ -39,7 +28,7 @@ fn reviewed(config: &str, record: Vec<players::Punishment>, proposal: &Proposal)
 
 #[test]
 fn the_third_mute_within_30_days_becomes_a_ban() {
-    let verdict = reviewed("{}", vec![mute(1), mute(29)], &proposal(PunishmentKind::Mute));
+    let verdict = reviewed("{}", vec![mute(1), mute(29)], &testing::proposal(PunishmentKind::Mute));
     let Decision::Amend(terms) = verdict.decision else { panic!("{verdict:?}") };
     assert_eq!(terms.kind, PunishmentKind::Ban);
     assert_eq!(terms.duration_ms, Some(7 * DAY_MS));
@@ -48,10 +37,10 @@ fn the_third_mute_within_30_days_becomes_a_ban() {
 
 #[test]
 fn the_second_does_not_nor_does_one_after_31_days_or_a_warning() {
-    let mute_again = proposal(PunishmentKind::Mute);
+    let mute_again = testing::proposal(PunishmentKind::Mute);
     assert_eq!(reviewed("{}", vec![mute(1)], &mute_again), Verdict::accept());
     assert_eq!(reviewed("{}", vec![mute(1), mute(31)], &mute_again), Verdict::accept());
-    let warning = proposal(PunishmentKind::Warn);
+    let warning = testing::proposal(PunishmentKind::Warn);
     assert_eq!(reviewed("{}", vec![mute(1), mute(2)], &warning), Verdict::accept());
 }
 
@@ -59,7 +48,7 @@ fn the_second_does_not_nor_does_one_after_31_days_or_a_warning() {
 fn revoked_ones_count_only_where_configured() {
     let revoked = players::Punishment { revoked: true, ..mute(1) };
     let record = || vec![revoked.clone(), mute(2)];
-    let proposal = proposal(PunishmentKind::Mute);
+    let proposal = testing::proposal(PunishmentKind::Mute);
     assert_eq!(reviewed("{}", record(), &proposal), Verdict::accept());
     let verdict = reviewed(r#"{"countRevoked": true}"#, record(), &proposal);
     assert!(matches!(verdict.decision, Decision::Amend(_)));
@@ -68,7 +57,7 @@ fn revoked_ones_count_only_where_configured() {
 #[test]
 fn a_record_by_name_is_found_and_an_address_has_none() {
     testing::hub(|hub| hub.punishments.insert("Steve".into(), vec![mute(1), mute(2)]));
-    let by_name = Proposal { player_uuid: None, ..proposal(PunishmentKind::Mute) };
+    let by_name = Proposal { player_uuid: None, ..testing::proposal(PunishmentKind::Mute) };
     let context = testing::context_at(NOW, "{}");
     assert!(matches!(Escalation::review(&context, &by_name).decision, Decision::Amend(_)));
     let by_address = Proposal { player_name: None, ..by_name };
@@ -79,12 +68,12 @@ fn a_record_by_name_is_found_and_an_address_has_none() {
 fn an_unreadable_record_leaves_the_punishment_as_proposed() {
     testing::hub(|hub| hub.failing = Some(HostError::Unavailable));
     let context = testing::context_at(NOW, "{}");
-    assert_eq!(Escalation::review(&context, &proposal(PunishmentKind::Mute)), Verdict::accept());
+    assert_eq!(Escalation::review(&context, &testing::proposal(PunishmentKind::Mute)), Verdict::accept());
 }
 
 #[test]
 fn a_reason_stays_inside_the_hubs_bound() {
-    let mut proposal = proposal(PunishmentKind::Mute);
+    let mut proposal = testing::proposal(PunishmentKind::Mute);
     proposal.terms.reason = "ä".repeat(256);
     let verdict = reviewed("{}", vec![mute(1), mute(2)], &proposal);
     let Decision::Amend(terms) = verdict.decision else { panic!("{verdict:?}") };

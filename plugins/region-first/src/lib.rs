@@ -4,21 +4,15 @@ mod config;
 mod rank;
 
 use config::Config;
-use network_hub_module::matchmaking::{MatchRequest, Matchmaking, Ranking, ServerCandidate, WorldCandidate};
+use network_hub_module::matchmaking::{MatchRequest, Matchmaking, Place, Ranking};
 use network_hub_module::{CallContext, config};
-use rank::{Place, rank};
 
 struct RegionFirst;
 
 #[network_hub_module::export]
 impl Matchmaking for RegionFirst {
-    fn rank_servers(context: &CallContext, request: &MatchRequest, servers: Vec<ServerCandidate>) -> Ranking {
+    fn rank(context: &CallContext, request: &MatchRequest, places: &[Place]) -> Ranking {
         let config: Config = config(context);
-        rank(&config, request.region, servers.iter().map(Place::from))
-    }
-
-    fn rank_worlds(context: &CallContext, request: &MatchRequest, worlds: Vec<WorldCandidate>) -> Ranking {
-        let config: Config = config(context);
-        rank(&config, request.region, worlds.iter().map(Place::from))
+        rank::rank(&config, request.region, places)
     }
 }

@@ -2,34 +2,13 @@
 
 use crate::config::Config;
 use network_hub_module::candidates::{region_name, region_number};
-use network_hub_module::matchmaking::{Ranking, Refusal, ServerCandidate, WorldCandidate};
-
-/// What counts of a candidate.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    index: u32,
-    region: u16,
-    affinity: bool,
-    /// Players a minigame still needs to start; 0 for anything else.
-    needed: u32,
-}
-
-impl From<&ServerCandidate> for Place {
-    fn from(server: &ServerCandidate) -> Self {
-        Self { index: server.index, region: server.region, affinity: server.affinity, needed: server.players_needed }
-    }
-}
-
-impl From<&WorldCandidate> for Place {
-    fn from(world: &WorldCandidate) -> Self {
-        Self { index: world.index, region: world.region, affinity: world.affinity, needed: world.players_needed }
-    }
-}
+use network_hub_module::matchmaking::{Place, Ranking, Refusal};
 
 /// Affinity, then region, then the minigame that needs fewest players, then the order as given.
-pub(crate) fn rank(config: &Config, home: u16, places: impl Iterator<Item = Place>) -> Ranking {
+pub(crate) fn rank(config: &Config, home: u16, places: &[Place]) -> Ranking {
     let near = regions_by_distance(config, home);
     let mut ranked: Vec<_> = places
+        .iter()
         .filter_map(|place| {
             let wanted = config.affinity_first && place.affinity;
             let distance = near.iter().position(|&region| region == place.region);
@@ -37,7 +16,7 @@ pub(crate) fn rank(config: &Config, home: u16, places: impl Iterator<Item = Plac
                 return None;
             }
             let distance = if wanted { 0 } else { distance.unwrap_or(near.len()) };
-            Some((!wanted, distance, place.needed, place.index))
+            Some((!wanted, distance, place.players_needed, place.index))
         })
         .collect();
     if ranked.is_empty() {
@@ -71,14 +50,14 @@ mod tests {
     const OCEANIA: u16 = 3;
 
     fn place(index: u32, region: u16, needed: u32) -> Place {
-        Place { index, region, affinity: false, needed }
+        Place { region, players_needed: needed, ..testing::place(index) }
     }
 
     fn ranked(text: &str, home: u16, places: &[Place]) -> Ranking {
         let names = ["UNKNOWN", "EUROPE", "ASIA", "OCEANIA"];
         testing::hub(|hub| hub.regions = names.map(String::from).to_vec());
         let config: Config = config(&testing::context(text));
-        rank(&config, home, places.iter().copied())
+        rank(&config, home, places)
     }
 
     #[test]

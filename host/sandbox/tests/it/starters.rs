@@ -1,6 +1,7 @@
 //! The starter modules, as they are checked in, with real inputs.
 
-use crate::support::{Bench, EUROPE, NOW, Store, context, line, patient, player, proposal, servers, starter};
+use crate::support::{Bench, EUROPE, NOW, Store, context, line, patient, player, proposal, root, servers, starter};
+use hub_sandbox::case::{Answer, Case};
 use hub_sandbox::contract::chat::{Decision, Mute};
 use hub_sandbox::contract::players::Punishment;
 use hub_sandbox::contract::{Point, PunishmentKind, punishment};
@@ -9,6 +10,65 @@ use std::sync::Arc;
 
 const UNKNOWN: u16 = 0;
 const ASIA: u16 = 2;
+
+/// The names of all starter modules.
+fn names() -> Vec<String> {
+    let folders = std::fs::read_dir(root().join("plugins")).unwrap().map(|entry| entry.unwrap().path());
+    let modules = folders.filter(|folder| folder.join("Cargo.toml").exists());
+    modules.map(|folder| folder.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_does_what_its_cases_say() {
+    let bench = Bench::new();
+    let names = names();
+    assert_eq!(names.len(), 10, "{names:?}");
+    for name in names {
+        let text = std::fs::read_to_string(root().join("plugins").join(&name).join("cases.json")).unwrap();
+        let cases = Case::read_all(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(cases.len() >= 5, "{name} has {} cases", cases.len());
+        let module = bench.module(starter(&name)).await;
+        for case in cases {
+            let reports = bench.sandbox.play(&module, patient(case.point), &case).await;
+            for (step, report) in case.steps.iter().zip(&reports) {
+                let answered = Answer::of(report);
+                assert_eq!(Some(&answered), step.expect.as_ref(), "{name}: {}", case.name);
+            }
+        }
+    }
+}
+
+/// What their examples of a configuration say is taken, and what a call with it costs is far from its limits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_takes_its_example_and_asks_for_little() {
+    let bench = Bench::new();
+    for name in names() {
+        let module = bench.module(starter(&name)).await;
+        let example = std::fs::read_to_string(root().join("plugins").join(&name).join("config.example.json")).unwrap();
+        let point = module.points()[0];
+        let host = Arc::new(Store::default());
+        let limits = patient(point);
+        let (fuel, failure) = match point {
+            Point::Matchmaking => {
+                let regions: Vec<_> = (0..1000).map(|number| number % 3).collect();
+                let report = bench.call_with::<RankServers>(&module, limits, host, &example, servers(&regions)).await;
+                (report.fuel, report.result.err())
+            }
+            Point::Chat => {
+                let longest = line(&"Join Example [dot] com, it IS 1.20.4! ".repeat(26));
+                let report = bench.call_with::<FilterChat>(&module, limits, host, &example, longest).await;
+                (report.fuel, report.result.err())
+            }
+            Point::Punishment => {
+                let input = proposal(PunishmentKind::Ban);
+                let report = bench.call_with::<ReviewPunishment>(&module, limits, host, &example, input).await;
+                (report.fuel, report.result.err())
+            }
+        };
+        assert_eq!(failure, None, "{name}");
+        assert!(fuel < limits.fuel / 10, "{name} takes {fuel} of {}", limits.fuel);
+    }
+}
 
 #[tokio::test]
 async fn region_first_prefers_the_players_region_and_its_neighbours() {
@@ -125,7 +185,13 @@ async fn the_same_call_costs_the_same_fuel_and_gives_the_same_answer() {
         assert_eq!(reports[0], reports[1]);
     }
     let bench = Bench::new();
-    twice::<RankServers>(&bench, "region-first", || servers(&[0, 1, 2])).await;
-    twice::<FilterChat>(&bench, "chat-guard", || line("hello")).await;
-    twice::<ReviewPunishment>(&bench, "escalation", || proposal(PunishmentKind::Mute)).await;
+    for name in ["region-first", "fill-waiting", "skill-balance", "party-together"] {
+        twice::<RankServers>(&bench, name, || servers(&[0, 1, 2])).await;
+    }
+    for name in ["chat-guard", "slow-mode", "link-filter", "caps-and-repeat"] {
+        twice::<FilterChat>(&bench, name, || line("hello")).await;
+    }
+    for name in ["escalation", "appeal-shield"] {
+        twice::<ReviewPunishment>(&bench, name, || proposal(PunishmentKind::Mute)).await;
+    }
 }

@@ -1,0 +1,53 @@
+//! What its owner can configure; the README explains it.
+
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Config {
+    /// What may be linked to: a domain with all below it, an address, or either with the beginning of a path.
+    pub(crate) allow: Vec<String>,
+    pub(crate) action: Action,
+    /// What the sender of a refused line is told.
+    pub(crate) reason: String,
+    /// Whether addresses such as `203.0.113.7` count as links.
+    pub(crate) addresses: bool,
+    /// The endings that make `name.ending` a link without anything else; none: the usual ones.
+    pub(crate) endings: Option<Vec<String>>,
+    /// Who holds this node may link to anything.
+    pub(crate) bypass_permission: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum Action {
+    Mask,
+    Refuse,
+}
+
+/// Endings in wide use, without those that begin a sentence where somebody forgot a space: `it`, `is`, `me`, `so` …
+const ENDINGS: &str = "com net org gg io dev app xyz info biz online site store shop club website tech eu de uk fr nl pl ru su cz \
+    br ca au tv cc co tk ml ga cf gq ly";
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            allow: Vec::new(),
+            action: Action::Refuse,
+            reason: "Links are not allowed here.".into(),
+            addresses: true,
+            endings: None,
+            bypass_permission: None,
+        }
+    }
+}
+
+impl Config {
+    /// Whether this ends a link without anything else.
+    pub(crate) fn is_ending(&self, label: &str) -> bool {
+        match &self.endings {
+            Some(endings) => endings.iter().any(|ending| ending == label),
+            None => ENDINGS.split_whitespace().any(|ending| ending == label),
+        }
+    }
+}

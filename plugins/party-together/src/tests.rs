@@ -1,0 +1,115 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use network_hub_module::{HostError, testing};
+
+/// A player of a party looks for a place.
+fn sent(config: &str, now_ms: u64, player: &str, places: &[Place]) -> Vec<u32> {
+    let request = MatchRequest {
+        player_uuid: Some(player.into()),
+        affinity_owner_scope: Some("party".into()),
+        affinity_owner_id: Some("7".into()),
+        ..testing::request()
+    };
+    PartyTogether::rank(&testing::context_at(now_ms, config), &request, places).unwrap()
+}
+
+/// Places with so many free slots, and these players.
+fn places(all: &[(u32, &[&str])]) -> Vec<Place> {
+    let candidate = |(index, (_, players)): (usize, &(u32, &[&str]))| testing::Candidate {
+        server_id: format!("game-{index}"),
+        players: players.iter().map(ToString::to_string).collect(),
+        ..testing::Candidate::default()
+    };
+    testing::hub(|hub| hub.candidates = all.iter().enumerate().map(candidate).collect());
+    let place = |(index, (free_slots, players)): (u32, &(u32, &[&str]))| Place {
+        free_slots: *free_slots,
+        current_players: u32::try_from(players.len()).unwrap(),
+        ..testing::place(index)
+    };
+    (0..).zip(all).map(place).collect()
+}
+
+#[test]
+fn the_first_goes_where_there_is_room_for_all() {
+    assert_eq!(sent("{}", 0, "a", &places(&[(1, &[]), (3, &[]), (4, &[]), (9, &[])])), [2, 3, 1, 0]);
+    testing::hub(|hub| hub.store.clear());
+    let large = r#"{"groups": {"PARTY": 8}}"#;
+    assert_eq!(sent(large, 0, "a", &places(&[(1, &[]), (3, &[]), (4, &[]), (9, &[])])), [3, 2, 1, 0]);
+}
+
+#[test]
+fn the_others_follow_for_a_while() {
+    let all = places(&[(9, &[]), (9, &[]), (2, &[])]);
+    let party = Place { affinity: true, ..all[1] };
+    assert_eq!(sent("{}", 0, "a", &[all[0], party, all[2]]), [1, 0, 2]);
+    assert_eq!(sent("{}", 59_999, "b", &all), [1, 0, 2]);
+    // Each that follows leads the next.
+    assert_eq!(sent("{}", 119_998, "c", &all), [1, 0, 2]);
+    assert_eq!(sent("{}", 179_998, "d", &all), [0, 1, 2]);
+}
+
+#[test]
+fn a_place_that_is_no_longer_there_is_not_waited_for() {
+    sent("{}", 0, "a", &places(&[(9, &[])]));
+    let mut others = places(&[(9, &[]), (9, &[])]);
+    others[0].index = 1;
+    assert_eq!(sent("{}", 1, "b", &others[..1]), [1]);
+}
+
+#[test]
+fn later_the_others_are_looked_for() {
+    sent("{}", 0, "a", &places(&[(9, &[])]));
+    sent("{}", 0, "b", &places(&[(9, &[])]));
+    let all = places(&[(9, &["x"]), (9, &["w"]), (9, &["a", "y"]), (2, &["a", "b"])]);
+    // The fourth that has players is not searched.
+    assert_eq!(sent("{}", 100_000, "c", &all), [2, 0, 1, 3]);
+    assert_eq!(testing::hub(|hub| hub.data_calls), 5);
+    let more = r#"{"candidates": 100}"#;
+    assert_eq!(sent(more, 200_000, "c", &all), [3, 2, 0, 1]);
+    // After an hour the group is forgotten.
+    assert_eq!(sent(more, 200_000 + 3_600_000, "c", &all), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_party_that_turned_out_larger_gets_more_room() {
+    for player in ["a", "b", "c", "d", "e"] {
+        sent("{}", 0, player, &places(&[(9, &[])]));
+    }
+    let all = places(&[(4, &[]), (6, &[])]);
+    assert_eq!(sent("{}", 100_000, "f", &all), [1, 0]);
+}
+
+#[test]
+fn who_is_alone_is_sent_as_ever() {
+    let all = places(&[(1, &[]), (9, &[])]);
+    let rank = |request: MatchRequest| PartyTogether::rank(&testing::context("{}"), &request, &all).unwrap();
+    assert_eq!(rank(testing::request()), [0, 1]);
+    let guild = MatchRequest {
+        affinity_owner_scope: Some("GUILD".into()),
+        affinity_owner_id: Some("7".into()),
+        ..testing::request()
+    };
+    assert_eq!(rank(guild), [0, 1]);
+    assert_eq!(testing::hub(|hub| hub.data_calls), 0);
+}
+
+#[test]
+fn without_data_there_is_room_for_all_still() {
+    testing::hub(|hub| hub.failing = Some(HostError::Unavailable));
+    assert_eq!(sent("{}", 0, "a", &places(&[(1, &[]), (9, &["b"])])), [1, 0]);
+}
+
+#[test]
+fn a_large_group_is_no_trouble() {
+    for player in 0..200 {
+        sent("{}", 0, &format!("player-{player}"), &places(&[(9, &[])]));
+    }
+    assert!(testing::hub(|hub| hub.store["group:party:7"].0.len()) < 1000);
+}
+
+#[test]
+fn the_example_configuration_is_valid() {
+    let config: Config = config(&testing::context(include_str!("../config.example.json")));
+    assert_eq!(config.groups["GUILD"], 10);
+}

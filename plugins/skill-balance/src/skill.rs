@@ -1,0 +1,43 @@
+//! How good the player is, and how good those are whom they would join.
+
+use crate::config::Config;
+use network_hub_module::matchmaking::Place;
+use network_hub_module::{HostError, candidates, players};
+
+/// The most candidates that are looked at: one data call for each, and as many are left for statistics.
+pub(crate) const MOST_CANDIDATES: usize = 4;
+/// Data calls for statistics, and the players each may ask about.
+const STATISTICS_CALLS: usize = 4;
+const PLAYERS_PER_CALL: usize = 100;
+
+/// The difference between the player and the mean of those in each place; none where either is not known.
+pub(crate) fn gaps(
+    config: &Config,
+    statistic: &str,
+    player: &str,
+    places: &[&Place],
+) -> Result<Vec<Option<f64>>, HostError> {
+    // Who is looked at is who can be asked about: the first of each place.
+    let share = (STATISTICS_CALLS * PLAYERS_PER_CALL - 1) / places.len().max(1);
+    let mut everybody = vec![player.to_owned()];
+    let mut counts = Vec::with_capacity(places.len());
+    for place in places {
+        let others = candidates::players(place.index)?.into_iter().filter(|other| other != player);
+        let before = everybody.len();
+        everybody.extend(others.take(share));
+        counts.push(everybody.len() - before);
+    }
+    let mut values = Vec::with_capacity(everybody.len());
+    for asked in everybody.chunks(PLAYERS_PER_CALL) {
+        let period = config.period.into();
+        values.extend(players::statistics(asked, statistic, config.game_mode.as_deref(), period)?);
+    }
+    let mut values = values.into_iter().map(|value| value.or(config.unranked));
+    let own = values.next().flatten();
+    let gap = |count| {
+        let known: Vec<f64> = values.by_ref().take(count).flatten().collect();
+        let mean = (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)?;
+        Some((mean - own?).abs())
+    };
+    Ok(counts.into_iter().map(gap).collect())
+}

@@ -1,0 +1,94 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use network_hub_module::{HostError, testing};
+
+/// Places with a player of each of these skills, for a player of this skill.
+fn ranked(config: &str, own: Option<f64>, skills: &[&[f64]]) -> Ranking {
+    testing::hub(|hub| {
+        hub.statistics.clear();
+        hub.candidates.clear();
+        hub.statistics.extend(own.map(|own| (("p".into(), "elo".into()), own)));
+        for (place, skills) in skills.iter().enumerate() {
+            let players: Vec<_> = (0..skills.len()).map(|number| format!("{place}-{number}")).collect();
+            let known = players.iter().zip(*skills).filter(|(_, skill)| **skill >= 0.0);
+            hub.statistics.extend(known.map(|(player, skill)| ((player.clone(), "elo".into()), *skill)));
+            hub.candidates.push(testing::Candidate { players, ..testing::Candidate::default() });
+        }
+    });
+    let places: Vec<_> = (0..).zip(skills).map(|(index, skills)| inhabited(index, skills.len())).collect();
+    SkillBalance::rank(&testing::context(config), &testing::request(), &places)
+}
+
+fn inhabited(index: u32, players: usize) -> Place {
+    Place { current_players: u32::try_from(players).unwrap(), ..testing::place(index) }
+}
+
+const ELO: &str = r#"{"statistic": "elo"}"#;
+const ABSENT: f64 = -1.0;
+
+#[test]
+fn the_closest_mean_comes_first_and_what_is_not_known_last() {
+    let skills = [&[1800.0, 2000.0][..], &[], &[900.0, 1300.0], &[1000.0, 1000.0, ABSENT]];
+    assert_eq!(ranked(ELO, Some(1050.0), &skills).unwrap(), [2, 3, 0, 1]);
+    // Five data calls at most: one for each candidate that has players, and one for everybody's statistic.
+    assert_eq!(testing::hub(|hub| hub.data_calls), 4);
+}
+
+#[test]
+fn too_far_comes_after_an_empty_game_or_is_left_out() {
+    let skills = [&[2000.0][..], &[], &[1100.0]];
+    let config = r#"{"statistic": "elo", "maxGap": 200}"#;
+    assert_eq!(ranked(config, Some(1000.0), &skills).unwrap(), [2, 1, 0]);
+    let strict = r#"{"statistic": "elo", "maxGap": 200, "leaveOut": true, "reason": "Later."}"#;
+    assert_eq!(ranked(strict, Some(1000.0), &skills).unwrap(), [2, 1]);
+    assert_eq!(ranked(strict, Some(1000.0), &skills[..1]).unwrap_err().reason, "Later.");
+}
+
+#[test]
+fn only_the_best_candidates_with_players_are_looked_at() {
+    let skills = [&[2000.0][..], &[], &[1500.0], &[1000.0]];
+    let config = r#"{"statistic": "elo", "candidates": 2}"#;
+    assert_eq!(ranked(config, Some(1000.0), &skills).unwrap(), [2, 0, 1, 3]);
+    // More than can be asked about are as many as can be.
+    let config = r#"{"statistic": "elo", "candidates": 100}"#;
+    let many: Vec<&[f64]> = vec![&[1.0; 150]; 6];
+    assert_eq!(ranked(config, Some(1000.0), &many).unwrap(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(testing::hub(|hub| hub.data_calls), 8);
+}
+
+#[test]
+fn who_has_no_value_is_compared_only_where_configured() {
+    let skills = [&[2000.0][..], &[600.0, ABSENT]];
+    assert_eq!(ranked(ELO, None, &skills).unwrap(), [0, 1]);
+    let config = r#"{"statistic": "elo", "unranked": 500}"#;
+    assert_eq!(ranked(config, None, &skills).unwrap(), [1, 0]);
+}
+
+#[test]
+fn without_statistic_player_or_data_the_order_stays() {
+    let skills = [&[2000.0][..], &[1000.0]];
+    assert_eq!(ranked("{}", Some(1000.0), &skills).unwrap(), [0, 1]);
+    assert_eq!(testing::hub(|hub| hub.data_calls), 0);
+    let places = [inhabited(0, 1), inhabited(1, 1)];
+    let nobody = MatchRequest { player_uuid: None, ..testing::request() };
+    assert_eq!(SkillBalance::rank(&testing::context(ELO), &nobody, &places).unwrap(), [0, 1]);
+    testing::hub(|hub| hub.failing = Some(HostError::Unavailable));
+    assert_eq!(SkillBalance::rank(&testing::context(ELO), &testing::request(), &places).unwrap(), [0, 1]);
+    assert!(testing::hub(|hub| hub.log[hub.log.len() - 1].contains("could not be compared")));
+}
+
+#[test]
+fn ones_own_party_comes_before_everything() {
+    ranked(ELO, Some(1000.0), &[&[1000.0], &[3000.0]]).unwrap();
+    let party = Place { affinity: true, ..inhabited(1, 1) };
+    let context = testing::context(ELO);
+    let order = SkillBalance::rank(&context, &testing::request(), &[inhabited(0, 1), party]);
+    assert_eq!(order.unwrap(), [1, 0]);
+}
+
+#[test]
+fn the_example_configuration_is_valid() {
+    let config: Config = config(&testing::context(include_str!("../config.example.json")));
+    assert_eq!(config.max_gap, Some(300.0));
+}

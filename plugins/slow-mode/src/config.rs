@@ -1,0 +1,28 @@
+//! What its owner can configure; the README explains it.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Config {
+    /// One line per player in this time; 0: any number.
+    pub(crate) every_ms: u64,
+    /// Another time on servers of some types, each counted for itself.
+    pub(crate) server_types: BTreeMap<String, u64>,
+    /// Who holds this node is not slowed down.
+    pub(crate) bypass_permission: Option<String>,
+    /// What the sender of a refused line is told; `{seconds}` is how long to wait.
+    pub(crate) reason: String,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            every_ms: 3000,
+            server_types: BTreeMap::new(),
+            bypass_permission: None,
+            reason: "Slow mode: you can write again in {seconds} s.".into(),
+        }
+    }
+}
