@@ -51,6 +51,19 @@ pub enum Symbols {
     Lines,
 }
 
+impl Symbols {
+    /// The most that the language of a folder's module has.
+    ///
+    /// # Errors
+    /// See [`BuildError`].
+    pub fn most(folder: &Path) -> Result<Self, BuildError> {
+        Ok(match Manifest::read(folder)?.map(|manifest| manifest.language) {
+            None | Some(Language::Rust | Language::C) => Self::Lines,
+            Some(Language::Js | Language::Ts | Language::Python) => Self::Names,
+        })
+    }
+}
+
 /// A module could not be built. The text is for its author.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {

@@ -18,7 +18,7 @@ pub use any::AnyAnswer;
 pub use file::{Case, CaseError, Step};
 pub use fixture::{FixtureHost, Fixtures, PastPunishment};
 pub use input::Input;
-pub use play::CaseHub;
+pub use play::{CaseHub, SharedInstances};
 pub use recorded::RecordedHost;
 pub use text::{NewAnswer, one_line, write_answers};
 

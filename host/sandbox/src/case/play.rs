@@ -1,10 +1,13 @@
 //! Running a case.
 
-use super::{Case, FixtureHost, RecordedHost};
+use super::{Case, FixtureHost, Input, RecordedHost};
+use crate::call::Terms;
+use crate::contract::CallContext;
 use crate::host::Host;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
 use crate::report::CallReport;
+use crate::reuse::Lane;
 use crate::sandbox::Sandbox;
 use serde_json::Value;
 use std::sync::Arc;
@@ -36,7 +39,30 @@ impl CaseHub {
     }
 }
 
+/// Instances that calls of one module share, as those of a link do whose instances are REUSED.
+pub struct SharedInstances(Lane);
+
+impl Default for SharedInstances {
+    fn default() -> Self {
+        Self(Lane::new())
+    }
+}
+
 impl Sandbox {
+    /// Calls as [`Sandbox::call_with`] does, on the instance of an earlier such call where there is one.
+    pub async fn call_shared(
+        &self,
+        instances: &SharedInstances,
+        module: &ModuleHandle,
+        limits: Limits,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: &Input,
+    ) -> CallReport<Value> {
+        let terms = Terms { lane: Some(instances.0), ..Terms::default() };
+        self.call_any(terms, module, limits, host, context, input).await
+    }
+
     /// Calls a module as a case says, on a hub as the case describes it: one report for each step.
     pub async fn play(&self, module: &ModuleHandle, limits: Limits, case: &Case) -> Vec<CallReport<Value>> {
         let hub = case.hub();

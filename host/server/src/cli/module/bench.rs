@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use hub_sandbox::case::Case;
+use hub_sandbox::case::{Case, SharedInstances};
 use hub_sandbox::{CallReport, Limits};
 use serde_json::{Value, json};
 
@@ -30,6 +30,8 @@ pub(in crate::cli) struct Bench {
 /// The figures of one step of a case.
 struct Figures {
     name: String,
+    /// FRESH or REUSED, as an owner chooses them.
+    instances: &'static str,
     /// Sorted.
     micros: Vec<u64>,
     fuel: u64,
@@ -43,7 +45,8 @@ impl Bench {
         let (workshop, file) = self.subject.open().await?;
         let mut all = vec![];
         for (_, case) in &file.cases {
-            all.extend(measure(&workshop, case, calls).await?);
+            all.extend(measure(&workshop, case, calls, None).await?);
+            all.extend(measure(&workshop, case, calls, Some(SharedInstances::default())).await?);
         }
         if self.json {
             println!("{}", json!(all.iter().map(Figures::to_json).collect::<Vec<_>>()));
@@ -53,20 +56,27 @@ impl Bench {
         if cfg!(debug_assertions) {
             println!("(this hub is a debug build: a release build is several times faster)");
         }
-        let heads = ["case", "p50", "p99", "max", "of limit", "fuel", "of limit", "memory", "of limit", "calls/s"];
+        let heads =
+            ["case", "instances", "p50", "p99", "max", "of limit", "fuel", "of limit", "memory", "of limit", "calls/s"];
         print!("{}", show::table(heads, &all.iter().map(Figures::row).collect::<Vec<_>>()));
         Ok(())
     }
 }
 
 /// Calls each step of a case that often; what the steps before it did is done each time.
-async fn measure(workshop: &Workshop, case: &Case, calls: usize) -> anyhow::Result<Vec<Figures>> {
+async fn measure(
+    workshop: &Workshop,
+    case: &Case,
+    calls: usize,
+    shared: Option<SharedInstances>,
+) -> anyhow::Result<Vec<Figures>> {
+    let instances = if shared.is_some() { "REUSED" } else { "FRESH" };
     let limits = workshop::limits(case.point, None);
     let mut steps: Vec<_> = (0..case.steps.len())
         .map(|at| {
             let name =
                 if case.steps.len() > 1 { format!("{} (step {})", case.name, at + 1) } else { case.name.clone() };
-            Figures { name, micros: vec![], fuel: 0, memory_bytes: 0, limits }
+            Figures { name, instances, micros: vec![], fuel: 0, memory_bytes: 0, limits }
         })
         .collect();
     for turn in 0..WARM_UP + calls {
@@ -74,8 +84,11 @@ async fn measure(workshop: &Workshop, case: &Case, calls: usize) -> anyhow::Resu
         for (step, figures) in case.steps.iter().zip(&mut steps) {
             let patient = Limits { wall: PATIENCE, ..limits };
             let (host, context) = (hub.at(step.now_ms), case.context(step));
-            let call = workshop.sandbox.call_with(&workshop.module, patient, host, context, &step.input);
-            let report = call.await;
+            let Workshop { sandbox, module, .. } = workshop;
+            let report = match &shared {
+                Some(shared) => sandbox.call_shared(shared, module, patient, host, context, &step.input).await,
+                None => sandbox.call_with(module, patient, host, context, &step.input).await,
+            };
             if turn >= WARM_UP {
                 figures.note(&report);
             }
@@ -121,11 +134,12 @@ impl Figures {
         ]
     }
 
-    fn row(&self) -> [String; 10] {
+    fn row(&self) -> [String; 11] {
         let micros = |micros| format!("{} µs", show::number(micros));
         let [time, fuel, memory] = self.shares().map(|share| format!("{share:.1} %"));
         [
             self.name.clone(),
+            self.instances.to_owned(),
             micros(self.within(50)),
             micros(self.within(99)),
             micros(self.within(100)),
@@ -141,7 +155,7 @@ impl Figures {
     fn to_json(&self) -> Value {
         let [time, fuel, memory] = self.shares();
         json!({
-            "name": self.name, "calls": self.micros.len(), "p50Micros": self.within(50), "p99Micros": self.within(99),
+            "name": self.name, "instances": self.instances, "calls": self.micros.len(), "p50Micros": self.within(50), "p99Micros": self.within(99),
             "maxMicros": self.within(100), "fuel": self.fuel, "memoryBytes": self.memory_bytes,
             "callsPerSecond": self.calls_per_second(),
             "percentOfLimit": {"time": time, "fuel": fuel, "memory": memory},

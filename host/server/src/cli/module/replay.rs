@@ -97,7 +97,7 @@ async fn here(
     name: Option<&str>,
     config: Option<&Map<String, Value>>,
 ) -> anyhow::Result<Value> {
-    let workshop = Workshop::open(module).await?;
+    let workshop = Workshop::open_to_debug(module).await?;
     let own = workshop.file.file_stem().and_then(|stem| stem.to_str());
     // The part it has, or would have: its own, else the only one there was.
     let mut parts = recorded::parts(call);

@@ -60,7 +60,8 @@ async fn settle(path: &Path) {
 /// What a build reads: not what it writes, nor what tools fetched.
 fn is_source(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return true };
-    let is_output = Path::new(name).extension().is_some_and(|extension| extension == "wasm" || extension == "lock");
+    let extension = Path::new(name).extension().and_then(OsStr::to_str);
+    let is_output = extension.is_some_and(|extension| ["wasm", "lock", "log"].contains(&extension));
     !is_output && !name.starts_with('.') && !["target", "node_modules", "build", "dist", "__pycache__"].contains(&name)
 }
 

@@ -49,6 +49,7 @@ impl Subject {
     pub(super) async fn open(self) -> anyhow::Result<(Workshop, CaseFile)> {
         let folder = if self.module.is_dir() { &*self.module } else { self.module.parent().unwrap_or(Path::new("")) };
         let path = self.cases.unwrap_or_else(|| folder.join("cases.json"));
+        let path = path.strip_prefix(".").map(Path::to_owned).unwrap_or(path);
         let file = CaseFile::read(path, self.filter.as_deref())?;
         let workshop = Workshop::open(self.module).await?;
         for (_, case) in &file.cases {
@@ -76,6 +77,21 @@ impl Workshop {
     pub(super) async fn open(module: PathBuf) -> anyhow::Result<Self> {
         let file = component(module).await?;
         let bytes = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
+        Self::with(file, bytes).await
+    }
+
+    /// As [`Workshop::open`], but a folder is built with all that its language's backtraces can say, and nothing is
+    /// written into it.
+    pub(super) async fn open_to_debug(module: PathBuf) -> anyhow::Result<Self> {
+        if !module.is_dir() {
+            return Self::open(module).await;
+        }
+        let compile = move || hub_sandbox::build::compile(&module, Symbols::most(&module)?);
+        let built = tokio::task::spawn_blocking(compile).await??;
+        Self::with(PathBuf::from(built.name).with_extension("wasm"), built.component).await
+    }
+
+    async fn with(file: PathBuf, bytes: Vec<u8>) -> anyhow::Result<Self> {
         let compiler = std::env::current_exe().context("the hub's own executable can't be found")?;
         let sandbox = open_sandbox_in(&cache_folder()?, compiler, &Ids::System)?;
         let size = bytes.len();
@@ -98,7 +114,8 @@ impl Workshop {
 
 /// The component that a path names: itself, or what the folder's source gives.
 pub(super) async fn component(path: PathBuf) -> anyhow::Result<PathBuf> {
-    Ok(if path.is_dir() { build::build_module(path, Symbols::Names).await?.1 } else { path })
+    let path = if path.is_dir() { build::build_module(path, Symbols::Names).await?.1 } else { path };
+    Ok(path.strip_prefix(".").map(Path::to_owned).unwrap_or(path))
 }
 
 /// The limits of a point, but as much time as that.

@@ -179,6 +179,7 @@ fn a_benchmark_gives_figures_for_each_case() {
     let output = desk.run("bench", &["--calls", "20", "--json"]);
     let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&figures[0]["name"], &figures[0]["calls"]), (&json!("says W"), &json!(20)));
+    assert_eq!((&figures[0]["instances"], &figures[1]["instances"]), (&json!("FRESH"), &json!("REUSED")));
     let (p50, max) = (figures[0]["p50Micros"].as_u64().unwrap(), figures[0]["maxMicros"].as_u64().unwrap());
     assert!(0 < p50 && p50 <= max, "{figures}");
     assert!(figures[0]["percentOfLimit"]["fuel"].as_f64().unwrap() > 0.0);
