@@ -50,6 +50,11 @@ need_openssl() {
   command -v openssl >/dev/null || install_packages openssl
 }
 
+# The bus between nodes; the tests start their own.
+need_nats() {
+  command -v nats-server >/dev/null || install_packages nats-server
+}
+
 # PostgreSQL refuses to run as root.
 as_postgres() {
   if [ "$(id -u)" -eq 0 ]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi

@@ -41,13 +41,18 @@ fn bus() -> Bus {
     Bus::new(BusConfig::new(1))
 }
 
-fn subscriptions(bus: &Bus, count: usize) -> Vec<Subscription> {
-    (0..count).map(|reader| bus.subscribe(NETWORK, Some(&format!("server-{reader}")), None, 0)).collect()
+async fn subscriptions(bus: &Bus, count: usize) -> Vec<Subscription> {
+    let mut all = Vec::with_capacity(count);
+    for reader in 0..count {
+        let opened = bus.subscribe(NETWORK, Some(&format!("server-{reader}")), None, 0).await;
+        all.push(opened.expect("the bus of one process is there"));
+    }
+    all
 }
 
 async fn through_bus(burst: Arc<Burst>, bursts: usize) -> Duration {
     let bus = bus();
-    for mut subscription in subscriptions(&bus, READERS) {
+    for mut subscription in subscriptions(&bus, READERS).await {
         let burst = Arc::clone(&burst);
         tokio::spawn(async move {
             let (mut frames, mut read) = (Vec::new(), 0);
@@ -132,7 +137,7 @@ fn cpu_s() -> f64 {
 /// Events for one server each, while 5,000 streams are open: none of the others is woken.
 async fn targeted(events: usize) -> Duration {
     let bus = bus();
-    let mut subscriptions = subscriptions(&bus, READERS);
+    let mut subscriptions = subscriptions(&bus, READERS).await;
     let began = Instant::now();
     for number in 0..events {
         let reader = number % READERS;
@@ -174,7 +179,7 @@ async fn measure() {
     println!("targeted, {READERS} streams open: {rate:.0}/s");
     let before = resident_bytes();
     let bus = bus();
-    let open = subscriptions(&bus, 100_000);
+    let open = subscriptions(&bus, 100_000).await;
     if let (Some(before), Some(after)) = (before, resident_bytes()) {
         println!("a subscription: {} bytes", (after - before) / open.len());
     }

@@ -22,6 +22,12 @@ pub enum PublishError {
     /// The bus, or this network's part of it, was closed.
     #[error("the event bus is closed")]
     Closed,
+    /// The bus between nodes can't be reached.
+    #[error("the event bus can't be reached")]
+    Unreachable,
+    /// It is more than the bus between nodes carries.
+    #[error("the event is too large for the event bus")]
+    TooLarge,
 }
 
 impl Event {
@@ -30,10 +36,6 @@ impl Event {
         let one_line = !self.data.bytes().any(|byte| matches!(byte, b'\n' | b'\r'));
         (named && one_line).then_some(()).ok_or(PublishError::NotOneFrame)
     }
-
-    pub(crate) fn frame(&self, id: EventId) -> Bytes {
-        frame(id, self.name, &self.data)
-    }
 }
 
 /// The frame that tells a client to read everything again, and where the stream stands now.
@@ -41,9 +43,10 @@ pub(crate) fn resync(head: EventId, now_ms: i64) -> Bytes {
     frame(head, "RESYNC", &format!(r#"{{"type":"RESYNC","at":{now_ms}}}"#))
 }
 
-fn frame(id: EventId, name: &str, data: &str) -> Bytes {
+/// The frame a stream sends.
+pub(crate) fn frame(id: EventId, name: &str, data: &(impl AsRef<[u8]> + ?Sized)) -> Bytes {
     let id = id.to_string();
-    Bytes::from(["id: ", &id, "\nevent: ", name, "\ndata: ", data, "\n\n"].concat())
+    Bytes::from([b"id: ", id.as_bytes(), b"\nevent: ", name.as_bytes(), b"\ndata: ", data.as_ref(), b"\n\n"].concat())
 }
 
 #[cfg(test)]
@@ -57,8 +60,8 @@ mod tests {
     #[test]
     fn a_frame_is_what_a_stream_sends() {
         let id = EventId { epoch: 7, sequence: 12 };
-        let frame = event("CHAT", r#"{"type":"CHAT","at":5}"#).frame(id);
-        assert_eq!(frame, "id: 7.12\nevent: CHAT\ndata: {\"type\":\"CHAT\",\"at\":5}\n\n");
+        let sent = frame(id, "CHAT", r#"{"type":"CHAT","at":5}"#);
+        assert_eq!(sent, "id: 7.12\nevent: CHAT\ndata: {\"type\":\"CHAT\",\"at\":5}\n\n");
     }
 
     #[test]

@@ -14,6 +14,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod bus;
+mod cluster;
 mod config;
 mod count;
 mod event;
@@ -21,12 +22,14 @@ mod id;
 mod lane;
 mod listener;
 mod network;
+mod nodes;
 mod rendezvous;
 mod state;
 mod stats;
 mod subscription;
 
 pub use bus::Bus;
+pub use cluster::{Cluster, ClusterConfig, ClusterError, Inbox, Message};
 pub use config::BusConfig;
 pub use event::{Event, PublishError};
 pub use listener::{End, Ended};

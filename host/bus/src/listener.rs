@@ -19,6 +19,7 @@ pub enum End {
 /// What the bus knows of a subscription while its reader is elsewhere.
 pub(crate) struct Listener {
     pub(crate) server_id: Option<Arc<str>>,
+    pub(crate) opened_at_ms: i64,
     /// Everything ever published for this server alone, so that a reader need not look it up to
     /// find that there is nothing new.
     pub(crate) own: SharedCount,
@@ -32,9 +33,10 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    pub(crate) fn new(server_id: Option<Arc<str>>) -> Self {
+    pub(crate) fn new(server_id: Option<Arc<str>>, opened_at_ms: i64) -> Self {
         Self {
             server_id,
+            opened_at_ms,
             own: SharedCount::default(),
             read: SharedCount::default(),
             news: AtomicBool::new(false),

@@ -1,6 +1,6 @@
 use crate::config::BusConfig;
 use crate::count::Count;
-use crate::event::{Event, PublishError};
+use crate::event::{Event, PublishError, frame};
 use crate::id::EventId;
 use crate::lane::{Entry, Horizon, Lane};
 use crate::listener::Listener;
@@ -53,21 +53,34 @@ impl State {
     pub(crate) fn append(
         &mut self,
         config: &BusConfig,
+        epoch: u64,
         event: &Event,
         now_ms: i64,
     ) -> Result<(u64, Option<Arc<Listener>>), PublishError> {
         if self.closed {
             return Err(PublishError::Closed);
         }
-        self.head += 1;
+        let sequence = self.head + 1;
+        let frame = frame(EventId { epoch, sequence }, event.name, &event.data);
+        let listener = self.push(config, event.target.as_deref(), Entry { sequence, at_ms: now_ms, frame }, now_ms);
+        Ok((sequence, listener))
+    }
+
+    /// Adds an event that has its number already, and tells which stream to wake if it is for one.
+    pub(crate) fn push(
+        &mut self,
+        config: &BusConfig,
+        target: Option<&str>,
+        entry: Entry,
+        now_ms: i64,
+    ) -> Option<Arc<Listener>> {
+        self.head = entry.sequence;
         self.idle_since_ms = None;
-        let (epoch, sequence) = (config.epoch, self.head);
-        let entry = Entry { sequence, at_ms: now_ms, frame: event.frame(EventId { epoch, sequence }) };
         let horizon = self.horizon(config, now_ms);
         let mut bytes = self.bytes + entry.frame.len() as u64;
-        let (lane, listener) = match &event.target {
+        let (lane, listener) = match target {
             Some(id) => {
-                let server = self.server(Arc::from(id.as_str()));
+                let server = self.server(Arc::from(id));
                 (&mut server.lane, server.listener.clone())
             }
             None => (&mut self.everyone, None),
@@ -81,7 +94,18 @@ impl State {
             listener.own.set(lane.pushed());
         }
         self.bytes = bytes;
-        Ok((sequence, listener))
+        listener
+    }
+
+    /// There is nothing of this network up to `sequence` that is not here.
+    pub(crate) fn raise_head(&mut self, sequence: u64) {
+        self.head = self.head.max(sequence);
+    }
+
+    /// Of what came up to `sequence` some may be missing for good.
+    pub(crate) fn lose_up_to(&mut self, sequence: u64) {
+        let lost = Self::after(sequence);
+        *self = Self { closed: self.closed, idle_since_ms: self.idle_since_ms, ..lost };
     }
 
     fn horizon(&self, config: &BusConfig, now_ms: i64) -> Horizon {
@@ -183,9 +207,8 @@ impl State {
         server.is_some_and(|server| server.listener.is_some())
     }
 
-    pub(crate) fn connected_servers(&self) -> Vec<String> {
-        let connected = self.servers.iter().filter(|(_, it)| it.listener.is_some());
-        connected.map(|(id, _)| String::from(&**id)).collect()
+    pub(crate) fn listener(&self, server_id: &str) -> Option<Arc<Listener>> {
+        self.servers.get(server_id)?.listener.clone()
     }
 
     pub(crate) fn everyone(&self) -> &Lane {

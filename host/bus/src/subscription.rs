@@ -61,7 +61,7 @@ impl Subscription {
         resume: bool,
         now_ms: i64,
     ) -> Self {
-        let head = EventId { epoch: config.epoch, sequence: joined.head };
+        let head = EventId { epoch: network.epoch, sequence: joined.head };
         let resync = (resume && joined.resumed.is_none()).then(|| event::resync(head, now_ms));
         let start = asked.filter(|_| joined.resumed.is_some()).unwrap_or(head);
         Self {

@@ -3,13 +3,14 @@
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
-use hub_bus::{Bus, BusConfig};
+use hub_bus::Bus;
 use hub_db::Db;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::artifacts::Links;
 use crate::clock::{Clock, Moments};
+use crate::cluster::{self, Homes};
 use crate::config::Settings;
 use crate::control::{self, Control};
 use crate::events::{self, Streams};
@@ -23,6 +24,7 @@ use crate::players::PlayerRegions;
 use crate::punishments;
 use crate::servers::{self, Presence};
 use crate::transfers;
+use crate::values::NetworkId;
 use crate::waitlist::{self, Waitlist};
 use crate::worlds::{self, SnapshotStore};
 
@@ -57,6 +59,8 @@ pub struct AppState {
     pub module_store: Db,
     /// Where events go.
     pub bus: Bus,
+    /// Where networks live.
+    pub homes: Homes,
     /// Where addresses are.
     pub geo: Geo,
     /// Where large files are.
@@ -100,7 +104,7 @@ impl App {
         let db = Db::connect(&settings.database()).await?;
         db.migrate().await?;
         let module_store = open_store(&settings, &db).await?;
-        let bus = Bus::new(BusConfig::new(ids.seed()));
+        let (bus, homes) = cluster::open(&settings, &ids).await?;
         let modules = Modules::open(&settings, &ids)?;
         let snapshots = SnapshotStore::open(&settings)?;
         let files = Files::open(&settings.data)?;
@@ -113,6 +117,7 @@ impl App {
             db,
             module_store,
             bus,
+            homes,
             geo,
             files,
             links: Links::default(),
@@ -128,6 +133,7 @@ impl App {
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }));
+        cluster::start(&app).await?;
         app.spawn(networks::service::note_uses(app.clone()));
         app.spawn(networks::watch::keep(app.clone()));
         control::start(&app);
@@ -154,6 +160,18 @@ impl App {
         });
     }
 
+    /// Brings back what was known in memory of a network that lives here from now on.
+    pub(crate) async fn bring_back(&self, network: NetworkId) -> Result<(), hub_db::Error> {
+        servers::bring_back(self, network).await
+    }
+
+    /// Lets go of everything in memory of a network that lives elsewhere from now on.
+    pub(crate) fn forget(&self, network: NetworkId) {
+        self.presence.forget(network);
+        self.control.forget(network);
+        self.modules.forget(network);
+    }
+
     /// A handle that does not keep the hub alive.
     pub fn downgrade(&self) -> WeakApp {
         WeakApp(Arc::downgrade(&self.0))
@@ -175,6 +193,7 @@ impl App {
         self.tasks.close();
         self.tasks.wait().await;
         servers::stop(self).await;
+        cluster::leave(self).await;
         if let Err(error) = networks::service::flush_uses(self).await {
             tracing::warn!(%error, "could not note when keys were used");
         }

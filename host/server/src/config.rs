@@ -42,6 +42,15 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<SocketAddr>,
+    /// NATS (with JetStream) that several nodes share, as `nats://HOST:PORT`; they share the database, too [default: this
+    /// node is alone]
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bus: Option<String>,
+    /// Address under which the other nodes reach this one, as `http://10.0.0.7:8080` [default: the address it serves on]
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_url: Option<String>,
     /// GeoIP database in MaxMind's format (any GeoLite2 or DB-IP Country or City file)
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,6 +119,11 @@ pub struct Settings {
     pub database: Option<String>,
     /// Address to serve on.
     pub listen: SocketAddr,
+    /// NATS that several nodes share; absent: this node is alone.
+    pub bus: Option<String>,
+    /// Address under which the other nodes reach this one.
+    #[serde(deserialize_with = "base_url")]
+    pub node_url: Option<String>,
     /// GeoIP database.
     pub geoip: Option<PathBuf>,
     /// Whether regions count in routing.
@@ -148,6 +162,8 @@ impl Default for Settings {
             data: PathBuf::from("hub-data"),
             database: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            bus: None,
+            node_url: None,
             geoip: None,
             geo_routing: Switch::On,
             engines: vec!["MINECRAFT".to_owned(), "HYTALE".to_owned()],
@@ -186,6 +202,8 @@ impl Settings {
             "data",
             "database",
             "listen",
+            "bus",
+            "node_url",
             "geoip",
             "geo_routing",
             "engines",
@@ -220,6 +238,18 @@ impl Settings {
         Duration::from_millis(self.lease)
     }
 
+    /// The address under which the other nodes reach this one.
+    pub(crate) fn node_url(&self) -> anyhow::Result<String> {
+        if let Some(url) = &self.node_url {
+            return Ok(url.clone());
+        }
+        anyhow::ensure!(
+            !self.listen.ip().is_unspecified(),
+            "this node serves on all addresses: name the one by which the others reach it with --node-url"
+        );
+        Ok(format!("http://{}", self.listen))
+    }
+
     /// A whole address for a path of the hub's.
     pub fn url(&self, path: &str) -> String {
         if let Some(base) = &self.public_url {
@@ -243,7 +273,7 @@ fn base_url<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<
     if web {
         return Ok(Some(text.to_owned()));
     }
-    Err(serde::de::Error::custom("public-url must read as https://hub.example does"))
+    Err(serde::de::Error::custom("an address must read as https://hub.example does"))
 }
 
 /// A list as TOML writes it, or as one comma-separated text of the environment.

@@ -7,6 +7,7 @@ pub mod artifacts;
 pub mod chat;
 pub mod cli;
 pub mod clock;
+pub mod cluster;
 pub mod collections;
 pub mod config;
 pub mod config_documents;

@@ -31,6 +31,19 @@ pub(crate) fn publish(bus: &Bus, target: Option<&str>, now_ms: i64) -> u64 {
         .expect("it is published")
 }
 
+/// A stream of the bus of one process, which does not wait for others.
+pub(crate) fn subscribe(
+    bus: &Bus,
+    network: u128,
+    server_id: Option<&str>,
+    last_event_id: Option<&str>,
+    now_ms: i64,
+) -> Subscription {
+    now(bus.subscribe(network, server_id, last_event_id, now_ms))
+        .expect("subscribing in process does not wait")
+        .expect("it is there")
+}
+
 pub(crate) fn id(sequence: u64) -> String {
     format!("{EPOCH}.{sequence}")
 }

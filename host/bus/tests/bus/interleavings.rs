@@ -1,6 +1,6 @@
 //! Whatever happens in whatever order, a stream is the sequence it should be, or says that it is not.
 
-use crate::common::{NETWORK, bus, id, now, publish, sequence};
+use crate::common::{NETWORK, bus, id, now, publish, sequence, subscribe};
 use hub_bus::{Bus, Next, Subscription};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -91,7 +91,7 @@ impl World {
         self.disconnect(client);
         let last = self.clients[client].last.filter(|_| resume);
         let text = last.map(id);
-        let stream = self.bus.subscribe(NETWORK, CLIENTS[client], text.as_deref(), self.now_ms);
+        let stream = subscribe(&self.bus, NETWORK, CLIENTS[client], text.as_deref(), self.now_ms);
         for (other, server) in CLIENTS.iter().enumerate() {
             if server.is_some() && *server == CLIENTS[client] {
                 self.expect_end(other, &Next::Replaced);
@@ -165,7 +165,7 @@ impl World {
                     self.disconnect(client);
                 }
                 None => {
-                    assert_eq!(due, [], "{client} waits although events are there");
+                    assert_eq!(due, [0_u64; 0], "{client} waits although events are there");
                     return;
                 }
                 other => panic!("{client} got {other:?}"),

@@ -1,6 +1,6 @@
 //! What is kept, for how long, and what happens to those who are too late.
 
-use crate::common::{NETWORK, bus, chat, id, now, publish, read};
+use crate::common::{NETWORK, bus, chat, id, now, publish, read, subscribe};
 use hub_bus::{Bus, End};
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ const MINUTE: i64 = 60_000;
 
 fn resume(bus: &Bus, last: u64, now_ms: i64) -> Vec<String> {
     let last = id(last);
-    read(&mut bus.subscribe(NETWORK, Some("a"), Some(&last), now_ms))
+    read(&mut subscribe(bus, NETWORK, Some("a"), Some(&last), now_ms))
 }
 
 #[test]
@@ -48,8 +48,8 @@ fn huge_events_go_early() {
 #[test]
 fn who_lags_too_many_events_is_cut_off() {
     let bus = bus(|config| config.max_lag_events = 3);
-    let mut slow = bus.subscribe(NETWORK, Some("a"), None, 0);
-    let mut fast = bus.subscribe(NETWORK, Some("b"), None, 0);
+    let mut slow = subscribe(&bus, NETWORK, Some("a"), None, 0);
+    let mut fast = subscribe(&bus, NETWORK, Some("b"), None, 0);
     for sequence in 1..=3 {
         publish(&bus, None, 0);
         assert_eq!(read(&mut fast), [sequence.to_string()]);
@@ -71,7 +71,7 @@ fn who_lags_too_many_events_is_cut_off() {
 #[test]
 fn who_lags_too_many_bytes_is_cut_off() {
     let bus = bus(|config| config.max_lag_bytes = 100);
-    let mut slow = bus.subscribe(NETWORK, Some("a"), None, 0);
+    let mut slow = subscribe(&bus, NETWORK, Some("a"), None, 0);
     publish(&bus, None, 0);
     publish(&bus, None, 0);
     bus.sweep(0);
@@ -83,7 +83,7 @@ fn who_lags_too_many_bytes_is_cut_off() {
 #[test]
 fn who_never_asks_again_is_cut_off_by_the_sweep() {
     let bus = bus(|config| config.max_lag_events = 3);
-    let mut stuck = bus.subscribe(NETWORK, Some("a"), None, 0);
+    let mut stuck = subscribe(&bus, NETWORK, Some("a"), None, 0);
     let mut ended = std::pin::pin!(stuck.ended().wait());
     assert_eq!(now(ended.as_mut()), None);
     for _ in 0..4 {
@@ -103,7 +103,7 @@ fn what_was_missed_before_the_stream_began_is_no_lag() {
         publish(&bus, None, 0);
     }
     let last = id(0);
-    let mut late = bus.subscribe(NETWORK, Some("a"), Some(&last), 0);
+    let mut late = subscribe(&bus, NETWORK, Some("a"), Some(&last), 0);
     for _ in 0..3 {
         publish(&bus, None, 0);
     }
@@ -118,7 +118,7 @@ fn what_was_missed_before_the_stream_began_is_no_lag() {
 #[test]
 fn what_expires_unread_cuts_off_instead_of_leaving_a_gap() {
     let bus = bus(|config| config.retention = Duration::from_secs(1));
-    let mut slow = bus.subscribe(NETWORK, Some("a"), None, 0);
+    let mut slow = subscribe(&bus, NETWORK, Some("a"), None, 0);
     publish(&bus, None, 0);
     publish(&bus, None, 1_000);
     assert_eq!(read(&mut slow), ["TooSlow"]);
@@ -128,7 +128,7 @@ fn what_expires_unread_cuts_off_instead_of_leaving_a_gap() {
 fn a_quiet_network_can_be_resumed_whatever_its_age() {
     let bus = bus(|_| ());
     publish(&bus, None, 0);
-    let stream = bus.subscribe(NETWORK, Some("a"), None, 0);
+    let stream = subscribe(&bus, NETWORK, Some("a"), None, 0);
     for minute in 0..60 {
         publish(&bus, Some("b"), minute * MINUTE);
         bus.sweep(minute * MINUTE);
@@ -143,13 +143,13 @@ fn a_quiet_network_can_be_resumed_whatever_its_age() {
 fn nothing_is_kept_of_what_nobody_uses() {
     let bus = bus(|_| ());
     for network in 0..20 {
-        let stream = bus.subscribe(network, Some("a"), None, 0);
+        let stream = subscribe(&bus, network, Some("a"), None, 0);
         let event = chat(Some(&format!("server {network}")));
         let published = now(bus.publish(network, event, 0));
         assert!(matches!(published, Some(Ok(_))));
         drop(stream);
     }
-    let reader = bus.subscribe(NETWORK, None, None, 0);
+    let reader = subscribe(&bus, NETWORK, None, None, 0);
     assert_eq!(bus.stats().networks, 20);
     for minute in 1..=6 {
         bus.sweep(minute * MINUTE);
@@ -180,7 +180,7 @@ fn a_forgotten_network_never_mistakes_an_old_id_for_a_new_one() {
 #[test]
 fn a_forgotten_server_is_told_that_its_events_are_gone() {
     let bus = bus(|_| ());
-    let _reader = bus.subscribe(NETWORK, None, None, 0);
+    let _reader = subscribe(&bus, NETWORK, None, None, 0);
     publish(&bus, None, 0);
     publish(&bus, Some("a"), 0);
     for minute in 1..=6 {
@@ -193,23 +193,23 @@ fn a_forgotten_server_is_told_that_its_events_are_gone() {
 #[test]
 fn a_short_visit_is_enough_to_be_remembered() {
     let bus = bus(|_| ());
-    let _reader = bus.subscribe(NETWORK, None, None, 0);
+    let _reader = subscribe(&bus, NETWORK, None, None, 0);
     publish(&bus, None, 0);
     publish(&bus, Some("b"), 0);
     let visitors = [(NETWORK, Some("a")), (NETWORK + 1, None)];
-    drop(bus.subscribe(NETWORK, Some("a"), None, 0));
+    drop(subscribe(&bus, NETWORK, Some("a"), None, 0));
     for network in [NETWORK + 1, NETWORK + 2] {
         assert!(now(bus.publish(network, chat(None), 0)).is_some());
     }
     assert!(now(bus.publish(NETWORK + 2, chat(None), 0)).is_some());
     bus.sweep(2 * MINUTE);
     for (network, server) in visitors {
-        drop(bus.subscribe(network, server, None, 3 * MINUTE));
+        drop(subscribe(&bus, network, server, None, 3 * MINUTE));
     }
     bus.sweep(4 * MINUTE);
     assert_eq!(bus.stats().networks, 2, "the one nobody visited is forgotten");
     for (network, server) in visitors {
-        let mut stream = bus.subscribe(network, server, Some(&id(1)), 4 * MINUTE);
+        let mut stream = subscribe(&bus, network, server, Some(&id(1)), 4 * MINUTE);
         assert_eq!(read(&mut stream), [""; 0], "{network}");
     }
 }

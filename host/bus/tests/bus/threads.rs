@@ -1,6 +1,6 @@
 //! The same under real threads: nothing is lost between a reader's look and its sleep.
 
-use crate::common::{NETWORK, bus, chat, id, sequence};
+use crate::common::{NETWORK, bus, chat, id, sequence, subscribe};
 use hub_bus::{Bus, Next};
 
 const PUBLISHERS: u64 = 4;
@@ -11,7 +11,7 @@ async fn read_all(bus: Bus, server: String, streams_of: u64) {
     let mut last = 0;
     while last < PUBLISHERS * EVENTS {
         let after = id(last);
-        let mut stream = bus.subscribe(NETWORK, Some(&server), Some(&after), 0);
+        let mut stream = subscribe(&bus, NETWORK, Some(&server), Some(&after), 0);
         for _ in 0..streams_of {
             if last == PUBLISHERS * EVENTS {
                 break;

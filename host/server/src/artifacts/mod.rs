@@ -12,3 +12,4 @@ mod store;
 
 pub use link::Links;
 pub use routes::{public, router};
+pub(crate) use service::hub_secret;

@@ -15,6 +15,11 @@ use crate::http::error::ApiError;
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
 
+/// The hub's secret for a purpose, the same at every node: whoever needs it first makes it.
+pub(crate) async fn hub_secret(app: &App, purpose: &str, length: usize) -> Result<String, hub_db::Error> {
+    store::hub_secret(&app.db, purpose, app.ids.token(length)).await
+}
+
 /// Where the room's files are.
 const FOLDER: &str = "artifacts";
 const ID_LENGTH: usize = 16;

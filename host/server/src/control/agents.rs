@@ -164,6 +164,11 @@ impl Agents {
             .unwrap_or_else(|| Arc::clone(self.nodes.write().entry((network, server.clone())).or_default()))
     }
 
+    /// Lets go of a network that lives elsewhere. Its polls end with the requests they are.
+    pub(super) fn forget(&self, network: NetworkId) {
+        self.nodes.write().retain(|(of, _), _| *of != network);
+    }
+
     /// Forgets who is gone. They count for nothing already; this only gives memory back.
     fn sweep(&self, now: Millis) {
         self.nodes.write().retain(|_, node| {

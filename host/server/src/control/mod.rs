@@ -29,6 +29,11 @@ pub struct Control {
 }
 
 impl Control {
+    /// Lets go of a network that lives elsewhere.
+    pub(crate) fn forget(&self, network: crate::values::NetworkId) {
+        self.agents.forget(network);
+    }
+
     /// How many wait for an agent's or a connector's answer now.
     pub fn waiting(&self) -> usize {
         self.agents.waiting() + self.commands.waiting()

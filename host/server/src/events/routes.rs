@@ -10,6 +10,7 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::events::service::unreachable_bus;
 use crate::events::stream;
 use crate::http::Connection;
 use crate::http::caller::Plugin;
@@ -76,13 +77,14 @@ async fn open_events(
     State(app): State<App>,
     Query(query): Query<OpenQuery>,
     opening: Opening,
-) -> Response {
+) -> Result<Response, ApiError> {
     let body = if opening.head {
         Body::empty()
     } else {
         let server = query.server_id.as_ref().map(Identifier::as_str);
         let last = opening.last_event_id.as_deref();
-        let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now());
+        let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now()).await;
+        let subscription = subscription.map_err(unreachable_bus)?;
         let has_id = last.is_some_and(|id| !id.is_empty());
         stream::body(&app, subscription, caller.credential, opening.connection, has_id)
     };
@@ -92,5 +94,5 @@ async fn open_events(
         // A proxy that gathers the answer before it sends any would gather for ever.
         (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
-    (headers, body).into_response()
+    Ok((headers, body).into_response())
 }

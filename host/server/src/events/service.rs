@@ -39,9 +39,21 @@ impl From<PublishError> for ApiError {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "The hub is stopping; try again in a moment.")
                     .retry_after(1)
             }
+            PublishError::Bus(hub_bus::PublishError::Unreachable) => unreachable_bus("no answer in time"),
             other => Self::internal(other),
         }
     }
+}
+
+/// The bus between the nodes can't be reached; it comes back, or another node has it.
+pub(super) fn unreachable_bus(why: impl std::fmt::Display) -> ApiError {
+    tracing::warn!(%why, "the bus between nodes can't be reached");
+    ApiError::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "bus_unreachable",
+        "Events can't be had right now; try again in a moment.",
+    )
+    .retry_after(1)
 }
 
 #[derive(Serialize)]

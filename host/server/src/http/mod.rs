@@ -76,6 +76,7 @@ pub fn router(app: &App) -> Router {
                 "This route exists, but not with this method; /api shows which.",
             )
         })
+        .layer(from_fn_with_state(app.clone(), crate::cluster::layer))
         .layer(CatchPanicLayer::custom(|_| {
             let panicked = std::io::Error::other("the handler panicked; the panic is in the log");
             axum::response::IntoResponse::into_response(ApiError::internal(panicked))

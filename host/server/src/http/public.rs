@@ -32,7 +32,7 @@ struct Health {
     /// `OK` or `UNAVAILABLE`.
     #[schema(value_type = String, example = "OK")]
     status: &'static str,
-    /// What is missing, such as `database`.
+    /// What is missing: `database`, `bus`, `homes`.
     #[schema(value_type = Vec<String>)]
     lacks: Vec<&'static str>,
 }
@@ -47,6 +47,10 @@ async fn readyz(State(app): State<App>) -> (StatusCode, Json<Health>) {
     if app.db.ping().await.is_err() {
         lacks.push("database");
     }
+    if !app.bus.is_reachable() {
+        lacks.push("bus");
+    }
+    lacks.extend(app.homes.lacks());
     if app.stopping().is_cancelled() {
         lacks.push("time: the hub is stopping");
     }

@@ -125,6 +125,11 @@ impl Modules {
         })
     }
 
+    /// Lets go of a network that lives elsewhere.
+    pub(crate) fn forget(&self, network: NetworkId) {
+        self.networks.write().remove(&network);
+    }
+
     fn known(&self, network: NetworkId) -> Option<Arc<Network>> {
         self.networks.read().get(&network).cloned()
     }

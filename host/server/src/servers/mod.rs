@@ -22,5 +22,5 @@ pub(crate) use model::{Count, Facts, GameState, Role};
 pub use presence::Presence;
 pub(crate) use presence::{HOLD, LiveWorld, NetworkPresence, Reservation, Server, free_slots};
 pub use routes::router;
-pub(crate) use saving::{start, stop};
+pub(crate) use saving::{bring_back, save, start, stop};
 pub(crate) use snapshot::{LiveServer, World};

@@ -14,16 +14,24 @@ use crate::values::NetworkId;
 /// How often heartbeats are written down.
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 
-/// Brings back the presence that the last run knew and starts the room's background work.
+/// Brings back the presence that the last run knew and starts the room's background work. One of several nodes brings a
+/// network back when it becomes its home.
 pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
-    let now = app.clock.now();
-    // A run that was killed may not have written its last beats: who is late by no more than that is still there.
-    let patience = millis(app.settings.offline_after()).saturating_add(millis(SAVE_EVERY));
-    for network in networks::service::network_ids(&app.db).await? {
-        load(app, network, now, patience).await?;
+    if app.homes.is_alone() {
+        for network in networks::service::network_ids(&app.db).await? {
+            bring_back(app, network).await?;
+        }
     }
     app.spawn(keep(app.clone()));
     Ok(())
+}
+
+/// Brings back a network's presence.
+pub(crate) async fn bring_back(app: &App, network: NetworkId) -> Result<(), Error> {
+    let now = app.clock.now();
+    // A run that was killed may not have written its last beats: who is late by no more than that is still there.
+    let patience = millis(app.settings.offline_after()).saturating_add(millis(SAVE_EVERY));
+    load(app, network, now, patience).await
 }
 
 async fn load(app: &App, network: NetworkId, now: Millis, patience: Millis) -> Result<(), Error> {
@@ -70,7 +78,7 @@ pub async fn save_all(app: &App) -> Result<(), Error> {
 
 /// Writes down what changed in a network; who calls it finds the changes they made before written when it returns.
 /// Calls at once share one transaction.
-pub(super) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
+pub(crate) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
     save_slot(app, network, &app.presence.slot(network)).await
 }
 
@@ -93,11 +101,15 @@ async fn write(app: &App, network: NetworkId, changes: &Changes) -> Result<(), E
     let only_beats =
         changes.servers.is_empty() && changes.gone.is_empty() && changes.players.is_empty() && changes.left.is_empty();
     let beats = store::Beats::of(&changes.beats);
-    if only_beats {
+    if only_beats && app.homes.is_alone() {
         return store::note_beats(&app.db, network, beats).await;
     }
     app.db
         .transaction(async |mut tx| {
+            // What is known here of a network that lives elsewhere by now is nobody's any more.
+            if !app.homes.holds(&mut tx, network).await? {
+                return Ok(());
+            }
             for server in &changes.servers {
                 store::save_server(&mut tx, network, server).await?;
             }

@@ -450,7 +450,7 @@ on_both! {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;
         let network = client.network.unwrap().0.as_u128();
-        let _stream = hub.app.bus.subscribe(network, Some("a"), None, NOW);
+        let _stream = hub.app.bus.subscribe(network, Some("a"), None, NOW).await.unwrap();
         assert_eq!(record(&client, "a").await["connectivity"], "CONNECTED");
     }
 

@@ -48,6 +48,11 @@ impl Presence {
         Arc::clone(self.networks.write().entry(network).or_default())
     }
 
+    /// Lets go of a network that lives elsewhere.
+    pub(crate) fn forget(&self, network: NetworkId) {
+        self.networks.write().remove(&network);
+    }
+
     pub(super) fn slots(&self) -> Vec<(NetworkId, Arc<Slot>)> {
         self.networks.read().iter().map(|(network, slot)| (*network, Arc::clone(slot))).collect()
     }

@@ -1,0 +1,240 @@
+//! Several nodes with one bus between them.
+
+use crate::common::{NETWORK, chat};
+use crate::nats::Nats;
+use bytes::Bytes;
+use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig, Event, Next, PublishError, Subscription};
+use std::time::Duration;
+
+async fn node(nats: &Nats, name: &str) -> (Bus, Cluster) {
+    let cluster = Cluster::connect(ClusterConfig::new(&nats.url(), name)).await.unwrap();
+    let bus = Bus::clustered(BusConfig::new(1), cluster.clone()).await.unwrap();
+    (bus, cluster)
+}
+
+fn numbered(number: u64, target: Option<&str>) -> Event {
+    Event { data: format!(r#"{{"number":{number}}}"#), ..chat(target) }
+}
+
+async fn open(bus: &Bus, server: Option<&str>, last: Option<&str>) -> Subscription {
+    bus.subscribe(NETWORK, server, last, 5).await.unwrap()
+}
+
+/// The next frame's id and data.
+async fn next(stream: &mut Subscription) -> (String, String) {
+    let next = tokio::time::timeout(Duration::from_secs(20), stream.next()).await.expect("something comes");
+    let (Next::Frame(frame) | Next::Resync(frame)) = next else { panic!("{next:?}") };
+    let text = String::from_utf8(frame.to_vec()).unwrap();
+    let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned();
+    (line("id: "), line("data: "))
+}
+
+async fn data(stream: &mut Subscription, count: usize) -> Vec<String> {
+    let mut all = vec![];
+    for _ in 0..count {
+        all.push(next(stream).await.1);
+    }
+    all
+}
+
+fn data_of(numbers: impl IntoIterator<Item = u64>) -> Vec<String> {
+    numbers.into_iter().map(|number| numbered(number, None).data).collect()
+}
+
+#[tokio::test]
+async fn all_nodes_have_one_sequence() {
+    let nats = Nats::start().await;
+    let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut streams = [open(&one, Some("a"), None).await, open(&two, Some("b"), None).await];
+    let mut sequences = vec![];
+    for number in 0..10 {
+        let bus = if number % 2 == 0 { &one } else { &two };
+        sequences.push(bus.publish(NETWORK, numbered(number, None), 1).await.unwrap());
+        bus.publish(NETWORK + 1, numbered(99, None), 1).await.unwrap();
+    }
+    assert!(sequences.is_sorted());
+    let mut ids = vec![];
+    for stream in &mut streams {
+        let mut seen = vec![];
+        for number in 0..10 {
+            let (id, data) = next(stream).await;
+            assert_eq!(data, numbered(number, None).data);
+            seen.push(id);
+        }
+        ids.push(seen);
+    }
+    assert_eq!(ids[0], ids[1]);
+    one.publish(NETWORK, numbered(10, Some("b")), 1).await.unwrap();
+    one.publish(NETWORK, numbered(11, None), 1).await.unwrap();
+    assert_eq!(data(&mut streams[0], 1).await, data_of([11]));
+    assert_eq!(data(&mut streams[1], 2).await, data_of([10, 11]));
+}
+
+#[tokio::test]
+async fn a_client_resumes_at_another_node() {
+    let nats = Nats::start().await;
+    let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut stream = open(&one, Some("a"), None).await;
+    let begin = stream.start_id();
+    for number in 0..600 {
+        one.publish(NETWORK, numbered(number, (number % 3 == 0).then_some("a")), 1).await.unwrap();
+    }
+    let (id, _) = next(&mut stream).await;
+    drop(stream);
+    let mut all = open(&two, Some("a"), Some(&begin)).await;
+    assert_eq!(data(&mut all, 600).await, data_of(0..600));
+    let mut rest = open(&two, Some("a"), Some(&id)).await;
+    assert_eq!(data(&mut rest, 599).await, data_of(1..600));
+    // A node that just came has read all of it, too.
+    let (three, _) = node(&nats, "three").await;
+    let mut others = open(&three, Some("b"), Some(&begin)).await;
+    assert_eq!(data(&mut others, 400).await, data_of((0..600).filter(|number| number % 3 != 0)));
+    // What was never given out is not believed.
+    let (epoch, _) = begin.split_once('.').unwrap();
+    let mut liar = open(&two, Some("a"), Some(&format!("{epoch}.999999"))).await;
+    assert!(next(&mut liar).await.1.contains("RESYNC"));
+}
+
+#[tokio::test]
+async fn a_quiet_networks_place_is_good_at_every_node() {
+    let nats = Nats::start().await;
+    let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let quiet = open(&two, Some("a"), None).await.start_id();
+    for number in 0..5 {
+        one.publish(NETWORK + 1, numbered(number, None), 1).await.unwrap();
+    }
+    let later = open(&one, Some("a"), Some(&quiet)).await;
+    let later = {
+        let id = later.start_id();
+        drop(later);
+        id
+    };
+    assert_eq!(later, quiet);
+    // Its number is beyond what the other node has seen of this network.
+    let fresh = open(&one, Some("b"), None).await.start_id();
+    let mut stream = open(&two, Some("b"), Some(&fresh)).await;
+    two.publish(NETWORK, numbered(7, None), 1).await.unwrap();
+    assert_eq!(data(&mut stream, 1).await, data_of([7]));
+}
+
+#[tokio::test]
+async fn nothing_is_lost_or_doubled_when_the_bus_is_killed_and_comes_back() {
+    let mut nats = Nats::start().await;
+    let ((one, _), (two, cluster)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut stream = open(&two, Some("a"), None).await;
+    let writer = tokio::spawn({
+        let one = one.clone();
+        async move {
+            let mut told = vec![];
+            for number in 0..400 {
+                if one.publish(NETWORK, numbered(number, None), 1).await.is_ok() {
+                    told.push(number);
+                }
+            }
+            told
+        }
+    });
+    let first = data(&mut stream, 100).await;
+    nats.kill(false);
+    tokio::time::timeout(Duration::from_secs(20), async {
+        while cluster.is_connected() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .expect("the node notices");
+    nats.start_again().await;
+    let told = writer.await.unwrap();
+    assert!(told.len() > 300, "{}", told.len());
+    let mut seen = first;
+    while seen.last() != Some(&numbered(*told.last().unwrap(), None).data) {
+        seen.extend(data(&mut stream, 1).await);
+    }
+    // What was told to be there is, once and in order; what was not may be.
+    let mut sorted: Vec<u64> = seen.iter().map(|data| number_in(data)).collect();
+    assert!(sorted.is_sorted());
+    sorted.dedup();
+    assert_eq!(sorted.len(), seen.len(), "none twice");
+    assert!(told.iter().all(|number| sorted.contains(number)), "none lost");
+}
+
+fn number_in(data: &str) -> u64 {
+    data.trim_matches(|letter: char| !letter.is_ascii_digit()).parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_bus_that_forgot_all_begins_anew() {
+    let mut nats = Nats::start().await;
+    let (one, _) = node(&nats, "one").await;
+    one.publish(NETWORK, numbered(1, None), 1).await.unwrap();
+    let mut stream = open(&one, Some("a"), None).await;
+    let before = stream.start_id();
+    nats.kill(true);
+    nats.start_again().await;
+    let ended = tokio::time::timeout(Duration::from_secs(20), stream.next()).await.expect("the stream ends");
+    assert_eq!(ended, Next::Closed);
+    let mut again = open(&one, Some("a"), Some(&before)).await;
+    assert!(next(&mut again).await.1.contains("RESYNC"));
+    one.publish(NETWORK, numbered(2, None), 1).await.unwrap();
+    assert_eq!(data(&mut again, 1).await, data_of([2]));
+}
+
+#[tokio::test]
+async fn without_the_bus_a_publish_is_given_up_and_said_so() {
+    let mut nats = Nats::start().await;
+    let (one, _) = node(&nats, "one").await;
+    nats.kill(false);
+    assert_eq!(one.publish(NETWORK, chat(None), 1).await, Err(PublishError::Unreachable));
+    one.close();
+    assert_eq!(one.publish(NETWORK, chat(None), 1).await, Err(PublishError::Closed));
+}
+
+#[tokio::test]
+async fn nodes_tell_and_ask_each_other() {
+    let nats = Nats::start().await;
+    let ((_, one), (_, two)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut heard = two.listen("keys").await.unwrap();
+    let mut asked = two.serve("agents").await.unwrap();
+    tokio::spawn({
+        let two = two.clone();
+        async move {
+            while let Some(message) = asked.next().await {
+                let answer = [message.payload.as_ref(), b"!"].concat();
+                two.answer(message, Bytes::from(answer)).await;
+            }
+        }
+    });
+    // The server has both subscriptions once it answers a question that came after them.
+    let within = Duration::from_secs(5);
+    assert_eq!(one.ask("two", "agents", Bytes::from_static(b"hello"), within).await.unwrap(), "hello!");
+    one.tell("keys", Bytes::from_static(b"revoked")).await.unwrap();
+    assert_eq!(heard.next().await.unwrap().payload, "revoked");
+    assert!(one.ask("three", "agents", Bytes::new(), within).await.is_none(), "nobody is there");
+}
+
+#[tokio::test]
+async fn a_server_has_one_stream_over_all_nodes_and_every_node_knows_it() {
+    let nats = Nats::start().await;
+    let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut old = one.subscribe(NETWORK, Some("a"), None, 5).await.unwrap();
+    until(|| two.is_connected(NETWORK, "a")).await;
+    assert!(!two.is_connected(NETWORK + 1, "a"));
+    let new = two.subscribe(NETWORK, Some("a"), None, 6).await.unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(20), old.next()).await.expect("the older one ends");
+    assert_eq!(ended, Next::Replaced);
+    assert!(one.is_connected(NETWORK, "a"));
+    // A node that comes later asks.
+    let (three, _) = node(&nats, "three").await;
+    until(|| three.is_connected(NETWORK, "a")).await;
+    drop(new);
+    until(|| !one.is_connected(NETWORK, "a") && !three.is_connected(NETWORK, "a")).await;
+}
+
+async fn until(holds: impl Fn() -> bool) {
+    let waiting = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("it comes about");
+}

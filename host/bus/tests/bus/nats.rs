@@ -1,0 +1,68 @@
+//! A real bus between nodes, started and stopped by each test.
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+pub(crate) struct Nats {
+    port: u16,
+    folder: TempDir,
+    server: Child,
+}
+
+impl Nats {
+    pub(crate) async fn start() -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let folder = TempDir::new().unwrap();
+        let server = run(port, &folder);
+        let nats = Self { port, folder, server };
+        nats.wait().await;
+        nats
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// Kills it, and gives what it kept away where `forgetting`.
+    pub(crate) fn kill(&mut self, forgetting: bool) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+        if forgetting {
+            self.folder = TempDir::new().unwrap();
+        }
+    }
+
+    pub(crate) async fn start_again(&mut self) {
+        self.server = run(self.port, &self.folder);
+        self.wait().await;
+    }
+
+    async fn wait(&self) {
+        for _ in 0..500 {
+            if tokio::net::TcpStream::connect(("127.0.0.1", self.port)).await.is_ok() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("nats-server does not listen");
+    }
+}
+
+impl Drop for Nats {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn run(port: u16, folder: &TempDir) -> Child {
+    Command::new("nats-server")
+        .args(["--addr", "127.0.0.1", "--port", &port.to_string(), "--jetstream", "--store_dir"])
+        .arg(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("nats-server is installed (Debian's package nats-server)")
+}

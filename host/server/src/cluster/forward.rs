@@ -1,0 +1,213 @@
+//! Passes a network's requests on to its home.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::uri::PathAndQuery;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::cluster::homes::Node;
+use crate::cluster::secret::NOWHERE;
+use crate::cluster::table::{Place, Stay, shard_of};
+use crate::http::error::ApiError;
+use crate::networks;
+use crate::values::NetworkId;
+
+/// On a request that another node passed on: where it came from, and the node's word for it.
+static FROM: HeaderName = HeaderName::from_static("x-hub-from");
+/// On an answer: this node is not the network's home, and did nothing.
+static NOT_HERE: HeaderName = HeaderName::from_static("x-hub-not-here");
+/// How long a request waits for its network to have a home.
+const WAIT: Duration = Duration::from_secs(8);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// Bodies up to this size are kept until the home has answered, and go to the next home if this one is gone.
+const KEPT_BODY: usize = 1 << 20;
+/// The one route that any node serves.
+const STREAM: &str = "/api/plugin/events";
+
+/// Sends requests to other nodes.
+pub(super) type Http = Client<HttpConnector, Body>;
+
+pub(super) fn client() -> Http {
+    let mut connector = HttpConnector::new();
+    connector.set_nodelay(true);
+    connector.set_connect_timeout(Some(Duration::from_secs(2)));
+    Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)
+}
+
+/// Serves a request at its network's home: here, or by passing it on.
+pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let Some(node) = app.homes.node() else { return next.run(request).await };
+    let said = request.headers_mut().remove(&FROM);
+    let passed_on = match said {
+        None => false,
+        Some(said) => match node.secret.read(&app, said.to_str().unwrap_or_default()).await {
+            Ok(Some(from)) => {
+                request.extensions_mut().insert(ConnectInfo(from));
+                true
+            }
+            Ok(None) => false,
+            Err(error) => return ApiError::internal(error).into_response(),
+        },
+    };
+    if request.uri().path() == STREAM {
+        return next.run(request).await;
+    }
+    let sent = request.headers().get("x-service-api-key").map(HeaderValue::as_bytes);
+    let network = match networks::service::authenticate(&app, sent).await {
+        Ok(key) if key.network != networks::service::OPERATOR_NETWORK => key.network,
+        // The route says what is wrong with the key, or needs none.
+        _ => return next.run(request).await,
+    };
+    let routed = Routed { app: &app, node, network };
+    let served = if passed_on { routed.here_or_not(request, next).await } else { routed.anywhere(request, next).await };
+    served.unwrap_or_else(ApiError::into_response)
+}
+
+struct Routed<'a> {
+    app: &'a App,
+    node: &'a Node,
+    network: NetworkId,
+}
+
+impl Routed<'_> {
+    /// Of a request that was passed on. It is not passed on again: nodes that disagree would do so for ever.
+    async fn here_or_not(&self, request: Request, next: Next) -> Result<Response, ApiError> {
+        if let Some(stay) = self.node.stay(self.network) {
+            return self.here(&stay, request, next).await;
+        }
+        self.node.look.notify_one();
+        Ok((StatusCode::MISDIRECTED_REQUEST, [(NOT_HERE.clone(), "1")]).into_response())
+    }
+
+    async fn anywhere(&self, request: Request, next: Next) -> Result<Response, ApiError> {
+        let until = Instant::now() + WAIT;
+        let mut body = None;
+        let mut request = Some(request);
+        loop {
+            match self.node.table.place(shard_of(self.network)) {
+                Place::Here(stay) if stay.is_good() => {
+                    let request = match (request.take(), body.take()) {
+                        (Some(request), _) => request,
+                        (None, Some(Kept { parts, body })) => Request::from_parts(parts, Body::from(body)),
+                        (None, None) => return Err(no_home()),
+                    };
+                    return self.here(&stay, request, next).await;
+                }
+                Place::There { url, .. } => {
+                    if let Some(request) = request.take() {
+                        match Kept::read(request).await? {
+                            Ok(kept) => body = Some(kept),
+                            Err(large) => return self.pass_on(&url, large).await?.ok_or_else(no_home),
+                        }
+                    }
+                    if let Some(kept) = &body
+                        && let Some(response) = self.pass_on(&url, kept.request()).await?
+                    {
+                        return Ok(response);
+                    }
+                    self.node.look.notify_one();
+                }
+                Place::Nobody => {
+                    let claimed = self.node.claim(self.app, &[shard_of(self.network)]).await;
+                    claimed.map_err(ApiError::internal)?;
+                    self.node.look.notify_one();
+                }
+                // It has run out, or is moving.
+                Place::Here(_) => {}
+            }
+            if Instant::now() >= until {
+                return Err(no_home());
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Serves a request here, as long as this is the network's home.
+    async fn here(&self, stay: &Stay, request: Request, next: Next) -> Result<Response, ApiError> {
+        let _under_way = stay.requests.token();
+        let known = stay.network(self.network);
+        known.get_or_try_init(|| self.app.bring_back(self.network)).await?;
+        let looks = request.method() == Method::GET;
+        let response = tokio::select! {
+            response = next.run(request) => response,
+            // It only waits for something, which will happen elsewhere.
+            () = stay.ended.cancelled(), if looks => return Err(moved()),
+        };
+        // What it was told of memory, or left there, may not be so any more.
+        if Instant::now() >= stay.until() { Err(moved()) } else { Ok(response) }
+    }
+
+    /// Passes a request on; none where the other node is not there, or not the home, and did nothing.
+    async fn pass_on(&self, url: &str, mut request: Request) -> Result<Option<Response>, ApiError> {
+        let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(NOWHERE, |from| from.0);
+        let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
+        let uri: Uri = format!("{url}{path}").parse().map_err(ApiError::internal)?;
+        let word = self.node.secret.sign(self.app, from).await?;
+        *request.uri_mut() = uri;
+        *request.version_mut() = axum::http::Version::HTTP_11;
+        request.headers_mut().insert(FROM.clone(), HeaderValue::try_from(word).map_err(ApiError::internal)?);
+        match self.node.http.request(request).await {
+            Ok(response) if response.headers().contains_key(&NOT_HERE) => Ok(None),
+            Ok(response) => Ok(Some(response.map(Body::new))),
+            Err(error) if error.is_connect() => Ok(None),
+            Err(error) => {
+                tracing::warn!(%error, network = %self.network, "a home went away while it was asked");
+                Err(lost())
+            }
+        }
+    }
+}
+
+/// A request whose body is small enough to be sent again.
+struct Kept {
+    parts: axum::http::request::Parts,
+    body: Bytes,
+}
+
+impl Kept {
+    /// The request itself where its body is large, or nobody knows how large.
+    async fn read(request: Request) -> Result<Result<Self, Request>, ApiError> {
+        let (parts, body) = request.into_parts();
+        let size = axum::body::HttpBody::size_hint(&body).upper();
+        if size.is_none_or(|size| size > KEPT_BODY as u64) {
+            return Ok(Err(Request::from_parts(parts, body)));
+        }
+        let body = body.collect().await.map_err(|_| ApiError::invalid("The body ended early.".to_owned()))?.to_bytes();
+        Ok(Ok(Self { parts, body }))
+    }
+
+    fn request(&self) -> Request {
+        Request::from_parts(self.parts.clone(), Body::new(Full::new(self.body.clone())))
+    }
+}
+
+fn no_home() -> ApiError {
+    unavailable("no_home", "The hub's nodes have not agreed yet on who serves this network; try again in a moment.")
+}
+
+fn moved() -> ApiError {
+    unavailable("moved", "This network just moved to another of the hub's nodes; try again.")
+}
+
+fn lost() -> ApiError {
+    unavailable(
+        "node_lost",
+        "The node that serves this network went away while it was asked; what was asked may be done or not.",
+    )
+}
+
+fn unavailable(code: &'static str, message: &'static str) -> ApiError {
+    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(1)
+}

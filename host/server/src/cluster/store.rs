@@ -1,0 +1,156 @@
+//! All SQL of nodes and homes. None of it is a network's.
+//!
+//! The database's clock is the one that counts: `clock_timestamp()`, not `now()`, which stands still in a transaction.
+
+use hub_db::{Db, Error, Sql, Tx};
+
+use crate::clock::Millis;
+
+/// A lease on a shard.
+#[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub(super) struct LeaseRow {
+    pub(super) shard: i32,
+    pub(super) node: String,
+    pub(super) url: Option<String>,
+    pub(super) fence: i64,
+    /// How long it is still good; 0 or less: it has run out.
+    pub(super) left: Millis,
+}
+
+/// Says that a node is there.
+pub(super) async fn note_node(db: &Db, node: &str, url: &str) -> Result<(), Error> {
+    db.write(Sql {
+        sqlite:
+            "INSERT INTO hub_nodes (node, url, seen_at) VALUES ($1, $2, CAST(unixepoch('subsec') * 1000 AS INTEGER))
+                 ON CONFLICT (node) DO UPDATE SET url = excluded.url, seen_at = excluded.seen_at",
+        postgres: "INSERT INTO hub_nodes (node, url, seen_at)
+                   VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))
+                   ON CONFLICT (node) DO UPDATE SET url = excluded.url, seen_at = excluded.seen_at",
+    })
+    .bind(node.to_owned())
+    .bind(url.to_owned())
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// A node leaves.
+pub(super) async fn forget_node(db: &Db, node: &str) -> Result<(), Error> {
+    db.write("DELETE FROM hub_nodes WHERE node = $1").bind(node.to_owned()).execute().await?;
+    Ok(())
+}
+
+/// The nodes that were there lately, in the order of their names.
+pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<String>, Error> {
+    let rows: Vec<(String,)> = db
+        .query(Sql {
+            sqlite: "SELECT node FROM hub_nodes WHERE seen_at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - $1 ORDER BY node",
+            postgres: "SELECT node FROM hub_nodes
+                       WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $1 ORDER BY node",
+        })
+        .bind(within)
+        .all()
+        .await?;
+    Ok(rows.into_iter().map(|(node,)| node).collect())
+}
+
+/// All leases, also those that have run out.
+pub(super) async fn leases(db: &Db) -> Result<Vec<LeaseRow>, Error> {
+    db.query(Sql {
+        sqlite: "SELECT h.shard, h.node, n.url, h.fence,
+                        h.expires_at - CAST(unixepoch('subsec') * 1000 AS INTEGER) AS \"left\"
+                 FROM network_homes h LEFT JOIN hub_nodes n ON n.node = h.node",
+        postgres: "SELECT h.shard, h.node, n.url, h.fence,
+                          h.expires_at - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS \"left\"
+                   FROM network_homes h LEFT JOIN hub_nodes n ON n.node = h.node",
+    })
+    .all()
+    .await
+}
+
+/// Makes the leases a node still has last for `ttl` from now; which these are, with their fences.
+pub(super) async fn renew(db: &Db, node: &str, ttl: Millis) -> Result<Vec<(i32, i64)>, Error> {
+    db.write(Sql {
+        sqlite: "UPDATE network_homes SET expires_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) + $2
+                 WHERE node = $1 AND expires_at > CAST(unixepoch('subsec') * 1000 AS INTEGER)
+                 RETURNING shard, fence",
+        postgres: "UPDATE network_homes
+                   SET expires_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $2
+                   WHERE node = $1 AND expires_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
+                   RETURNING shard, fence",
+    })
+    .bind(node.to_owned())
+    .bind(ttl)
+    .all()
+    .await
+}
+
+/// Takes those of the shards (a JSON list) that are nobody's; which these are, with their leases' fences.
+pub(super) async fn claim(db: &Db, shards: &[u16], node: &str, ttl: Millis) -> Result<Vec<(i32, i64)>, Error> {
+    db.write(Sql {
+        sqlite: "INSERT INTO network_homes (shard, node, fence, expires_at)
+                 SELECT value, $2, 1, CAST(unixepoch('subsec') * 1000 AS INTEGER) + $3 FROM json_each($1) WHERE true
+                 ON CONFLICT (shard) DO UPDATE
+                 SET node = excluded.node, fence = network_homes.fence + 1, expires_at = excluded.expires_at
+                 WHERE network_homes.expires_at <= CAST(unixepoch('subsec') * 1000 AS INTEGER)
+                 RETURNING shard, fence",
+        // In their order, so that two nodes that claim at once do not wait for each other for ever.
+        postgres: "INSERT INTO network_homes (shard, node, fence, expires_at)
+                   SELECT CAST(value AS INTEGER), $2, 1,
+                          CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $3
+                   FROM jsonb_array_elements_text(CAST($1 AS JSONB)) ORDER BY CAST(value AS INTEGER)
+                   ON CONFLICT (shard) DO UPDATE
+                   SET node = excluded.node, fence = network_homes.fence + 1, expires_at = excluded.expires_at
+                   WHERE network_homes.expires_at <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
+                   RETURNING shard, fence",
+    })
+    .bind(serde_json::json!(shards).to_string())
+    .bind(node.to_owned())
+    .bind(ttl)
+    .all()
+    .await
+}
+
+/// Whether a node's lease is good, by the database's clock. It is held until the transaction ends.
+pub(crate) async fn holds(tx: &mut Tx, shard: u16, fence: i64, node: &str) -> Result<bool, Error> {
+    let row: Option<(i64,)> = tx
+        .query(Sql {
+            sqlite: "SELECT fence FROM network_homes WHERE shard = $1 AND fence = $2 AND node = $3",
+            postgres: "SELECT fence FROM network_homes WHERE shard = $1 AND fence = $2 AND node = $3 FOR SHARE",
+        })
+        .bind(i32::from(shard))
+        .bind(fence)
+        .bind(node.to_owned())
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
+
+/// Gives a shard to another node, or (with none) to whoever wants it. Does nothing where the lease is not the one meant.
+pub(super) async fn hand_over(
+    db: &Db,
+    shard: u16,
+    fence: i64,
+    node: &str,
+    to: Option<&str>,
+    ttl: Millis,
+) -> Result<(), Error> {
+    db.write(Sql {
+        sqlite: "UPDATE network_homes SET node = COALESCE($4, node), fence = fence + 1,
+                    expires_at = CASE WHEN $4 IS NULL THEN 0
+                                 ELSE CAST(unixepoch('subsec') * 1000 AS INTEGER) + $5 END
+                 WHERE shard = $1 AND fence = $2 AND node = $3",
+        postgres: "UPDATE network_homes SET node = COALESCE(CAST($4 AS TEXT), node), fence = fence + 1,
+                      expires_at = CASE WHEN CAST($4 AS TEXT) IS NULL THEN 0
+                                   ELSE CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $5 END
+                   WHERE shard = $1 AND fence = $2 AND node = $3",
+    })
+    .bind(i32::from(shard))
+    .bind(fence)
+    .bind(node.to_owned())
+    .bind(to.map(str::to_owned))
+    .bind(ttl)
+    .execute()
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Compare-and-set holds over all nodes.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use crate::fleet::{Fleet, uuid};
+
+const WRITERS: usize = 8;
+const WRITES: usize = 30;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_compare_and_set_is_lost_while_nodes_are_killed() {
+    let mut fleet = Fleet::start().await;
+    let owner = fleet.network("data");
+    let path = format!("/api/plugin/players/{}/data/global/counter", uuid(1));
+    owner.put(&path, json!({"data": "0"})).await.expect(200);
+    let mut writers = JoinSet::new();
+    for writer in 0..WRITERS {
+        let (owner, path) = (owner.clone(), path.clone());
+        writers.spawn(async move {
+            let mut told = vec![];
+            let mut turn = 0;
+            while told.len() < WRITES {
+                let read = owner.get(&path).await;
+                let read = read.expect(200);
+                let count: usize = read["data"].as_str().unwrap().parse().unwrap();
+                let body = json!({"data": (count + 1).to_string(), "version": read["version"]});
+                let key = format!("{writer}-{turn}");
+                turn += 1;
+                let answer = owner.surely(Method::PUT, &path, Some(body), Some(&key)).await;
+                match answer.status {
+                    200 => told.push(answer.body["version"].as_i64().unwrap()),
+                    status => assert_eq!(status, 409, "{}", answer.body),
+                }
+            }
+            told
+        });
+    }
+    for node in [0, 2] {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        fleet.kill(node);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        fleet.begin(node);
+    }
+    let mut told = writers.join_all().await.concat();
+    told.sort_unstable();
+    let expected: Vec<_> = (2..).take(WRITERS * WRITES).collect();
+    assert_eq!(told, expected, "each write that was told to have happened made a version of its own");
+    let last = owner.get(&path).await;
+    assert_eq!(last.expect(200)["data"], (WRITERS * WRITES).to_string());
+}

@@ -1,0 +1,95 @@
+//! One sequence of events, at whichever node a client reads it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt as _;
+use serde_json::json;
+
+use crate::fleet::{Client, Fleet, uuid};
+
+const LINES: usize = 150;
+
+/// Reads chat lines, going on at another node whenever a stream ends, until the last one came.
+async fn read(client: Client, server: String, over: Arc<AtomicBool>) -> Vec<usize> {
+    let (mut last, mut seen, mut node) = (None::<String>, vec![], 0);
+    let mut ended = None::<Instant>;
+    loop {
+        // A moment for what is on its way when the last was said.
+        if over.load(Ordering::Relaxed) && ended.get_or_insert_with(Instant::now).elapsed() > Duration::from_secs(8) {
+            return seen;
+        }
+        node += 1;
+        let Some(request) = client.stream(node, &server, last.as_deref()) else { continue };
+        let Ok(Ok(response)) = tokio::time::timeout(Duration::from_secs(3), request.send()).await else { continue };
+        if response.status() != 200 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        }
+        let (mut bytes, mut text) = (response.bytes_stream(), String::new());
+        let stays = Instant::now();
+        // Now and then it moves by itself.
+        while stays.elapsed() < Duration::from_secs(2) {
+            let Ok(chunk) = tokio::time::timeout(Duration::from_millis(500), bytes.next()).await else { continue };
+            let Some(Ok(chunk)) = chunk else { break };
+            text.push_str(std::str::from_utf8(&chunk).unwrap());
+            while let Some(end) = text.find("\n\n") {
+                let frame: String = text.drain(..end + 2).collect();
+                assert!(!frame.contains("RESYNC"), "{frame}");
+                let field = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name));
+                if let Some(id) = field("id: ") {
+                    last = Some(id.to_owned());
+                }
+                if field("event: ") == Some("CHAT") {
+                    let data: serde_json::Value = serde_json::from_str(field("data: ").unwrap()).unwrap();
+                    seen.push(data["message"].as_str().unwrap().parse().unwrap());
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_misses_and_doubles_nothing_while_nodes_and_the_bus_go_down() {
+    let mut fleet = Fleet::start().await;
+    let owner = fleet.network("events");
+    let over = Arc::new(AtomicBool::new(false));
+    let readers: Vec<_> =
+        (0..3).map(|reader| tokio::spawn(read(owner.clone(), format!("s-{reader}"), Arc::clone(&over)))).collect();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let writer = tokio::spawn({
+        let owner = owner.clone();
+        async move {
+            let mut told = vec![];
+            for line in 0..LINES {
+                let body = json!({"playerUuid": uuid(1), "playerName": "p", "message": line.to_string(),
+                    "serverId": "s-0", "serverType": "lobby"});
+                // Once: a line that is said again is another line.
+                let said = owner.once(&reqwest::Method::POST, "/api/plugin/chat", Some(&body)).await;
+                if said.is_some_and(|said| said.status == 204) {
+                    told.push(line);
+                }
+                tokio::time::sleep(Duration::from_millis(40)).await;
+            }
+            told
+        }
+    });
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    fleet.kill(0);
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    fleet.begin(0);
+    fleet.restart_nats().await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    fleet.end(1);
+    fleet.begin(1);
+    let told = writer.await.unwrap();
+    over.store(true, Ordering::Relaxed);
+    assert!(told.len() > LINES / 2, "{told:?}");
+    for reader in readers {
+        let seen = reader.await.unwrap();
+        assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "in order, none twice: {seen:?}");
+        let missed: Vec<_> = told.iter().filter(|line| !seen.contains(line)).collect();
+        assert!(missed.is_empty(), "told but not seen: {missed:?}");
+    }
+}

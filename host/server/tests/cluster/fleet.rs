@@ -1,0 +1,302 @@
+//! Three nodes, what they stand on, and a client that goes to the next node when one does not answer.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+use tempfile::TempDir;
+
+/// How long a client goes on asking. Nothing takes this long when all is well.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// One fleet at a time: the machine is small.
+static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+pub struct Fleet {
+    nodes: Vec<Node>,
+    nats: Daemon,
+    nats_port: u16,
+    database: String,
+    folder: TempDir,
+    urls: Arc<Mutex<Vec<Option<String>>>>,
+    _turn: tokio::sync::MutexGuard<'static, ()>,
+}
+
+struct Node {
+    process: Option<Daemon>,
+    port: u16,
+}
+
+/// A process that ends with the test.
+struct Daemon(Child);
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // One that was stopped would not notice otherwise.
+        signal(&self.0, "-CONT");
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn signal(child: &Child, name: &str) {
+    let _ = Command::new("kill").args([name, &child.id().to_string()]).status();
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+impl Fleet {
+    pub async fn start() -> Self {
+        let turn = TURN.lock().await;
+        let folder = TempDir::new().unwrap();
+        let nats_port = free_port();
+        let fleet_nats = nats(nats_port, &folder);
+        let mut fleet = Self {
+            nodes: (0..3).map(|_| Node { process: None, port: free_port() }).collect(),
+            nats: fleet_nats,
+            nats_port,
+            database: database().await,
+            folder,
+            urls: Arc::new(Mutex::new(vec![None; 3])),
+            _turn: turn,
+        };
+        wait_for_port(nats_port).await;
+        for node in 0..3 {
+            fleet.begin(node);
+        }
+        fleet.settle().await;
+        fleet
+    }
+
+    /// Starts a node, without waiting for it to be ready.
+    pub fn begin(&mut self, node: usize) {
+        let port = self.nodes[node].port;
+        let mut child = Command::new(env!("CARGO_BIN_EXE_hub"))
+            .args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--database", &self.database])
+            .args(["--bus", &format!("nats://127.0.0.1:{}", self.nats_port), "--data"])
+            .arg(self.folder.path().join(format!("node-{node}")))
+            .env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "error".to_owned()))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.next().unwrap().unwrap().starts_with("listening on"));
+        self.nodes[node].process = Some(Daemon(child));
+        self.urls.lock().unwrap()[node] = Some(format!("http://127.0.0.1:{port}"));
+    }
+
+    /// Waits until every node that runs is ready.
+    pub async fn settle(&self) {
+        for node in 0..3 {
+            if self.nodes[node].process.is_some() {
+                until(async || self.readiness(node).await == Some(json!([]))).await;
+            }
+        }
+    }
+
+    /// What a node says it lacks; none where it does not answer.
+    pub async fn readiness(&self, node: usize) -> Option<Value> {
+        let url = format!("http://127.0.0.1:{}/readyz", self.nodes[node].port);
+        let answer = reqwest::Client::new().get(url).timeout(Duration::from_secs(2)).send().await.ok()?;
+        Some(answer.json::<Value>().await.ok()?["lacks"].clone())
+    }
+
+    pub fn kill(&mut self, node: usize) {
+        self.urls.lock().unwrap()[node] = None;
+        if let Some(mut process) = self.nodes[node].process.take() {
+            process.0.kill().unwrap();
+            process.0.wait().unwrap();
+        }
+    }
+
+    /// Asks a node to end, and waits until it has.
+    pub fn end(&mut self, node: usize) -> Duration {
+        let began = Instant::now();
+        self.urls.lock().unwrap()[node] = None;
+        let mut process = self.nodes[node].process.take().unwrap();
+        signal(&process.0, "-TERM");
+        assert!(process.0.wait().unwrap().success());
+        began.elapsed()
+    }
+
+    /// A node stands still, and does not know it.
+    pub fn freeze(&self, node: usize) {
+        signal(&self.nodes[node].process.as_ref().unwrap().0, "-STOP");
+    }
+
+    pub fn thaw(&self, node: usize) {
+        signal(&self.nodes[node].process.as_ref().unwrap().0, "-CONT");
+    }
+
+    pub fn stop_nats(&mut self) {
+        let _ = self.nats.0.kill();
+        let _ = self.nats.0.wait();
+    }
+
+    pub async fn restart_nats(&mut self) {
+        self.stop_nats();
+        self.nats = nats(self.nats_port, &self.folder);
+        wait_for_port(self.nats_port).await;
+    }
+
+    /// A new network's owner.
+    pub fn network(&self, name: &str) -> Client {
+        let output = Command::new(env!("CARGO_BIN_EXE_hub"))
+            .args(["network", "create", name, "--json", "--database", &self.database, "--data"])
+            .arg(self.folder.path())
+            .output()
+            .unwrap();
+        let made: Value = serde_json::from_slice(&output.stdout).unwrap();
+        self.client(made["apiKey"].as_str().unwrap())
+    }
+
+    pub fn client(&self, key: &str) -> Client {
+        Client { http: reqwest::Client::new(), urls: Arc::clone(&self.urls), key: key.to_owned(), next: Arc::default() }
+    }
+}
+
+fn nats(port: u16, folder: &TempDir) -> Daemon {
+    let server = Command::new("nats-server")
+        .args(["--addr", "127.0.0.1", "--port", &port.to_string(), "--jetstream", "--store_dir"])
+        .arg(folder.path().join("nats"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    Daemon(server.expect("nats-server is installed (Debian's package nats-server)"))
+}
+
+async fn wait_for_port(port: u16) {
+    until(async || tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok()).await;
+}
+
+/// A database of its own on the PostgreSQL that scripts/test starts.
+async fn database() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
+    let name = format!("cluster_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let mut server = PgConnection::connect(&url).await.unwrap();
+    server.execute(AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))).await.unwrap();
+    server.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
+    format!("{}/{name}", url.rsplit_once('/').unwrap().0)
+}
+
+pub async fn until(holds: impl AsyncFn() -> bool) {
+    let began = Instant::now();
+    while !holds().await {
+        assert!(began.elapsed() < PATIENCE, "it does not come about");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub body: Value,
+}
+
+impl Answer {
+    pub fn expect(&self, status: u16) -> &Value {
+        assert_eq!(self.status, status, "{}", self.body);
+        &self.body
+    }
+}
+
+/// A connector that knows all nodes.
+#[derive(Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    urls: Arc<Mutex<Vec<Option<String>>>>,
+    pub key: String,
+    next: Arc<AtomicUsize>,
+}
+
+impl Client {
+    /// Asks one node once; none where no answer came.
+    pub async fn ask(
+        &self,
+        node: usize,
+        method: &Method,
+        path: &str,
+        body: Option<&Value>,
+        key: Option<&str>,
+    ) -> Option<Answer> {
+        let url = self.urls.lock().unwrap()[node % 3].clone()?;
+        let mut request =
+            self.http.request(method.clone(), format!("{url}{path}")).header("X-Service-Api-Key", &self.key);
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        if let Some(key) = key {
+            request = request.header("Idempotency-Key", key);
+        }
+        let response = request.timeout(Duration::from_secs(10)).send().await.ok()?;
+        let status = response.status().as_u16();
+        let bytes = response.bytes().await.ok()?;
+        Some(Answer { status, body: serde_json::from_slice(&bytes).unwrap_or_default() })
+    }
+
+    /// Asks the next node, once.
+    pub async fn once(&self, method: &Method, path: &str, body: Option<&Value>) -> Option<Answer> {
+        self.ask(self.turn(), method, path, body, None).await
+    }
+
+    fn turn(&self) -> usize {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Asks one node after the other until one answers. `key`: what makes it one effect.
+    pub async fn surely(&self, method: Method, path: &str, body: Option<Value>, key: Option<&str>) -> Answer {
+        let began = Instant::now();
+        loop {
+            match self.ask(self.turn(), &method, path, body.as_ref(), key).await {
+                Some(answer) if answer.status != 503 => return answer,
+                other => assert!(began.elapsed() < PATIENCE, "no node answers {path}: {other:?}"),
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.surely(Method::GET, path, None, None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        self.surely(Method::POST, path, Some(body), None).await
+    }
+
+    pub async fn put(&self, path: &str, body: Value) -> Answer {
+        self.surely(Method::PUT, path, Some(body), None).await
+    }
+
+    /// A stream's request, at a node.
+    pub fn stream(&self, node: usize, server: &str, last: Option<&str>) -> Option<reqwest::RequestBuilder> {
+        let url = self.urls.lock().unwrap()[node % 3].clone()?;
+        let request = self.http.get(format!("{url}/api/plugin/events?serverId={server}"));
+        let request = request.header("X-Service-Api-Key", &self.key);
+        Some(match last {
+            Some(last) => request.header("Last-Event-ID", last),
+            None => request,
+        })
+    }
+
+    pub async fn register(&self, server: &str, more: Value) {
+        let mut body = json!({"serverId": server, "serverType": "lobby", "gameType": "MINECRAFT", "role": "GAME",
+            "maxPlayers": 10, "host": "10.0.0.1", "port": 25565});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.post("/api/plugin/servers/register", body).await.expect(201);
+    }
+}
+
+/// The UUID of a made-up player.
+pub fn uuid(player: usize) -> String {
+    format!("00000000-0000-4000-8000-{player:012}")
+}

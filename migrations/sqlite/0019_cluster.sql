@@ -1,0 +1,15 @@
+-- The hub's nodes, and which of them each shard of the networks lives at. Times are the database's.
+CREATE TABLE hub_nodes (
+    node    TEXT    NOT NULL,
+    url     TEXT    NOT NULL,
+    seen_at INTEGER NOT NULL,
+    PRIMARY KEY (node)
+) WITHOUT ROWID;
+
+CREATE TABLE network_homes (
+    shard      INTEGER NOT NULL,
+    node       TEXT    NOT NULL,
+    fence      INTEGER  NOT NULL,
+    expires_at INTEGER  NOT NULL,
+    PRIMARY KEY (shard)
+) WITHOUT ROWID;
