@@ -1,11 +1,13 @@
-//! What modules cost by the language they are written in: size, compilation, and a call on a fresh instance.
+//! What modules cost by the language they are written in: size, compilation, and a call, each on an instance of its own
+//! (FRESH) or all on the same (REUSED).
 //!
 //! `cargo run --release --example languages -- rust=polite/rust.wasm js=polite/js.wasm …`, each a `chat` module; the
 //! first one is what the others are compared with.
 
-use hub_sandbox::contract::{CallContext, PlayerRef, Point, chat};
+use hub_sandbox::contract::{PlayerRef, Point, chat};
 use hub_sandbox::{
-    BoxFuture, Compiler, ComponentSource, EmptyHost, FilterChat, Limits, ModuleHandle, Sandbox, SandboxConfig,
+    BoxFuture, Call, Chain, Compiler, ComponentSource, EmptyHost, Instances, Limits, Link, LinkConfig, Mode,
+    ModuleHandle, OnFailure, Sandbox, SandboxConfig,
 };
 use std::error::Error;
 use std::sync::Arc;
@@ -22,10 +24,8 @@ impl ComponentSource for Bytes {
     }
 }
 
-/// What a module cost.
-struct Cost {
-    bytes: usize,
-    compile_cpu: f64,
+/// What the calls of one kind cost.
+struct Calls {
     p50: f64,
     p99: f64,
     fuel: u64,
@@ -34,54 +34,57 @@ struct Cost {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    println!("language    size KiB   compile s   fresh call µs p50 (of first)      p99       fuel   memory KiB");
-    let mut first = None;
+    println!("language   size KiB  compile CPU s   instance    p50 µs (of first)    p99 µs       fuel  memory KiB");
+    let mut first = [None, None];
     for argument in std::env::args().skip(1) {
         let (language, path) = argument.split_once('=').ok_or("each argument is LANGUAGE=FILE")?;
-        let cost = measure(std::fs::read(path)?).await.map_err(|error| format!("{language}: {error}"))?;
-        let base = *first.get_or_insert(cost.p50);
-        println!(
-            "{language:10} {:9} {:11.2} {:19.1} {:9.1}x {:12.1} {:10} {:12}",
-            cost.bytes >> 10,
-            cost.compile_cpu,
-            cost.p50,
-            cost.p50 / base,
-            cost.p99,
-            cost.fuel,
-            cost.memory >> 10,
-        );
+        let folder = std::env::temp_dir().join(format!("languages-{}", std::process::id()));
+        let sandbox = Sandbox::new(SandboxConfig::new(Compiler::InProcess, folder.clone(), [0; 32]))?;
+        let component = std::fs::read(path)?;
+        let (size, before) = (component.len() >> 10, cpu_seconds()?);
+        let prepared = sandbox.prepare(component).await.map_err(|error| format!("{language}: {error}"))?;
+        let compiled = cpu_seconds()? - before;
+        let module = sandbox.load(prepared.id, Arc::new(Bytes(prepared.component))).await?;
+        for (instances, first) in [Instances::Fresh, Instances::Reused].into_iter().zip(&mut first) {
+            let Calls { p50, p99, fuel, memory } = measure(&sandbox, &module, instances).await?;
+            let ratio = p50 / *first.get_or_insert(p50);
+            let (kind, memory) = (format!("{instances:?}").to_uppercase(), memory >> 10);
+            println!(
+                "{language:10} {size:8} {compiled:14.2}   {kind:8} {p50:9.1} {ratio:8.1}x {p99:9.1} {fuel:10} {memory:11}"
+            );
+        }
+        std::fs::remove_dir_all(folder)?;
     }
     Ok(())
 }
 
-async fn measure(component: Vec<u8>) -> Result<Cost, Box<dyn Error>> {
-    let folder = std::env::temp_dir().join(format!("languages-{}", std::process::id()));
-    let sandbox = Sandbox::new(SandboxConfig::new(Compiler::InProcess, folder.clone(), [0; 32]))?;
-    let bytes = component.len();
-    let before = cpu_seconds()?;
-    let prepared = sandbox.prepare(component).await?;
-    let compile_cpu = cpu_seconds()? - before;
-    let module = sandbox.load(prepared.id, Arc::new(Bytes(prepared.component))).await?;
+async fn measure(sandbox: &Sandbox, module: &ModuleHandle, instances: Instances) -> Result<Calls, Box<dyn Error>> {
+    let link = Link::new(LinkConfig {
+        module: module.clone(),
+        name: "polite".into(),
+        version: 1,
+        config: CONFIG.into(),
+        mode: Mode::Active,
+        instances,
+        on_failure: OnFailure::Skip,
+        limits: Limits { wall: Duration::from_secs(1), ..Limits::of(Point::Chat) },
+        host: Arc::new(EmptyHost),
+    });
+    let chain = Chain::new(vec![Arc::new(link)], 1);
     let (mut times, mut fuel, mut memory) = (Vec::new(), 0, 0);
     for _ in 0..CALLS {
-        let (micros, call_fuel, call_memory) = call(&sandbox, &module).await?;
-        times.push(micros);
-        (fuel, memory) = (call_fuel, call_memory);
+        let (call, line) = (call(), line());
+        let started = now();
+        let outcome = sandbox.filter_chat(&chain, &call, line).await;
+        times.push(started.elapsed().as_secs_f64() * 1e6);
+        let report = outcome.steps.into_iter().find_map(|step| step.report).ok_or("it did not run")?;
+        if let Err(failure) = report.result {
+            return Err(failure.to_string().into());
+        }
+        (fuel, memory) = (report.fuel, report.memory_bytes);
     }
     times.sort_unstable_by(f64::total_cmp);
-    std::fs::remove_dir_all(folder)?;
-    Ok(Cost { bytes, compile_cpu, p50: times[CALLS / 2], p99: times[CALLS * 99 / 100], fuel, memory })
-}
-
-/// One call, all the way from the async task and back.
-async fn call(sandbox: &Sandbox, module: &ModuleHandle) -> Result<(f64, u64, usize), Box<dyn Error>> {
-    let limits = Limits { wall: Duration::from_secs(1), ..Limits::of(Point::Chat) };
-    let input = Arc::new(line());
-    let started = now();
-    let report = sandbox.call::<FilterChat>(module, limits, Arc::new(EmptyHost), context(), input).await;
-    let micros = started.elapsed().as_secs_f64() * 1e6;
-    report.result?;
-    Ok((micros, report.fuel, report.memory_bytes))
+    Ok(Calls { p50: times[CALLS / 2], p99: times[CALLS * 99 / 100], fuel, memory })
 }
 
 /// What this process has used of the processor, in all its threads.
@@ -98,13 +101,12 @@ fn now() -> Instant {
     Instant::now()
 }
 
-fn context() -> CallContext {
-    CallContext {
+fn call() -> Call {
+    Call {
         call_id: "0123456789abcdef".into(),
         network_id: "0123456789abcdef".into(),
         now_ms: 1_700_000_000_000,
         seed: u64::MAX,
-        config: CONFIG.into(),
     }
 }
 

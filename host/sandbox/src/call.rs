@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 /// On what terms a call runs.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Terms<'a> {
-    /// Bounds how many calls run at once.
+    /// Bounds how many calls run at once: a chain's. None for what runs beside the chains.
     pub(crate) gate: Option<&'a Arc<Semaphore>>,
     /// Whose instances may serve it; none: a fresh one does.
     pub(crate) lane: Option<Lane>,
@@ -77,7 +77,11 @@ impl Sandbox {
                 None => return CallReport::not_run(CallFailure::Busy),
             }
         }
-        let network = self.0.networks.get(&context.network_id);
+        // What runs beside the chains (shadows, replays, trials) takes no turn from them, nor does it count as theirs.
+        let network = match terms.gate {
+            Some(_) => self.0.networks.get(&context.network_id),
+            None => self.0.networks.get(&format!("{} beside", context.network_id)),
+        };
         let pace = if network.is_busy() { Pace::GivesWay } else { Pace::Normal };
         let Some(turn) = CpuTurn::take(network, deadline).await else { return CallReport::not_run(CallFailure::Busy) };
         limits.memory_bytes = limits.memory_bytes.min(self.0.max_memory_bytes);

@@ -41,7 +41,7 @@ struct Used {
 impl Networks {
     /// Each with up to `cpus` (at least one) calls that compute at once.
     pub(crate) fn new(cpus: usize) -> Self {
-        Self { cpus: cpus.max(1), known: Mutex::default() }
+        Self { cpus: cpus.clamp(1, Semaphore::MAX_PERMITS), known: Mutex::default() }
     }
 
     /// The network of that name.

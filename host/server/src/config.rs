@@ -88,6 +88,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "MIB")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_memory: Option<u64>,
+    /// Processors that modules of one network may take at once [default: half of them, at least one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub module_cpus: Option<u64>,
     /// Server that mail goes out by, as `smtps://user:password@host` or `smtp://host:587?tls=required`; without one mail
     /// is put into `outbox/` in the data folder. Better set as `HUB_SMTP`, which other users cannot see
     #[arg(long, value_name = "URL")]
@@ -147,6 +151,8 @@ pub struct Settings {
     pub artifact_link_ttl: u64,
     /// MiB for the latest calls of extension points.
     pub record_memory: u64,
+    /// Processors that modules of one network may take at once; absent: half of them.
+    pub module_cpus: Option<u64>,
     /// Server that mail goes out by.
     pub smtp: Option<String>,
     /// Who mail is from.
@@ -174,6 +180,7 @@ impl Default for Settings {
             public_url: None,
             artifact_link_ttl: 600_000,
             record_memory: 256,
+            module_cpus: None,
             smtp: None,
             mail_from: "Network Hub <no-reply@localhost>".to_owned(),
             modules: ModuleSettings::default(),
@@ -213,6 +220,7 @@ impl Settings {
             "public_url",
             "artifact_link_ttl",
             "record_memory",
+            "module_cpus",
             "smtp",
             "mail_from",
         ];

@@ -17,8 +17,10 @@ export const wrapMatchmaking = (matchmaking: Matchmaking) => ({
 
 /** Has the call's time and seed serve as clock and randomness, and an error logged before it ends the call. */
 function call<A extends unknown[], R>(serve: (context: CallContext, ...input: A) => R) {
-  return (context: CallContext, ...input: A): R => {
-    Date.now = () => context.nowMs;
+  return (given: CallContext, ...input: A): R => {
+    // The engine hands the upper half of 64-bit numbers over as negative ones.
+    const context = { ...given, seed: given.seed < 0 ? given.seed + 2 ** 64 : given.seed };
+    nowMs = context.nowMs;
     Math.random = random(context.seed);
     try {
       return serve(context, ...input);
@@ -28,6 +30,16 @@ function call<A extends unknown[], R>(serve: (context: CallContext, ...input: A)
     }
   };
 }
+
+let nowMs = 0;
+
+/** The engine would ask a clock that is not there. */
+globalThis.Date = class extends Date {
+  constructor(...parts: [] | ConstructorParameters<DateConstructor>) {
+    super(...(parts.length === 0 ? [nowMs] : parts) as ConstructorParameters<DateConstructor>);
+  }
+  static override now = (): number => nowMs;
+} as DateConstructor;
 
 /** A refusal is what the contract calls the error of a ranking. */
 function ranking<A extends unknown[]>(rank: (...input: A) => Ranking) {
@@ -40,7 +52,7 @@ function ranking<A extends unknown[]>(rank: (...input: A) => Ranking) {
 
 /** Mulberry32: small, and good enough for a game. */
 function random(seed: number): () => number {
-  let state = seed >>> 0;
+  let state = (seed ^ (seed / 2 ** 32)) >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

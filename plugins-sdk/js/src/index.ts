@@ -13,7 +13,7 @@ export interface CallContext {
   networkId: string;
   /** The time of the call; `Date.now()` gives the same. It stands still while the call runs. */
   nowMs: number;
-  /** A random number chosen by the hub for this call; `Math.random()` is derived from it. */
+  /** A random number from 0 to 2^64 chosen by the hub for this call, rounded; `Math.random()` is derived from it. */
   seed: number;
   /** The module's configuration as the text of one JSON object. {@link config} reads it. */
   config: string;

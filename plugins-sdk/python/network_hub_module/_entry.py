@@ -1,6 +1,6 @@
 """What the build puts around a module's classes. Not for authors."""
 
-import random
+import sys
 import time
 
 from componentize_py_types import Err
@@ -9,14 +9,17 @@ from wit_world.imports import log
 
 def wrapped(point: type) -> type:
     """The class with the call's time and seed as clock and randomness, and with errors logged before they end a call."""
-    methods = {name: _call(method) for name, method in vars(point).items() if callable(method) and name[0] != "_"}
+    # Importing it here would cost every module that has no use for it.
+    random = sys.modules.get("random")
+    methods = {name: _call(method, random) for name, method in vars(point).items() if callable(method) and name[0] != "_"}
     return type(point.__name__, (point,), methods)
 
 
-def _call(method):
+def _call(method, random):
     def call(self, context, *rest):
         time.time = lambda: context.now_ms / 1000
-        random.seed(context.seed)
+        if random is not None:
+            random.seed(context.seed)
         try:
             answer = method(self, context, *rest)
         except Exception as error:

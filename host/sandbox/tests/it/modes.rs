@@ -1,11 +1,16 @@
 //! Canaries and shadows.
 
-use crate::support::{Bench, NOW, call, chain, line, link, link_in, servers, starter};
+use crate::support::{Bench, NOW, call, chain, config, line, link, link_in, servers, starter};
 use crate::wat::{chat_module, ranks, verdict};
+use hub_sandbox::contract::Point;
 use hub_sandbox::contract::chat::{Decision, Line, Verdict};
-use hub_sandbox::{BreakerState, Call, Chain, Link, Mode, ModuleHandle, OnFailure, Outcome, Ranking};
+use hub_sandbox::{
+    BreakerState, Call, CallFailure, Chain, EmptyHost, Instances, Limits, Link, LinkConfig, Mode, ModuleHandle,
+    OnFailure, Outcome, Ranking, Sandbox, SandboxConfig,
+};
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
 
 const CANARY: fn(u8) -> Mode = |percent| Mode::Canary { percent };
 
@@ -202,4 +207,32 @@ async fn shadows_that_are_too_many_at_once_are_skipped() {
     assert_eq!([one.is_some(), two.is_some(), three.is_some()], [true, false, false]);
     let stats = shadow.shadow().unwrap();
     assert_eq!((stats.failed, stats.skipped), (1, 2));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shadow_that_computes_for_long_takes_no_turn_from_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = SandboxConfig { cpus_per_network: 1, ..config(folder.path()) };
+    let bench = Bench { sandbox: Sandbox::new(config).unwrap(), folder };
+    let loops = "(if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16)) (then (loop (br 0))))";
+    let within = |seconds| Limits { wall: Duration::from_secs(seconds), fuel: u64::MAX / 2, ..Limits::of(Point::Chat) };
+    let made = async |mode, name: &str, wasm, limits| {
+        let module = bench.module(wasm).await;
+        let (name, config, host) = (name.to_owned(), "{}".to_owned(), Arc::new(EmptyHost));
+        let (instances, on_failure) = (Instances::Fresh, OnFailure::Skip);
+        Arc::new(Link::new(LinkConfig { module, name, version: 1, config, mode, instances, on_failure, limits, host }))
+    };
+    let shadow = made(Mode::Shadow, "loops", chat_module(loops, ""), within(3)).await;
+    let active = made(Mode::Active, "active", chat_module("", &verdict(2, 1, None)), within(1)).await;
+    // In front, since the other refuses, which ends the chain.
+    let chain = chain(&[shadow, active]);
+    let long = line("a line of more than sixteen bytes");
+    let beside = say(&bench, &chain, long).await.shadows.into_iter().next().unwrap();
+    let sandbox = bench.sandbox.clone();
+    let running = tokio::spawn(async move { sandbox.run_shadow(beside).await.unwrap() });
+    while !running.is_finished() {
+        let outcome = say(&bench, &chain, line("hi")).await;
+        assert_eq!(reason(&outcome.ruling), 1, "{:?}", outcome.steps);
+    }
+    assert_eq!(running.await.unwrap().result.unwrap_err(), CallFailure::TimedOut);
 }

@@ -36,14 +36,25 @@ pub(super) fn open_sandbox(settings: &Settings, ids: &Ids) -> anyhow::Result<San
         Some(compiler) => compiler.clone(),
         None => std::env::current_exe().context("the hub's own executable can't be found")?,
     };
-    open_sandbox_in(&settings.data, compiler, ids)
+    let mut config = sandbox_config(&settings.data, compiler, ids)?;
+    if let Some(cpus) = settings.module_cpus {
+        config.cpus_per_network = usize::try_from(cpus).unwrap_or(usize::MAX);
+    }
+    started(config)
 }
 
 /// A sandbox that keeps its compiled code, and the secret it is recognised by, in a folder.
 pub(crate) fn open_sandbox_in(folder: &Path, compiler: PathBuf, ids: &Ids) -> anyhow::Result<Sandbox> {
+    started(sandbox_config(folder, compiler, ids)?)
+}
+
+fn sandbox_config(folder: &Path, compiler: PathBuf, ids: &Ids) -> anyhow::Result<SandboxConfig> {
     std::fs::create_dir_all(folder).with_context(|| format!("the folder {} can't be made", folder.display()))?;
     let key = node_key(folder, ids)?;
-    let config = SandboxConfig::new(Compiler::Child(compiler), folder.join("modules-cache"), key);
+    Ok(SandboxConfig::new(Compiler::Child(compiler), folder.join("modules-cache"), key))
+}
+
+fn started(config: SandboxConfig) -> anyhow::Result<Sandbox> {
     Sandbox::new(config).context("the sandbox for modules can't be set up")
 }
 

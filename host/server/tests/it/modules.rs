@@ -1,6 +1,7 @@
 //! Modules: uploaded, put into chains, run, cut off.
 
 mod author;
+mod beginning;
 mod command;
 mod hostile;
 mod modes;
@@ -10,6 +11,7 @@ mod replay;
 mod reviews;
 mod specification;
 mod starters;
+mod swapping;
 mod wasm;
 
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use crate::support::{Backend, Hub};
 mod hostile_set;
 #[path = "../../../../sandbox/tests/it/wat.rs"]
 #[allow(dead_code)]
-mod wat;
+pub(super) mod wat;
 
 use hostile_set::{Hostile, LINE, hostile_set};
 

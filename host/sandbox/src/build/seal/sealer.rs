@@ -1,64 +1,27 @@
-//! Closes a component to everything but the contract.
-//!
-//! The runtimes of interpreted languages bring imports of WASI along, and the exports by which they were started at
-//! build time. A module that is called has no use for either, so each function imported from elsewhere becomes one
-//! that traps, and each other export goes. Types keep their indices, with something harmless in the place of what is
-//! gone; functions and instances are renumbered.
+//! Rewriting a component.
 
+use super::renumbered::Renumbered;
+use super::traps::trapping;
 use crate::inspect::is_of_contract;
 use std::convert::Infallible;
 use wasm_encoder::reencode::{self, Reencode, ReencodeComponent};
 use wasm_encoder::{
-    Alias, CanonicalFunctionSection, CodeSection, Component, ComponentAliasSection, ComponentExportKind,
-    ComponentExportSection, ComponentImportSection, ComponentInstanceSection, ComponentTypeSection, ExportKind,
-    ExportSection, Function, FunctionSection, InstanceSection, Instruction, Module, ModuleArg, ModuleSection,
-    PrimitiveValType, RawSection, TypeSection,
+    Alias, CanonicalFunctionSection, Component, ComponentAliasSection, ComponentExportKind, ComponentExportSection,
+    ComponentImportSection, ComponentInstanceSection, ComponentTypeSection, ExportKind, InstanceSection,
+    PrimitiveValType, RawSection,
 };
 use wasmparser::component_types::ComponentAnyTypeId;
 use wasmparser::types::{Types, TypesRef};
 use wasmparser::{
-    BinaryReaderError, CanonicalFunction, Chunk, ComponentAlias, ComponentExternalKind, ComponentTypeRef, ExternalKind,
-    FuncType, Parser, Payload, Validator,
+    CanonicalFunction, Chunk, ComponentAlias, ComponentExternalKind, ComponentTypeRef, ExternalKind, FuncType, Parser,
+    Payload,
 };
 
-/// The index of what is gone. Nothing has it, so using it makes the component invalid.
-const GONE: u32 = u32::MAX;
 /// The bytes before a binary's first section.
 const HEADER: usize = 8;
 
-/// Gives the component with nothing but the contract on its outside.
-pub(super) fn seal(component: &[u8]) -> Result<Vec<u8>, String> {
-    let invalid = |error: BinaryReaderError| format!("it can't be read: {error}");
-    let component = innermost(component).map_err(invalid)?;
-    let types = Validator::new().validate_all(component).map_err(invalid)?;
-    let sealed = Sealer::new(&types).seal(component).map_err(|error| format!("it can't be sealed: {error}"))?;
-    let valid = Validator::new().validate_all(&sealed);
-    valid.map(|_| sealed).map_err(|error| format!("it needs what the hub does not offer: {error}"))
-}
-
-/// The nested component that serves the points, where the outer one only wraps it.
-fn innermost(component: &[u8]) -> Result<&[u8], BinaryReaderError> {
-    let mut open = Vec::new();
-    for payload in Parser::new(0).parse_all(component) {
-        match payload? {
-            Payload::ModuleSection { unchecked_range: range, .. }
-            | Payload::ComponentSection { unchecked_range: range, .. } => open.push(range),
-            Payload::End(_) => drop(open.pop()),
-            Payload::ComponentExportSection(section) => {
-                for export in section {
-                    if let (true, [range]) = (is_of_contract(export?.name.name), &open[..]) {
-                        return Ok(&component[range.clone()]);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(component)
-}
-
 /// Rewrites a component's root; what is nested in it is copied as it is.
-struct Sealer<'a> {
+pub(super) struct Sealer<'a> {
     types: TypesRef<'a>,
     sealed: Component,
     /// The types of the functions that trap.
@@ -71,33 +34,7 @@ struct Sealer<'a> {
     functions: Renumbered,
 }
 
-#[derive(Default)]
-struct Renumbered {
-    /// By the original's index: the index now, and whether it comes from elsewhere.
-    seen: Vec<(u32, bool)>,
-    now: u32,
-}
-
-impl Renumbered {
-    fn keep(&mut self, foreign: bool) {
-        self.seen.push((self.now, foreign));
-        self.now += 1;
-    }
-
-    fn remove(&mut self) {
-        self.seen.push((GONE, true));
-    }
-
-    fn index(&self, index: u32) -> u32 {
-        self.seen.get(index as usize).map_or(GONE, |(now, _)| *now)
-    }
-
-    fn is_foreign(&self, index: u32) -> bool {
-        self.seen.get(index as usize).is_some_and(|(_, foreign)| *foreign)
-    }
-}
-
-type Encoded<T> = Result<T, reencode::Error>;
+pub(super) type Encoded<T> = Result<T, reencode::Error>;
 
 impl Reencode for Sealer<'_> {
     type Error = Infallible;
@@ -123,7 +60,7 @@ impl ReencodeComponent for Sealer<'_> {
 }
 
 impl<'a> Sealer<'a> {
-    fn new(types: &'a Types) -> Self {
+    pub(super) fn new(types: &'a Types) -> Self {
         Self {
             types: types.as_ref(),
             sealed: Component::new(),
@@ -135,7 +72,7 @@ impl<'a> Sealer<'a> {
         }
     }
 
-    fn seal(mut self, component: &[u8]) -> Encoded<Vec<u8>> {
+    pub(super) fn seal(mut self, component: &[u8]) -> Encoded<Vec<u8>> {
         let mut parser = Parser::new(0);
         let mut rest = component;
         while let Chunk::Parsed { consumed, payload } = parser.parse(rest, true)? {
@@ -312,29 +249,4 @@ impl<'a> Sealer<'a> {
         }
         Ok(())
     }
-}
-
-/// The beginning of a component: a core module of functions that trap, named by their numbers, and its instance.
-fn trapping(types: &[FuncType]) -> Vec<u8> {
-    let (mut signatures, mut functions) = (TypeSection::new(), FunctionSection::new());
-    let (mut exports, mut code) = (ExportSection::new(), CodeSection::new());
-    for (number, ty) in (0..).zip(types) {
-        let values = |values: &[wasmparser::ValType]| -> Vec<_> {
-            values.iter().filter_map(|value| reencode::RoundtripReencoder.val_type(*value).ok()).collect()
-        };
-        signatures.ty().function(values(ty.params()), values(ty.results()));
-        functions.function(number);
-        exports.export(&number.to_string(), ExportKind::Func, number);
-        let mut body = Function::new([]);
-        body.instruction(&Instruction::Unreachable).instruction(&Instruction::End);
-        code.function(&body);
-    }
-    let mut module = Module::new();
-    module.section(&signatures).section(&functions).section(&exports).section(&code);
-    let mut component = Component::new();
-    component.section(&ModuleSection(&module));
-    let mut instances = InstanceSection::new();
-    instances.instantiate(0, std::iter::empty::<(&str, ModuleArg)>());
-    component.section(&instances);
-    component.finish()
 }

@@ -1,0 +1,170 @@
+"""What modules cost a hub from outside: a restart with a hundred of them, and chains swapped under load.
+
+python3 tests/load/modules.py HUB, where HUB is the hub's executable. Needs nothing but Python.
+"""
+
+import http.client
+import json
+import multiprocessing
+import pathlib
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+NETWORKS, MODULES = 10, 10
+CALLERS, RATE, SECONDS = 4, 500, 8
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LINE = {
+    "playerUuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5",
+    "playerName": "Notch",
+    "message": "a quiet line",
+    "serverId": "lobby-1",
+}
+
+
+def free_port():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+class Hub:
+    def __init__(self, program, data):
+        self.program, self.data, self.port = program, data, free_port()
+
+    def start(self):
+        """Starts it; the seconds until /readyz says 200."""
+        started = time.perf_counter()
+        self.process = subprocess.Popen(
+            [self.program, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while True:
+            try:
+                if self.call(None, "GET", "/readyz")[0] == 200:
+                    return time.perf_counter() - started
+            except OSError:
+                time.sleep(0.002)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+
+    def network(self, name):
+        command = [self.program, "network", "create", name, "--json", "--data", self.data]
+        return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["apiKey"]
+
+    def call(self, key, method, path, body=None, kind="application/json", connection=None):
+        connection = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        headers = {"Content-Type": kind} if body is not None else {}
+        if key:
+            headers["X-Service-Api-Key"] = key
+        connection.request(method, path, body if isinstance(body, (bytes, type(None))) else json.dumps(body), headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+    def expect(self, *request, **more):
+        status, body = self.call(*request, **more)
+        assert status < 300, (request[1:3], status, body)
+        return body
+
+    def upload(self, key, name, component):
+        self.expect(key, "POST", f"/api/manage/modules?name={name}", component, kind="application/wasm")
+
+    def chain(self, key, links):
+        self.expect(key, "PUT", "/api/manage/extension-points/chat", {"modules": links})
+
+    def figures(self, key):
+        return json.loads(self.expect(key, "GET", "/api/manage/extension-points/chat"))["modules"]
+
+
+def marked(component, mark):
+    """The component with one more custom section, so that it is unlike any other."""
+    payload = bytes([4]) + b"mark" + mark.to_bytes(4, "little")
+    return component + bytes([0, len(payload)]) + payload
+
+
+def restart(hub, component):
+    keys = [hub.network(f"network-{number}") for number in range(NETWORKS)]
+    for number, key in enumerate(keys):
+        for module in range(MODULES):
+            hub.upload(key, f"guard-{module}", marked(component, number * MODULES + module))
+        hub.chain(key, [{"name": f"guard-{module}", "version": 1} for module in range(MODULES)])
+        hub.expect(key, "POST", "/api/plugin/chat", LINE)
+    ready, first, all_ready = [], [], []
+    for _ in range(5):
+        hub.stop()
+        started = time.perf_counter()
+        ready.append(hub.start())
+        for key in keys:
+            asked = time.perf_counter()
+            hub.expect(key, "POST", "/api/plugin/chat", LINE)
+            first.append(time.perf_counter() - asked)
+        all_ready.append(time.perf_counter() - started)
+    for key in keys:
+        for link in hub.figures(key):
+            assert (link["calls"], link["failures"]) == (1, 0), link
+    print(f"restart with {NETWORKS * MODULES} modules, 5 times, medians:")
+    print(f"  start to /readyz                                {statistics.median(ready) * 1000:6.0f} ms")
+    print(f"  first call of a network, {MODULES} modules in a chain    {statistics.median(first) * 1000:6.1f} ms")
+    print(f"  start until every network's first call is done  {statistics.median(all_ready) * 1000:6.0f} ms")
+    return keys[0]
+
+
+def caller(hub, key, told):
+    """Calls at a fixed rate for a while; tells how often, how late the 99th percentile was, and every wrong answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", hub.port)
+    begun, times, wrong = time.perf_counter(), [], []
+    for number in range(RATE * SECONDS):
+        time.sleep(max(0.0, begun + number / RATE - time.perf_counter()))
+        asked = time.perf_counter()
+        status, body = hub.call(key, "POST", "/api/plugin/chat", LINE, connection=connection)
+        times.append(time.perf_counter() - asked)
+        if status != 204:
+            wrong.append((status, body))
+    told.put((len(times), time.perf_counter() - begun, sorted(times)[len(times) * 99 // 100], wrong))
+
+
+def swap(hub, component):
+    key = hub.network("swapping")
+    for version in range(2):
+        hub.upload(key, "guard", marked(component, 1000 + version))
+    hub.chain(key, [{"name": "guard", "version": 1}])
+    told = multiprocessing.Queue()
+    callers = [multiprocessing.Process(target=caller, args=(hub, key, told)) for _ in range(CALLERS)]
+    for process in callers:
+        process.start()
+    swaps = 0
+    while any(process.is_alive() for process in callers) and swaps < SECONDS * 10:
+        hub.chain(key, [{"name": "guard", "version": 1 + swaps % 2}])
+        swaps += 1
+        time.sleep(0.1)
+    answers = [told.get() for _ in callers]
+    for process in callers:
+        process.join()
+    rate = sum(count / seconds for count, seconds, _, _ in answers)
+    wrong = [one for _, _, _, each in answers for one in each]
+    worst = max(p99 for _, _, p99, _ in answers) * 1000
+    print(f"{swaps} swaps under {rate:.0f} calls a second: {sum(answer[0] for answer in answers)} calls, "
+          f"{len(wrong)} wrong answers, p99 {worst:.1f} ms")
+    assert not wrong, wrong[:3]
+
+
+def main():
+    component = (ROOT / "plugins/chat-guard/chat-guard.wasm").read_bytes()
+    with tempfile.TemporaryDirectory() as data:
+        hub = Hub(sys.argv[1], data)
+        hub.start()
+        try:
+            restart(hub, component)
+            swap(hub, component)
+        finally:
+            hub.stop()
+
+
+main()
