@@ -7,11 +7,14 @@ use serde_json::json;
 
 use super::hostile::wat::{chat_module, verdict};
 use super::{chain, point, upload};
-use crate::support::{Answer, Client, Hub, on_both};
+use crate::support::{Answer, Client, on_both};
 
-/// Refuses every line with a reason of so many letters.
-fn refusing(letters: u32) -> Vec<u8> {
-    chat_module("", &verdict(2, letters, None))
+/// Letters in the reason of every version, of which it has its own number more.
+const LETTERS: u32 = 20;
+
+/// Refuses every line with a reason whose length tells the version.
+fn refusing(version: u32) -> Vec<u8> {
+    chat_module("", &verdict(2, LETTERS + version, None))
 }
 
 async fn chat(client: &Client) -> Answer {
@@ -23,14 +26,14 @@ async fn chat(client: &Client) -> Answer {
 /// Which version answered, by the letters of its reason.
 fn version(answer: &Answer) -> usize {
     answer.expect_error(400, "chat_rejected");
-    answer.body["error"].as_str().unwrap().matches('x').count()
+    answer.body["error"].as_str().unwrap().matches('x').count() - LETTERS as usize
 }
 
 on_both! {
     async fn a_chain_is_swapped_without_a_call_lost(hub: Hub) {
         let owner = hub.network().await;
-        for letters in [1, 2] {
-            upload(&owner, "refusing", refusing(letters)).await.expect(201);
+        for version in [1, 2] {
+            upload(&owner, "refusing", refusing(version)).await.expect(201);
         }
         let run = async |version: u32| {
             // A failed call would let the line pass, or refuse it without a letter.
