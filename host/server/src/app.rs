@@ -105,6 +105,7 @@ impl App {
         db.migrate().await?;
         let module_store = open_store(&settings, &db).await?;
         let (bus, homes) = cluster::open(&settings, &ids).await?;
+        let presence = Presence::new(!homes.is_alone());
         let modules = Modules::open(&settings, &ids)?;
         let snapshots = SnapshotStore::open(&settings)?;
         let files = Files::open(&settings.data)?;
@@ -124,7 +125,7 @@ impl App {
             streams: Streams::default(),
             keys: KeyCache::default(),
             watch: Watch::default(),
-            presence: Presence::default(),
+            presence,
             player_regions: PlayerRegions::default(),
             control: Control::default(),
             modules,

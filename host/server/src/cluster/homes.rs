@@ -76,7 +76,11 @@ impl Homes {
     pub(crate) async fn holds(&self, tx: &mut Tx, network: NetworkId) -> Result<bool, hub_db::Error> {
         let Some(node) = &self.0 else { return Ok(true) };
         let Place::Here(stay) = node.table.place(shard_of(network)) else { return Ok(false) };
-        store::holds(tx, stay.shard, stay.fence, &node.name).await
+        let held = store::holds(tx, stay.shard, stay.fence, &node.name).await?;
+        if !held {
+            stay.end();
+        }
+        Ok(held)
     }
 
     /// Whether several nodes are one hub.
@@ -190,7 +194,7 @@ impl Node {
 
 /// Lets go of everything in memory about the networks of a stay that is over.
 fn forget(app: &App, stay: &Stay) {
-    stay.ended.cancel();
+    stay.end();
     for network in stay.networks() {
         app.forget(network);
     }

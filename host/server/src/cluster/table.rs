@@ -64,7 +64,16 @@ impl Stay {
     }
 
     fn prolong(&self, until: Instant) {
-        *self.until.lock() = until;
+        let mut known = self.until.lock();
+        if !self.ended.is_cancelled() {
+            *known = until;
+        }
+    }
+
+    /// It is over: what is still under way is answered that the network moved.
+    pub(super) fn end(&self) {
+        self.ended.cancel();
+        *self.until.lock() = Instant::now();
     }
 
     /// Set once what the node needs to know of the network is in memory.

@@ -15,7 +15,7 @@ use crate::matchmaking::offer::Offer;
 use crate::matchmaking::{direct, policy};
 use crate::modules::service::{Ranking, has_chain, samples};
 use crate::players;
-use crate::servers::{HOLD, LiveWorld, NetworkPresence, Reservation, Role};
+use crate::servers::{self, HOLD, LiveWorld, NetworkPresence, Reservation, Role};
 use crate::values::NetworkId;
 use crate::worlds;
 
@@ -35,6 +35,14 @@ pub(super) async fn located(app: &App, network: NetworkId, mut wish: Wish) -> Wi
 
 /// Finds the player a place and keeps a slot there.
 pub(crate) async fn find(app: &App, network: NetworkId, wish: &Wish) -> Result<Match, hub_db::Error> {
+    let matched = decide(app, network, wish).await?;
+    if matched.transfer.is_some() {
+        servers::save_reserved(app, network).await?;
+    }
+    Ok(matched)
+}
+
+async fn decide(app: &App, network: NetworkId, wish: &Wish) -> Result<Match, hub_db::Error> {
     if let Mode::Direct { server_id, world_id } = &wish.mode {
         let place = Place { server_id: server_id.clone(), world_id: world_id.clone() };
         return direct::join(app, network, &place, &asker(app, wish, None)).await;
@@ -146,12 +154,13 @@ pub(super) fn keep_slot(
     }
     let matched = Match { transfer: Some(transfer), ..candidate.shown() };
     let slot = Reservation {
+        id: transfer,
         player: asker.player,
         world: place.world_id.clone(),
-        promised: Some(transfer),
+        promised: true,
         expires_at: asker.now.saturating_add(HOLD),
     };
-    presence.reserve(&place.server_id, slot, asker.now);
+    presence.reserve(&place.server_id, slot);
     Ok(matched)
 }
 

@@ -7,7 +7,7 @@ use hub_db::Error;
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::networks;
-use crate::servers::presence::{Changes, NetworkPresence, Slot, Unsaved};
+use crate::servers::presence::{Changes, Slot, Unsaved};
 use crate::servers::store;
 use crate::values::NetworkId;
 
@@ -37,13 +37,18 @@ pub(crate) async fn bring_back(app: &App, network: NetworkId) -> Result<(), Erro
 async fn load(app: &App, network: NetworkId, now: Millis, patience: Millis) -> Result<(), Error> {
     let servers = store::present_servers(&app.db, network, now.saturating_sub(patience)).await?;
     let players = store::present_players(&app.db, network).await?;
-    if servers.is_empty() && players.is_empty() {
+    let slots = if app.homes.is_alone() {
+        vec![]
+    } else {
+        store::reservations::kept(&app.db, network, app.clock.now()).await?
+    };
+    if servers.is_empty() && players.is_empty() && slots.is_empty() {
         return Ok(());
     }
     let until = |heard: Millis| heard.saturating_add(patience);
     let servers = servers.into_iter().map(|server| (until(server.last_heartbeat), server));
     let servers = servers.map(|(until, server)| (server, until)).collect();
-    app.presence.with(network, |presence| presence.restore(servers, players));
+    app.presence.with(network, |presence| presence.restore(servers, players, slots, app.clock.now()));
     Ok(())
 }
 
@@ -82,24 +87,36 @@ pub(crate) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
     save_slot(app, network, &app.presence.slot(network)).await
 }
 
+/// Writes down the slots that were reserved, where they must outlive this process: one of several nodes may be followed
+/// by another at any moment. Called before anybody is told of a slot.
+pub(crate) async fn save_reserved(app: &App, network: NetworkId) -> Result<(), Error> {
+    if app.homes.is_alone() { Ok(()) } else { save(app, network).await }
+}
+
 async fn save_slot(app: &App, network: NetworkId, slot: &Slot) -> Result<(), Error> {
-    if !slot.with(|presence| presence.has_unsaved()) && slot.saving.try_lock().is_ok() {
+    let (has_unsaved, taken_before) = slot.with(|presence| (presence.has_unsaved(), presence.taken));
+    if !has_unsaved && slot.saving.try_lock().is_ok() {
         return Ok(());
     }
-    let _turn = slot.saving.lock().await;
-    let (unsaved, changes) = slot.with(NetworkPresence::take_unsaved);
-    if unsaved.is_empty() {
+    let mut written = slot.saving.lock().await;
+    if *written > taken_before {
+        // By who was before in the queue; what came since is for who made it to write.
         return Ok(());
     }
-    let taken = Taken { slot, unsaved: Some(unsaved) };
-    write(app, network, &changes).await?;
-    taken.written();
+    let (number, (unsaved, changes)) = slot.with(|presence| (presence.taken + 1, presence.take_unsaved()));
+    if !unsaved.is_empty() {
+        let taken = Taken { slot, unsaved: Some(unsaved) };
+        write(app, network, &changes).await?;
+        taken.written();
+    }
+    *written = number;
     Ok(())
 }
 
 async fn write(app: &App, network: NetworkId, changes: &Changes) -> Result<(), Error> {
-    let only_beats =
-        changes.servers.is_empty() && changes.gone.is_empty() && changes.players.is_empty() && changes.left.is_empty();
+    let Changes { servers, gone, players, left, .. } = changes;
+    let only_beats = servers.is_empty() && gone.is_empty() && players.is_empty() && left.is_empty();
+    let slots = store::reservations::Slots::of(&changes.kept, app.clock.now());
     let beats = store::Beats::of(&changes.beats);
     if only_beats && app.homes.is_alone() {
         return store::note_beats(&app.db, network, beats).await;
@@ -110,21 +127,23 @@ async fn write(app: &App, network: NetworkId, changes: &Changes) -> Result<(), E
             if !app.homes.holds(&mut tx, network).await? {
                 return Ok(());
             }
-            for server in &changes.servers {
+            for server in servers {
                 store::save_server(&mut tx, network, server).await?;
             }
-            for (id, heard) in &changes.gone {
+            for (id, heard) in gone {
                 store::mark_gone(&mut tx, network, id, *heard).await?;
             }
-            for player in &changes.players {
+            for player in players {
                 store::save_player(&mut tx, network, player).await?;
             }
-            for player in &changes.left {
+            for player in left {
                 store::delete_player(&mut tx, network, *player).await?;
             }
             if !beats.is_empty() {
                 store::note_beats_in(&mut tx, network, beats.clone()).await?;
             }
+            store::reservations::free(&mut tx, network, &changes.freed).await?;
+            store::reservations::keep(&mut tx, network, &slots).await?;
             Ok(())
         })
         .await

@@ -1,13 +1,15 @@
 //! All SQL of servers.
 
+pub(super) mod reservations;
+
 use std::sync::Arc;
 
 use hub_db::{Db, Error, Sql, Tx};
 
 use crate::clock::Millis;
 use crate::geo::Region;
-use crate::servers::model::{Facts, GameState, PluginReport, Registered, Role, Software, WorldReport};
-use crate::servers::presence::{SavedPlayer, SavedServer};
+use crate::servers::model::{Facts, GameState, PluginReport, Registered, Role, Software};
+use crate::servers::presence::{SavedPlayer, SavedServer, SavedWorld};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 #[derive(sqlx::FromRow)]
@@ -73,7 +75,7 @@ impl ServerRow {
             last_heartbeat: self.last_seen,
             game_state: self.game_state.and_then(|state| GameState::try_from(state).ok()),
             players_to_start: count(self.players_to_start),
-            worlds: serde_json::from_str::<Vec<WorldReport>>(&self.worlds).unwrap_or_default(),
+            worlds: serde_json::from_str::<Vec<SavedWorld>>(&self.worlds).unwrap_or_default(),
         }
     }
 }

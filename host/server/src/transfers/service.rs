@@ -55,8 +55,8 @@ struct Route {
     from: Identifier,
     host: String,
     port: u16,
-    /// The id that a match promised the slot under.
-    promised: Option<TransferId>,
+    /// The id that a match promised the slot under, or a new one.
+    id: TransferId,
 }
 
 #[derive(Serialize)]
@@ -71,31 +71,38 @@ struct Payload<'a> {
 pub(super) async fn transfer(app: &App, network: NetworkId, order: Order) -> Result<Transfer, TransfersError> {
     let now = app.clock.now();
     let opened = opened_there(app, network, &order, now).await?;
-    let looked = app.presence.with(network, |presence| route(presence, &order, opened, now));
+    let new = TransferId(app.ids.uuid());
+    let looked = app.presence.with(network, |presence| route(presence, &order, opened, new, now));
     let connected = |route: &Route| app.bus.is_connected(network.0.as_u128(), route.from.as_str());
     let possible = match looked {
         Ok(route) if !connected(&route) => Err((Some(route.from), Failure::NotConnected)),
         Ok(_) => app.presence.with(network, |presence| {
             // Looked at again under the lock that keeps the slot: others may have been quicker.
-            let route = route(presence, &order, opened, now)?;
-            let expires_at = now.saturating_add(GOOD_FOR);
-            let slot =
-                Reservation { player: Some(order.player), world: order.to_world.clone(), promised: None, expires_at };
-            presence.reserve(&order.to_server, slot, now);
+            let route = route(presence, &order, opened, new, now)?;
+            let slot = Reservation {
+                id: route.id.0,
+                player: Some(order.player),
+                world: order.to_world.clone(),
+                promised: false,
+                expires_at: now.saturating_add(GOOD_FOR),
+            };
+            presence.reserve(&order.to_server, slot);
             Ok(route)
         }),
         Err(failed) => Err(failed),
     };
     match possible {
-        Ok(route) => hand_over(app, network, order, route, now).await,
+        Ok(route) => {
+            servers::save_reserved(app, network).await?;
+            hand_over(app, network, order, route, now).await
+        }
         Err((from, mut failure)) => {
             if failure == Failure::ServerOffline
                 && !servers::service::is_known_server(app, network, &order.to_server).await?
             {
                 failure = Failure::ServerNotFound;
             }
-            let id = TransferId(app.ids.uuid());
-            let mut row = row(id, &order, from, now);
+            let mut row = row(new, &order, from, now);
             row.result = Some(failure.result().to_owned());
             row.error_message = Some(failure.sentence().to_owned());
             row.ended_at = Some(now);
@@ -121,6 +128,7 @@ fn route(
     presence: &NetworkPresence,
     order: &Order,
     opened: bool,
+    new: TransferId,
     now: Millis,
 ) -> Result<Route, (Option<Identifier>, Failure)> {
     let at = presence.locate(order.player, now).ok_or((None, Failure::PlayerOffline))?;
@@ -148,7 +156,7 @@ fn route(
     Ok(Route {
         host: server.facts.host.clone(),
         port: server.facts.port,
-        promised: promised.and_then(|own| own.promised).map(TransferId),
+        id: promised.filter(|own| own.promised).map_or(new, |own| TransferId(own.id)),
         from: at.server_id,
     })
 }
@@ -161,8 +169,7 @@ async fn hand_over(
     now: Millis,
 ) -> Result<Transfer, TransfersError> {
     let secret = networks::service::signing_secret(app, network).await?;
-    let id = route.promised.unwrap_or_else(|| TransferId(app.ids.uuid()));
-    let mut row = row(id, &order, Some(route.from.clone()), now);
+    let mut row = row(route.id, &order, Some(route.from.clone()), now);
     app.db
         .transaction(async |mut tx| {
             store::supersede(&mut tx, network, order.player, now).await?;
@@ -170,7 +177,7 @@ async fn hand_over(
         })
         .await?;
     let command = Command {
-        transfer_id: id,
+        transfer_id: route.id,
         player_uuid: order.player,
         target_server_id: order.to_server,
         target_world_id: order.to_world,
@@ -214,7 +221,7 @@ pub(super) async fn report(
     match store::end(&app.db, network, id, player, result.0, error_message, now).await? {
         Some(server) if !succeeded => {
             // Nobody is on their way any more.
-            app.presence.with(network, |presence| presence.unreserve(&server, player, now));
+            app.presence.with(network, |presence| presence.unreserve(&server, player));
         }
         Some(_) => {}
         None => {

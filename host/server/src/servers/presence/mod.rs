@@ -15,9 +15,9 @@ use parking_lot::{Mutex, RwLock};
 
 pub(crate) use network::{NetworkPresence, Unplaced};
 pub(crate) use reservation::{HOLD, Reservation};
-pub(crate) use saving::{Changes, SavedPlayer, SavedServer};
+pub(crate) use saving::{Changes, SavedPlayer, SavedServer, SavedWorld};
 pub(crate) use server::{LiveWorld, Server, free_slots};
-pub(crate) use unsaved::Unsaved;
+pub(crate) use unsaved::{SavedSlot, Unsaved};
 
 use crate::values::NetworkId;
 
@@ -25,17 +25,24 @@ use crate::values::NetworkId;
 #[derive(Debug, Default)]
 pub struct Presence {
     networks: RwLock<HashMap<NetworkId, Arc<Slot>>>,
+    with_slots: bool,
 }
 
 /// One network's presence.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
     state: Mutex<NetworkPresence>,
-    /// Held by whoever writes this network's changes to the database, so that they arrive in their order.
-    pub(super) saving: tokio::sync::Mutex<()>,
+    /// Held by whoever writes this network's changes to the database, so that they arrive in their order. The number of
+    /// the last [taking](NetworkPresence::taken) that was written, with all before it.
+    pub(super) saving: tokio::sync::Mutex<u64>,
 }
 
 impl Presence {
+    /// Nobody is online yet. `with_slots`: reserved slots are written down, too, for they must outlive this process.
+    pub fn new(with_slots: bool) -> Self {
+        Self { networks: RwLock::default(), with_slots }
+    }
+
     /// Looks at or changes who is online in a network.
     pub(crate) fn with<T>(&self, network: NetworkId, work: impl FnOnce(&mut NetworkPresence) -> T) -> T {
         self.slot(network).with(work)
@@ -45,7 +52,8 @@ impl Presence {
         if let Some(slot) = self.networks.read().get(&network) {
             return Arc::clone(slot);
         }
-        Arc::clone(self.networks.write().entry(network).or_default())
+        let new = || Arc::new(Slot { state: Mutex::new(NetworkPresence::new(self.with_slots)), ..Slot::default() });
+        Arc::clone(self.networks.write().entry(network).or_insert_with(new))
     }
 
     /// Lets go of a network that lives elsewhere.

@@ -19,8 +19,10 @@ pub(crate) struct NetworkPresence {
     /// The one server each player is on.
     pub(super) players: HashMap<PlayerId, Arc<str>>,
     /// The one server each player has a slot reserved on.
-    reserved: HashMap<PlayerId, Arc<str>>,
+    pub(super) reserved: HashMap<PlayerId, Arc<str>>,
     pub(super) unsaved: Unsaved,
+    /// How often the unsaved was taken: what is marked from now on is part of the next taking.
+    pub(crate) taken: u64,
 }
 
 /// Why presence did not change.
@@ -33,6 +35,11 @@ pub(crate) enum Unplaced {
 }
 
 impl NetworkPresence {
+    /// Nobody is online. `with_slots`: see [`Presence::new`](super::Presence::new).
+    pub(super) fn new(with_slots: bool) -> Self {
+        Self { unsaved: Unsaved { with_slots, ..Unsaved::default() }, ..Self::default() }
+    }
+
     /// The server, if it is online.
     pub(crate) fn server(&self, id: &str, now: Millis) -> Option<&Server> {
         self.servers.get(id).filter(|server| server.is_online(now))
@@ -121,7 +128,8 @@ impl NetworkPresence {
             mark = Mark::Whole;
         }
         if let Some(worlds) = beat.worlds {
-            if !worlds.iter().eq(server.worlds.iter().map(|world| &world.report)) {
+            let same = worlds.iter().eq(server.worlds.iter().map(|world| &world.report));
+            if !same || server.worlds.iter().any(|world| world.arrived > 0) {
                 mark = Mark::Whole;
             }
             server.set_worlds(worlds);
@@ -218,25 +226,28 @@ impl NetworkPresence {
     }
 
     /// Keeps a slot on a server for a player on their way, who gives back the one they may have had.
-    pub(crate) fn reserve(&mut self, server: &Identifier, slot: Reservation, now: Millis) {
+    pub(crate) fn reserve(&mut self, server: &Identifier, slot: Reservation) {
         let id = self.id_of(server.as_str());
         if let Some(player) = slot.player
             && let Some(before) = self.reserved.insert(player, Arc::clone(&id))
             && let Some(server) = self.servers.get_mut(&before)
+            && let Some(freed) = server.reservations.take_of(player)
         {
-            server.reservations.take_of(player, now);
+            self.unsaved.freed(&freed);
         }
         if let Some(server) = self.servers.get_mut(&id) {
+            self.unsaved.kept(&id, &slot);
             server.reservations.add(slot);
         }
     }
 
     /// Gives back the slot that is kept on that server for the player.
-    pub(crate) fn unreserve(&mut self, server: &Identifier, player: PlayerId, now: Millis) {
+    pub(crate) fn unreserve(&mut self, server: &Identifier, player: PlayerId) {
         if self.reserved_on(player) == Some(server.as_str()) {
             self.reserved.remove(&player);
-            if let Some(server) = self.servers.get_mut(server.as_str()) {
-                server.reservations.take_of(player, now);
+            let server = self.servers.get_mut(server.as_str());
+            if let Some(freed) = server.and_then(|server| server.reservations.take_of(player)) {
+                self.unsaved.freed(&freed);
             }
         }
     }
@@ -267,8 +278,9 @@ impl NetworkPresence {
             self.remove_player(player);
         }
         for (id, server) in &mut self.servers {
-            for player in server.reservations.prune(now) {
-                if self.reserved.get(&player) == Some(id) {
+            for slot in server.reservations.prune(now) {
+                self.unsaved.freed(&slot);
+                if let Some(player) = slot.player.filter(|player| self.reserved.get(player) == Some(id)) {
                     self.reserved.remove(&player);
                 }
             }
@@ -296,10 +308,14 @@ impl NetworkPresence {
         }
         if self.reserved.get(&player) == Some(id) {
             self.reserved.remove(&player);
-            let world = server.reservations.take_of(player, now).and_then(|used| used.world);
-            let is_it = |it: &&mut LiveWorld| world.as_ref() == Some(&it.report.world_id);
+            let Some(used) = server.reservations.take_of(player) else { return };
+            self.unsaved.freed(&used);
+            let is_it = |it: &&mut LiveWorld| used.expires_at > now && used.world.as_ref() == Some(&it.report.world_id);
             if let Some(world) = server.worlds.iter_mut().find(is_it) {
                 world.arrived += 1;
+                if self.unsaved.with_slots {
+                    self.unsaved.server(id, Mark::Whole);
+                }
             }
         }
     }
@@ -336,8 +352,9 @@ impl NetworkPresence {
             self.players.remove(player);
             self.unsaved.players.insert(*player);
         }
-        for player in server.reservations.players() {
-            if self.reserved.get(&player) == Some(id) {
+        for slot in server.reservations.iter() {
+            self.unsaved.freed(slot);
+            if let Some(player) = slot.player.filter(|player| self.reserved.get(player) == Some(id)) {
                 self.reserved.remove(&player);
             }
         }

@@ -13,10 +13,12 @@ pub(crate) const HOLD: Millis = 15_000;
 /// A slot kept for one player, or for a caller who did not say for whom.
 #[derive(Clone, Debug)]
 pub(crate) struct Reservation {
+    /// Its own, and that of the transfer it is for.
+    pub(crate) id: Uuid,
     pub(crate) player: Option<PlayerId>,
     pub(crate) world: Option<Identifier>,
-    /// The transfer id that the slot was promised under and no transfer has used yet.
-    pub(crate) promised: Option<Uuid>,
+    /// The id was given out, and no transfer has used it yet.
+    pub(crate) promised: bool,
     pub(crate) expires_at: Millis,
 }
 
@@ -48,20 +50,21 @@ impl Reservations {
         self.live(now).filter(counts).count() as u32
     }
 
-    /// Removes and returns the player's, if it still counts.
-    pub(super) fn take_of(&mut self, player: PlayerId, now: Millis) -> Option<Reservation> {
+    /// Removes and returns the player's, also one that has expired.
+    pub(super) fn take_of(&mut self, player: PlayerId) -> Option<Reservation> {
         let position = self.0.iter().position(|it| it.player == Some(player))?;
-        self.0.remove(position).filter(|it| it.expires_at > now)
+        self.0.remove(position)
     }
 
-    /// Drops what has expired and tells whose it was.
-    pub(super) fn prune(&mut self, now: Millis) -> impl Iterator<Item = PlayerId> {
+    /// Removes and returns what has expired.
+    pub(super) fn prune(&mut self, now: Millis) -> impl Iterator<Item = Reservation> {
         let expired = self.expired(now);
-        self.0.drain(..expired).filter_map(|it| it.player)
+        self.0.drain(..expired)
     }
 
-    pub(super) fn players(&self) -> impl Iterator<Item = PlayerId> {
-        self.0.iter().filter_map(|it| it.player)
+    /// All, also what has expired.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Reservation> {
+        self.0.iter()
     }
 
     fn expired(&self, now: Millis) -> usize {

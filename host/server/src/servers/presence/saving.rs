@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
 use crate::clock::Millis;
 use crate::servers::model::{Facts, GameState, WorldReport};
 use crate::servers::presence::network::NetworkPresence;
 use crate::servers::presence::reservation::Reservations;
-use crate::servers::presence::server::{Player, Server, live_worlds};
-use crate::servers::presence::unsaved::{Mark, Unsaved};
+use crate::servers::presence::server::{LiveWorld, Player, Server};
+use crate::servers::presence::unsaved::{Mark, SavedSlot, Unsaved};
 use crate::values::{Identifier, PlayerId};
 
 /// A live server as it is saved.
@@ -18,7 +21,17 @@ pub(crate) struct SavedServer {
     pub(crate) last_heartbeat: Millis,
     pub(crate) game_state: Option<GameState>,
     pub(crate) players_to_start: u32,
-    pub(crate) worlds: Vec<WorldReport>,
+    pub(crate) worlds: Vec<SavedWorld>,
+}
+
+/// A world on a live server as it is saved.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SavedWorld {
+    #[serde(flatten)]
+    pub(crate) report: WorldReport,
+    /// See [`LiveWorld::arrived`].
+    #[serde(default)]
+    pub(crate) arrived: u32,
 }
 
 /// A player online as they are saved.
@@ -42,12 +55,16 @@ pub(crate) struct Changes {
     pub(crate) gone: Vec<(Arc<str>, Millis)>,
     pub(crate) players: Vec<SavedPlayer>,
     pub(crate) left: Vec<PlayerId>,
+    pub(crate) kept: Vec<SavedSlot>,
+    /// Ids of slots that are not kept any more.
+    pub(crate) freed: Vec<Uuid>,
 }
 
 impl NetworkPresence {
     /// Takes the marks on what changed, with what it changed to.
     pub(crate) fn take_unsaved(&mut self) -> (Unsaved, Changes) {
-        let unsaved = std::mem::take(&mut self.unsaved);
+        let unsaved = self.unsaved.take();
+        self.taken += 1;
         let mut changes = Changes::default();
         for (id, mark) in &unsaved.servers {
             match (self.servers.get(id), mark) {
@@ -64,6 +81,12 @@ impl NetworkPresence {
                 None => changes.left.push(*player),
             }
         }
+        for (id, slot) in &unsaved.slots {
+            match slot {
+                Some(slot) => changes.kept.push(slot.clone()),
+                None => changes.freed.push(*id),
+            }
+        }
         (unsaved, changes)
     }
 
@@ -77,8 +100,15 @@ impl NetworkPresence {
         !self.unsaved.is_empty()
     }
 
-    /// Brings back what was saved. Players of servers that are not there are marked as having left.
-    pub(crate) fn restore(&mut self, servers: Vec<(SavedServer, Millis)>, players: Vec<SavedPlayer>) {
+    /// Brings back what was saved. Players of servers that are not there are marked as having left, and slots on them,
+    /// or that are over at `now`, as not kept.
+    pub(crate) fn restore(
+        &mut self,
+        servers: Vec<(SavedServer, Millis)>,
+        players: Vec<SavedPlayer>,
+        slots: Vec<SavedSlot>,
+        now: Millis,
+    ) {
         for (saved, offline_at) in servers {
             self.insert(Server {
                 facts: saved.facts,
@@ -86,7 +116,7 @@ impl NetworkPresence {
                 last_heartbeat: saved.last_heartbeat,
                 game_state: saved.game_state,
                 players_to_start: saved.players_to_start,
-                worlds: live_worlds(saved.worlds),
+                worlds: saved.worlds.into_iter().map(live_world).collect(),
                 offline_at,
                 players: std::collections::HashMap::default(),
                 reservations: Reservations::default(),
@@ -111,6 +141,17 @@ impl NetworkPresence {
                 self.players.insert(saved.player, id);
             }
         }
+        for SavedSlot { server, slot } in slots {
+            match self.servers.get_mut(&server).filter(|_| slot.expires_at > now) {
+                Some(at) => {
+                    if let Some(player) = slot.player {
+                        self.reserved.insert(player, server);
+                    }
+                    at.reservations.add(slot);
+                }
+                None => self.unsaved.freed(&slot),
+            }
+        }
     }
 }
 
@@ -121,8 +162,16 @@ fn saved_server(server: &Server) -> SavedServer {
         last_heartbeat: server.last_heartbeat,
         game_state: server.game_state.clone(),
         players_to_start: server.players_to_start,
-        worlds: server.worlds.iter().map(|world| world.report.clone()).collect(),
+        worlds: server.worlds.iter().map(saved_world).collect(),
     }
+}
+
+fn live_world(saved: SavedWorld) -> LiveWorld {
+    LiveWorld { report: saved.report, arrived: saved.arrived }
+}
+
+fn saved_world(world: &LiveWorld) -> SavedWorld {
+    SavedWorld { report: world.report.clone(), arrived: world.arrived }
 }
 
 fn saved_player(player: PlayerId, server: &Server, there: &Player) -> SavedPlayer {

@@ -1,11 +1,13 @@
 //! Whatever happens in whatever order, slots are given away once and players are in one place.
 
+use std::collections::{HashMap, HashSet};
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::reservation::{HOLD, Reservation};
-use super::{NetworkPresence, Unplaced, free_slots};
+use super::{NetworkPresence, SavedPlayer, SavedServer, SavedSlot, Unplaced, free_slots};
 use crate::clock::Millis;
 use crate::geo::Region;
 use crate::servers::model::{Facts, Heartbeat, Registration, Role, Software, SoftwareReport};
@@ -27,6 +29,8 @@ enum Step {
     Beat(u8),
     Wait(u16),
     Sweep,
+    /// Another process goes on with what was saved.
+    Move,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -37,6 +41,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (0..SERVERS).prop_map(Step::Beat),
         2 => (0..9_000u16).prop_map(Step::Wait),
         1 => Just(Step::Sweep),
+        1 => Just(Step::Move),
     ];
     vec(step, 1..120)
 }
@@ -78,11 +83,43 @@ fn beat(server: u8, players: Option<Vec<PlayerId>>) -> Heartbeat {
 }
 
 fn online(servers: u8, now: Millis) -> NetworkPresence {
-    let mut presence = NetworkPresence::default();
+    let mut presence = NetworkPresence::new(true);
     for server in 0..servers {
         presence.register(registration(server), now, OFFLINE_AFTER);
     }
     presence
+}
+
+/// What a database would keep.
+#[derive(Default)]
+struct Saved {
+    servers: HashMap<String, SavedServer>,
+    players: HashMap<PlayerId, SavedPlayer>,
+    slots: HashMap<Uuid, SavedSlot>,
+}
+
+impl Saved {
+    fn save(&mut self, presence: &mut NetworkPresence) {
+        let (_, changes) = presence.take_unsaved();
+        for server in changes.servers {
+            self.servers.insert(server.facts.server_id.to_string(), server);
+        }
+        for (id, heard) in changes.beats {
+            self.servers.get_mut(&*id).unwrap().last_heartbeat = heard;
+        }
+        changes.players.into_iter().for_each(|player| drop(self.players.insert(player.player, player)));
+        changes.left.iter().for_each(|player| drop(self.players.remove(player)));
+        changes.kept.into_iter().for_each(|slot| drop(self.slots.insert(slot.slot.id, slot)));
+        changes.freed.iter().for_each(|slot| drop(self.slots.remove(slot)));
+    }
+
+    fn bring_back(&self, now: Millis) -> NetworkPresence {
+        let servers = self.servers.values().map(|server| (server.clone(), server.last_heartbeat + OFFLINE_AFTER));
+        let mut presence = NetworkPresence::new(true);
+        let (players, slots) = (self.players.values().cloned(), self.slots.values().cloned());
+        presence.restore(servers.collect(), players.collect(), slots.collect(), now);
+        presence
+    }
 }
 
 fn on(presence: &NetworkPresence, server: u8, now: Millis) -> Vec<PlayerId> {
@@ -96,7 +133,8 @@ proptest! {
         let mut now = 0;
         let mut presence = online(SERVERS, now);
         // When each player's slot expires, by the test's own reckoning.
-        let mut slots: std::collections::HashMap<u8, (u8, Millis)> = std::collections::HashMap::new();
+        let mut slots: HashMap<u8, (u8, Millis)> = HashMap::new();
+        let (mut saved, mut newest) = (Saved::default(), 0);
         for step in steps {
             match step {
                 Step::Find(who, server) => {
@@ -105,8 +143,9 @@ proptest! {
                     let here = there.has(player(who));
                     if !here && free_slots(MAX, there.taken(now, own)) > 0 {
                         let (player, expires_at) = (Some(player(who)), now + HOLD);
-                        let slot = Reservation { player, world: None, promised: None, expires_at };
-                        presence.reserve(&id(server), slot, now);
+                        newest += 1;
+                        let slot = Reservation { id: Uuid::from_u128(newest), player, world: None, promised: false, expires_at };
+                        presence.reserve(&id(server), slot);
                         slots.insert(who, (server, now + HOLD));
                     }
                 }
@@ -127,8 +166,12 @@ proptest! {
                     now += Millis::from(millis);
                 }
                 Step::Sweep => presence.sweep(now),
+                Step::Move => {
+                    saved.save(&mut presence);
+                    presence = saved.bring_back(now);
+                }
             }
-            let mut seen = std::collections::HashSet::new();
+            let mut seen = HashSet::new();
             for server in 0..SERVERS {
                 let there = presence.server(id(server).as_str(), now).unwrap();
                 let live = slots.values().filter(|(at, until)| *at == server && now < *until).count() as u32;

@@ -133,6 +133,9 @@ async fn found(
         return Ok(Some(Opened::Refused(NODE_SILENT)));
     };
     let transfer = owner(name).and_then(|owner| keep_slot(app, network, node, lease.id, owner, now));
+    if transfer.is_some() {
+        servers::save_reserved(app, network).await?;
+    }
     Ok(Some(Opened::Up { id: lease.id, server: Box::new(server), transfer }))
 }
 
@@ -159,8 +162,8 @@ fn keep_slot(
         }
         let world = Identifier::try_from(world.to_string()).ok();
         let expires_at = now.saturating_add(servers::HOLD);
-        let slot = Reservation { player: Some(owner), world, promised: Some(transfer), expires_at };
-        presence.reserve(node, slot, now);
+        let slot = Reservation { id: transfer, player: Some(owner), world, promised: true, expires_at };
+        presence.reserve(node, slot);
         Some(transfer)
     })
 }
