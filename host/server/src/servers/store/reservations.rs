@@ -78,7 +78,7 @@ struct SlotRow {
     player_id: Option<PlayerId>,
     world_id: Option<Identifier>,
     promised: bool,
-    left: Millis,
+    remaining: Millis,
 }
 
 /// The network's slots, also those that are over, as they count from `now` on.
@@ -86,10 +86,10 @@ pub(in crate::servers) async fn kept(db: &Db, network: NetworkId, now: Millis) -
     let rows: Vec<SlotRow> = db
         .query(Sql {
             sqlite: "SELECT reservation_id, server_id, player_id, world_id, promised,
-                            expires_at - CAST(unixepoch('subsec') * 1000 AS INTEGER) AS \"left\"
+                            expires_at - CAST(unixepoch('subsec') * 1000 AS INTEGER) AS remaining
                      FROM slot_reservations WHERE network_id = $1",
             postgres: "SELECT reservation_id, server_id, player_id, world_id, promised,
-                              expires_at - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS \"left\"
+                              expires_at - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS remaining
                        FROM slot_reservations WHERE network_id = $1",
         })
         .bind(network)
@@ -102,7 +102,7 @@ pub(in crate::servers) async fn kept(db: &Db, network: NetworkId, now: Millis) -
             player: row.player_id,
             world: row.world_id,
             promised: row.promised,
-            expires_at: now.saturating_add(row.left),
+            expires_at: now.saturating_add(row.remaining),
         },
     });
     Ok(slots.collect())
