@@ -1,12 +1,13 @@
 //! Settings: the command line over the environment over the config file over the defaults.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use figment::Figment;
 use figment::providers::{Env, Format as _, Serialized, Toml};
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::modules::ModuleSettings;
@@ -80,6 +81,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
+    /// Proxies in front of the hub, as `10.0.0.0/8,fd00::/8`: what they say in `X-Forwarded-For` of whom they were asked by
+    /// is taken for true [default: none]
+    #[arg(long, value_name = "CIDR,…", value_delimiter = ',')]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted_proxies: Option<Vec<String>>,
     /// How long a link to an artifact is good, in milliseconds [default: 600000]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,6 +153,9 @@ pub struct Settings {
     /// Address under which others reach the hub, without a slash at its end.
     #[serde(deserialize_with = "base_url")]
     pub public_url: Option<String>,
+    /// Proxies whose word on who asked them is taken.
+    #[serde(deserialize_with = "networks")]
+    pub trusted_proxies: Vec<IpNet>,
     /// Milliseconds for which a link to an artifact is good.
     pub artifact_link_ttl: u64,
     /// MiB for the latest calls of extension points.
@@ -178,6 +187,7 @@ impl Default for Settings {
             snapshots: None,
             snapshot_settings: SnapshotSettings::default(),
             public_url: None,
+            trusted_proxies: Vec::new(),
             artifact_link_ttl: 600_000,
             record_memory: 256,
             module_cpus: None,
@@ -218,6 +228,7 @@ impl Settings {
             "lease",
             "snapshots",
             "public_url",
+            "trusted_proxies",
             "artifact_link_ttl",
             "record_memory",
             "module_cpus",
@@ -298,6 +309,15 @@ fn list<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
     })
 }
 
+/// Networks as `10.0.0.0/8`, or single addresses.
+fn networks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
+    let network = |text: String| {
+        let network = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        network.map_err(|_| serde::de::Error::custom(format!("{text} is no network such as 10.0.0.0/8")))
+    };
+    list(deserializer)?.into_iter().filter(|text| !text.is_empty()).map(network).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,6 +330,12 @@ mod tests {
         assert_eq!(settings.url("/x"), "http://10.0.0.7:80/x");
         let args = ServeArgs { public_url: Some("https://hub.example/base/".to_owned()), ..ServeArgs::default() };
         assert_eq!(Settings::of_serve(&args).unwrap().url("/x"), "https://hub.example/base/x");
+        let proxies = |text: &str| {
+            let list = text.split(',').map(str::to_owned).collect();
+            Settings::of_serve(&ServeArgs { trusted_proxies: Some(list), ..ServeArgs::default() })
+        };
+        assert_eq!(proxies("10.0.0.0/8,::1").unwrap().trusted_proxies.len(), 2);
+        assert!(proxies("localhost").is_err());
         for bad in ["hub.example", "ftp://hub.example", "https://", "javascript:alert(1)"] {
             let args = ServeArgs { public_url: Some(bad.to_owned()), ..ServeArgs::default() };
             assert!(Settings::of_serve(&args).is_err(), "{bad}");

@@ -1,6 +1,7 @@
 //! The door: routing, callers, limits, the shapes of errors and lists, and the served documentation.
 
 pub mod caller;
+mod client_address;
 pub mod document;
 mod drain;
 pub mod endpoints;
@@ -77,6 +78,7 @@ pub fn router(app: &App) -> Router {
             )
         })
         .layer(from_fn_with_state(app.clone(), crate::cluster::layer))
+        .layer(from_fn_with_state(app.clone(), client_address::layer))
         .layer(CatchPanicLayer::custom(|_| {
             let panicked = std::io::Error::other("the handler panicked; the panic is in the log");
             axum::response::IntoResponse::into_response(ApiError::internal(panicked))

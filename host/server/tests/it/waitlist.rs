@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Hub, NOW, on_both};
+use crate::support::{Answer, Backend, Client, Hub, NOW, on_both};
 
 const HOUR: u64 = 60 * 60 * 1000;
 
@@ -173,4 +173,24 @@ on_both! {
         owner.get("/api/admin/waitlist").await.expect_error(403, "forbidden_scope");
         owner.delete("/api/admin/waitlist/a@example.org").await.expect_error(403, "forbidden_scope");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_a_trusted_proxy_each_client_has_its_own_share() {
+    let behind = async |proxies: &str, clients: usize| {
+        let trusted = proxies.split_terminator(',').map(|network| network.parse().unwrap()).collect();
+        let hub = Hub::start_with(Backend::sqlite(), |settings| settings.trusted_proxies = trusted).await;
+        let mut last = 0;
+        for number in 0..21 {
+            let request = hub.stranger().request(Method::POST, "/api/public/waitlist");
+            let request = request.header("X-Forwarded-For", format!("198.51.100.1, 203.0.113.{}", number % clients));
+            let body = json!({"email": format!("p{number}@example.org")});
+            last = hub.stranger().send(request.json(&body)).await.status.as_u16();
+        }
+        last
+    };
+    assert_eq!(behind("127.0.0.0/8", 2).await, 200);
+    assert_eq!(behind("127.0.0.0/8", 1).await, 429);
+    // Whom nobody trusts cannot pass for somebody else.
+    assert_eq!(behind("10.0.0.0/8", 2).await, 429);
 }
