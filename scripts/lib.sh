@@ -55,6 +55,11 @@ need_nats() {
   command -v nats-server >/dev/null || install_packages nats-server
 }
 
+# The pooler that many operators put before PostgreSQL.
+need_pgbouncer() {
+  command -v pgbouncer >/dev/null || install_packages pgbouncer
+}
+
 # PostgreSQL refuses to run as root.
 as_postgres() {
   if [ "$(id -u)" -eq 0 ]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi
@@ -85,6 +90,39 @@ stop_postgres() {
   local data="$1/postgres"
   [ -f "$data/postmaster.pid" ] || return 0
   as_postgres "$(postgres_bin)/pg_ctl" -D "$data" -m immediate stop >/dev/null || true
+}
+
+# Starts a PgBouncer in transaction mode before the PostgreSQL of start_postgres, in the folder $1, and exports its URL
+# without a database. Two connections for each database, so that sessions change hands all the time.
+start_pgbouncer() {
+  local folder="$1/pgbouncer" port server
+  port=$(free_port)
+  server=${HUB_TEST_POSTGRES##*@}
+  server=${server%%/*}
+  mkdir -p "$folder"
+  [ "$(id -u)" -ne 0 ] || chown postgres "$folder"
+  cat >"$folder/pgbouncer.ini" <<EOF
+[databases]
+* = host=${server%:*} port=${server#*:} user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = $port
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 2
+max_client_conn = 1000
+server_idle_timeout = 1
+logfile = $folder/log
+pidfile = $folder/pid
+EOF
+  as_postgres "$(command -v pgbouncer)" --quiet --daemon "$folder/pgbouncer.ini"
+  export HUB_TEST_PGBOUNCER="postgres://postgres@127.0.0.1:$port"
+}
+
+stop_pgbouncer() {
+  local pid="$1/pgbouncer/pid"
+  [ ! -f "$pid" ] || kill "$(cat "$pid")" || true
 }
 
 # The Python tools of the tests, as tests/python.txt names them, in a folder of their own beside the build. Exports the

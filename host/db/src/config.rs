@@ -1,6 +1,6 @@
 //! Which database to use.
 
-use std::{fmt, path::PathBuf};
+use std::{fmt, path::PathBuf, time::Duration};
 
 /// Where the data lives.
 #[derive(Clone)]
@@ -13,11 +13,21 @@ pub enum Config {
     /// A PostgreSQL server, which several nodes may share.
     Postgres {
         /// `postgres://user:password@host:port/database`. Session settings given in its `options`
-        /// parameter replace this crate's own, the statement time-out included.
+        /// parameter replace this crate's own. With `pgbouncer=true` nothing is kept in a session: a
+        /// pooler may give every transaction another one.
         url: String,
         /// The most connections this node opens at once.
         max_connections: u32,
+        /// The longest a statement may take.
+        statement_timeout: Duration,
     },
+}
+
+impl Config {
+    /// A PostgreSQL server, with the usual limits: 20 connections, 15 s for a statement.
+    pub fn postgres(url: impl Into<String>) -> Self {
+        Self::Postgres { url: url.into(), max_connections: 20, statement_timeout: Duration::from_secs(15) }
+    }
 }
 
 impl fmt::Debug for Config {

@@ -30,7 +30,7 @@ pub struct Db(Arc<Open>);
 
 enum Open {
     Sqlite(Box<sqlite::Sqlite>),
-    Postgres { pool: postgres::Pool, url: String },
+    Postgres { pool: postgres::Pool, server: Box<postgres::Server> },
 }
 
 /// The end of a transaction, which its closure does not hold.
@@ -54,8 +54,9 @@ impl Db {
     pub async fn connect(config: &Config) -> Result<Self, Error> {
         Ok(Self(Arc::new(match config {
             Config::Sqlite { path } => Open::Sqlite(Box::new(sqlite::Sqlite::open(path, Durability::Full).await?)),
-            Config::Postgres { url, max_connections } => {
-                Open::Postgres { pool: postgres::connect(url, *max_connections).await?, url: url.clone() }
+            Config::Postgres { url, max_connections, statement_timeout } => {
+                let server = postgres::Server::new(url, *statement_timeout)?;
+                Open::Postgres { pool: server.pool(*max_connections).await?, server: Box::new(server) }
             }
         })))
     }
@@ -81,7 +82,7 @@ impl Db {
     pub async fn migrate(&self) -> Result<(), Error> {
         match &*self.0 {
             Open::Sqlite(sqlite) => migrate::sqlite(sqlite.options()).await,
-            Open::Postgres { url, .. } => migrate::postgres(url).await,
+            Open::Postgres { server, .. } => migrate::postgres(server).await,
         }
     }
 

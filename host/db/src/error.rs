@@ -1,8 +1,8 @@
 //! What can go wrong.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
-use sqlx::{error::DatabaseError, migrate::MigrateError};
+use sqlx::{error::DatabaseError, migrate::MigrateError, postgres::PgDatabaseError};
 
 /// Why the database did not do as asked.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +30,9 @@ pub enum Error {
     /// The commit shared with other writers failed; nothing of it is kept.
     #[error("commit failed: {0}")]
     Commit(#[source] Arc<sqlx::Error>),
+    /// There is a pooler between this node and the server that gives every transaction another session.
+    #[error("{0} (behind PgBouncer in transaction mode, add pgbouncer=true to the database's URL)")]
+    Pooler(#[source] sqlx::Error),
     /// The schema could not be brought up to date.
     #[error(transparent)]
     Migrate(#[from] MigrateError),
@@ -91,18 +94,47 @@ impl Error {
         }
     }
 
-    /// PostgreSQL gave this transaction up in favour of another: a serialization failure (40001)
-    /// or a deadlock (40P01). The same again may succeed.
+    /// PostgreSQL gave this transaction up in favour of another, by a serialization failure (40001)
+    /// or a deadlock (40P01), or did not begin with it. The same again may succeed.
     pub(crate) fn is_conflict(&self) -> bool {
-        matches!(self, Self::Conflict)
-            || self.database().and_then(DatabaseError::code).is_some_and(|code| code == "40001" || code == "40P01")
+        matches!(self, Self::Conflict) || self.is_stale() || self.has_code(&["40001", "40P01"])
+    }
+
+    /// PostgreSQL refused, before it did anything, a statement that was prepared when its result
+    /// looked different: a migration came between.
+    pub(crate) fn is_stale(&self) -> bool {
+        // Nothing else of this code ("feature not supported") speaks of plans, in any language.
+        let by_name = |error: &PgDatabaseError| {
+            error.routine() == Some("RevalidateCachedQuery") || error.message().contains("cached plan")
+        };
+        self.has_code(&["0A000"]) && self.database().and_then(|error| error.try_downcast_ref()).is_some_and(by_name)
+    }
+
+    /// The connection it came by is of no use any more, and likely those opened before it: it is
+    /// lost, its prepared statements are stale, or it leads to a server that was made read-only
+    /// (25006), as the old primary is in a failover.
+    pub(crate) fn spoils(&self) -> bool {
+        use sqlx::Error::{Io, WorkerCrashed};
+        matches!(self.driver(), Some(Io(_) | WorkerCrashed)) || self.is_stale() || self.has_code(&["25006"])
+    }
+
+    fn has_code(&self, codes: &[&str]) -> bool {
+        self.database().and_then(DatabaseError::code).is_some_and(|code| codes.contains(&&*code))
+    }
+
+    /// The server did not answer in time.
+    pub(crate) fn silence() -> Self {
+        Self::Driver(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "the database does not answer")))
     }
 }
 
 /// Whether a database's error code speaks of its own state, not of what it was asked.
 fn is_passing(code: &str) -> bool {
-    // PostgreSQL's five characters: lost connections, lacking resources, a server that stops.
-    let postgres = code.len() == 5 && ["08", "53", "57P0"].iter().any(|class| code.starts_with(class));
+    // PostgreSQL's five characters: lost connections, lacking resources, a server that stops, a
+    // transaction that idled for too long, a server that is read-only; a statement that took too
+    // long or waited too long for a lock; an outcome that is not known.
+    const POSTGRES: [&str; 9] = ["08", "53", "57P0", "25P03", "25P04", "25006", "57014", "55P03", "40003"];
+    let postgres = code.len() == 5 && POSTGRES.iter().any(|class| code.starts_with(class));
     // SQLite's number, whose low byte 5 is BUSY: another process holds the file for long.
     postgres || code.len() < 5 && code.parse::<u32>().is_ok_and(|code| code & 0xff == 5)
 }
@@ -113,10 +145,10 @@ mod tests {
 
     #[test]
     fn only_the_state_of_the_database_passes() {
-        for code in ["08006", "53300", "57P01", "5", "261", "517"] {
+        for code in ["08006", "53300", "57P01", "25P03", "57014", "5", "261", "517"] {
             assert!(is_passing(code), "{code}");
         }
-        for code in ["23505", "40001", "57014", "00005", "2067", "19", "1", "13"] {
+        for code in ["23505", "40001", "25001", "00005", "2067", "19", "1", "13"] {
             assert!(!is_passing(code), "{code}");
         }
     }

@@ -2,7 +2,10 @@
 
 use sqlx::{Connection, SqliteConnection, migrate::Migrator, sqlite::SqliteConnectOptions};
 
-use crate::{Error, postgres};
+use crate::{
+    Error,
+    postgres::{self, Server},
+};
 
 static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 static RELAXED: Migrator = sqlx::migrate!("../../migrations/relaxed");
@@ -26,10 +29,7 @@ async fn run(options: &SqliteConnectOptions, migrations: &Migrator) -> Result<()
     Ok(conn.close().await?)
 }
 
-/// Brings a PostgreSQL database up to date. Nodes that start together take turns by an advisory
-/// lock, which a failure gives up by closing the connection.
-pub(crate) async fn postgres(url: &str) -> Result<(), Error> {
-    let mut conn = postgres::connect_unhurried(url).await?;
-    POSTGRES.run_direct(None, &mut conn, false).await?;
-    Ok(conn.close().await?)
+/// Brings a PostgreSQL database up to date.
+pub(crate) async fn postgres(server: &Server) -> Result<(), Error> {
+    postgres::migrate(server, &POSTGRES).await
 }

@@ -72,7 +72,7 @@ impl Tx {
     pub(crate) async fn control(&mut self, sql: &'static str) -> Result<(), Error> {
         match &mut self.0 {
             On::Sqlite(lent) => sqlite::control(lent.parts()?.0, sql).await?,
-            On::Postgres(lent) => postgres::control(lent.parts()?.0.conn()?, sql).await?,
+            On::Postgres(lent) => postgres::control(lent.parts()?.0, sql).await?,
         }
         Ok(())
     }

@@ -21,7 +21,8 @@ pub struct StorageArgs {
     #[arg(long, value_name = "DIR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
-    /// PostgreSQL to use instead of the embedded SQLite, as `postgres://user:password@host/database`
+    /// PostgreSQL to use instead of the embedded SQLite, as `postgres://user:password@host/database`; with
+    /// `?pgbouncer=true` where a pooler gives every transaction another session
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
@@ -43,6 +44,14 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<SocketAddr>,
+    /// Connections to PostgreSQL that this node opens at most [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database_connections: Option<u32>,
+    /// Longest that PostgreSQL may take for one statement, in milliseconds [default: 15000]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub database_timeout: Option<u64>,
     /// NATS (with JetStream) that several nodes share, as `nats://HOST:PORT`; they share the database, too [default: this
     /// node is alone]
     #[arg(long, value_name = "URL")]
@@ -127,6 +136,10 @@ pub struct Settings {
     pub data: PathBuf,
     /// PostgreSQL's URL; absent: SQLite in the data folder.
     pub database: Option<String>,
+    /// Connections to PostgreSQL at most.
+    pub database_connections: u32,
+    /// Milliseconds that PostgreSQL may take for one statement.
+    pub database_timeout: u64,
     /// Address to serve on.
     pub listen: SocketAddr,
     /// NATS that several nodes share; absent: this node is alone.
@@ -176,6 +189,8 @@ impl Default for Settings {
         Self {
             data: PathBuf::from("hub-data"),
             database: None,
+            database_connections: 20,
+            database_timeout: 15_000,
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             bus: None,
             node_url: None,
@@ -218,6 +233,8 @@ impl Settings {
         let known = [
             "data",
             "database",
+            "database_connections",
+            "database_timeout",
             "listen",
             "bus",
             "node_url",
@@ -242,7 +259,11 @@ impl Settings {
     /// Where the database is.
     pub fn database(&self) -> hub_db::Config {
         match &self.database {
-            Some(url) => hub_db::Config::Postgres { url: url.clone(), max_connections: 20 },
+            Some(url) => hub_db::Config::Postgres {
+                url: url.clone(),
+                max_connections: self.database_connections,
+                statement_timeout: Duration::from_millis(self.database_timeout),
+            },
             None => hub_db::Config::Sqlite { path: self.data.join("hub.db") },
         }
     }

@@ -28,8 +28,10 @@ use crate::{
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Lendable for SqliteConnection {
+    type Terms = ();
+
     /// Its thread resets a statement whose caller has gone before it turns to the next one.
-    async fn recover(&mut self, _in_transaction: bool) -> sqlx::Result<()> {
+    async fn recover(&mut self, (): &(), _in_transaction: bool) -> sqlx::Result<()> {
         self.ping().await
     }
 }
@@ -168,7 +170,7 @@ impl Sqlite {
         let conn = SqliteConnection::connect_with(&options).await?;
         let writer = Writer::spawn(conn, options.clone(), durability)?;
         let limits = Limits { max: readers(), ping_after: Duration::MAX, idle: Duration::MAX, age: Duration::MAX };
-        let readers = Pool::new(options.clone().pragma("query_only", "ON"), limits);
+        let readers = Pool::new(options.clone().pragma("query_only", "ON"), (), limits);
         let checkpointer = (durability == Durability::Relaxed).then(|| Checkpointer::start(options.clone()));
         Ok(Self { options, readers, writer, checkpointer })
     }

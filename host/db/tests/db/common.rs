@@ -48,7 +48,7 @@ impl Fixture {
         let name = format!("hub_db_{}", unique());
         admin(&url, format!("CREATE DATABASE {name}")).await;
         let (server, _) = url.rsplit_once('/').expect("HUB_TEST_POSTGRES must name a database");
-        let config = Config::Postgres { url: format!("{server}/{name}"), max_connections: 10 };
+        let config = Config::postgres(format!("{server}/{name}"));
         Self { db: Db::connect(&config).await.unwrap(), config, home: Home::Server { url, name } }
     }
 
@@ -63,7 +63,9 @@ impl Fixture {
     /// The same database through one PostgreSQL connection at a time.
     pub(crate) fn narrow(&self) -> Config {
         match self.config.clone() {
-            Config::Postgres { url, .. } => Config::Postgres { url, max_connections: 1 },
+            Config::Postgres { url, statement_timeout, .. } => {
+                Config::Postgres { url, max_connections: 1, statement_timeout }
+            }
             sqlite @ Config::Sqlite { .. } => sqlite,
         }
     }
@@ -81,6 +83,13 @@ impl Fixture {
             Home::Folder(folder) => folder.close().unwrap(),
             Home::Server { url, name } => admin(&url, format!("DROP DATABASE {name}")).await,
         }
+    }
+
+    /// Removes a database that a pooler has connections to.
+    pub(crate) async fn remove_by_force(self) {
+        self.db.close().await;
+        let Home::Server { url, name } = self.home else { panic!("SQLite has no pooler") };
+        admin(&url, format!("DROP DATABASE {name} WITH (FORCE)")).await;
     }
 }
 

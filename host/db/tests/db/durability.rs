@@ -26,7 +26,7 @@ fn write_until_killed() {
     runtime.block_on(async {
         let db = match target.split_once(':') {
             Some(("relaxed", path)) => Db::relaxed(path.as_ref()).await,
-            Some(("postgres", _)) => Db::connect(&Config::Postgres { url: target, max_connections: 10 }).await,
+            Some(("postgres", _)) => Db::connect(&Config::postgres(target)).await,
             _ => Db::connect(&Config::Sqlite { path: target.into() }).await,
         };
         let db = db.unwrap();

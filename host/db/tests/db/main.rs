@@ -5,8 +5,10 @@
 mod common;
 mod durability;
 mod migrate;
+mod pgbouncer;
 mod postgres;
 mod sqlite;
 mod transactions;
+mod trouble;
 mod types;
 mod unit;

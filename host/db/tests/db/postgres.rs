@@ -146,10 +146,12 @@ async fn other_failures_are_not_tried_again() {
 #[tokio::test]
 async fn sessions_are_bounded_and_named() {
     let fixture = Fixture::postgres().await;
-    let settings = "SELECT current_setting('statement_timeout'),
-        current_setting('idle_in_transaction_session_timeout'), current_setting('application_name')";
-    let row: (String, String, String) = fixture.db.query(settings).one().await.unwrap();
-    assert_eq!(row, ("15s".into(), "15s".into(), "network-hub".into()));
+    let settings = "SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
+        current_setting('idle_in_transaction_session_timeout'), current_setting('tcp_user_timeout'),
+        current_setting('application_name')";
+    let row: (String, String, String, String, String) = fixture.db.query(settings).one().await.unwrap();
+    let expected = ["15s", "5s", "15s", "10000", "network-hub"].map(str::to_owned);
+    assert_eq!(<[String; 5]>::from(row), expected);
     fixture.remove().await;
 }
 
@@ -192,13 +194,13 @@ async fn waiting_for_a_connection_has_an_end() {
 
 #[tokio::test]
 async fn a_server_that_does_not_answer_is_unavailable() {
-    let config = Config::Postgres { url: "postgres://nobody@127.0.0.1:1/nothing".to_owned(), max_connections: 1 };
+    let config = Config::postgres("postgres://nobody@127.0.0.1:1/nothing");
     let Err(error) = Db::connect(&config).await else { panic!("nothing listens there") };
     assert!(error.is_unavailable(), "{error}");
 }
 
 #[test]
 fn a_password_is_not_shown() {
-    let config = Config::Postgres { url: "postgres://hub:secret@host/hub".to_owned(), max_connections: 1 };
+    let config = Config::postgres("postgres://hub:secret@host/hub");
     assert!(!format!("{config:?}").contains("secret"));
 }

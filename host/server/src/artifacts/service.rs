@@ -61,7 +61,7 @@ impl From<ArtifactsError> for ApiError {
             ArtifactsError::InvalidLink => Self::new(StatusCode::FORBIDDEN, "invalid_link", message),
             ArtifactsError::LinkExpired => Self::new(StatusCode::GONE, "link_expired", message),
             ArtifactsError::File(error) => error.into(),
-            ArtifactsError::Database(error) => Self::internal(error),
+            ArtifactsError::Database(error) => error.into(),
         }
     }
 }

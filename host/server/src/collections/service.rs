@@ -87,7 +87,7 @@ impl From<CollectionsError> for ApiError {
             E::KeyChanged(..) => Self::bad_request("key_changed", message),
             E::TooManyCollections => Self::bad_request("too_many_collections", message),
             E::TooManyIndexes => Self::bad_request("too_many_indexes", message),
-            E::Database(error) => Self::internal(error),
+            E::Database(error) => error.into(),
         }
     }
 }

@@ -26,7 +26,7 @@ impl From<ConfigError> for ApiError {
         let message = error.to_string();
         match error {
             ConfigError::Unknown(_) => Self::not_found("unknown_config", message),
-            ConfigError::Database(error) => Self::internal(error),
+            ConfigError::Database(error) => error.into(),
         }
     }
 }

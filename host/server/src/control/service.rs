@@ -90,7 +90,7 @@ impl From<ControlError> for ApiError {
             ControlError::NoOutput(..) => unavailable("no_output", message),
             ControlError::Stopping => unavailable("stopping", message).retry_after(1),
             ControlError::Publish(error) => error.into(),
-            ControlError::Database(error) => Self::internal(error),
+            ControlError::Database(error) => error.into(),
         }
     }
 }

@@ -26,7 +26,7 @@ impl From<EconomyError> for ApiError {
     fn from(error: EconomyError) -> Self {
         match error {
             EconomyError::Bounds(message) => Self::invalid(message),
-            EconomyError::Database(error) => Self::internal(error),
+            EconomyError::Database(error) => error.into(),
         }
     }
 }

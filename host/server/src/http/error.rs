@@ -118,7 +118,14 @@ impl std::error::Error for ApiError {}
 
 impl From<hub_db::Error> for ApiError {
     fn from(error: hub_db::Error) -> Self {
-        Self::internal(error)
+        if !error.is_unavailable() {
+            return Self::internal(error);
+        }
+        let message = "The hub's database can't be reached, or is too busy; try again.";
+        let mut unavailable =
+            Self::new(StatusCode::SERVICE_UNAVAILABLE, "database_unavailable", message).retry_after(1);
+        unavailable.cause = Some(Arc::new(error));
+        unavailable
     }
 }
 

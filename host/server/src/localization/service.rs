@@ -46,7 +46,7 @@ impl From<LocalizationError> for ApiError {
             LocalizationError::DefaultNeeded => Self::bad_request("default_locale_needed", message),
             LocalizationError::DefaultDisabled => Self::bad_request("default_locale_disabled", message),
             LocalizationError::TooManyLocales => Self::bad_request("too_many_locales", message),
-            LocalizationError::Database(error) => Self::internal(error),
+            LocalizationError::Database(error) => error.into(),
         }
     }
 }

@@ -53,7 +53,7 @@ impl From<NetworksError> for ApiError {
             NetworksError::UnknownKey(_) => Self::not_found("unknown_key", message),
             NetworksError::ScopesExceedOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
             NetworksError::OperatorScope => Self::bad_request("operator_scope", message),
-            NetworksError::Database(error) => Self::internal(error),
+            NetworksError::Database(error) => error.into(),
         }
     }
 }

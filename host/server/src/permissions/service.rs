@@ -41,7 +41,7 @@ impl From<PermissionsError> for ApiError {
             PermissionsError::UnknownGroup(_) => Self::not_found("unknown_group", message),
             PermissionsError::TooManyGroups => Self::bad_request("too_many_groups", message),
             PermissionsError::TooManyNodes => Self::bad_request("too_many_nodes", message),
-            PermissionsError::Database(error) => Self::internal(error),
+            PermissionsError::Database(error) => error.into(),
         }
     }
 }

@@ -54,7 +54,7 @@ impl From<PlayersError> for ApiError {
             PlayersError::VersionConflict(_) => Self::new(StatusCode::CONFLICT, "version_conflict", message),
             PlayersError::TooLarge => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
             PlayersError::UnknownEngine { .. } => Self::invalid(message),
-            PlayersError::Database(error) => Self::internal(error),
+            PlayersError::Database(error) => error.into(),
         }
     }
 }

@@ -37,7 +37,7 @@ impl From<BundlesError> for ApiError {
         match error {
             BundlesError::None(_) => Self::not_found("unknown_bundle", message),
             BundlesError::File(error) => error.into(),
-            BundlesError::Database(error) => Self::internal(error),
+            BundlesError::Database(error) => error.into(),
         }
     }
 }

@@ -36,7 +36,7 @@ impl From<PunishmentsError> for ApiError {
         match error {
             PunishmentsError::Unknown(_) => Self::bad_request("unknown_punishment", message),
             PunishmentsError::Rejected(_) => Self::bad_request("punishment_rejected", message),
-            PunishmentsError::Database(error) => Self::internal(error),
+            PunishmentsError::Database(error) => error.into(),
         }
     }
 }

@@ -64,7 +64,7 @@ impl From<ServersError> for ApiError {
             ServersError::Unknown(_) => Self::not_found("unknown_server", message),
             ServersError::UnknownEngine { .. } => Self::invalid(message),
             ServersError::Network(error) => error.into(),
-            ServersError::Database(error) => Self::internal(error),
+            ServersError::Database(error) => error.into(),
         }
     }
 }

@@ -34,7 +34,7 @@ impl From<StatisticsError> for ApiError {
         let message = error.to_string();
         match error {
             StatisticsError::OutOfRange => Self::invalid(message),
-            StatisticsError::Database(error) => Self::internal(error),
+            StatisticsError::Database(error) => error.into(),
         }
     }
 }

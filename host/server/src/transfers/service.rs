@@ -44,7 +44,7 @@ impl From<TransfersError> for ApiError {
             TransfersError::Unknown(_) => Self::not_found("unknown_transfer", message),
             TransfersError::Network(error) => error.into(),
             TransfersError::Publish(error) => error.into(),
-            TransfersError::Database(error) => Self::internal(error),
+            TransfersError::Database(error) => error.into(),
         }
     }
 }

@@ -47,7 +47,7 @@ impl From<WaitlistError> for ApiError {
             WaitlistError::LinkUsed => Self::bad_request("token_used", message),
             WaitlistError::LinkExpired => Self::bad_request("token_expired", message),
             WaitlistError::Unknown => Self::not_found("unknown_address", message),
-            WaitlistError::Database(error) => Self::internal(error),
+            WaitlistError::Database(error) => error.into(),
         }
     }
 }

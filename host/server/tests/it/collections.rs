@@ -6,7 +6,7 @@ use hub::ids::Ids;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, on_both};
+use crate::support::{Answer, Client, on_all};
 
 fn path(rest: &str) -> String {
     format!("/api/plugin/collections/{rest}")
@@ -50,7 +50,7 @@ async fn guilds(client: &Client) {
     put(client, "guilds/f", json!(null)).await;
 }
 
-on_both! {
+on_all! {
     async fn a_document_is_put_read_replaced_and_deleted(hub: Hub) {
         let client = hub.network().await;
         for answer in [

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::servers::uuid;
-use crate::support::{Answer, Client, NOW, on_both};
+use crate::support::{Answer, Client, NOW, on_all};
 
 const STEVE: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
@@ -93,7 +93,7 @@ fn decimal(value: &Value) -> Decimal {
     value.to_string().parse().unwrap()
 }
 
-on_both! {
+on_all! {
     async fn a_balance_changes_and_is_booked(hub: Hub) {
         let client = hub.network().await;
         let owner = format!("player/{STEVE}");

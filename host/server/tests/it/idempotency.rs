@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Hub, on_both};
+use crate::support::{Answer, Client, Hub, on_all};
 
 const PLAYER: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
@@ -26,7 +26,7 @@ fn replayed(answer: &Answer) -> bool {
     answer.headers.get("idempotency-replayed").is_some_and(|value| value == "true")
 }
 
-on_both! {
+on_all! {
     async fn a_repeat_gets_the_same_answer_and_has_no_effect(hub: Hub) {
         let owner = hub.network().await;
         let mut events = owner.events(None, None).await;

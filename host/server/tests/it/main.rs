@@ -21,6 +21,7 @@ mod nonsense;
 mod openapi;
 mod permissions;
 mod players;
+mod postgres;
 mod provisioning;
 mod punishments;
 mod servers;

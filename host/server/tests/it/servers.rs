@@ -5,7 +5,7 @@ use std::time::Duration;
 use mmdb_writer::{Writer, ipnet::IpNet};
 use serde_json::{Value, json};
 
-use crate::support::{Backend, Client, Hub, NOW, on_both};
+use crate::support::{Backend, Client, Hub, NOW, on_all};
 
 /// A register call's body, with `more` over the defaults.
 #[allow(clippy::needless_pass_by_value, reason = "reads better with json!")]
@@ -53,7 +53,7 @@ async fn ids(client: &Client, query: &str) -> (Vec<String>, i64) {
     (ids.collect(), page["total"].as_i64().unwrap())
 }
 
-on_both! {
+on_all! {
     async fn a_server_registers_and_is_seen_in_full(hub: Hub) {
         let client = hub.network().await;
         let body = server("bw-1", json!({

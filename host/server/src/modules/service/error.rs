@@ -77,9 +77,8 @@ impl From<ModulesError> for ApiError {
             ModulesError::UnknownPoint(_) => Self::not_found("unknown_point", message),
             ModulesError::UnknownCall(..) => Self::not_found("unknown_call", message),
             ModulesError::NothingBefore(_) => Self::bad_request("nothing_to_roll_back", message),
-            ModulesError::Load(_) | ModulesError::Sandbox(_) | ModulesError::Database(_) | ModulesError::Stored(_) => {
-                Self::internal(error)
-            }
+            ModulesError::Database(error) => error.into(),
+            ModulesError::Load(_) | ModulesError::Sandbox(_) | ModulesError::Stored(_) => Self::internal(error),
         }
     }
 }

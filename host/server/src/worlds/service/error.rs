@@ -77,7 +77,7 @@ impl From<WorldsError> for ApiError {
             WorldsError::TooLarge(_) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
             WorldsError::CutOff(_) => Self::invalid(message),
             WorldsError::Network(error) => error.into(),
-            WorldsError::Database(error) => Self::internal(error),
+            WorldsError::Database(error) => error.into(),
             WorldsError::Disk(error) => Self::internal(error),
             WorldsError::NoNode => Self::internal(error),
         }

@@ -31,6 +31,15 @@ impl Backend {
         Self { folder: Arc::new(TempDir::new().unwrap()), postgres: Some(database_url(&name)) }
     }
 
+    /// A PostgreSQL behind a pooler that gives every transaction another session.
+    pub async fn pgbouncer() -> Self {
+        let Self { folder, postgres } = Self::postgres().await;
+        let pooler = std::env::var("HUB_TEST_PGBOUNCER")
+            .expect("HUB_TEST_PGBOUNCER must be the URL of a PgBouncer; scripts/test starts one");
+        let postgres = postgres.map(|url| format!("{pooler}/{}?pgbouncer=true", url.rsplit_once('/').unwrap().1));
+        Self { folder, postgres }
+    }
+
     pub fn apply(&self, settings: &mut Settings) {
         self.folder.path().clone_into(&mut settings.data);
         settings.database.clone_from(&self.postgres);
@@ -43,7 +52,7 @@ async fn make_template() -> String {
     let mut server = PgConnection::connect(&server_url()).await.unwrap();
     server.execute(AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))).await.unwrap();
     server.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
-    let db = Db::connect(&Config::Postgres { url: database_url(&name), max_connections: 1 }).await.unwrap();
+    let db = Db::connect(&Config::postgres(database_url(&name))).await.unwrap();
     db.migrate().await.unwrap();
     db.close().await;
     name

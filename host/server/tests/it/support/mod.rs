@@ -14,6 +14,7 @@ use hub::http::{Server, bind};
 use hub::ids::Ids;
 use hub::networks::Scope;
 use hub::networks::service::{self, KeyWish, OPERATOR_NETWORK, create_key};
+use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinHandle;
 
 pub use client::{Answer, Client};
@@ -44,6 +45,21 @@ macro_rules! on_both {
     )+};
 }
 pub(crate) use on_both;
+
+/// The same, and behind PgBouncer in transaction mode, too.
+macro_rules! on_all {
+    ($($(#[$attribute:meta])* async fn $name:ident($hub:ident: Hub) $body:block)+) => {
+        $crate::support::on_both! { $($(#[$attribute])* async fn $name($hub: Hub) $body)+ }
+
+        mod behind_pgbouncer {$(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                super::$name($crate::support::Hub::start($crate::support::Backend::pgbouncer().await).await).await;
+            }
+        )+}
+    };
+}
+pub(crate) use on_all;
 
 pub struct Hub {
     pub app: App,
@@ -134,6 +150,11 @@ impl Hub {
     /// A caller without a key.
     pub fn stranger(&self) -> Client {
         Client::new(self.http.clone(), self.url(), None)
+    }
+
+    /// A connection to the hub's own PostgreSQL.
+    pub async fn database(&self) -> PgConnection {
+        PgConnection::connect(self.settings.database.as_deref().expect("a hub on PostgreSQL")).await.unwrap()
     }
 
     pub fn address(&self) -> SocketAddr {

@@ -1,0 +1,149 @@
+//! Brings a database up to date while other nodes, also those of the previous version, are at work on it.
+//!
+//! The row that says that a migration was applied is written first, in the migration's own transaction: who comes
+//! second waits for it and then finds it there. That needs no lock of a session, which a pooler would lose.
+
+use std::collections::HashMap;
+
+use sqlx::{
+    Connection, PgConnection,
+    error::DatabaseError,
+    migrate::{MigrateError, Migration, Migrator},
+};
+
+use super::{Server, back_off};
+use crate::Error;
+
+/// How often a migration is tried that others keep from getting its locks.
+const ATTEMPTS: u32 = 30;
+
+/// A migration waits for a table only so long: all others that want the table wait behind it.
+const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '1s'";
+
+/// As sqlx itself would make it.
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (
+    version        BIGINT      PRIMARY KEY,
+    description    TEXT        NOT NULL,
+    installed_on   TIMESTAMPTZ NOT NULL DEFAULT now(),
+    success        BOOLEAN     NOT NULL,
+    checksum       BYTEA       NOT NULL,
+    execution_time BIGINT      NOT NULL
+)";
+
+/// Applies what is missing. Migrations that this binary does not know are those of a newer one beside it.
+pub(crate) async fn migrate(server: &Server, migrations: &Migrator) -> Result<(), Error> {
+    let mut conn = server.connect_unhurried().await?;
+    let applied = match applied(&mut conn).await {
+        // Another node made the table just now.
+        Err(error) if has_code(&error, &["23505", "42P07"]) => applied(&mut conn).await?,
+        result => result?,
+    };
+    for migration in migrations.iter() {
+        match applied.get(&migration.version) {
+            Some(checksum) if **checksum == *migration.checksum => {}
+            Some(_) => return Err(MigrateError::VersionMismatch(migration.version).into()),
+            None => apply(&mut conn, migration).await?,
+        }
+    }
+    Ok(conn.close().await?)
+}
+
+fn has_code(error: &sqlx::Error, codes: &[&str]) -> bool {
+    error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| codes.contains(&&*code))
+}
+
+/// The versions that were applied, and the checksums of their texts.
+async fn applied(conn: &mut PgConnection) -> sqlx::Result<HashMap<i64, Vec<u8>>> {
+    let mut tx = conn.begin().await?;
+    let table = sqlx::query_scalar("SELECT to_regclass('_sqlx_migrations') IS NOT NULL").persistent(false);
+    if !table.fetch_one(&mut *tx).await? {
+        sqlx::raw_sql(TABLE).execute(&mut *tx).await?;
+    }
+    let rows = sqlx::query_as("SELECT version, checksum FROM _sqlx_migrations").persistent(false);
+    let rows: Vec<(i64, Vec<u8>)> = rows.fetch_all(&mut *tx).await?;
+    tx.commit().await?;
+    Ok(rows.into_iter().collect())
+}
+
+async fn apply(conn: &mut PgConnection, migration: &Migration) -> Result<(), Error> {
+    let mut attempt = 1;
+    loop {
+        match apply_once(conn, migration).await {
+            // Others hold what it wants to lock, or write the same.
+            Err(error) if attempt < ATTEMPTS && has_code(&error, &["55P03", "40001", "40P01"]) => {
+                tracing::info!(%error, migration = migration.version, "a migration is tried again");
+            }
+            result => return Ok(result.map_err(|error| MigrateError::ExecuteMigration(error, migration.version))?),
+        }
+        back_off(attempt).await;
+        attempt += 1;
+    }
+}
+
+async fn apply_once(conn: &mut PgConnection, migration: &Migration) -> sqlx::Result<()> {
+    let mut tx = conn.begin().await?;
+    let noted = sqlx::query(
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         VALUES ($1, $2, TRUE, $3, -1) ON CONFLICT (version) DO NOTHING",
+    );
+    let noted = noted.persistent(false).bind(migration.version).bind(&*migration.description);
+    if noted.bind(&*migration.checksum).execute(&mut *tx).await?.rows_affected() == 1 {
+        sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *tx).await?;
+        sqlx::raw_sql(migration.sql.clone()).execute(&mut *tx).await?;
+    }
+    tx.commit().await
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::time::Duration;
+
+    use sqlx::migrate::MigrationType;
+
+    use super::*;
+
+    fn migration(version: i64, sql: &'static str) -> Migration {
+        Migration::new(version, "test".into(), MigrationType::Simple, sqlx::SqlSafeStr::into_sql_str(sql), false)
+    }
+
+    /// A column is added while a transaction of the previous binary is at work on the table. Others read it meanwhile.
+    #[tokio::test]
+    async fn what_a_migration_waits_for_stays_readable() {
+        let url = std::env::var("HUB_TEST_POSTGRES").unwrap();
+        let (base, _) = url.rsplit_once('/').unwrap();
+        let name = format!("hub_db_migrate_{}", std::process::id());
+        let mut admin = PgConnection::connect(&url).await.unwrap();
+        for sql in [format!("DROP DATABASE IF EXISTS {name}"), format!("CREATE DATABASE {name}")] {
+            sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut admin).await.unwrap();
+        }
+        let url = format!("{base}/{name}");
+        let server = Server::new(&url, Duration::from_secs(15)).unwrap();
+        let first = migration(1, "CREATE TABLE t (id BIGINT)");
+        migrate(&server, &Migrator::with_migrations(vec![first.clone()])).await.unwrap();
+        let [mut busy, mut reader] =
+            [PgConnection::connect(&url).await.unwrap(), PgConnection::connect(&url).await.unwrap()];
+        let mut transaction = busy.begin().await.unwrap();
+        sqlx::raw_sql("SELECT id FROM t").execute(&mut *transaction).await.unwrap();
+        let second = migration(2, "ALTER TABLE t ADD n BIGINT");
+        let migrating =
+            tokio::spawn(async move { migrate(&server, &Migrator::with_migrations(vec![first, second])).await });
+        let waits = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database
+            WHERE datname = current_database())";
+        while sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut reader).await.unwrap() == 0 {}
+        sqlx::raw_sql("SET lock_timeout = '5s'; SELECT id FROM t").execute(&mut reader).await.unwrap();
+        assert!(!migrating.is_finished());
+        transaction.commit().await.unwrap();
+        migrating.await.unwrap().unwrap();
+        sqlx::raw_sql("SELECT n FROM t").execute(&mut reader).await.unwrap();
+        // The previous binary may start again.
+        let server = Server::new(&url, Duration::from_secs(15)).unwrap();
+        let before = migration(1, "CREATE TABLE t (id BIGINT)");
+        migrate(&server, &Migrator::with_migrations(vec![before])).await.unwrap();
+        drop((busy, reader));
+        sqlx::raw_sql(sqlx::AssertSqlSafe(format!("DROP DATABASE {name} WITH (FORCE)")))
+            .execute(&mut admin)
+            .await
+            .unwrap();
+    }
+}

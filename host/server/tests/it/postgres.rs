@@ -1,0 +1,73 @@
+//! What only PostgreSQL does to callers: it can be slow, go away, and be behind a pooler.
+
+use futures_util::future::join_all;
+use serde_json::json;
+use sqlx::{Executor as _, PgConnection};
+
+use crate::support::{Answer, Backend, Client, Hub};
+
+const CURRENCIES: &str = "/api/plugin/economy/team/red/currencies";
+
+async fn pay(owner: &Client) -> Answer {
+    owner.post(&format!("{CURRENCIES}/modify"), json!({"currency": "coins", "amount": 1})).await
+}
+
+/// Waits until a statement waits for a lock.
+async fn until_one_waits(database: &mut PgConnection) {
+    let waiting =
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut *database).await.unwrap() == 0 {}
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_takes_too_long_is_503() {
+    let hub = Hub::start_with(Backend::postgres().await, |settings| settings.database_timeout = 300).await;
+    let owner = hub.network().await;
+    pay(&owner).await.expect(200);
+    let mut database = hub.database().await;
+    database.execute("BEGIN; LOCK TABLE balances").await.unwrap();
+    let refused = pay(&owner).await;
+    refused.expect_error(503, "database_unavailable");
+    assert_eq!(refused.headers["retry-after"], "1");
+    database.execute("COMMIT").await.unwrap();
+    assert_eq!(pay(&owner).await.expect(200)["balance"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_lost_in_mid_query_is_503_and_the_next_request_has_another() {
+    let hub = Hub::start(Backend::postgres().await).await;
+    let owner = hub.network().await;
+    pay(&owner).await.expect(200);
+    let mut database = hub.database().await;
+    database.execute("BEGIN; LOCK TABLE balances").await.unwrap();
+    let kill = async {
+        until_one_waits(&mut database).await;
+        let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        database.execute(others).await.unwrap();
+        database.execute("COMMIT").await.unwrap();
+    };
+    let (refused, ()) = tokio::join!(pay(&owner), kill);
+    refused.expect_error(503, "database_unavailable");
+    assert_eq!(pay(&owner).await.expect(200)["balance"], 2);
+}
+
+/// Two sessions for all of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_requests_at_once_behind_pgbouncer_each_have_their_effect() {
+    let hub = Hub::start(Backend::pgbouncer().await).await;
+    let owner = hub.network().await;
+    let one = async |at: usize| {
+        let namespace = format!("document-{at}");
+        let body = json!({"group": "lobby", "namespace": namespace, "doc": at});
+        let paid = pay(&owner).await;
+        owner.post("/api/plugin/config/publish", body.clone()).await.expect(200);
+        let read = owner.get(&format!("/api/plugin/config/lobby/{namespace}")).await;
+        assert_eq!(read.expect(200), &body);
+        paid.expect(200)["balance"].as_u64().unwrap()
+    };
+    let mut told = join_all((0..150).map(one)).await;
+    told.sort_unstable();
+    assert_eq!(told, (1..=150).collect::<Vec<_>>());
+    assert_eq!(owner.get(CURRENCIES).await.expect(200)[0]["balance"], 150);
+}
