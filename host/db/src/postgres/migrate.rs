@@ -95,7 +95,6 @@ async fn apply_once(conn: &mut PgConnection, migration: &Migration) -> sqlx::Res
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use std::time::Duration;
 
