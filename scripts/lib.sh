@@ -60,6 +60,11 @@ need_pgbouncer() {
   command -v pgbouncer >/dev/null || install_packages pgbouncer
 }
 
+# The network namespaces in which tests cut nodes off.
+need_namespaces() {
+  command -v ip >/dev/null || install_packages iproute2
+}
+
 # PostgreSQL refuses to run as root.
 as_postgres() {
   if [ "$(id -u)" -eq 0 ]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi

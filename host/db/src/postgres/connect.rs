@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
-use sqlx::{ConnectOptions, Connection, PgConnection, postgres::PgConnectOptions};
+use sqlx::{ConnectOptions, Connection, postgres::PgConnectOptions};
 
 use super::Pool;
 use crate::{Error, pool::Limits, sql::STATEMENTS};
@@ -33,7 +33,8 @@ pub(crate) struct Terms {
 
 /// A server and how to talk to it.
 pub(crate) struct Server {
-    options: PgConnectOptions,
+    /// Of connections that may take as long as they like.
+    pub(super) options: PgConnectOptions,
     statement_timeout: Duration,
     owns_session: bool,
 }
@@ -83,16 +84,11 @@ impl Server {
         Ok(pool)
     }
 
-    /// A connection of its own for work that may take longer than a request's statement.
-    pub(super) async fn connect_unhurried(&self) -> Result<PgConnection, Error> {
-        Ok(self.options.connect().await?)
-    }
-
     /// A wrong address or password is to be told now, not to the first request. So is a session that is shared: the
     /// statement that one connection prepared is in the way of the other.
     async fn check(&self, pool: &Pool) -> Result<(), Error> {
         let outcome = async {
-            let mut beside = self.connect_unhurried().await?;
+            let mut beside = self.options.connect().await?;
             let mut pooled = pool.acquire().await?;
             if self.owns_session {
                 sqlx::query("SELECT 1").execute(&mut beside).await?;

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use sqlx::{
-    Connection, PgConnection,
+    ConnectOptions, Connection, PgConnection,
     error::DatabaseError,
     migrate::{MigrateError, Migration, Migrator},
 };
@@ -17,7 +17,8 @@ use crate::Error;
 /// How often a migration is tried that others keep from getting its locks.
 const ATTEMPTS: u32 = 30;
 
-/// A migration waits for a table only so long: all others that want the table wait behind it.
+/// A migration waits for a table only so long, because all others that want the table wait behind it; and for another
+/// node's only so long at a time, because an index that is built beside all others waits for whoever waits.
 const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '1s'";
 
 /// As sqlx itself would make it.
@@ -32,7 +33,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (
 
 /// Applies what is missing. Migrations that this binary does not know are those of a newer one beside it.
 pub(crate) async fn migrate(server: &Server, migrations: &Migrator) -> Result<(), Error> {
-    let mut conn = server.connect_unhurried().await?;
+    let mut conn = server.options.connect().await?;
     let applied = match applied(&mut conn).await {
         // Another node made the table just now.
         Err(error) if has_code(&error, &["23505", "42P07"]) => applied(&mut conn).await?,
@@ -42,7 +43,7 @@ pub(crate) async fn migrate(server: &Server, migrations: &Migrator) -> Result<()
         match applied.get(&migration.version) {
             Some(checksum) if **checksum == *migration.checksum => {}
             Some(_) => return Err(MigrateError::VersionMismatch(migration.version).into()),
-            None => apply(&mut conn, migration).await?,
+            None => apply(server, &mut conn, migration).await?,
         }
     }
     Ok(conn.close().await?)
@@ -65,33 +66,47 @@ async fn applied(conn: &mut PgConnection) -> sqlx::Result<HashMap<i64, Vec<u8>>>
     Ok(rows.into_iter().collect())
 }
 
-async fn apply(conn: &mut PgConnection, migration: &Migration) -> Result<(), Error> {
+async fn apply(server: &Server, conn: &mut PgConnection, migration: &Migration) -> Result<(), Error> {
     let mut attempt = 1;
     loop {
-        match apply_once(conn, migration).await {
+        match apply_once(server, conn, migration).await {
+            Ok(true) => return Ok(()),
+            // Another node is at it, for as long as it takes.
+            Ok(false) => {}
             // Others hold what it wants to lock, or write the same.
             Err(error) if attempt < ATTEMPTS && has_code(&error, &["55P03", "40001", "40P01"]) => {
                 tracing::info!(%error, migration = migration.version, "a migration is tried again");
+                attempt += 1;
             }
-            result => return Ok(result.map_err(|error| MigrateError::ExecuteMigration(error, migration.version))?),
+            Err(error) => return Err(MigrateError::ExecuteMigration(error, migration.version).into()),
         }
         back_off(attempt).await;
-        attempt += 1;
     }
 }
 
-async fn apply_once(conn: &mut PgConnection, migration: &Migration) -> sqlx::Result<()> {
+/// Whether it is applied now, by this node or another.
+async fn apply_once(server: &Server, conn: &mut PgConnection, migration: &Migration) -> sqlx::Result<bool> {
     let mut tx = conn.begin().await?;
+    sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *tx).await?;
     let noted = sqlx::query(
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
          VALUES ($1, $2, TRUE, $3, -1) ON CONFLICT (version) DO NOTHING",
     );
     let noted = noted.persistent(false).bind(migration.version).bind(&*migration.description);
-    if noted.bind(&*migration.checksum).execute(&mut *tx).await?.rows_affected() == 1 {
-        sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *tx).await?;
+    let is_mine = match noted.bind(&*migration.checksum).execute(&mut *tx).await {
+        Err(error) if has_code(&error, &["55P03"]) => return Ok(false),
+        noted => noted?.rows_affected() == 1,
+    };
+    if is_mine && migration.no_tx {
+        // One statement that no transaction may hold, such as CREATE INDEX CONCURRENTLY, beside the one that notes it.
+        let mut beside = server.options.connect().await?;
+        sqlx::raw_sql(migration.sql.clone()).execute(&mut beside).await?;
+        beside.close().await?;
+    } else if is_mine {
         sqlx::raw_sql(migration.sql.clone()).execute(&mut *tx).await?;
     }
-    tx.commit().await
+    tx.commit().await?;
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -134,9 +149,14 @@ mod tests {
         assert!(!migrating.is_finished());
         transaction.commit().await.unwrap();
         migrating.await.unwrap().unwrap();
+        let index = "-- no-transaction\nCREATE INDEX CONCURRENTLY t_by_n ON t (n)";
+        let third = Migration { no_tx: true, ..migration(3, index) };
+        let twice = Migrator::with_migrations(vec![third]);
+        let server = Server::new(&url, Duration::from_secs(15)).unwrap();
+        let (one, other) = tokio::join!(migrate(&server, &twice), migrate(&server, &twice));
+        one.and(other).unwrap();
         sqlx::raw_sql("SELECT n FROM t").execute(&mut reader).await.unwrap();
         // The previous binary may start again.
-        let server = Server::new(&url, Duration::from_secs(15)).unwrap();
         let before = migration(1, "CREATE TABLE t (id BIGINT)");
         migrate(&server, &Migrator::with_migrations(vec![before])).await.unwrap();
         drop((busy, reader));

@@ -12,7 +12,7 @@ use crate::fleet::{Client, Fleet, uuid};
 const LINES: usize = 150;
 
 /// Reads chat lines, going on at another node whenever a stream ends, until the last one came.
-async fn read(client: Client, server: String, over: Arc<AtomicBool>) -> Vec<usize> {
+pub async fn read(client: Client, server: String, over: Arc<AtomicBool>) -> Vec<usize> {
     let (mut last, mut seen, mut node) = (None::<String>, vec![], 0);
     let mut ended = None::<Instant>;
     loop {

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tempfile::TempDir;
 
+use crate::apart::{Island, Link, Postgres};
+
 /// How long a client goes on asking. Nothing takes this long when all is well.
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -21,16 +23,19 @@ static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 pub struct Fleet {
     nodes: Vec<Node>,
     nats: Daemon,
-    nats_port: u16,
+    /// Address and port of NATS.
+    bus: String,
     database: String,
     folder: TempDir,
     urls: Arc<Mutex<Vec<Option<String>>>>,
+    /// Where the first node is on a machine of its own, and the database is the fleet's own.
+    apart: Option<(Postgres, Island)>,
     _turn: tokio::sync::MutexGuard<'static, ()>,
 }
 
 struct Node {
     process: Option<Daemon>,
-    port: u16,
+    address: String,
 }
 
 /// A process that ends with the test.
@@ -55,20 +60,45 @@ fn free_port() -> u16 {
 
 impl Fleet {
     pub async fn start() -> Self {
+        let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
+        Self::on(TURN.lock().await, &url, "127.0.0.1", None).await
+    }
+
+    /// A fleet whose database can be restarted and whose first node can be cut off.
+    pub async fn start_apart() -> Self {
         let turn = TURN.lock().await;
+        let island = Island::new();
+        let postgres = Postgres::start(&island.here(Link::Database), free_port());
+        let (url, nats_host) = (postgres.url.clone(), island.here(Link::Bus));
+        Self::on(turn, &url, &nats_host, Some((postgres, island))).await
+    }
+
+    async fn on(
+        turn: tokio::sync::MutexGuard<'static, ()>,
+        postgres: &str,
+        nats_host: &str,
+        apart: Option<(Postgres, Island)>,
+    ) -> Self {
         let folder = TempDir::new().unwrap();
-        let nats_port = free_port();
-        let fleet_nats = nats(nats_port, &folder);
+        let bus = format!("{nats_host}:{}", free_port());
+        let host = |node| match (&apart, node) {
+            (None, _) => "127.0.0.1".to_owned(),
+            (Some((_, island)), 0) => island.there(Link::Http),
+            (Some((_, island)), _) => island.here(Link::Http),
+        };
         let mut fleet = Self {
-            nodes: (0..3).map(|_| Node { process: None, port: free_port() }).collect(),
-            nats: fleet_nats,
-            nats_port,
-            database: database().await,
+            nodes: (0..3)
+                .map(|node| Node { process: None, address: format!("{}:{}", host(node), free_port()) })
+                .collect(),
+            nats: nats(&bus, &folder),
+            bus,
+            database: database(postgres).await,
             folder,
             urls: Arc::new(Mutex::new(vec![None; 3])),
+            apart,
             _turn: turn,
         };
-        wait_for_port(nats_port).await;
+        wait_for(&fleet.bus).await;
         for node in 0..3 {
             fleet.begin(node);
         }
@@ -76,12 +106,25 @@ impl Fleet {
         fleet
     }
 
+    pub fn postgres(&self) -> &Postgres {
+        &self.apart.as_ref().expect("a fleet that was started apart").0
+    }
+
+    pub fn island(&self) -> &Island {
+        &self.apart.as_ref().expect("a fleet that was started apart").1
+    }
+
     /// Starts a node, without waiting for it to be ready.
     pub fn begin(&mut self, node: usize) {
-        let port = self.nodes[node].port;
-        let mut child = Command::new(env!("CARGO_BIN_EXE_hub"))
-            .args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--database", &self.database])
-            .args(["--bus", &format!("nats://127.0.0.1:{}", self.nats_port), "--data"])
+        let address = self.nodes[node].address.clone();
+        let binary = env!("CARGO_BIN_EXE_hub");
+        let mut command = match &self.apart {
+            Some((_, island)) if node == 0 => island.command(binary),
+            _ => Command::new(binary),
+        };
+        let mut child = command
+            .args(["serve", "--listen", &address, "--database", &self.database])
+            .args(["--bus", &format!("nats://{}", self.bus), "--data"])
             .arg(self.folder.path().join(format!("node-{node}")))
             .env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "error".to_owned()))
             .stdout(Stdio::piped())
@@ -90,7 +133,7 @@ impl Fleet {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.next().unwrap().unwrap().starts_with("listening on"));
         self.nodes[node].process = Some(Daemon(child));
-        self.urls.lock().unwrap()[node] = Some(format!("http://127.0.0.1:{port}"));
+        self.urls.lock().unwrap()[node] = Some(format!("http://{address}"));
     }
 
     /// Waits until every node that runs is ready.
@@ -104,7 +147,7 @@ impl Fleet {
 
     /// What a node says it lacks; none where it does not answer.
     pub async fn readiness(&self, node: usize) -> Option<Value> {
-        let url = format!("http://127.0.0.1:{}/readyz", self.nodes[node].port);
+        let url = format!("http://{}/readyz", self.nodes[node].address);
         let answer = reqwest::Client::new().get(url).timeout(Duration::from_secs(2)).send().await.ok()?;
         Some(answer.json::<Value>().await.ok()?["lacks"].clone())
     }
@@ -143,8 +186,8 @@ impl Fleet {
 
     pub async fn restart_nats(&mut self) {
         self.stop_nats();
-        self.nats = nats(self.nats_port, &self.folder);
-        wait_for_port(self.nats_port).await;
+        self.nats = nats(&self.bus, &self.folder);
+        wait_for(&self.bus).await;
     }
 
     /// A new network's owner.
@@ -163,9 +206,10 @@ impl Fleet {
     }
 }
 
-fn nats(port: u16, folder: &TempDir) -> Daemon {
+fn nats(address: &str, folder: &TempDir) -> Daemon {
+    let (host, port) = address.split_once(':').unwrap();
     let server = Command::new("nats-server")
-        .args(["--addr", "127.0.0.1", "--port", &port.to_string(), "--jetstream", "--store_dir"])
+        .args(["--addr", host, "--port", port, "--jetstream", "--store_dir"])
         .arg(folder.path().join("nats"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -173,16 +217,15 @@ fn nats(port: u16, folder: &TempDir) -> Daemon {
     Daemon(server.expect("nats-server is installed (Debian's package nats-server)"))
 }
 
-async fn wait_for_port(port: u16) {
-    until(async || tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok()).await;
+async fn wait_for(address: &str) {
+    until(async || tokio::net::TcpStream::connect(address).await.is_ok()).await;
 }
 
-/// A database of its own on the PostgreSQL that scripts/test starts.
-async fn database() -> String {
+/// A database of its own on a PostgreSQL.
+async fn database(url: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
     let name = format!("cluster_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    let mut server = PgConnection::connect(&url).await.unwrap();
+    let mut server = PgConnection::connect(url).await.unwrap();
     server.execute(AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))).await.unwrap();
     server.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
     format!("{}/{name}", url.rsplit_once('/').unwrap().0)
@@ -220,6 +263,13 @@ pub struct Client {
 }
 
 impl Client {
+    /// The same caller, who does not know of a node.
+    pub fn without(&self, node: usize) -> Self {
+        let mut urls = self.urls.lock().unwrap().clone();
+        urls[node] = None;
+        Self { urls: Arc::new(Mutex::new(urls)), ..self.clone() }
+    }
+
     /// Asks one node once; none where no answer came.
     pub async fn ask(
         &self,

@@ -2,8 +2,10 @@
 //! afterwards against what became of it. Nodes are killed, stopped for a while, and cut off meanwhile.
 #![allow(unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
+mod apart;
 mod data;
 mod events;
+mod faults;
 mod fleet;
 mod money;
 mod places;
