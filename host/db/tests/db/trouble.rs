@@ -107,7 +107,7 @@ async fn connections_to_a_server_that_was_made_read_only_are_replaced() {
         })
     };
     read_only("on").await;
-    let db = Db::connect(&fixture.config).await.unwrap();
+    let db = Db::connect(&fixture.narrow()).await.unwrap();
     let refused = db.write("INSERT INTO t VALUES (1)").execute().await.unwrap_err();
     assert!(refused.is_unavailable(), "{refused}");
     read_only("off").await;
