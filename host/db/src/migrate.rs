@@ -1,5 +1,7 @@
 //! The schema's history, embedded in the binary.
 
+use std::sync::LazyLock;
+
 use sqlx::{Connection, SqliteConnection, migrate::Migrator, sqlite::SqliteConnectOptions};
 
 use crate::{
@@ -7,9 +9,16 @@ use crate::{
     postgres::{self, Server},
 };
 
-static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
-static RELAXED: Migrator = sqlx::migrate!("../../migrations/relaxed");
-static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
+static SQLITE: LazyLock<Migrator> = LazyLock::new(|| upgraded(sqlx::migrate!("../../migrations/sqlite")));
+static RELAXED: LazyLock<Migrator> = LazyLock::new(|| upgraded(sqlx::migrate!("../../migrations/relaxed")));
+static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| upgraded(sqlx::migrate!("../../migrations/postgres")));
+
+/// While nodes are upgraded one after the other, one that is older may start on what a newer one has made of the schema.
+/// It can: migrations only add.
+fn upgraded(mut migrations: Migrator) -> Migrator {
+    migrations.set_ignore_missing(true);
+    migrations
+}
 
 /// Brings a SQLite file up to date in one transaction, behind which a second process waits.
 pub(crate) async fn sqlite(options: &SqliteConnectOptions) -> Result<(), Error> {
