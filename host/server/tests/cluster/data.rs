@@ -47,8 +47,11 @@ async fn no_compare_and_set_is_lost_while_nodes_are_killed() {
     }
     let mut told = writers.join_all().await.concat();
     told.sort_unstable();
-    let expected: Vec<_> = (2..).take(WRITERS * WRITES).collect();
-    assert_eq!(told, expected, "each write that was told to have happened made a version of its own");
+    assert!(told.windows(2).all(|pair| pair[0] < pair[1]), "each made a version of its own: {told:?}");
     let last = owner.get(&path).await;
-    assert_eq!(last.expect(200)["data"], (WRITERS * WRITES).to_string());
+    let version = last.expect(200)["version"].as_i64().unwrap();
+    assert_eq!(last.body["data"], (version - 1).to_string(), "each version was built on the one before");
+    // A write that was made by a node that died before it said so was told a conflict with itself.
+    let untold = version - 1 - told.len() as i64;
+    assert!((0..=2 * WRITERS as i64).contains(&untold), "{untold} writes were not told");
 }
