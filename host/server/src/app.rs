@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use hub_bus::Bus;
 use hub_db::Db;
@@ -27,6 +28,9 @@ use crate::transfers;
 use crate::values::NetworkId;
 use crate::waitlist::{self, Waitlist};
 use crate::worlds::{self, SnapshotStore};
+
+/// How long requests are still answered on the connections there are, each as the last one, before all are closed.
+const LINGER: Duration = Duration::from_millis(1_500);
 
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
@@ -86,6 +90,8 @@ pub struct AppState {
     /// What the waitlist keeps in memory.
     pub waitlist: Waitlist,
     stop: CancellationToken,
+    /// Ends with `stop`, or before.
+    listening: CancellationToken,
     tasks: TaskTracker,
 }
 
@@ -110,6 +116,7 @@ impl App {
         let snapshots = SnapshotStore::open(&settings)?;
         let files = Files::open(&settings.data)?;
         let waitlist = Waitlist::open(&settings)?;
+        let stop = CancellationToken::new();
         let app = Self(Arc::new(AppState {
             settings,
             clock,
@@ -131,7 +138,8 @@ impl App {
             modules,
             snapshots,
             waitlist,
-            stop: CancellationToken::new(),
+            listening: stop.child_token(),
+            stop,
             tasks: TaskTracker::new(),
         }));
         cluster::start(&app).await?;
@@ -181,6 +189,22 @@ impl App {
     /// Ends when the hub is to stop.
     pub fn stopping(&self) -> CancellationToken {
         self.stop.clone()
+    }
+
+    /// Stops. One of several nodes first gives what lives here to the others, ends its streams and goes on for a moment
+    /// with the other connections it has, so that nobody who connects anew where a connection is refused notices.
+    pub async fn stop(&self) {
+        if cluster::hand_over(self).await {
+            self.listening.cancel();
+            self.bus.close();
+            tokio::time::sleep(LINGER).await;
+        }
+        self.begin_stop();
+    }
+
+    /// Ends when no more connections are to be taken.
+    pub fn not_listening(&self) -> CancellationToken {
+        self.listening.clone()
     }
 
     /// Ends the streams, which would hold the stop up for ever, and tells everything else to finish.

@@ -64,7 +64,8 @@ pub(super) fn stop_on_signal(app: App) -> std::io::Result<()> {
             }
             asked = true;
             tracing::info!("stopping; once more ends it at once");
-            app.begin_stop();
+            let app = app.clone();
+            tokio::spawn(async move { app.stop().await });
         }
     });
     Ok(())

@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use hub_bus::Inbox;
 
 use crate::app::App;
 use crate::clock::millis;
 use crate::cluster::homes::{Node, TOPIC};
+use crate::cluster::table::Stay;
 use crate::cluster::{SHARDS, store};
 
 /// How often leases are renewed and the others' are looked at.
@@ -17,6 +20,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const SILENT: Duration = Duration::from_secs(5);
 /// Shards given to others in one round, so that moving never fills the day.
 const MOVES: usize = 16;
+/// Shards that move at once.
+const MOVES_AT_ONCE: usize = 16;
 
 /// Joins the other nodes and starts this node's part.
 pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
@@ -53,6 +58,9 @@ async fn keep(app: App, node: Arc<Node>) {
 
 async fn round(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     node.look(app).await?;
+    if node.is_leaving() {
+        return Ok(());
+    }
     let nodes = store::nodes(&app.db, millis(SILENT)).await?;
     let fair = usize::from(SHARDS).div_ceil(nodes.len().max(1));
     let stays = node.table.stays();
@@ -65,16 +73,22 @@ async fn round(app: &App, node: &Node) -> Result<(), hub_db::Error> {
         node.claim(app, &wanted).await?;
         node.tell().await;
     }
-    let mut moves = stays.into_iter().take(have.saturating_sub(fair).min(MOVES)).peekable();
-    if moves.peek().is_none() {
-        return Ok(());
-    }
     let mut others = node.table.others();
-    for stay in moves {
+    let mut moves = vec![];
+    for stay in stays.into_iter().take(have.saturating_sub(fair).min(MOVES)) {
         let Some(to) = poorest(&nodes, &node.name, &others, fair) else { break };
-        node.give(app, &stay, Some(&to)).await?;
-        *others.entry(to.into()).or_default() += 1;
+        *others.entry(to.as_str().into()).or_default() += 1;
+        moves.push((stay, Some(to)));
     }
+    if moves.is_empty() { Ok(()) } else { give(app, node, moves).await }
+}
+
+/// Gives shards away, several at once: each may have to wait for what is under way.
+async fn give(app: &App, node: &Node, moves: Vec<(Arc<Stay>, Option<String>)>) -> Result<(), hub_db::Error> {
+    let given = stream::iter(moves)
+        .map(Ok)
+        .try_for_each_concurrent(MOVES_AT_ONCE, async |(stay, to)| node.give(app, &stay, to.as_deref()).await);
+    given.await?;
     node.tell().await;
     Ok(())
 }
@@ -85,21 +99,41 @@ fn poorest(nodes: &[String], own: &str, others: &HashMap<Arc<str>, usize>, fair:
     nodes.iter().filter(|name| *name != own && have(name) < fair).min_by_key(|name| have(name)).cloned()
 }
 
-/// Gives everything to the others, when the hub stops.
+/// Gives everything to the others before the hub stops, while it still answers. False where there are none: a node that
+/// is alone keeps what it has until it has stopped.
+pub(crate) async fn hand_over(app: &App) -> bool {
+    let Some(node) = app.homes.node() else { return false };
+    let handed_over = async {
+        let others = store::nodes(&app.db, millis(SILENT)).await?;
+        if others.iter().all(|name| *name == node.name) {
+            return Ok(false);
+        }
+        give_all(app, node).await.map(|()| true)
+    };
+    handed_over.await.unwrap_or_else(|error| {
+        note_failure(&error);
+        false
+    })
+}
+
+/// Gives up what is left, when the hub has stopped.
 pub(crate) async fn leave(app: &App) {
     let Some(node) = app.homes.node() else { return };
     if let Err(error) = give_all(app, node).await {
-        tracing::warn!(%error, "shards were not handed over; others take them when their leases run out");
+        note_failure(&error);
     }
 }
 
+fn note_failure(error: &hub_db::Error) {
+    tracing::warn!(%error, "shards were not handed over; others take them when their leases run out");
+}
+
 async fn give_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {
+    node.leaving.store(true, Ordering::Relaxed);
     store::forget_node(&app.db, &node.name).await?;
     let others = store::nodes(&app.db, millis(SILENT)).await?;
     let mut to = others.iter().cycle();
-    for stay in node.table.stays() {
-        node.give(app, &stay, to.next().map(String::as_str)).await?;
-    }
-    node.tell().await;
-    Ok(())
+    give(app, node, node.table.stays().into_iter().map(|stay| (stay, to.next().cloned())).collect()).await?;
+    // Again: a look that was under way may have noted it.
+    store::forget_node(&app.db, &node.name).await
 }

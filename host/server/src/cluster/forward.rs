@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request, State};
+use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
+use futures_util::StreamExt as _;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -47,12 +49,21 @@ pub(super) fn client() -> Http {
 }
 
 /// Serves a request at its network's home: here, or by passing it on.
-pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     let Some(node) = app.homes.node() else { return next.run(request).await };
+    let mut response = serve(&app, node, request, next).await;
+    if node.is_leaving() {
+        // The next request on this connection might meet its end.
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Response {
     let said = request.headers_mut().remove(&FROM);
     let passed_on = match said {
         None => false,
-        Some(said) => match node.secret.read(&app, said.to_str().unwrap_or_default()).await {
+        Some(said) => match node.secret.read(app, said.to_str().unwrap_or_default()).await {
             Ok(Some(from)) => {
                 request.extensions_mut().insert(ConnectInfo(from));
                 true
@@ -65,14 +76,24 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
         return next.run(request).await;
     }
     let sent = request.headers().get("x-service-api-key").map(HeaderValue::as_bytes);
-    let network = match networks::service::authenticate(&app, sent).await {
+    let network = match networks::service::authenticate(app, sent).await {
         Ok(key) if key.network != networks::service::OPERATOR_NETWORK => key.network,
         // The route says what is wrong with the key, or needs none.
         _ => return next.run(request).await,
     };
-    let routed = Routed { app: &app, node, network };
+    let routed = Routed { app, node, network };
     let served = if passed_on { routed.here_or_not(request, next).await } else { routed.anywhere(request, next).await };
     served.unwrap_or_else(ApiError::into_response)
+}
+
+/// What became of a request that was passed on.
+enum Passed {
+    /// The home's answer.
+    On(Response),
+    /// The other node is not, or not any more, the home. It changed nothing.
+    NotHome,
+    /// The other node cannot be reached.
+    NotThere,
 }
 
 struct Routed<'a> {
@@ -84,38 +105,61 @@ struct Routed<'a> {
 impl Routed<'_> {
     /// Of a request that was passed on. It is not passed on again: nodes that disagree would do so for ever.
     async fn here_or_not(&self, request: Request, next: Next) -> Result<Response, ApiError> {
-        if let Some(stay) = self.node.stay(self.network) {
-            return self.here(&stay, request, next).await;
+        if let Some(stay) = self.node.stay(self.network)
+            && let Some(_under_way) = stay.enter()
+            && let Some(response) = self.here(&stay, request, next).await?
+        {
+            return Ok(response);
         }
         self.node.look.notify_one();
         Ok((StatusCode::MISDIRECTED_REQUEST, [(NOT_HERE.clone(), "1")]).into_response())
     }
 
     async fn anywhere(&self, request: Request, next: Next) -> Result<Response, ApiError> {
-        let until = Instant::now() + WAIT;
+        let mut until = Instant::now() + WAIT;
         let mut body = None;
         let mut request = Some(request);
         loop {
             match self.node.table.place(shard_of(self.network)) {
-                Place::Here(stay) if stay.is_good() => {
-                    let request = match (request.take(), body.take()) {
-                        (Some(request), _) => request,
-                        (None, Some(Kept { parts, body })) => Request::from_parts(parts, Body::from(body)),
-                        (None, None) => return Err(no_home()),
-                    };
-                    return self.here(&stay, request, next).await;
+                Place::Here(stay) => {
+                    // Otherwise it has run out, or is moving.
+                    if let Some(_under_way) = stay.enter() {
+                        let request = match (request.take(), body.take()) {
+                            (Some(request), _) => request,
+                            (None, Some(Kept { parts, body })) => Request::from_parts(parts, Body::from(body)),
+                            (None, None) => return Err(no_home()),
+                        };
+                        // Only what looks may come back unanswered.
+                        let looks = looks(&request);
+                        let (parts, content) = request.into_parts();
+                        body = looks.then(|| Kept { parts: parts.clone(), body: Bytes::new() });
+                        let request = Request::from_parts(parts, content);
+                        if let Some(response) = self.here(&stay, request, next.clone()).await? {
+                            return Ok(response);
+                        }
+                        until = Instant::now() + WAIT;
+                    }
                 }
                 Place::There { url, .. } => {
                     if let Some(request) = request.take() {
                         match Kept::read(request).await? {
                             Ok(kept) => body = Some(kept),
-                            Err(large) => return self.pass_on(&url, large).await?.ok_or_else(no_home),
+                            Err(large) => {
+                                let Passed::On(response) = self.pass_on(&url, large).await? else {
+                                    return Err(no_home());
+                                };
+                                return Ok(response);
+                            }
                         }
                     }
-                    if let Some(kept) = &body
-                        && let Some(response) = self.pass_on(&url, kept.request()).await?
-                    {
-                        return Ok(response);
+                    let asked_at = Instant::now();
+                    if let Some(kept) = &body {
+                        match self.pass_on(&url, kept.request()).await? {
+                            Passed::On(response) => return Ok(response),
+                            // The time that it may have waited there, for what it asks for, does not count.
+                            Passed::NotHome => until += asked_at.elapsed(),
+                            Passed::NotThere => {}
+                        }
                     }
                     self.node.look.notify_one();
                 }
@@ -124,8 +168,6 @@ impl Routed<'_> {
                     claimed.map_err(ApiError::internal)?;
                     self.node.look.notify_one();
                 }
-                // It has run out, or is moving.
-                Place::Here(_) => {}
             }
             if Instant::now() >= until {
                 return Err(no_home());
@@ -134,23 +176,27 @@ impl Routed<'_> {
         }
     }
 
-    /// Serves a request here, as long as this is the network's home.
-    async fn here(&self, stay: &Stay, request: Request, next: Next) -> Result<Response, ApiError> {
-        let _under_way = stay.requests.token();
+    /// Serves a request here, as long as this is the network's home; none where it only waited for something, which will
+    /// happen elsewhere.
+    async fn here(&self, stay: &Stay, request: Request, next: Next) -> Result<Option<Response>, ApiError> {
         let known = stay.network(self.network);
         known.get_or_try_init(|| self.app.bring_back(self.network)).await?;
-        let looks = request.method() == Method::GET;
+        let looks = looks(&request);
         let response = tokio::select! {
             response = next.run(request) => response,
-            // It only waits for something, which will happen elsewhere.
-            () = stay.ended.cancelled(), if looks => return Err(moved()),
+            () = stay.ended.cancelled(), if looks => return Ok(None),
         };
         // What it was told of memory, or left there, may not be so any more.
-        if Instant::now() >= stay.until() { Err(moved()) } else { Ok(response) }
+        match Instant::now() < stay.until() {
+            true if is_stream(&response) => Ok(Some(until_ended(response, stay))),
+            true => Ok(Some(response)),
+            false if looks => Ok(None),
+            false => Err(moved()),
+        }
     }
 
-    /// Passes a request on; none where the other node is not there, or not the home, and did nothing.
-    async fn pass_on(&self, url: &str, mut request: Request) -> Result<Option<Response>, ApiError> {
+    /// Passes a request on.
+    async fn pass_on(&self, url: &str, mut request: Request) -> Result<Passed, ApiError> {
         let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(NOWHERE, |from| from.0);
         let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
         let uri: Uri = format!("{url}{path}").parse().map_err(ApiError::internal)?;
@@ -159,9 +205,9 @@ impl Routed<'_> {
         *request.version_mut() = axum::http::Version::HTTP_11;
         request.headers_mut().insert(FROM.clone(), HeaderValue::try_from(word).map_err(ApiError::internal)?);
         match self.node.http.request(request).await {
-            Ok(response) if response.headers().contains_key(&NOT_HERE) => Ok(None),
-            Ok(response) => Ok(Some(response.map(Body::new))),
-            Err(error) if error.is_connect() => Ok(None),
+            Ok(response) if response.headers().contains_key(&NOT_HERE) => Ok(Passed::NotHome),
+            Ok(response) => Ok(Passed::On(response.map(Body::new))),
+            Err(error) if error.is_connect() => Ok(Passed::NotThere),
             Err(error) => {
                 tracing::warn!(%error, network = %self.network, "a home went away while it was asked");
                 Err(lost())
@@ -170,9 +216,25 @@ impl Routed<'_> {
     }
 }
 
+/// Whether a request changes nothing. It has no body.
+fn looks(request: &Request) -> bool {
+    request.method() == Method::GET
+}
+
+fn is_stream(response: &Response) -> bool {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// A stream of what happens here; whoever reads it comes again when the network lives elsewhere.
+fn until_ended(response: Response, stay: &Stay) -> Response {
+    let ended = stay.ended.clone().cancelled_owned();
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(ended)))
+}
+
 /// A request whose body is small enough to be sent again.
 struct Kept {
-    parts: axum::http::request::Parts,
+    parts: Parts,
     body: Bytes,
 }
 

@@ -1,6 +1,7 @@
 //! This node's part in the whole: its name, its leases, what it knows of the others.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -36,10 +37,15 @@ pub(super) struct Node {
     pub(super) url: String,
     pub(super) cluster: Cluster,
     pub(super) table: Table,
+    /// Held by whoever asks the database about leases until the table says the same: an answer that came late would undo
+    /// what another has changed since.
+    turn: tokio::sync::Mutex<()>,
     /// Look again now.
     pub(super) look: Notify,
     pub(super) secret: Secret,
     pub(super) http: Http,
+    /// It gives away what it has and takes nothing more.
+    pub(super) leaving: AtomicBool,
 }
 
 impl std::fmt::Debug for Homes {
@@ -56,9 +62,11 @@ impl Homes {
             url: url.to_owned(),
             cluster,
             table: Table::default(),
+            turn: tokio::sync::Mutex::default(),
             look: Notify::new(),
             secret: Secret::default(),
             http: client(),
+            leaving: AtomicBool::new(false),
         })))
     }
 
@@ -88,6 +96,11 @@ impl Homes {
         self.0.is_none()
     }
 
+    /// Whether this node is giving its networks to the others, before it stops.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.0.as_ref().is_some_and(|node| node.is_leaving())
+    }
+
     /// What this node lacks to do its part.
     pub(crate) fn lacks(&self) -> Option<&'static str> {
         let node = self.0.as_ref()?;
@@ -105,13 +118,20 @@ impl Node {
         }
     }
 
+    pub(super) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Relaxed)
+    }
+
     /// Takes shards that are nobody's, as far as they still are.
     pub(super) async fn claim(&self, app: &App, shards: &[u16]) -> Result<(), hub_db::Error> {
-        if shards.is_empty() {
+        let _turn = self.turn.lock().await;
+        let is_free = |shard: &u16| matches!(self.table.place(*shard), Place::Nobody);
+        let shards: Vec<_> = shards.iter().copied().filter(is_free).collect();
+        if shards.is_empty() || self.is_leaving() {
             return Ok(());
         }
         let asked_at = Instant::now();
-        let claimed = store::claim(&app.db, shards, &self.name, millis(LEASE)).await?;
+        let claimed = store::claim(&app.db, &shards, &self.name, millis(LEASE)).await?;
         self.hold(app, claimed, asked_at);
         Ok(())
     }
@@ -127,8 +147,11 @@ impl Node {
 
     /// Renews this node's leases, and looks at the others'.
     pub(super) async fn look(&self, app: &App) -> Result<(), hub_db::Error> {
+        let _turn = self.turn.lock().await;
         let asked_at = Instant::now();
-        store::note_node(&app.db, &self.name, &self.url).await?;
+        if !self.is_leaving() {
+            store::note_node(&app.db, &self.name, &self.url).await?;
+        }
         self.lapse(app).await?;
         let renewed = store::renew(&app.db, &self.name, millis(LEASE)).await?;
         self.hold(app, renewed, asked_at);
@@ -157,7 +180,7 @@ impl Node {
     /// Ends the stays whose time ran out unrenewed: somebody else may be there by now. Where the lease is still this
     /// node's it is given back, so that the next stay has another fence.
     async fn lapse(&self, app: &App) -> Result<(), hub_db::Error> {
-        for stay in self.table.stays().into_iter().filter(|stay| !stay.is_good()) {
+        for stay in self.table.stays().into_iter().filter(|stay| stay.is_over()) {
             store::hand_over(&app.db, stay.shard, stay.fence, &self.name, None, 0).await?;
             self.put(app, stay.shard, Place::Nobody);
         }
@@ -179,6 +202,7 @@ impl Node {
         for network in stay.networks() {
             crate::servers::save(app, network).await?;
         }
+        let _turn = self.turn.lock().await;
         store::hand_over(&app.db, stay.shard, stay.fence, &self.name, to, millis(LEASE)).await?;
         self.put(app, stay.shard, Place::Nobody);
         Ok(())

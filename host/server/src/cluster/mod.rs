@@ -23,7 +23,7 @@ use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig};
 use crate::config::Settings;
 use crate::ids::Ids;
 
-pub(crate) use balance::{leave, start};
+pub(crate) use balance::{hand_over, leave, start};
 pub(crate) use forward::layer;
 pub use homes::Homes;
 

@@ -9,6 +9,7 @@ use tokio::sync::OnceCell;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::cluster::SHARDS;
 use crate::values::NetworkId;
@@ -57,6 +58,18 @@ impl Stay {
     /// Whether this node is the shard's home for sure.
     pub(super) fn is_good(&self) -> bool {
         !self.ended.is_cancelled() && Instant::now() < self.until()
+    }
+
+    /// Whether its time ran out, or it was ended. One that is being given away is neither good nor over.
+    pub(super) fn is_over(&self) -> bool {
+        Instant::now() >= self.until()
+    }
+
+    /// A request is under way here until the token is dropped; none where this node is not the home for sure. In this order:
+    /// whoever ends the stay and then waits for what is under way either is seen here or waits for this.
+    pub(super) fn enter(&self) -> Option<TaskTrackerToken> {
+        let under_way = self.requests.token();
+        self.is_good().then_some(under_way)
     }
 
     pub(super) fn until(&self) -> Instant {
@@ -140,7 +153,7 @@ impl Table {
         match place {
             Place::Here(stay) if stay.fence == fence => {
                 // One that has lapsed ended for those who looked; it must not come back to life.
-                if stay.is_good() {
+                if !stay.is_over() {
                     stay.prolong(until);
                     return None;
                 }

@@ -57,7 +57,7 @@ async fn readyz(State(app): State<App>) -> (StatusCode, Json<Health>) {
         lacks.push("bus");
     }
     lacks.extend(app.homes.lacks());
-    if app.stopping().is_cancelled() {
+    if app.stopping().is_cancelled() || app.homes.is_leaving() {
         lacks.push("time: the hub is stopping");
     }
     if lacks.is_empty() {

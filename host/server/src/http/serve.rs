@@ -56,10 +56,10 @@ impl Server {
     /// Serves until the hub is told to stop, then lets what is under way finish.
     pub async fn run(self, listener: TcpListener) {
         let graceful = GracefulShutdown::new();
-        let stop = self.app.stopping();
+        let (enough, stop) = (self.app.not_listening(), self.app.stopping());
         loop {
             tokio::select! {
-                () = stop.cancelled() => break,
+                () = enough.cancelled() => break,
                 accepted = listener.accept() => match accepted {
                     Ok((stream, remote)) => self.serve(stream, remote, &graceful),
                     // Out of descriptors, most likely: others will close some.
@@ -70,9 +70,22 @@ impl Server {
                 },
             }
         }
-        drop(listener);
+        self.serve_waiting(listener, &graceful);
+        stop.cancelled().await;
         if tokio::time::timeout(FINISH_WITHIN, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests did not finish in time and were cut off");
+        }
+    }
+
+    /// Serves those who are connected as far as the system is concerned, and lets nobody else connect.
+    fn serve_waiting(&self, listener: TcpListener, graceful: &GracefulShutdown) {
+        let Ok(listener) = listener.into_std() else { return };
+        while let Ok((stream, remote)) = listener.accept() {
+            if stream.set_nonblocking(true).is_ok()
+                && let Ok(stream) = TcpStream::from_std(stream)
+            {
+                self.serve(stream, remote, graceful);
+            }
         }
     }
 

@@ -11,11 +11,15 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 
 use crate::apart::{Island, Link, Postgres};
 
 /// How long a client goes on asking. Nothing takes this long when all is well.
 const PATIENCE: Duration = Duration::from_secs(40);
+
+/// The hub that is tested.
+pub const CURRENT: &str = env!("CARGO_BIN_EXE_hub");
 
 /// One fleet at a time: the machine is small.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
@@ -26,6 +30,8 @@ pub struct Fleet {
     /// Address and port of NATS.
     bus: String,
     database: String,
+    /// What the nodes that are started run.
+    binary: String,
     folder: TempDir,
     urls: Arc<Mutex<Vec<Option<String>>>>,
     /// Where the first node is on a machine of its own, and the database is the fleet's own.
@@ -60,8 +66,13 @@ fn free_port() -> u16 {
 
 impl Fleet {
     pub async fn start() -> Self {
+        Self::start_with(CURRENT).await
+    }
+
+    /// As [`Self::start`], with another binary.
+    pub async fn start_with(binary: &str) -> Self {
         let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
-        Self::on(TURN.lock().await, &url, "127.0.0.1", None).await
+        Self::on(TURN.lock().await, binary, &url, "127.0.0.1", None).await
     }
 
     /// A fleet whose database can be restarted and whose first node can be cut off.
@@ -70,11 +81,12 @@ impl Fleet {
         let island = Island::new();
         let postgres = Postgres::start(&island.here(Link::Database), free_port());
         let (url, nats_host) = (postgres.url.clone(), island.here(Link::Bus));
-        Self::on(turn, &url, &nats_host, Some((postgres, island))).await
+        Self::on(turn, CURRENT, &url, &nats_host, Some((postgres, island))).await
     }
 
     async fn on(
         turn: tokio::sync::MutexGuard<'static, ()>,
+        binary: &str,
         postgres: &str,
         nats_host: &str,
         apart: Option<(Postgres, Island)>,
@@ -93,6 +105,7 @@ impl Fleet {
             nats: nats(&bus, &folder),
             bus,
             database: database(postgres).await,
+            binary: binary.to_owned(),
             folder,
             urls: Arc::new(Mutex::new(vec![None; 3])),
             apart,
@@ -117,10 +130,9 @@ impl Fleet {
     /// Starts a node, without waiting for it to be ready.
     pub fn begin(&mut self, node: usize) {
         let address = self.nodes[node].address.clone();
-        let binary = env!("CARGO_BIN_EXE_hub");
         let mut command = match &self.apart {
-            Some((_, island)) if node == 0 => island.command(binary),
-            _ => Command::new(binary),
+            Some((_, island)) if node == 0 => island.command(&self.binary),
+            _ => Command::new(&self.binary),
         };
         let mut child = command
             .args(["serve", "--listen", &address, "--database", &self.database])
@@ -170,6 +182,27 @@ impl Fleet {
         began.elapsed()
     }
 
+    /// Puts another binary in the place of a node's, as an operator would: clients still know where it was, and what they
+    /// notice of it is up to the hub. How long the node took to end its streams after it was asked to stop.
+    pub async fn replace(&mut self, node: usize, binary: &str, streams: JoinSet<()>) -> Duration {
+        let began = Instant::now();
+        let mut process = self.nodes[node].process.take().unwrap();
+        signal(&process.0, "-TERM");
+        streams.join_all().await;
+        let took = began.elapsed();
+        let status = tokio::task::spawn_blocking(move || process.0.wait().unwrap()).await.unwrap();
+        assert!(status.success(), "{status}");
+        binary.clone_into(&mut self.binary);
+        self.begin(node);
+        self.settle().await;
+        took
+    }
+
+    /// Changes the database behind the hub's back.
+    pub async fn sql(&self, statement: &'static str) {
+        PgConnection::connect(&self.database).await.unwrap().execute(statement).await.unwrap();
+    }
+
     /// A node stands still, and does not know it.
     pub fn freeze(&self, node: usize) {
         signal(&self.nodes[node].process.as_ref().unwrap().0, "-STOP");
@@ -202,7 +235,9 @@ impl Fleet {
     }
 
     pub fn client(&self, key: &str) -> Client {
-        Client { http: reqwest::Client::new(), urls: Arc::clone(&self.urls), key: key.to_owned(), next: Arc::default() }
+        // A connection that was idle for longer may be closed at any moment, also while something is sent on it.
+        let http = reqwest::Client::builder().pool_idle_timeout(Duration::from_secs(1)).build().unwrap();
+        Client { http, urls: Arc::clone(&self.urls), key: key.to_owned(), next: Arc::default() }
     }
 }
 
@@ -279,9 +314,7 @@ impl Client {
         body: Option<&Value>,
         key: Option<&str>,
     ) -> Option<Answer> {
-        let url = self.urls.lock().unwrap()[node % 3].clone()?;
-        let mut request =
-            self.http.request(method.clone(), format!("{url}{path}")).header("X-Service-Api-Key", &self.key);
+        let mut request = self.request(node, method, path)?;
         if let Some(body) = body {
             request = request.json(body);
         }
@@ -327,11 +360,35 @@ impl Client {
         self.surely(Method::PUT, path, Some(body), None).await
     }
 
+    /// A request to a node; none where it is known to be down.
+    pub fn request(&self, node: usize, method: &Method, path: &str) -> Option<reqwest::RequestBuilder> {
+        let url = self.urls.lock().unwrap()[node % 3].clone()?;
+        Some(self.http.request(method.clone(), format!("{url}{path}")).header("X-Service-Api-Key", &self.key))
+    }
+
+    /// Asks as a client that goes to the next node where one refuses its connection, and takes nothing else.
+    pub async fn strictly(&self, method: Method, path: &str, body: Value, key: Option<&str>) -> Value {
+        for _ in 0..100 {
+            let mut request = self.request(self.turn(), &method, path).unwrap().json(&body);
+            if let Some(key) = key {
+                request = request.header("Idempotency-Key", key);
+            }
+            match request.timeout(Duration::from_secs(10)).send().await {
+                Ok(answer) => {
+                    let status = answer.status();
+                    let body = answer.bytes().await.unwrap();
+                    assert!(status.is_success(), "{method} {path}: {status} {}", String::from_utf8_lossy(&body));
+                    return serde_json::from_slice(&body).unwrap_or_default();
+                }
+                Err(error) => assert!(error.is_connect(), "{method} {path}: {error:?}"),
+            }
+        }
+        panic!("no node takes a connection");
+    }
+
     /// A stream's request, at a node.
     pub fn stream(&self, node: usize, server: &str, last: Option<&str>) -> Option<reqwest::RequestBuilder> {
-        let url = self.urls.lock().unwrap()[node % 3].clone()?;
-        let request = self.http.get(format!("{url}/api/plugin/events?serverId={server}"));
-        let request = request.header("X-Service-Api-Key", &self.key);
+        let request = self.request(node, &Method::GET, &format!("/api/plugin/events?serverId={server}"))?;
         Some(match last {
             Some(last) => request.header("Last-Event-ID", last),
             None => request,

@@ -3,6 +3,8 @@
 #![allow(unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 mod apart;
+mod changes;
+mod control;
 mod data;
 mod events;
 mod faults;
@@ -10,3 +12,6 @@ mod fleet;
 mod money;
 mod places;
 mod reach;
+#[path = "../it/support/events.rs"]
+mod stream;
+mod upgrade;

@@ -1,0 +1,143 @@
+//! Commands find those they are for, whichever nodes the three parties are connected to.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::fleet::{Client, Fleet};
+use crate::stream::Events;
+
+const POST: Method = Method::POST;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_console_command_finds_the_connectors_stream_at_another_node() {
+    let fleet = Fleet::start().await;
+    let owner = fleet.network("console");
+    owner.register("lobby-1", json!({})).await;
+    for node in 0..3 {
+        let mut events = Events::open(owner.stream(node, "lobby-1", None).unwrap()).await;
+        let connector = owner.clone();
+        let connector = tokio::spawn(async move {
+            let asked = events.next_named("EXECUTE_COMMAND").await.data;
+            let result = json!({"requestId": asked["requestId"], "success": true, "output": asked["command"]});
+            let path = "/api/plugin/servers/command-result";
+            connector.ask(node + 2, &POST, path, Some(&result), None).await.unwrap().expect(204);
+            events
+        });
+        let (path, line) = ("/api/manage/servers/lobby-1/command", format!("say {node}"));
+        let command = json!({"command": line, "timeoutMs": 5_000});
+        let outcome = loop {
+            let outcome = owner.ask(node + 1, &POST, path, Some(&command), None).await.unwrap();
+            // That a stream is open is known at once where it was opened, and a moment later elsewhere.
+            if outcome.body["code"] != "not_connected" {
+                break outcome;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        assert_eq!(outcome.expect(200)["output"], line, "the stream is at {node}");
+        drop(connector.await.unwrap());
+    }
+}
+
+/// What an agent that polls at a node is handed out.
+async fn poll(agent: &Client, node: usize, wait_ms: u32) -> Vec<Value> {
+    let path = format!("/api/plugin/servers/lobby-1/commands?nodeId=n&waitMs={wait_ms}");
+    let answer = agent.request(node, &Method::GET, &path).unwrap().send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let answer: Value = answer.json().await.unwrap();
+    answer["commands"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|text| serde_json::from_str(text.as_str().unwrap()).unwrap())
+        .collect()
+}
+
+/// Has the agent, which polls already, do something, and says so in its name.
+async fn command(owner: &Client, asked_at: usize, polling: tokio::task::JoinHandle<Vec<Value>>, answered_at: usize) {
+    let (asking, line) = (owner.clone(), format!("say {asked_at}{answered_at}"));
+    let body = json!({"line": line});
+    let asked = tokio::spawn(async move {
+        asking.ask(asked_at, &POST, "/api/manage/servers/lobby-1/console", Some(&body), None).await.unwrap()
+    });
+    let commands = polling.await.unwrap();
+    assert_eq!(commands.len(), 1);
+    assert_eq!(commands[0]["line"], line);
+    let path = format!("/api/plugin/servers/lobby-1/commands/{}/result", commands[0]["commandId"].as_str().unwrap());
+    let result = json!({"status": "OK", "result": {"said": line}});
+    owner.ask(answered_at, &POST, &path, Some(&result), None).await.unwrap().expect(201);
+    assert_eq!(asked.await.unwrap().expect(200)["data"]["said"], line);
+}
+
+/// Reads the numbers of a server's log lines, going on where a stream ended, until it has so many.
+async fn follow(owner: Client, lines: usize) -> Vec<String> {
+    let (mut seen, mut last, began) = (vec![], None, Instant::now());
+    while seen.len() < lines {
+        assert!(began.elapsed() < Duration::from_secs(30), "{} of {lines} lines came", seen.len());
+        let request = owner.request(0, &Method::GET, "/api/manage/servers/lobby-1/logs/recent").unwrap();
+        let request = request.header("Accept", "text/event-stream");
+        let request = match &last {
+            Some(last) => request.header("Last-Event-ID", last),
+            None => request,
+        };
+        let mut stream = Events::open(request).await;
+        while let Some(line) = stream.next().await {
+            last = line.id;
+            seen.push(line.data["text"].as_str().unwrap().to_owned());
+            if seen.len() == lines {
+                break;
+            }
+        }
+    }
+    seen
+}
+
+/// A node that comes gets its share of the networks: those that move lose nothing that waits.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn polls_and_logs_go_on_when_their_network_moves() {
+    const LINES: usize = 60;
+    let mut fleet = Fleet::start().await;
+    fleet.end(2);
+    let networks: Vec<_> = (0..6).map(|number| fleet.network(&format!("moving-{number}"))).collect();
+    let (mut polling, mut following) = (vec![], vec![]);
+    for owner in &networks {
+        owner.register("lobby-1", json!({})).await;
+        assert!(poll(owner, 0, 0).await.is_empty());
+        polling.push(keep_polling(owner, 0));
+        following.push(tokio::spawn(follow(owner.clone(), LINES)));
+    }
+    let lines = |number: usize| json!({"lines": [{"at": 5, "stream": "stdout", "text": number.to_string()}]});
+    for line in 0..LINES {
+        if line == 5 {
+            fleet.begin(2);
+        }
+        for owner in &networks {
+            owner.surely(POST, "/api/plugin/servers/lobby-1/logs", Some(lines(line)), Some(&line.to_string())).await;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    for (owner, polling) in networks.iter().zip(polling) {
+        command(owner, 1, polling, 2).await;
+    }
+    for followed in following {
+        let expected: Vec<_> = (0..LINES).map(|line| line.to_string()).collect();
+        assert_eq!(followed.await.unwrap(), expected);
+    }
+}
+
+fn keep_polling(agent: &Client, node: usize) -> tokio::task::JoinHandle<Vec<Value>> {
+    let agent = agent.clone();
+    tokio::spawn(async move { poll(&agent, node, 30_000).await })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_polls_at_one_node_is_asked_at_another_and_answers_at_a_third() {
+    let fleet = Fleet::start().await;
+    let owner = fleet.network("agent");
+    assert!(poll(&owner, 0, 0).await.is_empty());
+    for node in 0..3 {
+        let polling = keep_polling(&owner, node);
+        command(&owner, node + 1, polling, node + 2).await;
+    }
+}
