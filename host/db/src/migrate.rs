@@ -9,13 +9,12 @@ use crate::{
     postgres::{self, Server},
 };
 
-static SQLITE: LazyLock<Migrator> = LazyLock::new(|| upgraded(sqlx::migrate!("../../migrations/sqlite")));
-static RELAXED: LazyLock<Migrator> = LazyLock::new(|| upgraded(sqlx::migrate!("../../migrations/relaxed")));
-static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| upgraded(sqlx::migrate!("../../migrations/postgres")));
+static SQLITE: LazyLock<Migrator> = LazyLock::new(|| of_any_age(sqlx::migrate!("../../migrations/sqlite")));
+static RELAXED: LazyLock<Migrator> = LazyLock::new(|| of_any_age(sqlx::migrate!("../../migrations/relaxed")));
+static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 
-/// While nodes are upgraded one after the other, one that is older may start on what a newer one has made of the schema.
-/// It can: migrations only add.
-fn upgraded(mut migrations: Migrator) -> Migrator {
+/// An older hub may start on what a newer one has made of the schema: migrations only add.
+fn of_any_age(mut migrations: Migrator) -> Migrator {
     migrations.set_ignore_missing(true);
     migrations
 }
