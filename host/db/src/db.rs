@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use futures_util::future::BoxFuture;
 
 use crate::{
-    Backend, Config, Error, Sql, Statement, Tx, migrate, postgres,
+    Backend, Config, Error, Snapshot, Sql, Statement, Tx, migrate, postgres, snapshot,
     sqlite::{self, Durability},
     unit::{self, End, Ended, Opening, Unit},
 };
@@ -107,6 +107,15 @@ impl Db {
         match &*self.0 {
             Open::Sqlite(sqlite) => Statement::sqlite(sql.into(), sqlite.read()),
             Open::Postgres { pool, .. } => Statement::postgres(sql.into(), postgres::Target::Read(pool)),
+        }
+    }
+
+    /// All that the database holds at this moment, whatever is written meanwhile, on a connection of its own. It may be
+    /// read for as long as it takes.
+    pub async fn snapshot(&self) -> Result<Snapshot, Error> {
+        match &*self.0 {
+            Open::Sqlite(sqlite) => Snapshot::sqlite(sqlite.reader(snapshot::READ_AHEAD).await?).await,
+            Open::Postgres { url, .. } => Snapshot::postgres(postgres::connect_unhurried(url).await?).await,
         }
     }
 

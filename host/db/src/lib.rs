@@ -7,7 +7,7 @@
 //! - [`Db::write`] runs one atomic writing statement;
 //! - [`Db::transaction`] runs several statements as one, all or nothing.
 //!
-//! [`Db::unit`] makes one transaction of several of them.
+//! [`Db::unit`] makes one transaction of several of them. [`Db::snapshot`] reads whole tables as of one moment.
 //!
 //! What is acknowledged by the last two survives a kill and a power cut; of [`Db::relaxed`] only a kill.
 //!
@@ -26,21 +26,26 @@
 //! PostgreSQL's `sum(bigint)` is `NUMERIC`: say `CAST(sum(x) AS BIGINT)`. Where a text must differ
 //! between the two, give an [`Sql`] pair.
 
+mod bulk;
 mod config;
 mod db;
 mod error;
 mod migrate;
 mod pool;
 mod postgres;
+mod snapshot;
 mod sql;
 mod sqlite;
 mod statement;
 mod tx;
 mod unit;
 
+pub use bulk::{Cell, Column, Kind, Table};
 pub use config::{Backend, Config};
 pub use db::Db;
 pub use error::Error;
+pub use migrate::schema_version;
+pub use snapshot::Snapshot;
 pub use sql::{Record, Sql, Value};
 pub use statement::Statement;
 pub use tx::Tx;

@@ -19,6 +19,11 @@ fn of_any_age(mut migrations: Migrator) -> Migrator {
     migrations
 }
 
+/// The schema's version: the number of its last migration, the same for both databases.
+pub fn schema_version() -> i64 {
+    POSTGRES.iter().map(|migration| migration.version).max().unwrap_or_default()
+}
+
 /// Brings a SQLite file up to date in one transaction, behind which a second process waits.
 pub(crate) async fn sqlite(options: &SqliteConnectOptions) -> Result<(), Error> {
     run(options, &SQLITE).await

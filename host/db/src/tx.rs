@@ -1,7 +1,8 @@
 //! A transaction's handle.
 
-use sqlx::{PgConnection, SqliteConnection};
+use sqlx::{AssertSqlSafe, PgConnection, SqliteConnection};
 use tokio::sync::oneshot;
+use uuid::Uuid;
 
 use sqlx::{
     postgres::{PgArguments, PgRow},
@@ -10,6 +11,7 @@ use sqlx::{
 
 use crate::{
     Error, Sql, Statement,
+    bulk::{self, Cell, Table},
     pool::Pooled,
     postgres,
     sql::{Answer, Want},
@@ -66,6 +68,36 @@ impl Tx {
         let result = postgres::run_in(lent, sql, arguments, want).await;
         lent.fate = sound;
         result
+    }
+
+    /// Runs a text that was put together from a table's names.
+    pub(crate) async fn run_built(
+        &mut self,
+        sql: String,
+        keep: bool,
+        table: &Table,
+        network: Uuid,
+        rows: &[Vec<Cell>],
+    ) -> Result<u64, Error> {
+        let sql = AssertSqlSafe(sql);
+        match &mut self.0 {
+            On::Sqlite(lent) => {
+                let query = sqlx::query_with(sql, bulk::values::<SqliteArguments>(table, network, rows)?);
+                let (conn, fate) = lent.parts()?;
+                let before = fate.begin();
+                let result = query.persistent(keep).execute(conn).await.map_err(Error::from);
+                fate.note(before, &result);
+                Ok(result?.rows_affected())
+            }
+            On::Postgres(lent) => {
+                let query = sqlx::query_with(sql, bulk::values::<PgArguments>(table, network, rows)?);
+                let (pooled, fate) = lent.parts()?;
+                let before = fate.begin();
+                let result = query.persistent(keep).execute(pooled.conn()?).await.map_err(Error::from);
+                fate.note(before, &result);
+                Ok(result?.rows_affected())
+            }
+        }
     }
 
     /// Runs a statement that steers the transaction.

@@ -3,6 +3,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod app;
+pub mod archive;
 pub mod artifacts;
 pub mod chat;
 pub mod cli;

@@ -20,6 +20,16 @@ impl fmt::Display for NetworkId {
     }
 }
 
+/// Bytes as the wire writes them: two digits each, in lower case.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
 /// A player's UUID: read hyphenated or as 32 hex digits in any case, written in lower case with hyphens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, sqlx::Type)]
 #[serde(transparent)]

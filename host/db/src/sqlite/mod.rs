@@ -196,6 +196,12 @@ impl Sqlite {
         self.writer.begin().await
     }
 
+    /// A reader beside those of the pool, which reads that many rows ahead of its caller.
+    pub(crate) async fn reader(&self, ahead: usize) -> Result<SqliteConnection, Error> {
+        let options = self.options.clone().pragma("query_only", "ON").row_buffer_size(ahead);
+        Ok(SqliteConnection::connect_with(&options).await?)
+    }
+
     /// Waits until all that is acknowledged so far is on the disk.
     pub(crate) async fn flush(&self) -> Result<(), Error> {
         checkpoint::flush(&self.options).await

@@ -12,4 +12,4 @@ mod store;
 
 pub use link::Links;
 pub use routes::{public, router};
-pub(crate) use service::hub_secret;
+pub(crate) use service::{FOLDER, hub_secret};

@@ -21,7 +21,7 @@ pub(crate) async fn hub_secret(app: &App, purpose: &str, length: usize) -> Resul
 }
 
 /// Where the room's files are.
-const FOLDER: &str = "artifacts";
+pub(crate) const FOLDER: &str = "artifacts";
 const ID_LENGTH: usize = 16;
 
 /// What can be wrong with a request about artifacts.

@@ -2,7 +2,6 @@
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use uuid::Uuid;
 
 use crate::cli::open_database;
 use crate::clock::Clock;
@@ -10,7 +9,7 @@ use crate::config::StorageArgs;
 use crate::ids::Ids;
 use crate::networks::service::{self, KeyWish, OPERATOR_NETWORK};
 use crate::networks::{Scope, Scopes};
-use crate::values::{Identifier, NetworkId};
+use crate::values::Identifier;
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Key {
@@ -51,12 +50,7 @@ impl Key {
         let db = open_database(&create.storage).await?;
         let network = match create.network.as_deref() {
             None => OPERATOR_NETWORK,
-            Some(given) => match given.parse::<Uuid>() {
-                Ok(id) => NetworkId(id),
-                Err(_) => service::network_named(&db, given)
-                    .await?
-                    .ok_or_else(|| anyhow::anyhow!("there is no network `{given}`"))?,
-            },
+            Some(given) => service::network_meant(&db, given).await?,
         };
         let wish = KeyWish { name: create.name.into_string(), scopes, expires_at: None };
         let created = service::create_key(&db, &Clock::System, &Ids::System, network, wish).await;

@@ -1,12 +1,16 @@
 //! `hub network …`: works on the database directly, also while a hub serves it.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use crate::archive::{self, Report};
 use crate::cli::open_database;
 use crate::clock::Clock;
-use crate::config::StorageArgs;
+use crate::config::{Settings, StorageArgs};
 use crate::ids::Ids;
+use crate::modules::open_store;
 use crate::networks::service;
 use crate::values::Identifier;
 
@@ -14,6 +18,14 @@ use crate::values::Identifier;
 pub(super) enum Network {
     /// Create a network and its first key, which may do everything but the operator's work
     Create(Create),
+    /// Refuse all requests of a network, as before it is moved
+    Suspend(One),
+    /// Serve a network again that was suspended
+    Resume(One),
+    /// Write all of a network to a file, its secrets included
+    Export(Export),
+    /// Bring a network in from such a file, from either database into either
+    Import(Import),
 }
 
 #[derive(Args, Debug)]
@@ -27,20 +39,119 @@ pub(super) struct Create {
     storage: StorageArgs,
 }
 
+#[derive(Args, Debug)]
+pub(super) struct One {
+    /// The network's id or name
+    network: String,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Export {
+    /// The network's id or name
+    network: String,
+    /// The file to write, which must not be there yet
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Import {
+    /// The file that `hub network export` wrote
+    file: PathBuf,
+    /// Also import the operator's own network, whose keys may do everything
+    #[arg(long)]
+    operator: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
 impl Network {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let Self::Create(create) = self;
-        let db = open_database(&create.storage).await?;
-        let created = service::create_network(&db, &Clock::System, &Ids::System, create.name.as_str()).await;
+        match self {
+            Self::Create(create) => create.run().await,
+            Self::Suspend(one) => one.set_suspended(true).await,
+            Self::Resume(one) => one.set_suspended(false).await,
+            Self::Export(export) => export.run().await,
+            Self::Import(import) => import.run().await,
+        }
+    }
+}
+
+impl Create {
+    async fn run(self) -> anyhow::Result<()> {
+        let db = open_database(&self.storage).await?;
+        let created = service::create_network(&db, &Clock::System, &Ids::System, self.name.as_str()).await;
         db.close().await;
         let (network, key) = created?;
-        if create.json {
-            println!("{}", json!({"networkId": network, "name": create.name, "apiKey": key.text}));
+        if self.json {
+            println!("{}", json!({"networkId": network, "name": self.name, "apiKey": key.text}));
         } else {
-            println!("network  {} ({network})", create.name);
+            println!("network  {} ({network})", self.name);
             println!("API key  {}", key.text);
             println!("The key is shown this once; the hub keeps only a hash of it.");
         }
         Ok(())
+    }
+}
+
+impl One {
+    async fn set_suspended(self, suspended: bool) -> anyhow::Result<()> {
+        let db = open_database(&self.storage).await?;
+        let done = async {
+            let network = service::network_meant(&db, &self.network).await?;
+            service::set_suspended(&db, network, suspended).await
+        };
+        let done = done.await;
+        db.close().await;
+        Ok(done?)
+    }
+}
+
+impl Export {
+    async fn run(self) -> anyhow::Result<()> {
+        let settings = Settings::of_storage(&self.storage)?;
+        let db = open_database(&self.storage).await?;
+        let store = open_store(&settings, &db).await?;
+        let exported = async {
+            let network = service::network_meant(&db, &self.network).await?;
+            archive::export(&settings, &db, &store, network, &self.out).await
+        };
+        let exported = exported.await;
+        store.close().await;
+        db.close().await;
+        tell(&exported?, self.json);
+        Ok(())
+    }
+}
+
+impl Import {
+    async fn run(self) -> anyhow::Result<()> {
+        let settings = Settings::of_storage(&self.storage)?;
+        let db = open_database(&self.storage).await?;
+        let store = open_store(&settings, &db).await?;
+        let imported = archive::import(&settings, &db, &store, &Ids::System, &self.file, self.operator).await;
+        store.close().await;
+        db.close().await;
+        tell(&imported?, self.json);
+        Ok(())
+    }
+}
+
+fn tell(report: &Report, json: bool) {
+    let Report { network, name, rows, files } = report;
+    if json {
+        println!("{}", json!({"networkId": network, "name": name, "rows": rows, "files": files}));
+    } else {
+        println!("network  {name} ({network}): {rows} rows, {files} files");
     }
 }

@@ -95,7 +95,13 @@ impl Files {
         }
     }
 
-    fn incoming(&self) -> PathBuf {
+    /// The folder of them all.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where a file is while it is not whole.
+    pub(crate) fn incoming(&self) -> PathBuf {
         self.root.join("incoming")
     }
 }

@@ -14,6 +14,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::files::{FileError, Files};
 use crate::http::error::ApiError;
+use crate::values::hex;
 
 /// How long a caller may send nothing.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
@@ -103,13 +104,4 @@ impl Received {
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -118,7 +118,7 @@ impl Scopes {
     }
 
     /// As the database wrote them. A scope of a newer hub means nothing to this one.
-    pub(super) fn from_text(text: &str) -> Self {
+    pub(crate) fn from_text(text: &str) -> Self {
         text.split(' ').filter_map(|name| name.parse().ok()).collect()
     }
 

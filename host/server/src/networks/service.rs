@@ -30,6 +30,9 @@ pub enum NetworksError {
     /// No such network.
     #[error("There is no network {0}.")]
     UnknownNetwork(NetworkId),
+    /// No network has this name.
+    #[error("There is no network `{0}`.")]
+    NoSuchName(String),
     /// No such key in the caller's network.
     #[error("This network has no key `{}`.", .0.0)]
     UnknownKey(KeyId),
@@ -49,7 +52,9 @@ impl From<NetworksError> for ApiError {
         let message = error.to_string();
         match error {
             NetworksError::NameTaken(_) => Self::bad_request("name_taken", message),
-            NetworksError::UnknownNetwork(_) => Self::not_found("unknown_network", message),
+            NetworksError::UnknownNetwork(_) | NetworksError::NoSuchName(_) => {
+                Self::not_found("unknown_network", message)
+            }
             NetworksError::UnknownKey(_) => Self::not_found("unknown_key", message),
             NetworksError::ScopesExceedOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
             NetworksError::OperatorScope => Self::bad_request("operator_scope", message),
@@ -284,6 +289,22 @@ pub async fn signing_secret(app: &App, network: NetworkId) -> Result<String, Net
 /// The network called `name`.
 pub async fn network_named(db: &Db, name: &str) -> Result<Option<NetworkId>, NetworksError> {
     Ok(store::network_named(db, name).await?)
+}
+
+/// The network that somebody means who works on the database itself: by its id or its name.
+pub async fn network_meant(db: &Db, given: &str) -> Result<NetworkId, NetworksError> {
+    if let Ok(id) = given.parse() {
+        return Ok(NetworkId(id));
+    }
+    store::network_named(db, given).await?.ok_or_else(|| NetworksError::NoSuchName(given.to_owned()))
+}
+
+/// Refuses all requests of a network from now on, or no longer. In effect everywhere within a second.
+pub async fn set_suspended(db: &Db, network: NetworkId, suspended: bool) -> Result<(), NetworksError> {
+    if store::set_suspended(db, network, suspended).await? {
+        return Ok(());
+    }
+    Err(NetworksError::UnknownNetwork(network))
 }
 
 /// All networks there are.

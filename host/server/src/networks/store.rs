@@ -65,6 +65,17 @@ pub(super) async fn signing_secret(db: &Db, network: NetworkId) -> Result<Option
     Ok(row.map(|(secret,)| secret))
 }
 
+/// Stops a network, or lets it go on; false where there is none.
+pub(super) async fn set_suspended(db: &Db, network: NetworkId, suspended: bool) -> Result<bool, Error> {
+    let rows = db
+        .write("UPDATE networks SET suspended = $2 WHERE network_id = $1")
+        .bind(network)
+        .bind(suspended)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
 /// The network's name, for people.
 pub(super) async fn network_named(db: &Db, name: &str) -> Result<Option<NetworkId>, Error> {
     let row: Option<(NetworkId,)> =

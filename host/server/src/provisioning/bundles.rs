@@ -12,7 +12,7 @@ use crate::provisioning::store::{self, Bundle};
 use crate::values::{Identifier, NetworkId};
 
 /// Where the room's files are.
-const FOLDER: &str = "bundles";
+pub(crate) const FOLDER: &str = "bundles";
 const FILE_ID_LENGTH: usize = 16;
 /// How often somebody else may be faster.
 const ATTEMPTS: usize = 10;

@@ -12,6 +12,7 @@ mod routes;
 mod store;
 
 pub use agent::script as agent_script;
+pub(crate) use bundles::FOLDER as BUNDLES;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;

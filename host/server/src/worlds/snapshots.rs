@@ -17,6 +17,9 @@ use crate::config::Settings;
 use crate::ids::Ids;
 use crate::worlds::model::Blob;
 
+/// Where they are in the data folder.
+pub(crate) const FOLDER: &str = "worlds";
+
 /// Settings of snapshots that are not for users.
 #[derive(Clone, Copy, Debug)]
 pub struct SnapshotSettings {
@@ -61,7 +64,7 @@ pub(super) enum ReceiveError {
 impl SnapshotStore {
     /// Opens what the settings say. Uploads that a crash left half-way are deleted.
     pub fn open(settings: &Settings) -> anyhow::Result<Self> {
-        let folder = settings.data.join("worlds");
+        let folder = settings.data.join(FOLDER);
         let incoming = folder.join("incoming");
         if incoming.exists() {
             std::fs::remove_dir_all(&incoming).with_context(|| format!("cannot empty {}", incoming.display()))?;

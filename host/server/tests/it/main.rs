@@ -17,6 +17,7 @@ mod keys;
 mod localization;
 mod matchmaking;
 mod modules;
+mod moving;
 mod nonsense;
 mod openapi;
 mod permissions;

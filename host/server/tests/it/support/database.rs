@@ -1,5 +1,6 @@
 //! A fresh database for each test.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -21,6 +22,16 @@ impl Backend {
     }
 
     pub async fn postgres() -> Self {
+        Self::sqlite().with_postgres().await
+    }
+
+    /// Another, of the same kind.
+    pub async fn like(other: &Self) -> Self {
+        if other.postgres.is_some() { Self::postgres().await } else { Self::sqlite() }
+    }
+
+    /// A PostgreSQL beside the same data folder.
+    pub async fn with_postgres(&self) -> Self {
         static TEMPLATE: OnceCell<String> = OnceCell::const_new();
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let template = TEMPLATE.get_or_init(make_template).await;
@@ -28,7 +39,21 @@ impl Backend {
         let mut server = PgConnection::connect(&server_url()).await.unwrap();
         let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
         server.execute(AssertSqlSafe(create)).await.unwrap();
-        Self { folder: Arc::new(TempDir::new().unwrap()), postgres: Some(database_url(&name)) }
+        Self { folder: Arc::clone(&self.folder), postgres: Some(database_url(&name)) }
+    }
+
+    /// What a command is told to find it.
+    pub fn options(&self) -> Vec<String> {
+        let mut options = vec!["--data".to_owned(), self.data().to_str().unwrap().to_owned()];
+        if let Some(url) = &self.postgres {
+            options.extend(["--database".to_owned(), url.clone()]);
+        }
+        options
+    }
+
+    /// The data folder.
+    pub fn data(&self) -> &Path {
+        self.folder.path()
     }
 
     /// A PostgreSQL behind a pooler that gives every transaction another session.

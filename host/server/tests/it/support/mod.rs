@@ -119,6 +119,14 @@ impl Hub {
         Self::run(self.backend, self.settings, self.clock, self.time).await
     }
 
+    /// Stops the hub as SIGTERM does; what it leaves.
+    pub async fn stop(self) -> Backend {
+        self.app.begin_stop();
+        self.serving.await.unwrap();
+        self.app.finish_stop().await;
+        self.backend
+    }
+
     /// Starts another hub on the same data while this one is left as it is, as after a kill.
     #[allow(dead_code)]
     pub async fn abandon(self, later: Duration) -> Self {

@@ -1,0 +1,180 @@
+//! From the database to the file.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write as _};
+use std::path::Path;
+
+use anyhow::{Context as _, ensure};
+use hub_db::{Db, Snapshot, Table};
+use sha2::{Digest as _, Sha256};
+use tar::{Builder, EntryType, Header};
+use tempfile::NamedTempFile;
+
+use crate::archive::disk::{Disk, NamedFile};
+use crate::archive::format::{FORMAT, MANIFEST, Manifest, Report, SUMMARY, Summary, Tally, piece, write_row};
+use crate::archive::tables::{NETWORKS, TABLES, is_of_module_store, text};
+use crate::config::Settings;
+use crate::values::{NetworkId, hex};
+
+/// A piece of a table ends with the row that reaches this size.
+const PIECE: usize = 1024 * 1024;
+
+/// Writes a network to a file that must not be there yet, as both databases hold it at one moment.
+pub(crate) async fn export(
+    settings: &Settings,
+    db: &Db,
+    module_store: &Db,
+    network: NetworkId,
+    out: &Path,
+) -> anyhow::Result<Report> {
+    ensure!(!out.exists(), "{} is there already", out.display());
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // For its owner alone: it holds all that the network keeps secret.
+    let file = NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
+    let disk = Disk::open(settings)?;
+    let mut hub = db.snapshot().await?;
+    let mut modules = module_store.snapshot().await?;
+    let mut name = None;
+    hub.each(NETWORKS, network.0, |row| {
+        name = text(NETWORKS, &row, "name").map(str::to_owned);
+        Ok::<_, hub_db::Error>(())
+    })
+    .await?;
+    let name = name.with_context(|| format!("there is no network {network}"))?;
+    let manifest = Manifest { format: FORMAT, schema: hub_db::schema_version(), network, name };
+    let mut writer = Writer { tar: Builder::new(BufWriter::with_capacity(PIECE, file)), summary: Summary::default() };
+    writer.json(MANIFEST, &manifest)?;
+    for table in TABLES {
+        let from = if is_of_module_store(table) { &mut modules } else { &mut hub };
+        writer.table(from, network, table).await.with_context(|| format!("the table {}", table.name))?;
+    }
+    writer.files(&mut hub, network, &disk).await?;
+    hub.close().await?;
+    modules.close().await?;
+    let report = Report::new(&manifest, &writer.summary);
+    let file = writer.finish()?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(out).map_err(|error| error.error).with_context(|| out.display().to_string())?;
+    File::open(folder)?.sync_all()?;
+    Ok(report)
+}
+
+struct Writer {
+    tar: Builder<BufWriter<NamedTempFile>>,
+    summary: Summary,
+}
+
+impl Writer {
+    async fn table(&mut self, from: &mut Snapshot, network: NetworkId, table: &Table) -> anyhow::Result<()> {
+        let (mut tally, mut number, mut lines) = (Tally::default(), 0, Vec::new());
+        from.each(table, network.0, |row| {
+            write_row(&row, &mut lines)?;
+            tally.count += 1;
+            if lines.len() >= PIECE {
+                number += 1;
+                self.piece(table, number, &mut tally, &mut lines)?;
+            }
+            Ok::<_, anyhow::Error>(())
+        })
+        .await?;
+        if !lines.is_empty() {
+            self.piece(table, number + 1, &mut tally, &mut lines)?;
+        }
+        self.summary.tables.push(tally.part(table.name));
+        Ok(())
+    }
+
+    fn piece(&mut self, table: &Table, number: u32, tally: &mut Tally, lines: &mut Vec<u8>) -> io::Result<()> {
+        tally.hash.update(&*lines);
+        self.member(&piece(table, number), lines.len() as u64, &**lines)?;
+        lines.clear();
+        // One large row does not keep its room.
+        lines.shrink_to(2 * PIECE);
+        Ok(())
+    }
+
+    /// All files that rows name, in the order of the rows.
+    async fn files(&mut self, from: &mut Snapshot, network: NetworkId, disk: &Disk) -> anyhow::Result<()> {
+        let mut tally = Tally::default();
+        for table in TABLES.iter().filter(|table| NamedFile::are_of(table)) {
+            from.each(table, network.0, |row| {
+                let Some(file) = NamedFile::of(network, table, &row)? else { return Ok(()) };
+                self.file(network, &file, disk, &mut tally).with_context(|| {
+                    format!(
+                        "the file of a row of {}; does a hub still change this network? suspend it first",
+                        table.name
+                    )
+                })
+            })
+            .await?;
+        }
+        self.summary.files = tally.part("files");
+        Ok(())
+    }
+
+    fn file(&mut self, network: NetworkId, file: &NamedFile, disk: &Disk, tally: &mut Tally) -> anyhow::Result<()> {
+        let mut from = Hashing::new(disk.read(network, file)?);
+        let member = file.member();
+        self.member(&member, file.size, &mut from)?;
+        let sha256 = from.sha256();
+        ensure!(
+            file.sha256.as_ref().is_none_or(|known| *known == sha256),
+            "{member} has not the SHA-256 it should have"
+        );
+        tally.count += 1;
+        tally.hash.update(format!("{member} {sha256}\n"));
+        Ok(())
+    }
+
+    fn json(&mut self, member: &str, value: &impl serde::Serialize) -> anyhow::Result<()> {
+        let mut text = serde_json::to_vec(value)?;
+        text.push(b'\n');
+        Ok(self.member(member, text.len() as u64, &*text)?)
+    }
+
+    /// Nothing but its name, its size and its bytes: two exports of one network are alike.
+    fn member(&mut self, name: &str, size: u64, bytes: impl Read) -> io::Result<()> {
+        let mut header = Header::new_ustar();
+        header.set_path(name)?;
+        header.set_size(size);
+        header.set_mode(0o600);
+        header.set_mtime(0);
+        header.set_entry_type(EntryType::Regular);
+        header.set_cksum();
+        self.tar.append(&header, bytes)
+    }
+
+    fn finish(mut self) -> anyhow::Result<NamedTempFile> {
+        let summary = std::mem::take(&mut self.summary);
+        self.json(SUMMARY, &summary)?;
+        let mut buffered = self.tar.into_inner()?;
+        buffered.flush()?;
+        Ok(buffered.into_inner().map_err(io::IntoInnerError::into_error)?)
+    }
+}
+
+/// Hashes what is read.
+pub(super) struct Hashing<R> {
+    from: R,
+    hash: Sha256,
+    pub(super) size: u64,
+}
+
+impl<R: Read> Hashing<R> {
+    pub(super) fn new(from: R) -> Self {
+        Self { from, hash: Sha256::new(), size: 0 }
+    }
+
+    pub(super) fn sha256(self) -> String {
+        hex(&self.hash.finalize())
+    }
+}
+
+impl<R: Read> Read for Hashing<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.hash.update(&into[..read]);
+        self.size += read as u64;
+        Ok(read)
+    }
+}

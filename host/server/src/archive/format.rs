@@ -1,0 +1,202 @@
+//! What the file's members hold.
+
+use anyhow::{Context as _, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hub_db::{Cell, Column, Kind, Table};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
+
+use crate::archive::tables::Row;
+use crate::values::{NetworkId, hex};
+
+/// The format this hub writes, and the only one it reads.
+pub(super) const FORMAT: u32 = 1;
+pub(super) const MANIFEST: &str = "manifest.json";
+pub(super) const SUMMARY: &str = "summary.json";
+
+/// What the file is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    pub(super) format: u32,
+    pub(super) schema: i64,
+    #[serde(rename = "networkId")]
+    pub(super) network: NetworkId,
+    pub(super) name: String,
+}
+
+/// What the file must hold if it is whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Summary {
+    pub(super) tables: Vec<Part>,
+    pub(super) files: Part,
+}
+
+/// A table, or all files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) count: u64,
+    pub(super) sha256: String,
+}
+
+/// What was exported or imported.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) network: NetworkId,
+    pub(crate) name: String,
+    pub(crate) rows: u64,
+    pub(crate) files: u64,
+}
+
+impl Report {
+    pub(super) fn new(manifest: &Manifest, summary: &Summary) -> Self {
+        Self {
+            network: manifest.network,
+            name: manifest.name.clone(),
+            rows: summary.tables.iter().map(|table| table.count).sum(),
+            files: summary.files.count,
+        }
+    }
+}
+
+/// Counts and hashes a part.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) count: u64,
+    pub(super) hash: Sha256,
+}
+
+impl Tally {
+    pub(super) fn part(self, name: &str) -> Part {
+        Part { name: name.to_owned(), count: self.count, sha256: hex(&self.hash.finalize()) }
+    }
+}
+
+/// Where a piece of a table is.
+pub(super) fn piece(table: &Table, number: u32) -> String {
+    format!("tables/{}/{number:06}.jsonl", table.name)
+}
+
+/// Appends a row as a line.
+pub(super) fn write_row(row: &Row, to: &mut Vec<u8>) -> serde_json::Result<()> {
+    to.push(b'[');
+    for (at, cell) in row.iter().enumerate() {
+        if at > 0 {
+            to.push(b',');
+        }
+        match cell {
+            Cell::Null => to.extend(b"null"),
+            Cell::Bool(value) => serde_json::to_writer(&mut *to, value)?,
+            Cell::Integer(value) => serde_json::to_writer(&mut *to, value)?,
+            // SQLite knows no negative zero; a sum with zero is never one.
+            Cell::Float(value) => serde_json::to_writer(&mut *to, &(value + 0.0))?,
+            Cell::Text(value) => serde_json::to_writer(&mut *to, value)?,
+            Cell::Bytes(value) => serde_json::to_writer(&mut *to, &STANDARD.encode(value))?,
+            Cell::Uuid(value) => serde_json::to_writer(&mut *to, value)?,
+        }
+    }
+    to.extend(b"]\n");
+    Ok(())
+}
+
+/// Reads a line.
+pub(super) fn read_row(table: &Table, line: &[u8]) -> anyhow::Result<Row> {
+    let cells: Vec<&RawValue> = serde_json::from_slice(line)?;
+    if cells.len() != table.columns.len() {
+        bail!("a row has {} columns, not {}", table.columns.len(), cells.len());
+    }
+    let read = |(column, cell): (&Column, &&RawValue)| {
+        read_cell(column.kind, cell.get()).with_context(|| format!("the column {}", column.name))
+    };
+    table.columns.iter().zip(&cells).map(read).collect()
+}
+
+/// Numbers are read from their digits: what is between would not be exact.
+fn read_cell(kind: Kind, text: &str) -> anyhow::Result<Cell> {
+    if text == "null" {
+        return Ok(Cell::Null);
+    }
+    Ok(match kind {
+        Kind::Bool => Cell::Bool(text.parse()?),
+        Kind::Integer => Cell::Integer(text.parse()?),
+        Kind::Float => match text.parse::<f64>()? {
+            value if value.is_finite() => Cell::Float(value),
+            _ => bail!("{text} is out of range"),
+        },
+        Kind::Text => Cell::Text(serde_json::from_str(text)?),
+        Kind::Bytes => Cell::Bytes(STANDARD.decode(serde_json::from_str::<String>(text)?)?),
+        Kind::Uuid => Cell::Uuid(serde_json::from_str(text)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &Table = &Table {
+        name: "all",
+        key: 0,
+        columns: &[
+            Column { name: "a", kind: Kind::Bool },
+            Column { name: "b", kind: Kind::Integer },
+            Column { name: "c", kind: Kind::Float },
+            Column { name: "d", kind: Kind::Text },
+            Column { name: "e", kind: Kind::Bytes },
+            Column { name: "f", kind: Kind::Uuid },
+        ],
+    };
+
+    #[test]
+    fn what_was_written_is_read() {
+        let text = "\u{0}\"\\\u{7f}\u{2028}é\u{1f600}\n";
+        for (integer, float) in [(i64::MIN, 5e-324), (i64::MAX, -1e300), (0, 0.1 + 0.2), (-1, 9_007_199_254_740_993.0)]
+        {
+            let row = vec![
+                Cell::Bool(true),
+                Cell::Integer(integer),
+                Cell::Float(float),
+                Cell::Text(text.to_owned()),
+                Cell::Bytes(vec![0, 255, 10]),
+                Cell::Uuid(uuid::Uuid::from_u128(7)),
+            ];
+            let mut line = vec![];
+            write_row(&row, &mut line).unwrap();
+            assert_eq!(line.iter().position(|byte| *byte == b'\n'), Some(line.len() - 1), "a row is one line");
+            assert_eq!(read_row(TABLE, &line).unwrap(), row);
+        }
+        let nothing = vec![Cell::Null; 6];
+        let mut line = vec![];
+        write_row(&nothing, &mut line).unwrap();
+        assert_eq!(read_row(TABLE, &line).unwrap(), nothing);
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        let mut line = vec![];
+        write_row(&vec![Cell::Float(-0.0)], &mut line).unwrap();
+        assert_eq!(line, b"[0.0]\n");
+    }
+
+    #[test]
+    fn what_is_no_row_is_refused() {
+        let uuid = "\"00000000-0000-0000-0000-000000000007\"";
+        for (line, why) in [
+            ("", "EOF"),
+            ("[true,1,1.0,\"\",\"\"]", "columns"),
+            ("{}", "sequence"),
+            (&format!("[1,1,1.0,\"\",\"\",{uuid}]"), "column a"),
+            (&format!("[true,1.5,1.0,\"\",\"\",{uuid}]"), "column b"),
+            (&format!("[true,9223372036854775808,1.0,\"\",\"\",{uuid}]"), "column b"),
+            (&format!("[true,1,1e999,\"\",\"\",{uuid}]"), "column c"),
+            (&format!("[true,1,1.0,\"\\ud800\",\"\",{uuid}]"), "column d"),
+            (&format!("[true,1,1.0,\"\",\"*\",{uuid}]"), "column e"),
+            ("[true,1,1.0,\"\",\"\",\"x\"]", "column f"),
+        ] {
+            let error = format!("{:#}", read_row(TABLE, line.as_bytes()).unwrap_err());
+            assert!(error.contains(why), "{line}: {error}");
+        }
+        assert!(read_row(TABLE, b"[\"\xff\"]").is_err());
+    }
+}

@@ -1,0 +1,209 @@
+//! Reads the file from its beginning to its end. Whoever made it may be an enemy: nothing is taken on trust, and no more is
+//! kept in memory than a piece of a table.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use anyhow::{Context as _, bail, ensure};
+use hub_db::Table;
+use serde::Deserialize;
+use sha2::Digest as _;
+use tar::{Archive, EntryType};
+
+use crate::archive::checks::Checks;
+use crate::archive::disk::NamedFile;
+use crate::archive::export::Hashing;
+use crate::archive::format::{FORMAT, MANIFEST, Manifest, Part, SUMMARY, Summary, Tally, piece, read_row};
+use crate::archive::tables::{Row, TABLES};
+
+/// The largest manifest or summary.
+const LARGEST_JSON: u64 = 64 * 1024;
+/// The largest piece of a table. A row may hold a module of 64 MiB twice, as it was sent and as a component.
+const LARGEST_PIECE: u64 = 256 * 1024 * 1024;
+
+/// What is done with what is read. Before the end of the file is reached it may yet turn out to be damaged.
+pub(super) trait Sink {
+    async fn rows(&mut self, table: &'static Table, rows: Vec<Row>) -> anyhow::Result<()>;
+    fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()>;
+}
+
+/// Does nothing with it.
+pub(super) struct Nobody;
+
+impl Sink for Nobody {
+    async fn rows(&mut self, _: &'static Table, _: Vec<Row>) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn file(&mut self, _: &NamedFile, _: &mut dyn Read) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+/// Reads all of the file. What is wrong with it is an error; what it holds up to there has gone to the sink.
+pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(Manifest, Summary)> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let mut archive = Archive::new(BufReader::with_capacity(1024 * 1024, file));
+    // Raw: the format has no long names and no other extensions, which would be read into memory.
+    let mut members = archive.entries()?.raw(true);
+    let mut next = || {
+        let Some(member) = members.next().transpose()? else { bail!("it ends before its summary") };
+        ensure!(member.header().entry_type() == EntryType::Regular, "it holds what is no file");
+        let name = String::from_utf8(member.path_bytes().into_owned())?;
+        anyhow::Ok((name, member))
+    };
+
+    let (name, member) = next().context("this is no export of a network")?;
+    ensure!(name == MANIFEST, "this is no export of a network: it does not begin with {MANIFEST}");
+    let manifest = read_manifest(&read_all(member, LARGEST_JSON)?)?;
+    let mut state =
+        State { checks: Checks::new(&manifest), summary: Summary::default(), tally: Tally::default(), pieces: 0 };
+    loop {
+        let (name, member) = next()?;
+        if name == SUMMARY {
+            state.begin_files();
+            state.checks.finish()?;
+            state.summary.files = std::mem::take(&mut state.tally).part("files");
+            let summary: Summary = serde_json::from_slice(&read_all(member, LARGEST_JSON)?).context(SUMMARY)?;
+            compare(&summary, &state.summary)?;
+            break;
+        }
+        let in_it = || format!("in {name}");
+        if name.starts_with("tables/") {
+            let (table, rows) = state.rows(&name, member).with_context(in_it)?;
+            sink.rows(table, rows).await.with_context(in_it)?;
+        } else {
+            let file = state.file(&name, member.size()).with_context(in_it)?;
+            let mut bytes = Hashing::new(member);
+            sink.file(&file, &mut bytes).with_context(in_it)?;
+            state.take_file(&name, &file, bytes).with_context(in_it)?;
+        }
+    }
+    ensure!(members.next().is_none(), "it goes on after its summary");
+    ensure_zeros(archive.into_inner())?;
+    Ok((manifest, state.summary))
+}
+
+struct State {
+    checks: Checks,
+    /// Of what was read so far.
+    summary: Summary,
+    tally: Tally,
+    /// Of the table under way.
+    pieces: u32,
+}
+
+impl State {
+    /// The table under way; none behind the last.
+    fn table(&self) -> Option<&'static Table> {
+        TABLES.get(self.summary.tables.len())
+    }
+
+    fn end_table(&mut self, table: &Table) {
+        self.summary.tables.push(std::mem::take(&mut self.tally).part(table.name));
+        self.pieces = 0;
+    }
+
+    /// Tables without rows have no pieces.
+    fn begin_files(&mut self) {
+        while let Some(table) = self.table() {
+            self.end_table(table);
+        }
+    }
+
+    fn rows(&mut self, name: &str, member: impl Read) -> anyhow::Result<(&'static Table, Vec<Row>)> {
+        let table = loop {
+            let Some(table) = self.table() else { bail!("this part is unknown, or in the wrong place") };
+            if name == piece(table, self.pieces + 1) {
+                break table;
+            }
+            self.end_table(table);
+        };
+        self.pieces += 1;
+        let lines = read_all(member, LARGEST_PIECE)?;
+        self.tally.hash.update(&lines);
+        let lines = lines.strip_suffix(b"\n").context("it is cut short")?;
+        let mut rows = vec![];
+        for line in lines.split(|byte| *byte == b'\n') {
+            let row = read_row(table, line).with_context(|| format!("row {}", self.tally.count + 1))?;
+            self.checks.row(table, &row).with_context(|| format!("row {}", self.tally.count + 1))?;
+            self.tally.count += 1;
+            rows.push(row);
+        }
+        Ok((table, rows))
+    }
+
+    fn file(&mut self, name: &str, size: u64) -> anyhow::Result<NamedFile> {
+        self.begin_files();
+        let file = self
+            .checks
+            .next_file()
+            .filter(|file| file.member() == name)
+            .context("no row names this file, or not in this place")?;
+        ensure!(size == file.size, "it has {size} bytes and should have {}", file.size);
+        Ok(file)
+    }
+
+    /// Whatever the sink left of it is read, too.
+    fn take_file(&mut self, name: &str, file: &NamedFile, mut bytes: Hashing<impl Read>) -> anyhow::Result<()> {
+        std::io::copy(&mut bytes, &mut std::io::sink())?;
+        ensure!(bytes.size == file.size, "it is cut short");
+        let sha256 = bytes.sha256();
+        ensure!(file.sha256.as_ref().is_none_or(|known| *known == sha256), "it has not the SHA-256 it should have");
+        self.tally.count += 1;
+        self.tally.hash.update(format!("{name} {sha256}\n"));
+        Ok(())
+    }
+}
+
+fn read_all(member: impl Read, most: u64) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = vec![];
+    member.take(most + 1).read_to_end(&mut bytes)?;
+    ensure!(bytes.len() as u64 <= most, "a part of it is larger than {most} bytes");
+    Ok(bytes)
+}
+
+/// A tar ends with zeros. They are read, too: whoever writes into a pipe is not cut off.
+fn ensure_zeros(mut rest: impl Read) -> anyhow::Result<()> {
+    let mut piece = [0; 4096];
+    loop {
+        let read = rest.read(&mut piece)?;
+        if read == 0 {
+            return Ok(());
+        }
+        ensure!(piece[..read].iter().all(|byte| *byte == 0), "it goes on after its summary");
+    }
+}
+
+fn read_manifest(bytes: &[u8]) -> anyhow::Result<Manifest> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        format: u32,
+    }
+
+    let Versioned { format } = serde_json::from_slice(bytes).context(MANIFEST)?;
+    ensure!(format <= FORMAT, "it is of format {format}, which this hub does not know; a newer one wrote it");
+    ensure!(format == FORMAT, "it is of format {format}, and this hub reads {FORMAT}");
+    let manifest: Manifest = serde_json::from_slice(bytes).context(MANIFEST)?;
+    let (theirs, ours) = (manifest.schema, hub_db::schema_version());
+    ensure!(
+        theirs >= ours,
+        "an older hub wrote it (schema {theirs}, here {ours}); export it again with this version of the hub"
+    );
+    ensure!(
+        theirs == ours,
+        "a newer hub wrote it (schema {theirs}, here {ours}); import it with that version of the hub"
+    );
+    Ok(manifest)
+}
+
+fn compare(said: &Summary, found: &Summary) -> anyhow::Result<()> {
+    let all = |summary: &Summary| summary.tables.iter().chain([&summary.files]).cloned().collect::<Vec<Part>>();
+    let (said, found) = (all(said), all(found));
+    ensure!(said.len() == found.len(), "it is damaged: its summary is of other parts");
+    for (said, found) in said.iter().zip(&found) {
+        ensure!(said == found, "it is damaged: {} is not what it was when it was exported", found.name);
+    }
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! What belongs to a network: every table with a `network_id`. A test holds the list against both databases' schemas.
+
+use hub_db::{Cell, Column, Kind, Table};
+
+macro_rules! tables {
+    ($($table:ident [$($key:ident: $key_kind:ident),*] [$($column:ident: $kind:ident),*];)+) => {
+        /// The tables in the order of the file. The network itself comes first.
+        pub const TABLES: &[Table] = &[$(Table {
+            name: stringify!($table),
+            key: { let key: &[&str] = &[$(stringify!($key)),*]; key.len() },
+            columns: &[
+                $(Column { name: stringify!($key), kind: Kind::$key_kind },)*
+                $(Column { name: stringify!($column), kind: Kind::$kind },)*
+            ],
+        }),+];
+    };
+}
+
+// Name, key behind `network_id`, other columns. What changes here changes the format: it comes with a migration, and so
+// with another schema version.
+tables! {
+    networks [] [name: Text, plan: Text, suspended: Bool, signing_secret: Text, created_at: Integer];
+    api_keys [key_id: Text] [
+        name: Text, scopes: Text, sha256: Bytes, previous_sha256: Bytes, previous_until: Integer, created_at:
+        Integer, expires_at: Integer, revoked_at: Integer, last_used_at: Integer
+    ];
+    servers [server_id: Text] [
+        server_type: Text, game_type: Text, role: Text, display_name: Text, search_text: Text, max_players: Integer,
+        host: Text, port: Integer, region: Text, country: Text, plugin_version: Text, plugin_build: Integer,
+        plugin_commit: Text, platform_name: Text, platform_version: Text, plugins: Text, first_seen: Integer,
+        last_seen: Integer, started_at: Integer, present: Bool, game_state: Text, players_to_start: Integer, worlds:
+        Text
+    ];
+    server_players [player_id: Uuid] [
+        server_id: Text, player_name: Text, world_id: Text, previous_world_id: Text, joined_at: Integer
+    ];
+    punishments [id: Integer] [
+        player_uuid: Uuid, player_name: Text, name_folded: Text, kind: Text, reason: Text, duration_ms: Integer,
+        expires_at: Integer, ip_based: Bool, ip_address: Text, issuer_uuid: Uuid, issuer_name: Text, issued_at:
+        Integer, state: Text, revoked_at: Integer, revoker_uuid: Uuid, revoker_name: Text, revoke_reason: Text
+    ];
+    punishment_counters [] [last_id: Integer];
+    player_names [player_uuid: Uuid, name_folded: Text] [last_seen: Integer];
+    player_addresses [player_uuid: Uuid, ip_address: Text] [first_seen: Integer, last_seen: Integer];
+    modules [name: Text, version: Integer] [
+        sha256: Text, component_id: Text, size_bytes: Integer, points: Text, world_version: Text, state: Text,
+        reason: Text, created_at: Integer
+    ];
+    module_names [name: Text] [last_version: Integer];
+    module_code [name: Text, version: Integer] [upload: Bytes, component: Bytes];
+    extension_points [point: Text] [revision: Integer, chain: Text, previous: Text, updated_at: Integer];
+    module_store [module: Text, key: Bytes] [value: Bytes, number: Integer, expires_at: Integer, size: Integer];
+    module_store_usage [module: Text] [bytes: Integer];
+    permission_groups [group_id: Text] [
+        display_name: Text, priority: Integer, chat_prefix: Text, chat_prefix_color: Text, chat_name_color: Text,
+        nodes: Text
+    ];
+    permission_nodes [player_uuid: Uuid, node: Text, context: Text, world: Text] [value: Bool, expires_at: Integer];
+    localization_catalogs [] [version: Integer, default_key: Text];
+    localization_locales [locale_key: Text] [locale: Text, display_name: Text, enabled: Bool];
+    localization_messages [namespace: Text, locale_key: Text, message_key: Text] [
+        default_text: Text, override_text: Text
+    ];
+    player_languages [player_uuid: Uuid] [username: Text, locale: Text, source: Text];
+    config_documents [doc_group: Text, namespace: Text] [doc: Text];
+    collections [name: Text] [key_field: Text, indexes: Text];
+    collection_documents [collection: Text, id: Text] [doc: Text];
+    collection_entries [collection: Text, id: Text, field: Text] [value: Bytes];
+    players [player_uuid: Uuid] [
+        username: Text, username_folded: Text, game_type: Text, region: Text, country: Text, first_seen: Integer,
+        last_seen: Integer
+    ];
+    player_data [player_uuid: Uuid, game_mode: Text, namespace: Text] [
+        data: Text, version: Integer, updated_at: Integer
+    ];
+    currencies [name: Text] [minimum: Integer, maximum: Integer, starting_balance: Integer, begins_at: Integer];
+    balances [owner_type: Text, owner_key: Text, currency: Text] [
+        balance: Integer, previous: Integer, reached: Integer, last_entry: Integer
+    ];
+    currency_ledger [owner_type: Text, owner_key: Text, currency: Text, id: Integer] [
+        asked: Integer, balance_before: Integer, balance: Integer, reason: Text, key_id: Text, at: Integer
+    ];
+    statistics [owner_type: Text, owner_key: Text, game_mode: Text, period: Text, period_start: Text, name: Text] [
+        value: Float, updated_at: Integer, reached: Integer
+    ];
+    server_log_lines [server_id: Text, seq: Integer] [at: Integer, stream: Text, text: Text];
+    server_logs [server_id: Text] [last_seq: Integer];
+    provisioning_bundles [server_type: Text] [file_id: Text, sha256: Text, size_bytes: Integer, updated_at: Integer];
+    provisioned_servers [server_id: Text] [
+        server_type: Text, display_name: Text, search_text: Text, provider: Text, phase: Text, desired_state: Text,
+        region: Text, server_vm_type: Text, ipv4: Text, verify_url: Text, user_code: Text, created_at: Integer,
+        updated_at: Integer
+    ];
+    worlds [world_no: Integer] [
+        game_id: Text, owner_scope: Text, owner_id: Text, world_key: Text, fence: Integer, blob_key: Text,
+        blob_fence: Integer, blob_seq: Integer
+    ];
+    world_counters [] [last_id: Integer];
+    world_leases [id: Integer] [
+        world_no: Integer, fence: Integer, state: Text, node_server_id: Text, prefer_node: Text, persistence: Text,
+        world_gen: Text, seed: Text, hub_url: Text, players: Integer, idle_since: Integer, uploads: Integer,
+        blob_key: Text, opened_at: Integer, expires_at: Integer, ended_at: Integer
+    ];
+    world_blobs [blob_key: Text] [
+        world_no: Integer, lease_id: Integer, fence: Integer, seq: Integer, size_bytes: Integer, file: Text,
+        minted_at: Integer
+    ];
+    transfers [id: Uuid] [
+        player_uuid: Uuid, from_server: Text, to_server: Text, to_world: Text, result: Text, error_message: Text,
+        created_at: Integer, expires_at: Integer, ended_at: Integer
+    ];
+    artifacts [artifact_id: Text] [name: Text, version: Text, sha256: Text, size_bytes: Integer, created_at: Integer];
+    waitlist [email_folded: Text] [
+        email: Text, source: Text, joined_at: Integer, confirmed_at: Integer, due_at: Integer, attempts: Integer
+    ];
+    waitlist_links [sha256: Bytes] [email_folded: Text, made_at: Integer, sent_at: Integer, used_at: Integer];
+    idempotency_keys [idempotency_key: Text] [
+        fingerprint: Bytes, created_at: Integer, status: Integer, content_type: Text, error_code: Text, body: Bytes
+    ];
+}
+
+/// The network's own table.
+pub(super) const NETWORKS: &Table = &TABLES[0];
+
+/// A row, its cells in the order of its table's columns.
+pub(super) type Row = Vec<Cell>;
+
+/// Whether the table is, on SQLite, in the file of the modules' stores.
+pub(super) fn is_of_module_store(table: &Table) -> bool {
+    matches!(table.name, "module_store" | "module_store_usage")
+}
+
+/// What is in a row's column.
+fn cell<'r>(table: &Table, row: &'r Row, column: &str) -> Option<&'r Cell> {
+    row.get(table.columns.iter().position(|it| it.name == column)?)
+}
+
+/// A row's text, if there is one.
+pub(super) fn text<'r>(table: &Table, row: &'r Row, column: &str) -> Option<&'r str> {
+    match cell(table, row, column) {
+        Some(Cell::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// A row's number, if there is one.
+pub(super) fn integer(table: &Table, row: &Row, column: &str) -> Option<i64> {
+    match cell(table, row, column) {
+        Some(Cell::Integer(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+/// A row's bytes, if there are some.
+pub(super) fn bytes<'r>(table: &Table, row: &'r Row, column: &str) -> Option<&'r [u8]> {
+    match cell(table, row, column) {
+        Some(Cell::Bytes(bytes)) => Some(bytes),
+        _ => None,
+    }
+}

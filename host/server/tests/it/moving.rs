@@ -1,0 +1,186 @@
+//! Networks as files: out of either database, into either, the same to the byte.
+
+mod evening;
+mod refused;
+mod staged;
+mod tables;
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::{Backend, Client, Hub};
+
+/// `hub network …` on a database.
+fn command(backend: &Backend, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
+    command.arg("network").args(arguments).args(backend.options());
+    command
+}
+
+fn run(backend: &Backend, arguments: &[&str]) -> Output {
+    command(backend, arguments).output().unwrap()
+}
+
+#[track_caller]
+fn succeed(backend: &Backend, arguments: &[&str]) -> String {
+    let output = run(backend, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What it says of why it did not; it does not panic.
+#[track_caller]
+fn fail(backend: &Backend, arguments: &[&str]) -> String {
+    let output = run(backend, arguments);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+    said
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn export(backend: &Backend, network: &str, out: &Path) {
+    succeed(backend, &["export", network, "--out", text(out)]);
+}
+
+/// The members of an archive, by their names.
+fn members(archive: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut archive = tar::Archive::new(File::open(archive).unwrap());
+    let read = |entry: std::io::Result<tar::Entry<'_, File>>| {
+        let mut entry = entry.unwrap();
+        let mut bytes = vec![];
+        entry.read_to_end(&mut bytes).unwrap();
+        (entry.path().unwrap().to_str().unwrap().to_owned(), bytes)
+    };
+    archive.entries().unwrap().map(read).collect()
+}
+
+/// How many rows of each table are in an archive.
+fn counts(archive: &Path) -> BTreeMap<String, u64> {
+    let (_, summary) = members(archive).into_iter().find(|(name, _)| name == "summary.json").unwrap();
+    let summary: Value = serde_json::from_slice(&summary).unwrap();
+    let parts = summary["tables"].as_array().unwrap().iter().chain([&summary["files"]]);
+    parts.map(|part| (part["name"].as_str().unwrap().to_owned(), part["count"].as_u64().unwrap())).collect()
+}
+
+async fn there_and_back(from: Backend, to: Backend) {
+    let folder = TempDir::new().unwrap();
+    let file = |name: &str| -> PathBuf { folder.path().join(name) };
+    let first = Hub::start(from.clone()).await;
+    let owner = first.network().await;
+    let network = owner.network.unwrap().to_string();
+    let told = evening::fill(&first, &owner).await;
+    // A neighbour, whose rows stay where they are.
+    evening::fill(&first, &first.network().await).await;
+    let shown = evening::shown(&owner).await;
+    first.stop().await;
+
+    export(&from, &network, &file("first"));
+    assert_eq!(file("first").metadata().unwrap().permissions().mode() & 0o777, 0o600, "it holds secrets");
+    for (table, count) in counts(&file("first")) {
+        // The waitlist is the operator's.
+        assert!(count > 0 || table.starts_with("waitlist"), "nothing of {table}");
+    }
+    export(&from, &network, &file("again"));
+    assert!(std::fs::read(file("first")).unwrap() == std::fs::read(file("again")).unwrap(), "two exports differ");
+
+    // Into a hub that runs.
+    let second = Hub::start(to.clone()).await;
+    let owner = second.with_key(owner.key.as_deref().unwrap()).for_network(owner.network.unwrap());
+    owner.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
+    let neighbour = second.network().await;
+    evening::fill(&second, &neighbour).await;
+    succeed(&to, &["import", text(&file("first"))]);
+    export(&to, &network, &file("second"));
+    assert!(
+        std::fs::read(file("first")).unwrap() == std::fs::read(file("second")).unwrap(),
+        "it did not arrive as it was"
+    );
+    assert_eq!(evening::shown(&owner).await, shown);
+    assert_eq!(fail(&to, &["import", text(&file("first"))]), format!("hub: the network {network} is here already\n"));
+
+    // And back, under the first's eyes.
+    let third = Backend::like(&from).await;
+    let hub = Hub::start(third.clone()).await;
+    succeed(&third, &["import", text(&file("second"))]);
+    export(&third, &network, &file("third"));
+    assert!(
+        std::fs::read(file("first")).unwrap() == std::fs::read(file("third")).unwrap(),
+        "it did not come back as it was"
+    );
+    let back = hub.with_key(owner.key.as_deref().unwrap()).for_network(owner.network.unwrap());
+    assert_eq!(evening::shown(&back).await, shown);
+    for (hub, owner) in [(&second, &owner), (&hub, &back)] {
+        evening::goes_on(hub, owner, &told).await;
+    }
+    let history = |client: Client| async move {
+        client.get("/api/plugin/punishments/player/069a79f4-44e9-4726-a5be-000000000001/history").await
+    };
+    let untouched = history(neighbour).await;
+    assert_eq!(untouched.expect(200).as_array().unwrap().len(), 1, "the neighbour was touched");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn from_sqlite_to_postgres_and_back() {
+    there_and_back(Backend::sqlite(), Backend::postgres().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn from_postgres_to_sqlite_and_back() {
+    there_and_back(Backend::postgres().await, Backend::sqlite()).await;
+}
+
+/// Between two hubs on one data folder, files stay where they are.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn both_hubs_may_share_their_data_folder() {
+    let from = Backend::sqlite();
+    let to = from.with_postgres().await;
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("evening");
+    let hub = Hub::start(from.clone()).await;
+    let owner = hub.network().await;
+    evening::fill(&hub, &owner).await;
+    let from = hub.stop().await;
+    let network = owner.network.unwrap().to_string();
+    export(&from, &network, &file);
+    succeed(&to, &["import", text(&file)]);
+    export(&to, &network, &folder.path().join("second"));
+    export(&from, &network, &folder.path().join("again"));
+    let bytes = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert!(bytes("evening") == bytes("second") && bytes("evening") == bytes("again"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_suspended_network_is_refused_until_it_resumes() {
+    for backend in [Backend::sqlite(), Backend::postgres().await] {
+        let hub = Hub::start(backend.clone()).await;
+        let owner = hub.network().await;
+        let network = owner.network.unwrap().to_string();
+        owner.get("/api/manage/keys").await.expect(200);
+        succeed(&backend, &["suspend", &network]);
+        until(&owner, 403).await;
+        succeed(&backend, &["resume", &network]);
+        until(&owner, 200).await;
+        assert!(fail(&backend, &["suspend", "nobody"]).contains("There is no network `nobody`"));
+    }
+}
+
+/// Until what was done beside the hub is in effect, which takes it half a second.
+async fn until(owner: &Client, status: u16) {
+    for _ in 0..500 {
+        if owner.get("/api/manage/keys").await.status == status {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    panic!("never {status}");
+}

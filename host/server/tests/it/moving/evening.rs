@@ -1,0 +1,195 @@
+//! A network with something in every table.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::servers::{join, register, uuid};
+use crate::support::{Answer, Client, Hub, NOW};
+
+/// What the API answers about a network, by path.
+const SHOWN: &[&str] = &[
+    "/api/manage/modules",
+    "/api/manage/modules/chat-guard",
+    "/api/plugin/punishments/player/069a79f4-44e9-4726-a5be-000000000001/history",
+    "/api/plugin/players?search=lexan",
+    "/api/plugin/players/069a79f4-44e9-4726-a5be-000000000001/ips",
+    "/api/plugin/players/069a79f4-44e9-4726-a5be-000000000001/data/global/inventory",
+    "/api/plugin/permissions/groups",
+    "/api/plugin/permissions/users/069a79f4-44e9-4726-a5be-000000000001/effective",
+    "/api/plugin/localization/catalog",
+    "/api/plugin/localization/players/069a79f4-44e9-4726-a5be-000000000001/locale",
+    "/api/plugin/config/lobby/board",
+    "/api/plugin/collections/guilds/page/level",
+    "/api/plugin/collections/guilds/%C3%A9",
+    "/api/plugin/economy/player/069a79f4-44e9-4726-a5be-000000000001/currencies",
+    "/api/manage/economy/player/069a79f4-44e9-4726-a5be-000000000001/ledger",
+    "/api/plugin/economy/player/069a79f4-44e9-4726-a5be-000000000001/statistics",
+    "/api/manage/servers/lobby-1/logs/recent",
+    "/api/manage/provisioning/bundles",
+    "/api/manage/provisioning/servers",
+    "/api/plugin/provisioning/agent/bedwars",
+    "/api/manage/artifacts",
+];
+
+/// What is needed to go on where the network was left.
+pub(super) struct Told {
+    /// The answer under an idempotency key.
+    paid: Value,
+    transfer: String,
+}
+
+pub(super) async fn shown(owner: &Client) -> Vec<(String, Value)> {
+    let mut shown = vec![];
+    for path in SHOWN {
+        let answer = owner.get(path).await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        shown.push(((*path).to_owned(), answer.body));
+    }
+    shown
+}
+
+async fn pay(owner: &Client) -> Answer {
+    let path = format!("/api/plugin/economy/player/{}/currencies/modify", uuid(1));
+    let request = owner.request(Method::POST, &path).header("Idempotency-Key", "pay-1");
+    owner.send(request.body(r#"{"currency": "coins", "amount": 899999999999999.9999}"#)).await
+}
+
+async fn chat(owner: &Client, message: &str) -> Answer {
+    let line = json!({"playerUuid": uuid(1), "playerName": "p1", "message": message, "serverId": "lobby-1"});
+    owner.post("/api/plugin/chat", line).await
+}
+
+/// Fills every table, with values that are easily spoilt on the way.
+pub(super) async fn fill(hub: &Hub, owner: &Client) -> Told {
+    let transfer = people(owner).await;
+    things(owner).await;
+    world(hub, owner).await;
+    let paid = pay(owner).await.expect(200).clone();
+    Told { paid, transfer }
+}
+
+async fn people(owner: &Client) -> String {
+    register(owner, "lobby-1", json!({"displayName": "Lobby \u{1f3f0} \"1\""})).await;
+    register(owner, "lobby-2", json!({})).await;
+    join(owner, "lobby-1", 1).await;
+    join(owner, "lobby-1", 2).await;
+    // She is not there any more.
+    owner.post(&format!("/api/plugin/players/{}/load?username=Alexandra", uuid(4)), Value::Null).await.expect(200);
+    let seen = json!({"playerUuid": uuid(1), "playerName": "p1", "ipAddress": "203.0.113.7"});
+    owner.post("/api/plugin/punishments/ip", seen).await.expect(204);
+    let warn =
+        json!({"playerUuid": uuid(1), "playerName": "p1", "type": "WARN", "reason": "line one\nline \u{2028} two"});
+    owner.post("/api/plugin/punishments/create", warn).await.expect(200);
+    let data = " {\"b\" : 1.10, \"a\":[ ],\"b\":1e3, \"nul\":\"\\u0000\", \"ü\":\"\\ud83d\\ude00\"}\n";
+    let place = format!("/api/plugin/players/{}/data/global/inventory", uuid(1));
+    owner.put(&place, json!({"data": data})).await.expect(200);
+    owner.put("/api/plugin/permissions/groups/vip", json!({"permissions": [{"node": "fly"}]})).await.expect(204);
+    let nodes = format!("/api/plugin/permissions/users/{}/permissions", uuid(1));
+    for node in [json!({"node": "group.vip"}), json!({"node": "kit", "value": false, "expiresAt": NOW + 1_000_000})] {
+        owner.post(&nodes, node).await.expect(204);
+    }
+    owner.put("/api/manage/localization/locales/de", json!({"displayName": "Deutsch"})).await.expect(200);
+    let defaults = json!({"namespace": "lobby", "locale": "en", "entries": {"bye": "Bye \"you\" \\ é\n", "a.b c": ""}});
+    owner.post("/api/plugin/localization/defaults", defaults).await.expect(200);
+    let speaks = format!("/api/plugin/localization/players/{}/locale?username=p1", uuid(1));
+    owner.put(&speaks, json!({"locale": "de", "source": "PLAYER"})).await.expect(200);
+    let bounds = json!({"minimum": -5, "startingBalance": 0.0001});
+    owner.put("/api/manage/economy/currencies/gems", bounds).await.expect(200);
+    for (name, amount) in [("kills", 0.1), ("kills", 0.2), ("deaths", 1e300), ("distance", -5e-324)] {
+        let path = format!("/api/plugin/economy/player/{}/statistics/increment", uuid(1));
+        owner.post(&path, json!({"name": name, "amount": amount})).await.expect(200);
+    }
+    let transfer = json!({"playerUuid": uuid(2), "targetServerId": "lobby-2"});
+    let sent = owner.post("/api/plugin/transfers", transfer).await.expect(200).clone();
+    sent["transferId"].as_str().unwrap().to_owned()
+}
+
+async fn things(owner: &Client) {
+    let doc = json!({"group": "lobby", "namespace": "board", "doc": {"z": 1, "a": 9_007_199_254_740_993_i64}});
+    owner.post("/api/plugin/config/publish", doc).await.expect(200);
+    let guilds =
+        json!({"collections": [{"name": "guilds", "key": "id", "indexes": [{"field": "level", "type": "number"}]}]});
+    owner.post("/api/plugin/collections/register", guilds).await.expect(200);
+    // In an order that languages would rather change.
+    for (id, level) in [("b", 5.5), ("B", 1e-3), ("a", -2.0), ("%C3%A9", 70.0), ("_", 8.0), ("Z-z", 9.0), ("zz", 10.0)]
+    {
+        let path = format!("/api/plugin/collections/guilds/{id}");
+        owner
+            .send(owner.request(Method::PUT, &path).body(format!(r#"{{"z": 1.10, "level": {level}, "a": 1e2}}"#)))
+            .await
+            .expect(200);
+    }
+    let lines = json!({"lines": [{"at": NOW, "stream": "stdout", "text": "two\té\u{1b}[0m"}]});
+    owner.post("/api/plugin/servers/lobby-1/logs", lines).await.expect(200);
+    let bundle = owner.request(Method::PUT, "/api/manage/provisioning/bundles/bedwars").body("mods");
+    owner.send(bundle).await.expect(200);
+    let wish = json!({"serverType": "bedwars", "provider": "hetzner"});
+    owner.put("/api/manage/provisioning/servers/bedwars-9", wish).await.expect(200);
+    let archive: Vec<u8> = (0..=255).cycle().take(3_000_000).collect();
+    let upload = owner.request(Method::POST, "/api/manage/artifacts?name=my-plugin&version=1.4.0").body(archive);
+    owner.send(upload).await.expect(201);
+
+    let wasm = format!("{}/../../plugins/chat-guard/chat-guard.wasm", env!("CARGO_MANIFEST_DIR"));
+    let upload = owner.request(Method::POST, "/api/manage/modules?name=chat-guard");
+    let upload = upload.header("Content-Type", "application/wasm").body(std::fs::read(wasm).unwrap());
+    owner.send(upload).await.expect(201);
+    let flood = json!({"words": ["heck"], "flood": {"messages": 2, "perMs": 5000}});
+    let chain = json!({"modules": [{"name": "chat-guard", "version": 1, "config": flood, "onFailure": "REFUSE"}]});
+    owner.put("/api/manage/extension-points/chat", chain).await.expect(200);
+    chat(owner, "one").await.expect(204);
+    chat(owner, "two").await.expect(204);
+}
+
+async fn world(hub: &Hub, owner: &Client) {
+    register(owner, "islands-1", json!({"serverType": "islands"})).await;
+    let id = open(owner).await;
+    let by = json!({"nodeServerId": "islands-1", "fence": 1});
+    owner.post(&format!("/api/plugin/worlds/{id}/ready"), by.clone()).await.expect(200);
+    let upload = owner.post(&format!("/api/plugin/worlds/{id}/upload-url"), Value::Null).await.expect(200).clone();
+    let path = upload["url"].as_str().unwrap().strip_prefix(&hub.url()).unwrap().to_owned();
+    let stranger = hub.stranger();
+    stranger.send(stranger.request(Method::PUT, &path).body("an island")).await.expect(200);
+    let mut unloaded = by;
+    unloaded["blobKey"] = upload["blobKey"].clone();
+    owner.post(&format!("/api/plugin/worlds/{id}/unloaded"), unloaded).await.expect(200);
+}
+
+async fn open(owner: &Client) -> String {
+    let wish = json!({"ownerScope": "party", "ownerId": "p", "gameId": "islands"});
+    let opened = owner.post("/api/plugin/worlds/open", wish).await.expect(200).clone();
+    opened["worldInstanceId"].as_str().unwrap().to_owned()
+}
+
+/// The network goes on at another hub where it was left.
+pub(super) async fn goes_on(hub: &Hub, owner: &Client, told: &Told) {
+    assert_eq!(pay(owner).await.expect(200), &told.paid, "paid twice");
+    let transfer = owner.get(&format!("/api/manage/transfers/{}", told.transfer)).await;
+    assert_eq!(
+        transfer.expect(200)["toServerId"].as_str().or(transfer.body["targetServerId"].as_str()),
+        Some("lobby-2")
+    );
+    // The module runs, and remembers what it counted.
+    let flood = chat(owner, "three").await;
+    flood.expect_error(400, "chat_rejected");
+    let mute = json!({"playerUuid": uuid(3), "type": "MUTE"});
+    assert_eq!(owner.post("/api/plugin/punishments/create", mute).await.expect(200)["id"], 2);
+    // Nobody is online until they say so; then a world boots from its snapshot.
+    let online = owner.get("/api/manage/servers?online=true").await;
+    assert_eq!(online.expect(200)["total"], 0);
+    register(owner, "islands-1", json!({"serverType": "islands"})).await;
+    let mut stream = owner.events(Some("islands-1"), None).await;
+    open(owner).await;
+    let told = stream.next_named("WORLD_OPEN").await.data;
+    assert_eq!(told["fence"], 2);
+    let path = told["snapshotUrl"].as_str().unwrap().strip_prefix(&hub.url()).unwrap().to_owned();
+    assert_eq!(hub.stranger().get(&path).await.expect(200), "an island");
+    // Its artifact can be installed.
+    register(owner, "lobby-1", json!({})).await;
+    let artifacts = owner.get("/api/manage/artifacts").await.expect(200).clone();
+    let id = artifacts["items"][0]["artifactId"].as_str().unwrap().to_owned();
+    let link = owner.post(&format!("/api/manage/artifacts/{id}/install"), json!({"serverId": "lobby-1"})).await;
+    let url = link.body["url"].as_str().unwrap_or_else(|| panic!("{}", link.body)).to_owned();
+    let request = hub.stranger().request(Method::GET, url.strip_prefix(&hub.url()).unwrap());
+    let bytes = request.send().await.unwrap().bytes().await.unwrap();
+    assert!(bytes.iter().copied().eq((0..=255).cycle().take(3_000_000)), "the artifact is another");
+}

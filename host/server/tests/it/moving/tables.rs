@@ -1,0 +1,109 @@
+//! The list of tables is all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hub::archive::TABLES;
+use hub_db::{Kind, Sql};
+
+use crate::support::{Backend, Hub};
+
+/// What is not exported, and why.
+const LEFT: &[(&str, &str)] = &[
+    ("_sqlx_migrations", "the schema's own"),
+    ("hub_nodes", "the hub's nodes"),
+    ("hub_secrets", "the hub's own secrets, no network's"),
+    ("network_homes", "leases of the hub's nodes"),
+    ("network_imports", "imports under way"),
+    ("slot_reservations", "kept for seconds, by the database's clock"),
+    ("player_search", "SQLite's search index, which triggers keep like `players`"),
+    ("player_search_config", "part of it"),
+    ("player_search_data", "part of it"),
+    ("player_search_docsize", "part of it"),
+    ("player_search_idx", "part of it"),
+];
+
+/// Every table's columns with their types, and its primary key behind `network_id`.
+type Schema = BTreeMap<String, (BTreeMap<String, String>, Vec<String>)>;
+
+async fn schema(hub: &Hub) -> Schema {
+    let rows: Vec<(String, String, String, i64)> = hub
+        .app
+        .db
+        .query(Sql {
+            sqlite: "SELECT t.name, c.name, c.type, c.pk FROM sqlite_schema t JOIN pragma_table_info(t.name) c
+                     WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, c.pk",
+            postgres: "SELECT c.table_name::text, c.column_name::text, c.data_type::text, COALESCE(k.ordinal_position, 0)::bigint AS pk
+                       FROM information_schema.columns c
+                       JOIN information_schema.tables t USING (table_schema, table_name)
+                       LEFT JOIN information_schema.table_constraints p
+                         ON p.table_schema = c.table_schema AND p.table_name = c.table_name AND p.constraint_type = 'PRIMARY KEY'
+                       LEFT JOIN information_schema.key_column_usage k
+                         ON k.constraint_schema = p.constraint_schema AND k.constraint_name = p.constraint_name
+                         AND k.column_name = c.column_name
+                       WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, pk",
+        })
+        .all()
+        .await
+        .unwrap();
+    let mut schema = Schema::new();
+    for (table, column, kind, key) in rows {
+        let (columns, keys) = schema.entry(table).or_default();
+        if key > 0 {
+            keys.push(column.clone());
+        }
+        columns.insert(column, kind.to_uppercase());
+    }
+    schema
+}
+
+fn types(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Bool => &["BOOLEAN"],
+        Kind::Integer => &["INTEGER", "BIGINT"],
+        Kind::Float => &["REAL", "DOUBLE PRECISION"],
+        Kind::Text => &["TEXT"],
+        Kind::Bytes => &["BLOB", "BYTEA"],
+        Kind::Uuid => &["BLOB", "UUID"],
+    }
+}
+
+async fn all_tables_are_exported_or_left_for_a_reason(backend: Backend) {
+    let hub = Hub::start(backend).await;
+    let schema = schema(&hub).await;
+    assert!(schema.len() > 40, "{} tables", schema.len());
+    let listed: BTreeSet<&str> = TABLES.iter().map(|table| table.name).collect();
+    let left: BTreeSet<&str> = LEFT.iter().map(|(table, _)| *table).collect();
+    for (name, (columns, _)) in &schema {
+        assert!(listed.contains(name.as_str()) != left.contains(name.as_str()), "{name} is neither exported nor left");
+        assert!(columns.contains_key("network_id") || left.contains(name.as_str()), "{name} is of no network");
+    }
+    for table in TABLES {
+        let (columns, key) = schema.get(table.name).unwrap_or_else(|| panic!("there is no {}", table.name));
+        let mut expected: BTreeSet<&str> = table.columns.iter().map(|column| column.name).collect();
+        assert_eq!(expected.len(), table.columns.len(), "{}", table.name);
+        expected.insert("network_id");
+        let mut found: BTreeSet<&str> = columns.keys().map(String::as_str).collect();
+        let mut key: Vec<&str> = key.iter().map(String::as_str).collect();
+        if table.name == "players" && found.remove("number") {
+            // SQLite's rows have numbers for its search index; their key is unique all the same.
+            key = vec!["network_id", "player_uuid"];
+        }
+        assert_eq!(found, expected, "{}", table.name);
+        for column in table.columns {
+            assert!(types(column.kind).contains(&columns[column.name].as_str()), "{}.{}", table.name, column.name);
+        }
+        let named: Vec<&str> =
+            ["network_id"].into_iter().chain(table.columns[..table.key].iter().map(|it| it.name)).collect();
+        assert_eq!(named, key, "the key of {}", table.name);
+    }
+}
+
+#[tokio::test]
+async fn all_of_sqlite() {
+    all_tables_are_exported_or_left_for_a_reason(Backend::sqlite()).await;
+}
+
+#[tokio::test]
+async fn all_of_postgres() {
+    all_tables_are_exported_or_left_for_a_reason(Backend::postgres().await).await;
+}
