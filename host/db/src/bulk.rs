@@ -74,11 +74,15 @@ impl Table {
         format!("SELECT {columns} FROM {} WHERE network_id = $1 ORDER BY {order}", self.name)
     }
 
-    fn insert(&self, rows: usize) -> String {
-        let width = self.columns.len();
+    /// SQLite's placeholders have no names: it would look all of them through for each.
+    fn insert(&self, backend: Backend, rows: usize) -> String {
+        let width = self.columns.len() + 1;
         let row = |row: usize| {
-            let cells = (0..width).map(|column| format!(", ${}", 2 + row * width + column));
-            format!("($1{})", cells.collect::<String>())
+            let places = (1..=width).map(|column| match backend {
+                Backend::Sqlite => "?".to_owned(),
+                Backend::Postgres => format!("${}", row * width + column),
+            });
+            format!("({})", places.collect::<Vec<_>>().join(", "))
         };
         let rows = (0..rows).map(row).collect::<Vec<_>>().join(", ");
         let columns = std::iter::once("network_id").chain(names(self.columns)).collect::<Vec<_>>().join(", ");
@@ -142,7 +146,7 @@ impl Values for PgArguments {
     }
 }
 
-/// The network, and all cells of the rows.
+/// The network and the cells of each row; of no row the network alone.
 pub(crate) fn values<V: Values>(table: &Table, network: Uuid, rows: &[Vec<Cell>]) -> Result<V, Error> {
     let mut values = V::default();
     let put = |values: &mut V, column: &Column, cell: &Cell| match (column.kind, cell) {
@@ -161,11 +165,14 @@ pub(crate) fn values<V: Values>(table: &Table, network: Uuid, rows: &[Vec<Cell>]
         (kind, _) => Err(format!("{}.{} is {kind:?}", table.name, column.name).into()),
     };
     let put_all = |values: &mut V| {
-        values.put(network)?;
+        if rows.is_empty() {
+            values.put(network)?;
+        }
         for row in rows {
             if row.len() != table.columns.len() {
                 return Err(format!("{} has {} columns", table.name, table.columns.len()).into());
             }
+            values.put(network)?;
             for (column, cell) in table.columns.iter().zip(row) {
                 put(values, column, cell)?;
             }
@@ -179,11 +186,11 @@ pub(crate) fn values<V: Values>(table: &Table, network: Uuid, rows: &[Vec<Cell>]
 impl Tx {
     /// Inserts rows of a network.
     pub async fn insert_rows(&mut self, table: &Table, network: Uuid, rows: &[Vec<Cell>]) -> Result<(), Error> {
-        let at_once = (PLACEHOLDERS / table.columns.len().max(1)).min(ROWS);
+        let at_once = (PLACEHOLDERS / (table.columns.len() + 1)).min(ROWS);
         for rows in rows.chunks(at_once) {
             // The text of a full statement is worth keeping prepared.
             let keep = rows.len() == at_once;
-            self.run_built(table.insert(rows.len()), keep, table, network, rows).await?;
+            self.run_built(table.insert(self.backend(), rows.len()), keep, table, network, rows).await?;
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use sqlx::{
 };
 
 use crate::{
-    Error, Sql, Statement,
+    Backend, Error, Sql, Statement,
     bulk::{self, Cell, Table},
     pool::Pooled,
     postgres,
@@ -68,6 +68,13 @@ impl Tx {
         let result = postgres::run_in(lent, sql, arguments, want).await;
         lent.fate = sound;
         result
+    }
+
+    pub(crate) fn backend(&self) -> Backend {
+        match self.0 {
+            On::Sqlite(_) => Backend::Sqlite,
+            On::Postgres(_) => Backend::Postgres,
+        }
     }
 
     /// Runs a text that was put together from a table's names.
