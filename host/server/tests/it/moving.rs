@@ -131,7 +131,7 @@ async fn there_and_back(from: Backend, to: Backend) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn from_sqlite_to_postgres_and_back() {
-    there_and_back(Backend::sqlite(), Backend::postgres().await).await;
+    there_and_back(Backend::sqlite(), Backend::postgres_in_english().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

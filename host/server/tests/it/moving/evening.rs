@@ -107,10 +107,14 @@ async fn people(owner: &Client) -> String {
 async fn things(owner: &Client) {
     let doc = json!({"group": "lobby", "namespace": "board", "doc": {"z": 1, "a": 9_007_199_254_740_993_i64}});
     owner.post("/api/plugin/config/publish", doc).await.expect(200);
+    // In an order that languages would rather change.
+    for namespace in ["b", "B", "a", "_", "Z-z", "zz", "é"] {
+        let doc = json!({"group": "orders", "namespace": namespace, "doc": null});
+        owner.post("/api/plugin/config/publish", doc).await.expect(200);
+    }
     let guilds =
         json!({"collections": [{"name": "guilds", "key": "id", "indexes": [{"field": "level", "type": "number"}]}]});
     owner.post("/api/plugin/collections/register", guilds).await.expect(200);
-    // In an order that languages would rather change.
     for (id, level) in [("b", 5.5), ("B", 1e-3), ("a", -2.0), ("%C3%A9", 70.0), ("_", 8.0), ("Z-z", 9.0), ("zz", 10.0)]
     {
         let path = format!("/api/plugin/collections/guilds/{id}");

@@ -25,6 +25,19 @@ impl Backend {
         Self::sqlite().with_postgres().await
     }
 
+    /// A PostgreSQL that orders texts as English does, unless a column says otherwise.
+    pub async fn postgres_in_english() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("it_{}_en_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let mut server = PgConnection::connect(&server_url()).await.unwrap();
+        let create = format!("CREATE DATABASE {name} TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'");
+        server.execute(AssertSqlSafe(create)).await.unwrap();
+        let db = Db::connect(&Config::Postgres { url: database_url(&name), max_connections: 1 }).await.unwrap();
+        db.migrate().await.unwrap();
+        db.close().await;
+        Self { postgres: Some(database_url(&name)), ..Self::sqlite() }
+    }
+
     /// Another, of the same kind.
     pub async fn like(other: &Self) -> Self {
         if other.postgres.is_some() { Self::postgres().await } else { Self::sqlite() }
