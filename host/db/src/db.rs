@@ -115,7 +115,7 @@ impl Db {
     pub async fn snapshot(&self) -> Result<Snapshot, Error> {
         match &*self.0 {
             Open::Sqlite(sqlite) => Snapshot::sqlite(sqlite.reader(snapshot::READ_AHEAD).await?).await,
-            Open::Postgres { url, .. } => Snapshot::postgres(postgres::connect_unhurried(url).await?).await,
+            Open::Postgres { server, .. } => Snapshot::postgres(server.unhurried().await?).await,
         }
     }
 

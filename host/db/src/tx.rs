@@ -86,24 +86,17 @@ impl Tx {
         network: Uuid,
         rows: &[Vec<Cell>],
     ) -> Result<u64, Error> {
-        let sql = AssertSqlSafe(sql);
         match &mut self.0 {
             On::Sqlite(lent) => {
-                let query = sqlx::query_with(sql, bulk::values::<SqliteArguments>(table, network, rows)?);
+                let query =
+                    sqlx::query_with(AssertSqlSafe(sql), bulk::values::<SqliteArguments>(table, network, rows)?);
                 let (conn, fate) = lent.parts()?;
                 let before = fate.begin();
                 let result = query.persistent(keep).execute(conn).await.map_err(Error::from);
                 fate.note(before, &result);
                 Ok(result?.rows_affected())
             }
-            On::Postgres(lent) => {
-                let query = sqlx::query_with(sql, bulk::values::<PgArguments>(table, network, rows)?);
-                let (pooled, fate) = lent.parts()?;
-                let before = fate.begin();
-                let result = query.persistent(keep).execute(pooled.conn()?).await.map_err(Error::from);
-                fate.note(before, &result);
-                Ok(result?.rows_affected())
-            }
+            On::Postgres(lent) => postgres::run_built(lent, sql, bulk::values(table, network, rows)?, keep).await,
         }
     }
 

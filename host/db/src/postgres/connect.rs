@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
-use sqlx::{ConnectOptions, Connection, postgres::PgConnectOptions};
+use sqlx::{ConnectOptions, Connection, PgConnection, postgres::PgConnectOptions};
 
 use super::Pool;
 use crate::{Error, pool::Limits, sql::STATEMENTS};
@@ -56,6 +56,11 @@ impl Server {
             options = options.statement_cache_capacity(0).extra_float_digits(None);
         }
         Ok(Self { options, statement_timeout, owns_session })
+    }
+
+    /// A connection for what may take as long as it likes.
+    pub(crate) async fn unhurried(&self) -> Result<PgConnection, Error> {
+        Ok(self.options.connect().await?)
     }
 
     /// Connections for statements that are bounded.

@@ -6,7 +6,7 @@ mod migrate;
 use std::time::Duration;
 
 use sqlx::{
-    Connection, PgConnection,
+    AssertSqlSafe, Connection, PgConnection,
     postgres::{PgArguments, PgRow},
 };
 use tokio::sync::oneshot;
@@ -128,6 +128,23 @@ pub(crate) async fn run_in(
     result
 }
 
+/// The same for a text that was put together from a table's names; `keep`: it will come again.
+pub(crate) async fn run_built(
+    lent: &mut Lent<Pooled<PgConnection>>,
+    sql: String,
+    arguments: PgArguments,
+    keep: bool,
+) -> Result<u64, Error> {
+    let (pooled, fate) = lent.parts()?;
+    let before = fate.begin();
+    let (conn, terms) = pooled.parts()?;
+    let query = sqlx::query_with(AssertSqlSafe(sql), arguments).persistent(keep && terms.owns_session);
+    let result = within(terms.patience, async { Ok(query.execute(conn).await?.rows_affected()) });
+    let result = note(result.await, pooled);
+    fate.note(before, &result);
+    result
+}
+
 async fn run(
     pooled: &mut Pooled<PgConnection>,
     sql: &'static str,
@@ -156,7 +173,7 @@ pub(crate) async fn control(pooled: &mut Pooled<PgConnection>, sql: &'static str
 async fn begin_on(pooled: &mut Pooled<PgConnection>) -> Result<(), Error> {
     pooled.in_transaction = true;
     let (conn, terms) = pooled.parts()?;
-    let begin = sqlx::raw_sql(sqlx::AssertSqlSafe(terms.begin.clone()));
+    let begin = sqlx::raw_sql(AssertSqlSafe(terms.begin.clone()));
     let result = within(terms.patience, async { Ok(begin.execute(conn).await.map(drop)?) });
     note(result.await, pooled)
 }

@@ -135,6 +135,11 @@ async fn from_sqlite_to_postgres_and_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn from_sqlite_to_a_pooled_postgres_and_back() {
+    there_and_back(Backend::sqlite(), Backend::pgbouncer().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn from_postgres_to_sqlite_and_back() {
     there_and_back(Backend::postgres().await, Backend::sqlite()).await;
 }

@@ -32,7 +32,7 @@ impl Backend {
         let mut server = PgConnection::connect(&server_url()).await.unwrap();
         let create = format!("CREATE DATABASE {name} TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'");
         server.execute(AssertSqlSafe(create)).await.unwrap();
-        let db = Db::connect(&Config::Postgres { url: database_url(&name), max_connections: 1 }).await.unwrap();
+        let db = Db::connect(&Config::postgres(database_url(&name))).await.unwrap();
         db.migrate().await.unwrap();
         db.close().await;
         Self { postgres: Some(database_url(&name)), ..Self::sqlite() }
