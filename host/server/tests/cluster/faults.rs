@@ -123,15 +123,24 @@ async fn a_node_that_is_cut_off_from_the_bus_says_so_and_its_streams_catch_up() 
         until(async || told.load(Ordering::Relaxed) >= goal).await;
     };
     heard(20).await;
+    // What needs no event goes on, also where the node is home.
+    let owners: Vec<_> = (0..6).map(|number| fleet.network(&format!("cut-{number}"))).collect();
+    let paying: Vec<_> = owners.iter().map(|owner| Payers::start(owner, "red", 1)).collect();
     fleet.island().cut(Link::Bus);
     until_lacks(&fleet, 0, "bus").await;
     assert_eq!(fleet.readiness(0).await, Some(json!(["bus"])));
     for node in 1..3 {
         assert_eq!(fleet.readiness(node).await, Some(json!([])));
     }
+    for payers in &paying {
+        payers.make(10).await;
+    }
     fleet.island().heal(Link::Bus);
     fleet.settle().await;
     heard(20).await;
+    for (payers, owner) in paying.into_iter().zip(&owners) {
+        payers.settle(owner).await;
+    }
     over.store(true, Ordering::Relaxed);
     let told = writer.await.unwrap();
     for reader in readers {
