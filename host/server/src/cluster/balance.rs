@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use hub_bus::Inbox;
+use tokio::time::Instant;
 
 use crate::app::App;
 use crate::clock::millis;
@@ -65,7 +66,8 @@ async fn round(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     let fair = usize::from(SHARDS).div_ceil(nodes.len().max(1));
     let stays = node.table.stays();
     let (have, free) = (stays.len(), node.table.free());
-    if have < fair && !free.is_empty() {
+    let is_wanted = nodes.contains(&node.name);
+    if is_wanted && have < fair && !free.is_empty() {
         // Each begins at another place, so that nodes that come together do not all want the same.
         let place = nodes.iter().position(|name| *name == node.name).unwrap_or(0);
         let from = free.len() * place / nodes.len().max(1);
@@ -73,9 +75,14 @@ async fn round(app: &App, node: &Node) -> Result<(), hub_db::Error> {
         node.claim(app, &wanted).await?;
         node.tell().await;
     }
+    let too_many = match is_wanted {
+        true => have.saturating_sub(fair).min(MOVES),
+        false if node.bus.is_gone(Instant::now()) => have,
+        false => 0,
+    };
     let mut others = node.table.others();
     let mut moves = vec![];
-    for stay in stays.into_iter().take(have.saturating_sub(fair).min(MOVES)) {
+    for stay in stays.into_iter().take(too_many) {
         let Some(to) = poorest(&nodes, &node.name, &others, fair) else { break };
         *others.entry(to.as_str().into()).or_default() += 1;
         moves.push((stay, Some(to)));

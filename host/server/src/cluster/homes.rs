@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::clock::millis;
+use crate::cluster::bus_watch::BusWatch;
 use crate::cluster::forward::{Http, client};
 use crate::cluster::secret::Secret;
 use crate::cluster::store;
@@ -36,6 +37,7 @@ pub(super) struct Node {
     pub(super) name: String,
     pub(super) url: String,
     pub(super) cluster: Cluster,
+    pub(super) bus: BusWatch,
     pub(super) table: Table,
     /// Held by whoever asks the database about leases until the table says the same: an answer that came late would undo
     /// what another has changed since.
@@ -61,6 +63,7 @@ impl Homes {
             name: cluster.node().to_owned(),
             url: url.to_owned(),
             cluster,
+            bus: BusWatch::new(),
             table: Table::default(),
             turn: tokio::sync::Mutex::default(),
             look: Notify::new(),
@@ -150,7 +153,8 @@ impl Node {
         let _turn = self.turn.lock().await;
         let asked_at = Instant::now();
         if !self.is_leaving() {
-            store::note_node(&app.db, &self.name, &self.url).await?;
+            let has_bus = self.bus.note(app.bus.is_reachable(), asked_at);
+            store::note_node(&app.db, &self.name, &self.url, has_bus).await?;
         }
         self.lapse(app).await?;
         let renewed = store::renew(&app.db, &self.name, millis(LEASE)).await?;

@@ -12,6 +12,7 @@
 //! Tables: `hub_nodes`, `network_homes`.
 
 mod balance;
+mod bus_watch;
 mod forward;
 mod homes;
 mod secret;

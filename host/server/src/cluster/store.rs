@@ -17,18 +17,21 @@ pub(super) struct LeaseRow {
     pub(super) left: Millis,
 }
 
-/// Says that a node is there.
-pub(super) async fn note_node(db: &Db, node: &str, url: &str) -> Result<(), Error> {
+/// Says that a node is there, and whether it has the bus.
+pub(super) async fn note_node(db: &Db, node: &str, url: &str, has_bus: bool) -> Result<(), Error> {
     db.write(Sql {
-        sqlite:
-            "INSERT INTO hub_nodes (node, url, seen_at) VALUES ($1, $2, CAST(unixepoch('subsec') * 1000 AS INTEGER))
-                 ON CONFLICT (node) DO UPDATE SET url = excluded.url, seen_at = excluded.seen_at",
-        postgres: "INSERT INTO hub_nodes (node, url, seen_at)
-                   VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT))
-                   ON CONFLICT (node) DO UPDATE SET url = excluded.url, seen_at = excluded.seen_at",
+        sqlite: "INSERT INTO hub_nodes (node, url, seen_at, has_bus)
+                 VALUES ($1, $2, CAST(unixepoch('subsec') * 1000 AS INTEGER), $3)
+                 ON CONFLICT (node) DO UPDATE
+                 SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus",
+        postgres: "INSERT INTO hub_nodes (node, url, seen_at, has_bus)
+                   VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), $3)
+                   ON CONFLICT (node) DO UPDATE
+                   SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus",
     })
     .bind(node.to_owned())
     .bind(url.to_owned())
+    .bind(has_bus)
     .execute()
     .await?;
     Ok(())
@@ -40,18 +43,21 @@ pub(super) async fn forget_node(db: &Db, node: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// The nodes that were there lately, in the order of their names.
+/// The nodes that were there lately and should be home to somebody, in the order of their names: those that have the
+/// bus, or all where none has.
 pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<String>, Error> {
-    let rows: Vec<(String,)> = db
+    let rows: Vec<(String, bool)> = db
         .query(Sql {
-            sqlite: "SELECT node FROM hub_nodes WHERE seen_at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - $1 ORDER BY node",
-            postgres: "SELECT node FROM hub_nodes
+            sqlite: "SELECT node, has_bus FROM hub_nodes
+                     WHERE seen_at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - $1 ORDER BY node",
+            postgres: "SELECT node, has_bus FROM hub_nodes
                        WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $1 ORDER BY node",
         })
         .bind(within)
         .all()
         .await?;
-    Ok(rows.into_iter().map(|(node,)| node).collect())
+    let any_has = rows.iter().any(|(_, has_bus)| *has_bus);
+    Ok(rows.into_iter().filter(|(_, has_bus)| *has_bus || !any_has).map(|(node, _)| node).collect())
 }
 
 /// All leases, also those that have run out.

@@ -135,6 +135,16 @@ async fn a_node_that_is_cut_off_from_the_bus_says_so_and_its_streams_catch_up() 
     for payers in &paying {
         payers.make(10).await;
     }
+    // Nor does it stay home for long, since it can publish nothing: where it was, events go on as well.
+    for owner in &owners {
+        until(async || {
+            let line = json!({"playerUuid": uuid(1), "playerName": "p", "message": "hello", "serverId": "s-0",
+                "serverType": "lobby"});
+            let said = owner.once(&Method::POST, "/api/plugin/chat", Some(&line)).await;
+            said.is_some_and(|said| said.status == 204)
+        })
+        .await;
+    }
     fleet.island().heal(Link::Bus);
     fleet.settle().await;
     heard(20).await;
