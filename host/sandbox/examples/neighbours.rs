@@ -1,10 +1,10 @@
 //! What a network notices of its neighbour: for each module of the hostile set, and for a compile bomb being uploaded,
 //! the 99th percentile of a well-behaved network's calls with the hostile network beside it, against the same without.
 //!
-//! `cargo run --release -p hub-sandbox --example neighbours [ROUNDS] [FILTER]`
+//! `cargo run --release -p hub-sandbox --example neighbours [ROUNDS] [FILTER] [without-breaker]`
 //!
-//! The hostile network's calls come 16 at a time, one after the other's end, and its breaker is kept from opening, which
-//! otherwise ends it all after five failures.
+//! The hostile network's calls come 16 at a time, one after the other's end. `without-breaker` keeps its breaker from
+//! opening, which otherwise ends it all after five failures: that is what a module does that always just manages to answer.
 
 #[allow(dead_code, clippy::unwrap_used)]
 #[path = "../tests/it/hostile_set.rs"]
@@ -31,6 +31,8 @@ use std::time::{Duration, Instant};
 const LASTS: Duration = Duration::from_secs(3);
 /// Between two calls of the well-behaved network.
 const BETWEEN: Duration = Duration::from_millis(1);
+/// Later by so much, each call finds the breaker closed: it counts five failures in thirty seconds.
+const MINUTE: u64 = 60_000;
 /// Of the hostile network, at once.
 const AT_ONCE: usize = 16;
 
@@ -47,6 +49,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let rounds: usize = args.next().map_or(Ok(5), |rounds| rounds.parse())?;
     let filter = args.next().unwrap_or_default();
+    let pace = if args.next().is_some_and(|word| word == "without-breaker") { MINUTE } else { 1 };
     let folder = std::env::temp_dir().join(format!("neighbours-{}", std::process::id()));
     let compiler = std::env::current_exe()?.with_file_name("../hub-compile-module");
     let sandbox = Sandbox::new(SandboxConfig::new(Compiler::Child(compiler), folder.clone(), [0; 32]))?;
@@ -60,7 +63,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             continue;
         }
         let bad = Arc::new(chain(&sandbox, hostile.point, hostile.upload.clone()).await?);
-        measure(&sandbox, &good, rounds, hostile.name, || flood(&sandbox, &bad, &hostile)).await;
+        measure(&sandbox, &good, rounds, hostile.name, || flood(&sandbox, &bad, &hostile, pace)).await;
     }
     for (name, upload) in [("upload: compile bomb", compile_bomb()), ("upload: 60 MiB of nothing", sixty_mib())] {
         if name.contains(&filter) {
@@ -139,16 +142,15 @@ async fn p99(sandbox: &Sandbox, good: &Arc<Chain>) -> f64 {
 }
 
 /// Calls of the hostile network, as many as it can make.
-fn flood(sandbox: &Sandbox, bad: &Arc<Chain>, hostile: &Hostile) -> Disturbance {
+fn flood(sandbox: &Sandbox, bad: &Arc<Chain>, hostile: &Hostile, pace: u64) -> Disturbance {
     let (ends, over) = (Arc::new(Mutex::new(BTreeMap::new())), Arc::new(AtomicBool::new(false)));
-    let minutes = Arc::new(AtomicU64::new(0));
+    let calls = Arc::new(AtomicU64::new(0));
     let tasks = (0..AT_ONCE).map(|_| {
         let (sandbox, bad, ends, over) = (sandbox.clone(), Arc::clone(bad), Arc::clone(&ends), Arc::clone(&over));
-        let (minutes, point) = (Arc::clone(&minutes), hostile.point);
+        let (calls, point) = (Arc::clone(&calls), hostile.point);
         tokio::spawn(async move {
             while !over.load(Ordering::Relaxed) {
-                // A minute later each time, so that its breaker never counts five failures in thirty seconds.
-                let call = call("bad", minutes.fetch_add(1, Ordering::Relaxed) * 60_000);
+                let call = call("bad", calls.fetch_add(pace, Ordering::Relaxed));
                 let ended = if point == Point::Chat {
                     let outcome = sandbox.filter_chat(&bad, &call, line()).await;
                     outcome.steps.first().and_then(|step| end(step.report.as_ref()))
@@ -175,15 +177,20 @@ fn end<A>(report: Option<&hub_sandbox::CallReport<A>>) -> Option<String> {
 
 /// Uploads of the hostile network, four at once.
 fn uploads(sandbox: &Sandbox, upload: &[u8]) -> Disturbance {
+    let upload: Arc<[u8]> = upload.into();
     let (ends, over) = (Arc::new(Mutex::new(BTreeMap::new())), Arc::new(AtomicBool::new(false)));
     let tasks = (0..4).map(|_| {
-        let (sandbox, upload, ends, over) = (sandbox.clone(), upload.to_vec(), Arc::clone(&ends), Arc::clone(&over));
+        let (sandbox, upload, ends, over) =
+            (sandbox.clone(), Arc::clone(&upload), Arc::clone(&ends), Arc::clone(&over));
         tokio::spawn(async move {
             while !over.load(Ordering::Relaxed) {
+                // Not on the threads that the others' calls come by: the hub takes uploads in piece by piece.
+                let copy = upload.clone();
+                let Ok(upload) = tokio::task::spawn_blocking(move || copy.to_vec()).await else { return };
                 // Dropped when the measurement is over, as with a client that went away.
                 let enough = tokio::time::sleep(LASTS);
                 let prepared = tokio::select! {
-                    prepared = sandbox.prepare_for("bad", upload.clone()) => Some(prepared.is_ok()),
+                    prepared = sandbox.prepare_for("bad", upload) => Some(prepared.is_ok()),
                     () = enough => None,
                 };
                 let end = match prepared {
