@@ -36,7 +36,7 @@ pub(crate) async fn migrate(server: &Server, migrations: &Migrator) -> Result<()
     let mut conn = server.options.connect().await?;
     let applied = match applied(&mut conn).await {
         // Another node made the table just now.
-        Err(error) if has_code(&error, &["23505", "42P07"]) => applied(&mut conn).await?,
+        Err(error) if has_code(&error, &["23505", "42710", "42P07"]) => applied(&mut conn).await?,
         result => result?,
     };
     for migration in migrations.iter() {
