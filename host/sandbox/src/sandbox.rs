@@ -188,10 +188,9 @@ impl Sandbox {
     /// As [`Sandbox::prepare`].
     pub async fn prepare_for(&self, network: &str, upload: Vec<u8>) -> Result<Prepared, PrepareError> {
         let turns = self.0.networks.get(network);
-        let upload = Arc::new(upload);
         let compiled = self.0.compile.compile(&self.0.engine, &turns, &upload).await?;
         let inner = Arc::clone(&self.0);
-        let (prepared, ready) = blocking(move || inner.keep(Arc::unwrap_or_clone(upload), compiled)).await??;
+        let (prepared, ready) = blocking(move || inner.keep(upload, compiled)).await??;
         let tried = trial::run(self, network, &ready, &prepared.points, "{}").await;
         tried.map_err(|failed| PrepareError::Invalid(failed.in_full()))?;
         Ok(prepared)
@@ -231,12 +230,11 @@ impl Sandbox {
         if let Some(ready) = cached? {
             return Ok(ready);
         }
-        let component = Arc::new(module.source.component().await.map_err(LoadError)?);
+        let component = module.source.component().await.map_err(LoadError)?;
         let turns = self.0.networks.get(&module.source.network());
         let compiled = self.0.compile.compile(&self.0.engine, &turns, &component).await?;
         let inner = Arc::clone(&self.0);
-        let kept = blocking(move || inner.keep(Arc::unwrap_or_clone(component), compiled));
-        let (prepared, ready) = kept.await.map_err(LoadError::from)??;
+        let (prepared, ready) = blocking(move || inner.keep(component, compiled)).await.map_err(LoadError::from)??;
         if prepared.id != module.id {
             return Err(LoadError(format!("the stored component is {}, not {}", prepared.id, module.id)));
         }

@@ -9,7 +9,6 @@ use crate::sandbox::PrepareError;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::sync::Semaphore;
@@ -41,7 +40,7 @@ impl Compile {
         &self,
         engine: &Engine,
         network: &Network,
-        bytes: &Arc<Vec<u8>>,
+        bytes: &[u8],
     ) -> Result<Compiled, PrepareError> {
         let most = self.limits.module_bytes;
         if bytes.len() > most {
@@ -49,7 +48,7 @@ impl Compile {
         }
         let _turn = network.compiling.acquire().await.map_err(|_| internal("the hub is stopping"))?;
         if bytes.len() <= GLANCE_BYTES {
-            let bytes = Arc::clone(bytes);
+            let bytes = bytes.to_vec();
             tokio::task::spawn_blocking(move || glance(&bytes))
                 .await
                 .map_err(|error| internal(format!("the validator panicked: {error}")))?
@@ -57,12 +56,9 @@ impl Compile {
         }
         let _place = self.places.acquire().await.map_err(|_| internal("the hub is stopping"))?;
         match &self.compiler {
-            Compiler::Child(program) => {
-                let (limits, program, bytes) = (self.limits, program.clone(), Arc::clone(bytes));
-                aside(async move { in_child(&limits, &program, &bytes).await }).await?
-            }
+            Compiler::Child(program) => self.in_child(program, bytes).await,
             Compiler::InProcess => {
-                let (engine, bytes) = (engine.clone(), Arc::clone(bytes));
+                let (engine, bytes) = (engine.clone(), bytes.to_vec());
                 tokio::task::spawn_blocking(move || super::compile(&engine, &bytes))
                     .await
                     .map_err(|error| internal(format!("the compiler panicked: {error}")))?
@@ -70,84 +66,69 @@ impl Compile {
             }
         }
     }
-}
 
-/// Does work on a thread that serves nobody else: what goes through the child's pipes is up to a hundred MiB, and copying so
-/// much takes milliseconds. It ends when its caller does not wait any more.
-async fn aside<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Result<T, PrepareError> {
-    let runtime = tokio::runtime::Handle::current();
-    let (waits, gone) = tokio::sync::oneshot::channel::<()>();
-    let until_gone = async move {
-        tokio::select! {
-            outcome = work => Some(outcome),
-            _ = gone => None,
+    async fn in_child(&self, program: &Path, bytes: &[u8]) -> Result<Compiled, PrepareError> {
+        let mut child = Command::new(program)
+            .arg("compile-module")
+            // Nothing of the hub's environment, secrets included, is the child's business.
+            .env_clear()
+            .env("RAYON_NUM_THREADS", self.limits.threads.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| internal(format!("the compiler did not start: {error}")))?;
+        let (Some(mut stdin), Some(mut stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(internal("the compiler has no pipes"));
+        };
+        let header = Header { memory_bytes: self.limits.memory_bytes, cpu_seconds: self.limits.cpu_seconds };
+        let talk = async {
+            let feed = async move {
+                // A child that died early does not read to the end; its status tells why.
+                let _ = stdin.write_all(&header.to_bytes()).await;
+                let _ = stdin.write_all(bytes).await;
+            };
+            let (mut answer, mut complaint) = (Vec::new(), Vec::new());
+            let listen = async {
+                let mut head = stderr.take(STDERR_BYTES);
+                let _ = head.read_to_end(&mut complaint).await;
+                // The rest is read too, so that the child never waits for it to be.
+                let _ = tokio::io::copy(&mut head.into_inner(), &mut tokio::io::sink()).await;
+            };
+            let ((), read, ()) = tokio::join!(feed, stdout.read_to_end(&mut answer), listen);
+            read?;
+            let status = child.wait().await?;
+            std::io::Result::Ok((status, answer, complaint))
+        };
+        let Ok(talked) = tokio::time::timeout(self.limits.wall, talk).await else {
+            let seconds = self.limits.wall.as_secs_f32();
+            return Err(PrepareError::Invalid(format!("compiling it took longer than {seconds} s")));
+        };
+        let (status, answer, complaint) =
+            talked.map_err(|error| internal(format!("the compiler's pipes broke: {error}")))?;
+        match protocol::read(&answer) {
+            Some(outcome) if status.success() => outcome.map_err(PrepareError::Invalid),
+            _ => Err(PrepareError::Invalid(self.cause_of_death(status, &complaint))),
         }
-    };
-    let outcome = tokio::task::spawn_blocking(move || runtime.block_on(until_gone)).await;
-    drop(waits);
-    outcome.ok().flatten().ok_or_else(|| internal("the compiler's thread ended"))
-}
-
-async fn in_child(limits: &CompileLimits, program: &Path, bytes: &[u8]) -> Result<Compiled, PrepareError> {
-    let mut child = Command::new(program)
-        .arg("compile-module")
-        // Nothing of the hub's environment, secrets included, is the child's business.
-        .env_clear()
-        .env("RAYON_NUM_THREADS", limits.threads.to_string())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| internal(format!("the compiler did not start: {error}")))?;
-    let (Some(mut stdin), Some(mut stdout), Some(stderr)) =
-        (child.stdin.take(), child.stdout.take(), child.stderr.take())
-    else {
-        return Err(internal("the compiler has no pipes"));
-    };
-    let header = Header { memory_bytes: limits.memory_bytes, cpu_seconds: limits.cpu_seconds };
-    let talk = async {
-        let feed = async move {
-            // A child that died early does not read to the end; its status tells why.
-            let _ = stdin.write_all(&header.to_bytes()).await;
-            let _ = stdin.write_all(bytes).await;
-        };
-        let (mut answer, mut complaint) = (Vec::new(), Vec::new());
-        let listen = async {
-            let mut head = stderr.take(STDERR_BYTES);
-            let _ = head.read_to_end(&mut complaint).await;
-            // The rest is read too, so that the child never waits for it to be.
-            let _ = tokio::io::copy(&mut head.into_inner(), &mut tokio::io::sink()).await;
-        };
-        let ((), read, ()) = tokio::join!(feed, stdout.read_to_end(&mut answer), listen);
-        read?;
-        let status = child.wait().await?;
-        std::io::Result::Ok((status, answer, complaint))
-    };
-    let Ok(talked) = tokio::time::timeout(limits.wall, talk).await else {
-        let seconds = limits.wall.as_secs_f32();
-        return Err(PrepareError::Invalid(format!("compiling it took longer than {seconds} s")));
-    };
-    let (status, answer, complaint) =
-        talked.map_err(|error| internal(format!("the compiler's pipes broke: {error}")))?;
-    match protocol::read(&answer) {
-        Some(outcome) if status.success() => outcome.map_err(PrepareError::Invalid),
-        _ => Err(PrepareError::Invalid(cause_of_death(limits, status, &complaint))),
     }
-}
 
-fn cause_of_death(limits: &CompileLimits, status: ExitStatus, complaint: &[u8]) -> String {
-    let complaint = String::from_utf8_lossy(complaint);
-    let complaint = complaint.trim();
-    match status.signal() {
-        Some(SIGXCPU | SIGKILL) => {
-            format!("compiling it took more than {} s of CPU time, or was killed by the system", limits.cpu_seconds)
+    fn cause_of_death(&self, status: ExitStatus, complaint: &[u8]) -> String {
+        let complaint = String::from_utf8_lossy(complaint);
+        let complaint = complaint.trim();
+        match status.signal() {
+            Some(SIGXCPU | SIGKILL) => format!(
+                "compiling it took more than {} s of CPU time, or was killed by the system",
+                self.limits.cpu_seconds
+            ),
+            _ if complaint.contains("memory allocation of") || complaint.contains("Cannot allocate memory") => {
+                format!("compiling it took more than {} MiB of memory", self.limits.memory_bytes >> 20)
+            }
+            Some(signal) => format!("the compiler crashed on it (signal {signal}): {complaint}"),
+            None => format!("the compiler failed on it ({status}): {complaint}"),
         }
-        _ if complaint.contains("memory allocation of") || complaint.contains("Cannot allocate memory") => {
-            format!("compiling it took more than {} MiB of memory", limits.memory_bytes >> 20)
-        }
-        Some(signal) => format!("the compiler crashed on it (signal {signal}): {complaint}"),
-        None => format!("the compiler failed on it ({status}): {complaint}"),
     }
 }
 
