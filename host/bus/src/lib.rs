@@ -29,7 +29,7 @@ mod stats;
 mod subscription;
 
 pub use bus::Bus;
-pub use cluster::{Cluster, ClusterConfig, ClusterError, Inbox, Message};
+pub use cluster::{Cluster, ClusterConfig, ClusterError, Inbox};
 pub use config::BusConfig;
 pub use event::{Event, PublishError};
 pub use listener::{End, Ended};

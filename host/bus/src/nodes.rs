@@ -61,7 +61,7 @@ impl Nodes {
     async fn listen(self: Arc<Self>, here: Here, mut heard: Inbox) {
         self.say([Said::Hello]).await;
         while let Some(message) = heard.next().await {
-            let Ok(text) = std::str::from_utf8(&message.payload) else { continue };
+            let Ok(text) = std::str::from_utf8(&message) else { continue };
             for said in self.roster.hear(self.cluster.node(), text) {
                 match said {
                     Said::Opened((network, server), at) => {

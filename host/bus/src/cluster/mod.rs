@@ -10,7 +10,7 @@ mod messages;
 pub(crate) mod roster;
 
 pub use connection::{Cluster, ClusterConfig, ClusterError};
-pub use messages::{Inbox, Message};
+pub use messages::Inbox;
 
 use crate::event::{Event, PublishError};
 use async_nats::HeaderMap;
