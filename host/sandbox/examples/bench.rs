@@ -2,11 +2,11 @@
 //!
 //! `cargo run --release -p hub-sandbox --example bench`
 
+use bytes::Bytes;
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, Refusal, ServerCandidate};
 use hub_sandbox::contract::{CallContext, Point};
 use hub_sandbox::{
-    BoxFuture, Candidates, Compiler, ComponentSource, EmptyHost, Limits, ModuleHandle, PlainTexts, RankServers,
-    Sandbox, SandboxConfig,
+    Candidates, Compiler, EmptyHost, Limits, ModuleHandle, PlainTexts, RankServers, Sandbox, SandboxConfig,
 };
 use std::error::Error;
 use std::path::Path;
@@ -17,14 +17,6 @@ use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConf
 
 const CALLS: usize = 5000;
 const SIZES: [u32; 4] = [0, 10, 100, 1000];
-
-struct Bytes(Vec<u8>);
-
-impl ComponentSource for Bytes {
-    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
-        Box::pin(std::future::ready(Ok(self.0.clone())))
-    }
-}
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -38,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("candidates   sandbox p50  p99    with the way there p50  p99    bare wasmtime p50  p99   (µs)");
         let sandbox = Sandbox::new(config)?;
         let prepared = sandbox.prepare(component.clone()).await?;
-        let module = sandbox.load(prepared.id, Arc::new(Bytes(prepared.component))).await?;
+        let module = sandbox.load(prepared.id, Arc::new(prepared.component)).await?;
         for size in SIZES {
             let (inside, whole) = through_sandbox(&sandbox, &module, size).await;
             let bare = bare(&component, size, keep_resident_bytes)?;
@@ -106,7 +98,7 @@ async fn cold_start(component: &[u8], folder: &Path) -> Result<(), Box<dyn Error
     let mut times = Vec::new();
     for _ in 0..20 {
         let sandbox = Sandbox::new(SandboxConfig::new(Compiler::InProcess, folder.into(), [0; 32]))?;
-        let source = Arc::new(Bytes(component.to_vec()));
+        let source = Arc::new(Bytes::copy_from_slice(component));
         let started = now();
         sandbox.load(hub_sandbox::Sha256Sum::of(component), source).await?;
         times.push(started.elapsed().as_secs_f64() * 1e6);

@@ -6,8 +6,8 @@
 
 use hub_sandbox::contract::{PlayerRef, Point, chat};
 use hub_sandbox::{
-    BoxFuture, Call, Chain, Compiler, ComponentSource, EmptyHost, Instances, Limits, Link, LinkConfig, Mode,
-    ModuleHandle, OnFailure, Sandbox, SandboxConfig,
+    Call, Chain, Compiler, EmptyHost, Instances, Limits, Link, LinkConfig, Mode, ModuleHandle, OnFailure, Sandbox,
+    SandboxConfig,
 };
 use std::error::Error;
 use std::sync::Arc;
@@ -15,14 +15,6 @@ use std::time::{Duration, Instant};
 
 const CALLS: usize = 2000;
 const CONFIG: &str = r#"{"words": ["darn", "heck"], "repeatMs": 5000}"#;
-
-struct Bytes(Vec<u8>);
-
-impl ComponentSource for Bytes {
-    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
-        Box::pin(std::future::ready(Ok(self.0.clone())))
-    }
-}
 
 /// What the calls of one kind cost.
 struct Calls {
@@ -44,7 +36,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let (size, before) = (component.len() >> 10, cpu_seconds()?);
         let prepared = sandbox.prepare(component).await.map_err(|error| format!("{language}: {error}"))?;
         let compiled = cpu_seconds()? - before;
-        let module = sandbox.load(prepared.id, Arc::new(Bytes(prepared.component))).await?;
+        let module = sandbox.load(prepared.id, Arc::new(prepared.component)).await?;
         for (instances, first) in [Instances::Fresh, Instances::Reused].into_iter().zip(&mut first) {
             let Calls { p50, p99, fuel, memory } = measure(&sandbox, &module, instances).await?;
             let ratio = p50 / *first.get_or_insert(p50);

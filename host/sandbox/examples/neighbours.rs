@@ -13,12 +13,13 @@ mod hostile_set;
 #[path = "../tests/it/wat.rs"]
 mod wat;
 
+use bytes::Bytes;
 use hostile_set::{Hostile, LINE, hostile_set};
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
 use hub_sandbox::contract::{PlayerRef, Point, chat};
 use hub_sandbox::{
-    BoxFuture, CALLS_AT_ONCE, Call, CallFailure, Candidates, Chain, Compiler, ComponentSource, EmptyHost, Instances,
-    Limits, Link, LinkConfig, Mode, OnFailure, PlainTexts, Sandbox, SandboxConfig,
+    CALLS_AT_ONCE, Call, CallFailure, Candidates, Chain, Compiler, EmptyHost, Instances, Limits, Link, LinkConfig,
+    Mode, OnFailure, PlainTexts, Sandbox, SandboxConfig,
 };
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -26,6 +27,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+/// As in the hub.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How long each measurement lasts.
 const LASTS: Duration = Duration::from_secs(3);
@@ -35,14 +40,6 @@ const BETWEEN: Duration = Duration::from_millis(1);
 const MINUTE: u64 = 60_000;
 /// Of the hostile network, at once.
 const AT_ONCE: usize = 16;
-
-struct Bytes(Vec<u8>);
-
-impl ComponentSource for Bytes {
-    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
-        Box::pin(std::future::ready(Ok(self.0.clone())))
-    }
-}
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -65,7 +62,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let bad = Arc::new(chain(&sandbox, hostile.point, hostile.upload.clone()).await?);
         measure(&sandbox, &good, rounds, hostile.name, || flood(&sandbox, &bad, &hostile, pace)).await;
     }
-    for (name, upload) in [("upload: compile bomb", compile_bomb()), ("upload: 60 MiB of nothing", sixty_mib())] {
+    let uploads_of = [("upload: compile bomb", compile_bomb()), ("upload: 60 MiB of nothing", sixty_mib())];
+    for (name, upload) in uploads_of.map(|(name, upload)| (name, Bytes::from(upload))) {
         if name.contains(&filter) {
             measure(&sandbox, &good, rounds, name, || uploads(&sandbox, &upload)).await;
         }
@@ -176,21 +174,16 @@ fn end<A>(report: Option<&hub_sandbox::CallReport<A>>) -> Option<String> {
 }
 
 /// Uploads of the hostile network, four at once.
-fn uploads(sandbox: &Sandbox, upload: &[u8]) -> Disturbance {
-    let upload: Arc<[u8]> = upload.into();
+fn uploads(sandbox: &Sandbox, upload: &Bytes) -> Disturbance {
     let (ends, over) = (Arc::new(Mutex::new(BTreeMap::new())), Arc::new(AtomicBool::new(false)));
     let tasks = (0..4).map(|_| {
-        let (sandbox, upload, ends, over) =
-            (sandbox.clone(), Arc::clone(&upload), Arc::clone(&ends), Arc::clone(&over));
+        let (sandbox, upload, ends, over) = (sandbox.clone(), upload.clone(), Arc::clone(&ends), Arc::clone(&over));
         tokio::spawn(async move {
             while !over.load(Ordering::Relaxed) {
-                // Not on the threads that the others' calls come by: the hub takes uploads in piece by piece.
-                let copy = upload.clone();
-                let Ok(upload) = tokio::task::spawn_blocking(move || copy.to_vec()).await else { return };
                 // Dropped when the measurement is over, as with a client that went away.
                 let enough = tokio::time::sleep(LASTS);
                 let prepared = tokio::select! {
-                    prepared = sandbox.prepare_for("bad", upload) => Some(prepared.is_ok()),
+                    prepared = sandbox.prepare_for("bad", upload.clone()) => Some(prepared.is_ok()),
                     () = enough => None,
                 };
                 let end = match prepared {
@@ -220,7 +213,7 @@ fn sixty_mib() -> Vec<u8> {
 
 async fn chain(sandbox: &Sandbox, point: Point, upload: Vec<u8>) -> Result<Chain, Box<dyn Error>> {
     let prepared = sandbox.prepare(upload).await?;
-    let module = sandbox.load(prepared.id, Arc::new(Bytes(prepared.component))).await?;
+    let module = sandbox.load(prepared.id, Arc::new(prepared.component)).await?;
     let link = Link::new(LinkConfig {
         module,
         name: "module".into(),

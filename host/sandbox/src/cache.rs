@@ -1,6 +1,7 @@
 //! Compiled code on disk. A file here becomes native code of this process, so only a file that carries this
 //! hub's own MAC is ever looked at.
 
+use crate::compile::Compiled;
 use crate::module::Sha256Sum;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -11,6 +12,8 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 const MAC_BYTES: usize = 32;
+/// Written at once. The system does not interrupt a write, whoever else waits for the CPU.
+const PIECE_BYTES: usize = 64 << 10;
 
 /// The cache's folder. Files are named by the component's SHA-256 inside a folder per engine compatibility.
 pub(crate) struct ArtifactCache {
@@ -64,15 +67,35 @@ impl ArtifactCache {
         self.mac(id, artifact)
             .and_then(|expected| expected.verify_slice(mac).ok())
             .ok_or("its MAC is not this hub's")?;
-        // SAFETY: `deserialize` requires bytes that `Engine::precompile_component` gave. The MAC has just
-        // shown that this hub wrote exactly these bytes, for this component and this engine, from such a result.
+        // SAFETY: The MAC has just shown that this hub wrote exactly these bytes, for this component and this engine, in
+        // `keep`.
         #[allow(unsafe_code)]
-        let component = unsafe { Component::deserialize(engine, artifact) };
-        component.map_err(|error| format!("{error:#}"))
+        unsafe {
+            deserialize(engine, artifact)
+        }
+    }
+
+    /// Makes what compiling a component gave ready to run, and writes it down. Blocks.
+    ///
+    /// # Errors
+    /// Why wasmtime does not take it.
+    pub(crate) fn keep(
+        &self,
+        engine: &Engine,
+        id: Sha256Sum,
+        compiled: &Compiled,
+    ) -> io::Result<Result<Component, String>> {
+        // SAFETY: A `Compiled` is made of what `Engine::precompile_component` gave, and of nothing else.
+        #[allow(unsafe_code)]
+        let component = unsafe { deserialize(engine, &compiled.artifact) };
+        if component.is_ok() {
+            self.store(id, &compiled.artifact)?;
+        }
+        Ok(component)
     }
 
     /// Writes a component's code, whole or not at all. Blocks.
-    pub(crate) fn store(&self, id: Sha256Sum, artifact: &[u8]) -> io::Result<()> {
+    fn store(&self, id: Sha256Sum, artifact: &[u8]) -> io::Result<()> {
         let mac = self.mac(id, artifact).ok_or(io::ErrorKind::InvalidInput)?;
         let path = self.path(id);
         let turn = self.written.fetch_add(1, Ordering::Relaxed);
@@ -80,7 +103,7 @@ impl ArtifactCache {
         let mut file = std::fs::File::create_new(&unfinished)?;
         let written = file
             .write_all(&mac.finalize().into_bytes())
-            .and_then(|()| file.write_all(artifact))
+            .and_then(|()| artifact.chunks(PIECE_BYTES).try_for_each(|piece| file.write_all(piece)))
             .and_then(|()| std::fs::rename(&unfinished, &path));
         if written.is_err() {
             let _ = std::fs::remove_file(&unfinished);
@@ -97,4 +120,14 @@ impl ArtifactCache {
         mac.update(artifact);
         Some(mac)
     }
+}
+
+/// Compiled code, ready to run.
+///
+/// # Safety
+/// The artifact is what `Engine::precompile_component` gave.
+#[allow(unsafe_code)]
+unsafe fn deserialize(engine: &Engine, artifact: &[u8]) -> Result<Component, String> {
+    // SAFETY: As the caller says; that it was for this engine is checked.
+    unsafe { Component::deserialize(engine, artifact) }.map_err(|error| format!("{error:#}"))
 }

@@ -23,6 +23,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) gate: Option<&'a Arc<Semaphore>>,
     /// Whose instances may serve it; none: a fresh one does.
     pub(crate) lane: Option<Lane>,
+    /// Runs behind everything else from its beginning, not only once its network is busy.
+    pub(crate) gives_way: bool,
 }
 
 impl Sandbox {
@@ -82,7 +84,7 @@ impl Sandbox {
             Some(_) => self.0.networks.get(&context.network_id),
             None => self.0.networks.get(&format!("{} beside", context.network_id)),
         };
-        let pace = if network.is_busy() { Pace::GivesWay } else { Pace::Normal };
+        let pace = if terms.gives_way || network.is_busy() { Pace::GivesWay } else { Pace::Normal };
         let Some(turn) = CpuTurn::take(network, deadline).await else { return CallReport::not_run(CallFailure::Busy) };
         limits.memory_bytes = limits.memory_bytes.min(self.0.max_memory_bytes);
         let runtime = tokio::runtime::Handle::current();

@@ -19,18 +19,12 @@
 //! ```no_run
 //! # use hub_sandbox::{*, contract::*};
 //! # use std::sync::Arc;
-//! # struct Stored(Vec<u8>);
-//! # impl ComponentSource for Stored {
-//! #     fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
-//! #         Box::pin(std::future::ready(Ok(self.0.clone())))
-//! #     }
-//! # }
 //! # async fn example(upload: Vec<u8>, line: chat::Line) -> Result<(), Box<dyn std::error::Error>> {
 //! let compiler = Compiler::Child(std::env::current_exe()?);
 //! let sandbox = Sandbox::new(SandboxConfig::new(compiler, "cache".into(), [7; 32]))?;
 //!
 //! let prepared = sandbox.prepare(upload).await?;
-//! let module = sandbox.load(prepared.id, Arc::new(Stored(prepared.component))).await?;
+//! let module = sandbox.load(prepared.id, Arc::new(prepared.component)).await?;
 //! let link = Link::new(LinkConfig {
 //!     module,
 //!     name: "chat-guard".into(),

@@ -5,6 +5,7 @@ use crate::host::BoxFuture;
 use crate::inspect::contract_name;
 use crate::state::State;
 use crate::versions::{self, Version};
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -64,11 +65,18 @@ impl<'de> Deserialize<'de> for Sha256Sum {
 /// Where a component's bytes are when its compiled code is not on this node (yet, or any more).
 pub trait ComponentSource: Send + Sync {
     /// The component's bytes, as [`crate::Prepared::component`] gave them. The error is for the operator's log.
-    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>>;
+    fn component(&self) -> BoxFuture<'_, Result<Bytes, String>>;
 
     /// The network in whose turn it is compiled again.
     fn network(&self) -> String {
         String::new()
+    }
+}
+
+/// A component that is at hand.
+impl ComponentSource for Bytes {
+    fn component(&self) -> BoxFuture<'_, Result<Bytes, String>> {
+        Box::pin(std::future::ready(Ok(self.clone())))
     }
 }
 

@@ -1,19 +1,10 @@
 //! Modules on their author's machine.
 
-use crate::host::BoxFuture;
-use crate::module::{ComponentSource, ModuleHandle, Sha256Sum};
+use crate::module::{ModuleHandle, Sha256Sum};
 use crate::sandbox::{LOCAL, PrepareError, Sandbox, blocking};
 use crate::trial;
+use bytes::Bytes;
 use std::sync::Arc;
-
-/// A component that is at hand.
-struct Bytes(Vec<u8>);
-
-impl ComponentSource for Bytes {
-    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
-        Box::pin(std::future::ready(Ok(self.0.clone())))
-    }
-}
 
 impl Sandbox {
     /// Makes a module ready to be called, as [`Sandbox::prepare`] and [`Sandbox::load`] do together, without storing it
@@ -28,11 +19,11 @@ impl Sandbox {
         let (id, component) = if let Some(ready) = cached {
             let tried = trial::run(self, LOCAL, &ready, &ready.points(), "{}").await;
             tried.map_err(|failed| PrepareError::Invalid(failed.in_full()))?;
-            (id, module)
+            (id, Bytes::from(module))
         } else {
             let prepared = self.prepare(module).await?;
             (prepared.id, prepared.component)
         };
-        self.load(id, Arc::new(Bytes(component))).await.map_err(|error| internal(&error))
+        self.load(id, Arc::new(component)).await.map_err(|error| internal(&error))
     }
 }

@@ -8,9 +8,10 @@ use crate::module::{ComponentSource, Module, ModuleHandle, Ready, Sha256Sum};
 use crate::network::Networks;
 use crate::reuse::{Bounds, Idle};
 use crate::state::State;
-use crate::threads::Threads;
+use crate::threads::{Pace, Threads};
 use crate::ticker::Ticker;
 use crate::{engine, trial, versions};
+use bytes::Bytes;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -129,7 +130,7 @@ pub struct Prepared {
     /// The SHA-256 of the bytes as they were uploaded.
     pub sha256: Sha256Sum,
     /// The component to store: the upload itself, or what a core module was wrapped into.
-    pub component: Vec<u8>,
+    pub component: Bytes,
     /// The SHA-256 of the component, by which it is loaded.
     pub id: Sha256Sum,
     /// The points it serves.
@@ -177,7 +178,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`PrepareError::Invalid`] with a reason for the author where it can't be a module.
-    pub async fn prepare(&self, upload: Vec<u8>) -> Result<Prepared, PrepareError> {
+    pub async fn prepare(&self, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
         self.prepare_for(LOCAL, upload).await
     }
 
@@ -186,11 +187,8 @@ impl Sandbox {
     ///
     /// # Errors
     /// As [`Sandbox::prepare`].
-    pub async fn prepare_for(&self, network: &str, upload: Vec<u8>) -> Result<Prepared, PrepareError> {
-        let turns = self.0.networks.get(network);
-        let compiled = self.0.compile.compile(&self.0.engine, &turns, &upload).await?;
-        let inner = Arc::clone(&self.0);
-        let (prepared, ready) = blocking(move || inner.keep(upload, compiled)).await??;
+    pub async fn prepare_for(&self, network: &str, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
+        let (prepared, ready) = self.compile(network, upload.into()).await?;
         let tried = trial::run(self, network, &ready, &prepared.points, "{}").await;
         tried.map_err(|failed| PrepareError::Invalid(failed.in_full()))?;
         Ok(prepared)
@@ -204,6 +202,27 @@ impl Sandbox {
         let mut module = Module { id, points: Vec::new(), source, loading: tokio::sync::Mutex::default() };
         module.points = self.ready(&module).await?.points();
         Ok(ModuleHandle(Arc::new(module)))
+    }
+
+    /// The SHA-256 of an upload. It takes a while for a large one, during which nobody else is kept waiting.
+    ///
+    /// # Errors
+    /// [`PrepareError::Internal`] where there is no thread for it.
+    pub async fn sum(&self, upload: Bytes) -> Result<Sha256Sum, PrepareError> {
+        self.aside(move || Sha256Sum::of(&upload)).await
+    }
+
+    /// Compiles a module in its network's turn, and keeps the outcome.
+    async fn compile(&self, network: &str, module: Bytes) -> Result<(Prepared, Arc<Ready>), PrepareError> {
+        let (inner, turns) = (Arc::clone(&self.0), self.0.networks.get(network));
+        let compiled = inner.compile.compile(&inner.engine, &inner.threads, &turns, &module).await?;
+        self.aside(move || inner.keep(module, compiled)).await?
+    }
+
+    /// Runs work on modules' bytes behind everything else: hashing and copying tens of megabytes takes as many
+    /// milliseconds.
+    async fn aside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PrepareError> {
+        self.0.threads.run(Pace::GivesWay, work).await.map_err(PrepareError::Internal)
     }
 
     /// How many calls are on a thread now.
@@ -231,10 +250,7 @@ impl Sandbox {
             return Ok(ready);
         }
         let component = module.source.component().await.map_err(LoadError)?;
-        let turns = self.0.networks.get(&module.source.network());
-        let compiled = self.0.compile.compile(&self.0.engine, &turns, &component).await?;
-        let inner = Arc::clone(&self.0);
-        let (prepared, ready) = blocking(move || inner.keep(component, compiled)).await.map_err(LoadError::from)??;
+        let (prepared, ready) = self.compile(&module.source.network(), component).await?;
         if prepared.id != module.id {
             return Err(LoadError(format!("the stored component is {}, not {}", prepared.id, module.id)));
         }
@@ -258,31 +274,18 @@ impl Inner {
     }
 
     /// Keeps what was compiled, on disk and in memory.
-    fn keep(&self, upload: Vec<u8>, compiled: Compiled) -> Result<(Prepared, Arc<Ready>), PrepareError> {
+    fn keep(&self, upload: Bytes, compiled: Compiled) -> Result<(Prepared, Arc<Ready>), PrepareError> {
         let sha256 = Sha256Sum::of(&upload);
-        let (component, id) = match compiled.wrapped {
-            Some(component) => {
-                let id = Sha256Sum::of(&component);
-                (component, id)
-            }
-            None => (upload, sha256),
-        };
-        self.artifacts
-            .store(id, &compiled.artifact)
-            .map_err(|error| PrepareError::Internal(format!("compiled code could not be kept: {error}")))?;
-        let loaded = match self.artifacts.load(&self.engine, id) {
-            Cached::Found(component) => component,
-            Cached::Missing => return Err(PrepareError::Internal("compiled code vanished".into())),
-            Cached::Refused(why) => {
-                return Err(PrepareError::Invalid(format!("it can't be run: {why}")));
-            }
-        };
+        let id = compiled.wrapped.as_deref().map_or(sha256, Sha256Sum::of);
+        let kept = self.artifacts.keep(&self.engine, id, &compiled);
+        let kept = kept.map_err(|error| PrepareError::Internal(format!("compiled code could not be kept: {error}")))?;
+        let loaded = kept.map_err(|why| PrepareError::Invalid(format!("it can't be run: {why}")))?;
         let ready = self
             .resolve(id, &loaded)
             .map_err(|error| PrepareError::Invalid(format!("it does not fit the contract: {error:#}")))?;
         let prepared = Prepared {
             sha256,
-            component,
+            component: compiled.wrapped.map_or(upload, Bytes::from),
             id,
             points: compiled.offer.points,
             world_version: compiled.offer.world_version,

@@ -57,7 +57,7 @@ thread_local! {
 /// Makes this thread give way to everything else from now on.
 pub(crate) fn give_way() {
     if PACE.replace(Pace::GivesWay) == Pace::Normal {
-        priority::lowest();
+        priority::idle();
     }
 }
 
@@ -79,6 +79,25 @@ impl Threads {
         });
         self.start(pace, job).map_err(|error| format!("there is no thread for it: {error}"))?;
         answered.await.map_err(|_| "the host panicked".into())
+    }
+
+    /// Runs a future to its end on a thread, and drops it where its caller does not wait any more.
+    pub(crate) async fn run_async<T: Send + 'static>(
+        &self,
+        pace: Pace,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, String> {
+        let runtime = tokio::runtime::Handle::current();
+        let (waits, gone) = tokio::sync::oneshot::channel::<()>();
+        let until_gone = async move {
+            tokio::select! {
+                outcome = work => Some(outcome),
+                _ = gone => None,
+            }
+        };
+        let outcome = self.run(pace, move || runtime.block_on(until_gone)).await;
+        drop(waits);
+        outcome?.ok_or_else(|| "nobody waits for it".into())
     }
 
     fn start(&self, pace: Pace, mut job: Job) -> io::Result<()> {

@@ -29,6 +29,7 @@
 //! - **Logging.** [`debug!`], [`info!`], [`warn!`] and [`error!`] take what `println!` takes. A panic ends the call
 //!   as failed and is logged with its place in the source.
 //! - **State.** Every call starts from scratch; whatever is to be kept goes into the [`store`].
+//! - **Memory.** The allocator comes with this crate, so a module has no `#[global_allocator]` of its own.
 //! - **Several points.** Implement several traits, each with its own [`macro@export`].
 //! - **Unit tests** run natively, without a hub: [`testing`] stands in for it.
 
@@ -48,6 +49,12 @@ pub mod punishment;
 pub mod store;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
+
+/// What the standard library allocates with too, but a version that begins in memory which every instance has (`hub module
+/// build` sees to that): growing the memory costs a call more than all else that the hub does for it.
+#[cfg(target_arch = "wasm32")]
+#[global_allocator]
+static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 /// The host functions as generated, or what stands in for them in a native build.
 #[cfg(target_arch = "wasm32")]

@@ -9,7 +9,7 @@ use hub_sandbox::{
     MAX_REASON_CHARS, ModuleHandle, Operation, PlainCandidate, PlainTexts, RankAnswer, RankServers, RankWorlds,
     ReviewPunishment, Sandbox,
 };
-use hub_sandbox_fuzz::{Bytes, Talkative, embed, puppet, sandbox};
+use hub_sandbox_fuzz::{Talkative, embed, puppet, sandbox};
 use libfuzzer_sys::fuzz_target;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};
@@ -30,7 +30,7 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
         let core = wat::parse_str(puppet::text()).expect("the puppet is WebAssembly");
         let upload = embed("full-module", core).expect("the puppet has a type");
         let prepared = sandbox.prepare(upload).await.expect("the puppet is a module");
-        let module = sandbox.load(prepared.id, Arc::new(Bytes(prepared.component))).await.expect("it loads");
+        let module = sandbox.load(prepared.id, Arc::new(prepared.component)).await.expect("it loads");
         (sandbox, module)
     });
     Stage { runtime, sandbox, module }

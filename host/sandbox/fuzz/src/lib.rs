@@ -5,7 +5,7 @@ pub mod puppet;
 use hub_sandbox::contract::HostError;
 use hub_sandbox::contract::PunishmentKind;
 use hub_sandbox::contract::players::{Location, PermissionState, Punishment};
-use hub_sandbox::{BoxFuture, Compiler, ComponentSource, Host, HostAnswer, HostCall, Sandbox, SandboxConfig};
+use hub_sandbox::{BoxFuture, Compiler, Host, HostAnswer, HostCall, Sandbox, SandboxConfig};
 use std::path::Path;
 use wit_component::StringEncoding;
 use wit_parser::Resolve;
@@ -28,15 +28,6 @@ pub fn embed(world: &str, mut core: Vec<u8>) -> Option<Vec<u8>> {
     let world = resolve.select_world(&[package], Some(world)).expect("the world is there");
     wit_component::embed_component_metadata(&mut core, &resolve, world, StringEncoding::UTF8).ok()?;
     Some(core)
-}
-
-/// A component at hand.
-pub struct Bytes(pub Vec<u8>);
-
-impl ComponentSource for Bytes {
-    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
-        Box::pin(std::future::ready(Ok(self.0.clone())))
-    }
 }
 
 /// A hub that has an answer to everything, long ones among them.

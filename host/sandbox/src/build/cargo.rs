@@ -93,6 +93,10 @@ struct Message {
     manifest_path: PathBuf,
 }
 
+/// The heap that every instance begins with, as the SDK's allocator wants it: without it each call would have to grow its
+/// memory.
+const HEAP_BYTES: u32 = 64 << 10;
+
 /// Builds the package; gives the core module's path.
 fn build(folder: &Path, package: &Package, symbols: Symbols) -> Result<PathBuf, BuildError> {
     let mut command = Command::new("cargo");
@@ -122,6 +126,7 @@ fn rustflags(package: &Package) -> Vec<String> {
     let remap = |from: &Path, to: &str| format!("--remap-path-prefix={}={to}", from.display());
     let mut flags = vec![
         format!("-Clink-arg=-zstack-size={STACK_BYTES}"),
+        format!("-Clink-arg=--initial-heap={HEAP_BYTES}"),
         remap(&package.workspace, "/module"),
         remap(&package.target_folder, "/target"),
     ];

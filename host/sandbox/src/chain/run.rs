@@ -91,7 +91,7 @@ impl<'a, A: Clone + Into<AnyAnswer>> Run<'a, A> {
             None
         } else {
             let (limits, host) = (config.limits, Arc::clone(&config.host));
-            let terms = Terms { gate: self.chain.gate.as_ref(), lane: link.lane() };
+            let terms = Terms { gate: self.chain.gate.as_ref(), lane: link.lane(), gives_way: false };
             let (context, input) = (link.context(self.call), Arc::clone(input));
             let report = self.sandbox.call_on::<O>(terms, &config.module, limits, host, context, input).await;
             link.record(admission, &report, self.call.now_ms);

@@ -132,7 +132,7 @@ impl Sandbox {
             }
             None => (input.without_effect(), Arc::clone(&config.host)),
         };
-        let terms = Terms { gate: None, lane: link.lane() };
+        let terms = Terms { lane: link.lane(), ..Terms::default() };
         let context = link.context(&call);
         let report = self.call_any(terms, &config.module, config.limits, host, context, &input).await;
         link.record(admission, &report, call.now_ms);

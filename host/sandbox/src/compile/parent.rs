@@ -6,11 +6,13 @@ use crate::componentize::glance;
 use crate::limits::CompileLimits;
 use crate::network::Network;
 use crate::sandbox::PrepareError;
+use crate::threads::{Pace, Threads};
+use bytes::Bytes;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::Command;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 use wasmtime::Engine;
 
@@ -39,8 +41,9 @@ impl Compile {
     pub(crate) async fn compile(
         &self,
         engine: &Engine,
+        threads: &Threads,
         network: &Network,
-        bytes: &[u8],
+        bytes: &Bytes,
     ) -> Result<Compiled, PrepareError> {
         let most = self.limits.module_bytes;
         if bytes.len() > most {
@@ -48,17 +51,20 @@ impl Compile {
         }
         let _turn = network.compiling.acquire().await.map_err(|_| internal("the hub is stopping"))?;
         if bytes.len() <= GLANCE_BYTES {
-            let bytes = bytes.to_vec();
-            tokio::task::spawn_blocking(move || glance(&bytes))
-                .await
-                .map_err(|error| internal(format!("the validator panicked: {error}")))?
-                .map_err(PrepareError::Invalid)?;
+            let bytes = bytes.clone();
+            let glanced = threads.run(Pace::GivesWay, move || glance(&bytes)).await;
+            glanced.map_err(|error| internal(format!("the validator: {error}")))?.map_err(PrepareError::Invalid)?;
         }
         let _place = self.places.acquire().await.map_err(|_| internal("the hub is stopping"))?;
         match &self.compiler {
-            Compiler::Child(program) => self.in_child(program, bytes).await,
+            Compiler::Child(program) => {
+                let (limits, bytes, child) = (self.limits, bytes.clone(), start(program, &self.limits)?);
+                // All that goes through the pipes is copied there: tens of milliseconds of work, which can wait.
+                let compiled = threads.run_async(Pace::GivesWay, async move { talk(limits, child, &bytes).await });
+                compiled.await.map_err(|error| internal(format!("the compiler: {error}")))?
+            }
             Compiler::InProcess => {
-                let (engine, bytes) = (engine.clone(), bytes.to_vec());
+                let (engine, bytes) = (engine.clone(), bytes.clone());
                 tokio::task::spawn_blocking(move || super::compile(&engine, &bytes))
                     .await
                     .map_err(|error| internal(format!("the compiler panicked: {error}")))?
@@ -66,69 +72,74 @@ impl Compile {
             }
         }
     }
+}
 
-    async fn in_child(&self, program: &Path, bytes: &[u8]) -> Result<Compiled, PrepareError> {
-        let mut child = Command::new(program)
-            .arg("compile-module")
-            // Nothing of the hub's environment, secrets included, is the child's business.
-            .env_clear()
-            .env("RAYON_NUM_THREADS", self.limits.threads.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| internal(format!("the compiler did not start: {error}")))?;
-        let (Some(mut stdin), Some(mut stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(internal("the compiler has no pipes"));
+/// Starts the child, as a child of this thread: it begins at this thread's priority and lowers its own, but no further than it
+/// can do its work on a busy machine.
+fn start(program: &Path, limits: &CompileLimits) -> Result<Child, PrepareError> {
+    Command::new(program)
+        .arg("compile-module")
+        // Nothing of the hub's environment, secrets included, is the child's business.
+        .env_clear()
+        .env("RAYON_NUM_THREADS", limits.threads.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| internal(format!("the compiler did not start: {error}")))
+}
+
+/// Gives the child an upload and takes its answer.
+async fn talk(limits: CompileLimits, mut child: Child, bytes: &[u8]) -> Result<Compiled, PrepareError> {
+    let (Some(mut stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err(internal("the compiler has no pipes"));
+    };
+    let header = Header { memory_bytes: limits.memory_bytes, cpu_seconds: limits.cpu_seconds };
+    let talk = async {
+        let feed = async move {
+            // A child that died early does not read to the end; its status tells why.
+            let _ = stdin.write_all(&header.to_bytes()).await;
+            let _ = stdin.write_all(bytes).await;
         };
-        let header = Header { memory_bytes: self.limits.memory_bytes, cpu_seconds: self.limits.cpu_seconds };
-        let talk = async {
-            let feed = async move {
-                // A child that died early does not read to the end; its status tells why.
-                let _ = stdin.write_all(&header.to_bytes()).await;
-                let _ = stdin.write_all(bytes).await;
-            };
-            let (mut answer, mut complaint) = (Vec::new(), Vec::new());
-            let listen = async {
-                let mut head = stderr.take(STDERR_BYTES);
-                let _ = head.read_to_end(&mut complaint).await;
-                // The rest is read too, so that the child never waits for it to be.
-                let _ = tokio::io::copy(&mut head.into_inner(), &mut tokio::io::sink()).await;
-            };
-            let ((), read, ()) = tokio::join!(feed, stdout.read_to_end(&mut answer), listen);
-            read?;
-            let status = child.wait().await?;
-            std::io::Result::Ok((status, answer, complaint))
+        let mut complaint = Vec::new();
+        let mut stdout = BufReader::new(stdout);
+        let listen = async {
+            let mut head = stderr.take(STDERR_BYTES);
+            let _ = head.read_to_end(&mut complaint).await;
+            // The rest is read too, so that the child never waits for it to be.
+            let _ = tokio::io::copy(&mut head.into_inner(), &mut tokio::io::sink()).await;
         };
-        let Ok(talked) = tokio::time::timeout(self.limits.wall, talk).await else {
-            let seconds = self.limits.wall.as_secs_f32();
-            return Err(PrepareError::Invalid(format!("compiling it took longer than {seconds} s")));
-        };
-        let (status, answer, complaint) =
-            talked.map_err(|error| internal(format!("the compiler's pipes broke: {error}")))?;
-        match protocol::read(&answer) {
-            Some(outcome) if status.success() => outcome.map_err(PrepareError::Invalid),
-            _ => Err(PrepareError::Invalid(self.cause_of_death(status, &complaint))),
-        }
+        let ((), read, ()) = tokio::join!(feed, protocol::read(&mut stdout), listen);
+        let answer = read?;
+        let status = child.wait().await?;
+        std::io::Result::Ok((status, answer, complaint))
+    };
+    let Ok(talked) = tokio::time::timeout(limits.wall, talk).await else {
+        let seconds = limits.wall.as_secs_f32();
+        return Err(PrepareError::Invalid(format!("compiling it took longer than {seconds} s")));
+    };
+    let (status, answer, complaint) =
+        talked.map_err(|error| internal(format!("the compiler's pipes broke: {error}")))?;
+    match answer {
+        Some(outcome) if status.success() => outcome.map_err(PrepareError::Invalid),
+        _ => Err(PrepareError::Invalid(cause_of_death(limits, status, &complaint))),
     }
+}
 
-    fn cause_of_death(&self, status: ExitStatus, complaint: &[u8]) -> String {
-        let complaint = String::from_utf8_lossy(complaint);
-        let complaint = complaint.trim();
-        match status.signal() {
-            Some(SIGXCPU | SIGKILL) => format!(
-                "compiling it took more than {} s of CPU time, or was killed by the system",
-                self.limits.cpu_seconds
-            ),
-            _ if complaint.contains("memory allocation of") || complaint.contains("Cannot allocate memory") => {
-                format!("compiling it took more than {} MiB of memory", self.limits.memory_bytes >> 20)
-            }
-            Some(signal) => format!("the compiler crashed on it (signal {signal}): {complaint}"),
-            None => format!("the compiler failed on it ({status}): {complaint}"),
+fn cause_of_death(limits: CompileLimits, status: ExitStatus, complaint: &[u8]) -> String {
+    let complaint = String::from_utf8_lossy(complaint);
+    let complaint = complaint.trim();
+    match status.signal() {
+        Some(SIGXCPU | SIGKILL) => {
+            format!("compiling it took more than {} s of CPU time, or was killed by the system", limits.cpu_seconds)
         }
+        _ if complaint.contains("memory allocation of") || complaint.contains("Cannot allocate memory") => {
+            format!("compiling it took more than {} MiB of memory", limits.memory_bytes >> 20)
+        }
+        Some(signal) => format!("the compiler crashed on it (signal {signal}): {complaint}"),
+        None => format!("the compiler failed on it ({status}): {complaint}"),
     }
 }
 

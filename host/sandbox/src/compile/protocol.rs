@@ -6,6 +6,7 @@ use crate::contract::Point;
 use crate::inspect::Offer;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
 /// The limits the child puts itself under, ahead of the upload's bytes.
 pub(super) struct Header {
@@ -59,33 +60,42 @@ pub(super) fn write(outcome: &Result<Compiled, String>, output: &mut impl Write)
 }
 
 /// Reads the outcome of a compilation; none where the child did not get to write all of it.
-pub(super) fn read(output: &[u8]) -> Option<Result<Compiled, String>> {
-    let line_end = output.iter().position(|&byte| byte == b'\n')?;
-    let (line, rest) = output.split_at(line_end);
-    let rest = &rest[1..];
-    match serde_json::from_slice(line).ok()? {
-        Answer::Invalid(why) => Some(Err(why)),
+pub(super) async fn read(output: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Result<Compiled, String>>> {
+    let mut line = Vec::new();
+    output.read_until(b'\n', &mut line).await?;
+    let Ok(answer) = serde_json::from_slice(&line) else { return Ok(None) };
+    let (offer, wrapped_bytes, artifact_bytes) = match answer {
+        Answer::Invalid(why) => return Ok(Some(Err(why))),
         Answer::Compiled { points, world_version, wrapped_bytes, artifact_bytes } => {
-            let wrapped_len = wrapped_bytes.unwrap_or(0);
-            if rest.len() != wrapped_len.checked_add(artifact_bytes)? {
-                return None;
-            }
-            let (wrapped, artifact) = rest.split_at(wrapped_len);
-            Some(Ok(Compiled {
-                wrapped: wrapped_bytes.map(|_| wrapped.to_vec()),
-                artifact: artifact.to_vec(),
-                offer: Offer { points, world_version },
-            }))
+            (Offer { points, world_version }, wrapped_bytes, artifact_bytes)
         }
-    }
+    };
+    let wrapped = match wrapped_bytes {
+        Some(bytes) => Some(exactly(output, bytes).await?),
+        None => None,
+    };
+    let artifact = exactly(output, artifact_bytes).await?;
+    let (Some(wrapped), Some(artifact)) = (wrapped.map_or(Some(None), |wrapped| wrapped.map(Some)), artifact) else {
+        return Ok(None);
+    };
+    Ok(Some(Ok(Compiled { wrapped, artifact, offer })))
+}
+
+/// So many bytes; none where there are fewer. In one piece from the beginning: memory that grows is moved under a lock
+/// which calls may wait for.
+async fn exactly(output: &mut (impl AsyncBufRead + Unpin), bytes: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut read = Vec::new();
+    read.try_reserve_exact(bytes)?;
+    output.take(bytes as u64).read_to_end(&mut read).await?;
+    Ok((read.len() == bytes).then_some(read))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_outcome_reads_back_unless_it_was_cut_short() {
+    #[tokio::test]
+    async fn an_outcome_reads_back_unless_it_was_cut_short() {
         let compiled = Compiled {
             wrapped: Some(vec![1, 2, 3]),
             artifact: vec![b'\n', 5],
@@ -93,12 +103,13 @@ mod tests {
         };
         let mut bytes = Vec::new();
         write(&Ok(compiled), &mut bytes).unwrap();
-        let back = read(&bytes).unwrap().unwrap();
+        let back = read(&mut bytes.as_slice()).await.unwrap().unwrap().unwrap();
         assert_eq!(back.wrapped.as_deref(), Some(&[1, 2, 3][..]));
         assert_eq!(back.artifact, [b'\n', 5]);
         assert_eq!(back.offer.points, [Point::Chat]);
         bytes.pop();
-        assert!(read(&bytes).is_none());
-        assert!(read(b"").is_none());
+        for cut_short in [bytes.as_slice(), b""] {
+            assert!(read(&mut &*cut_short).await.unwrap().is_none());
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Compiled code on disk: used again, and refused where it is not this hub's own.
 
-use crate::support::{Bench, Bytes, config, line, patient};
+use crate::support::{Bench, config, line, patient};
 use crate::wat::allowing;
+use bytes::Bytes;
 use hub_sandbox::contract::Point;
 use hub_sandbox::{BoxFuture, ComponentSource, FilterChat, Prepared, Sandbox, SandboxConfig};
 use std::path::{Path, PathBuf};
@@ -9,10 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A source that counts how often it is asked.
-struct Counting(Vec<u8>, AtomicUsize);
+struct Counting(Bytes, AtomicUsize);
 
 impl ComponentSource for Counting {
-    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
+    fn component(&self) -> BoxFuture<'_, Result<Bytes, String>> {
         self.1.fetch_add(1, Ordering::SeqCst);
         Box::pin(std::future::ready(Ok(self.0.clone())))
     }
@@ -81,7 +82,7 @@ async fn a_source_with_another_component_is_refused() {
     let two = bench.sandbox.prepare(allowing("two")).await.unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let sandbox = Sandbox::new(config(elsewhere.path())).unwrap();
-    let error = sandbox.load(one.id, Arc::new(Bytes(two.component))).await.unwrap_err();
+    let error = sandbox.load(one.id, Arc::new(two.component)).await.unwrap_err();
     assert!(error.to_string().contains("the stored component is"), "{error}");
 }
 
@@ -90,7 +91,7 @@ async fn a_module_that_fell_out_of_memory_comes_back_when_it_is_called() {
     let folder = tempfile::tempdir().unwrap();
     let sandbox = Sandbox::new(SandboxConfig { cache_bytes: 1, ..config(folder.path()) }).unwrap();
     let prepared = sandbox.prepare(allowing("evicted")).await.unwrap();
-    let module = sandbox.load(prepared.id, Arc::new(Bytes(prepared.component))).await.unwrap();
+    let module = sandbox.load(prepared.id, Arc::new(prepared.component)).await.unwrap();
     // The folder may be lost as well.
     for lose_the_folder in [false, true] {
         if lose_the_folder {

@@ -3,9 +3,9 @@
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
 use hub_sandbox::contract::{CallContext, HostError, PlayerRef, Point, PunishmentKind, chat, punishment};
 use hub_sandbox::{
-    BoxFuture, CallReport, Candidates, Chain, Compiler, ComponentSource, Host, HostAnswer, HostCall, Instances, Limits,
-    Link, LinkConfig, Mode, ModuleHandle, OnFailure, Operation, PlainCandidate, PlainTexts, PrepareError, Prepared,
-    Sandbox, SandboxConfig,
+    BoxFuture, CallReport, Candidates, Chain, Compiler, Host, HostAnswer, HostCall, Instances, Limits, Link,
+    LinkConfig, Mode, ModuleHandle, OnFailure, Operation, PlainCandidate, PlainTexts, PrepareError, Prepared, Sandbox,
+    SandboxConfig,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ impl Bench {
 }
 
 pub(crate) async fn load(sandbox: &Sandbox, prepared: Prepared) -> ModuleHandle {
-    let source = Arc::new(Bytes(prepared.component));
+    let source = Arc::new(prepared.component);
     sandbox.load(prepared.id, source).await.unwrap()
 }
 
@@ -88,15 +88,6 @@ pub(crate) fn link_as(mode: Mode, instances: Instances, module: ModuleHandle, na
 /// The limits of a point, with time enough for a busy machine.
 pub(crate) fn patient(point: Point) -> Limits {
     Limits { wall: Duration::from_secs(20), ..Limits::of(point) }
-}
-
-/// A component that is at hand.
-pub(crate) struct Bytes(pub(crate) Vec<u8>);
-
-impl ComponentSource for Bytes {
-    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
-        Box::pin(std::future::ready(Ok(self.0.clone())))
-    }
 }
 
 /// The checked-in component of a starter module.

@@ -3,8 +3,8 @@
 use crate::contract::chat::{Decision, Line, Mute};
 use crate::contract::{PlayerRef, Point};
 use crate::{
-    BoxFuture, CALLS_AT_ONCE, Call, Chain, Compiler, ComponentSource, EmptyHost, Instances, Limits, Link, LinkConfig,
-    Mode, ModuleHandle, OnFailure, PrepareError, Prepared, Sandbox, SandboxConfig,
+    CALLS_AT_ONCE, Call, Chain, Compiler, EmptyHost, Instances, Limits, Link, LinkConfig, Mode, ModuleHandle,
+    OnFailure, PrepareError, Prepared, Sandbox, SandboxConfig,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,16 +64,8 @@ fn later() -> Vec<u8> {
     module
 }
 
-struct Bytes(Vec<u8>);
-
-impl ComponentSource for Bytes {
-    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
-        Box::pin(std::future::ready(Ok(self.0.clone())))
-    }
-}
-
 async fn link(sandbox: &Sandbox, prepared: &Prepared, config: &str) -> Arc<Link> {
-    let source = Arc::new(Bytes(prepared.component.clone()));
+    let source = Arc::new(prepared.component.clone());
     let module: ModuleHandle = sandbox.load(prepared.id, source).await.unwrap();
     Arc::new(Link::new(LinkConfig {
         module,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use hub_sandbox::contract::Point;
 use hub_sandbox::{BoxFuture, ComponentSource, Host, Link, LinkConfig, ModuleHandle, Sha256Sum};
 
@@ -207,10 +208,11 @@ struct StoredComponent {
 }
 
 impl ComponentSource for StoredComponent {
-    fn component(&self) -> BoxFuture<'_, Result<Vec<u8>, String>> {
+    fn component(&self) -> BoxFuture<'_, Result<Bytes, String>> {
         Box::pin(async move {
             let found = versions::component(&self.db, self.network, &self.name, self.version).await;
-            found.map_err(|error| error.to_string())?.ok_or_else(|| "its bytes are not stored".to_owned())
+            let found = found.map_err(|error| error.to_string())?;
+            found.map(Bytes::from).ok_or_else(|| "its bytes are not stored".to_owned())
         })
     }
 

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hub_sandbox::{PrepareError, Prepared, Sha256Sum};
+use hub_sandbox::{PrepareError, Prepared};
 
 use crate::app::App;
 use crate::clock::millis;
@@ -40,11 +40,11 @@ pub(in crate::modules) async fn upload(
     name: ModuleName,
     bytes: Bytes,
 ) -> Result<Uploaded, ModulesError> {
-    let sha256 = hash(bytes.clone()).await?;
+    let sha256 = hash(app, bytes.clone()).await?;
     if let Some(row) = store::find_same(&app.db, network, name.as_str(), &sha256).await? {
         return known(app, network, row);
     }
-    let mut preparing = prepare(app, network, bytes.to_vec());
+    let mut preparing = prepare(app, network, bytes.clone());
     tokio::select! {
         outcome = &mut preparing => {
             let (verdict, component) = judge(outcome)?;
@@ -64,19 +64,18 @@ pub(in crate::modules) async fn upload(
     }
 }
 
-/// Hashing 64 MiB takes long enough to be in others' way.
-async fn hash(bytes: Bytes) -> Result<String, ModulesError> {
-    let sum = tokio::task::spawn_blocking(move || Sha256Sum::of(&bytes).to_string());
-    sum.await.map_err(|error| ModulesError::Sandbox(error.to_string()))
+async fn hash(app: &App, bytes: Bytes) -> Result<String, ModulesError> {
+    let sum = app.modules.sandbox.sum(bytes).await;
+    sum.map(|sum| sum.to_string()).map_err(|error| ModulesError::Sandbox(error.to_string()))
 }
 
-fn prepare(app: &App, network: NetworkId, bytes: Vec<u8>) -> Preparing {
+fn prepare(app: &App, network: NetworkId, bytes: Bytes) -> Preparing {
     let sandbox = app.modules.sandbox.clone();
     Box::pin(async move { sandbox.prepare_for(&network.to_string(), bytes).await })
 }
 
 /// What is to be written down about a prepared upload; fails where the hub did.
-fn judge(outcome: Result<Prepared, PrepareError>) -> Result<(Verdict, Option<Vec<u8>>), ModulesError> {
+fn judge(outcome: Result<Prepared, PrepareError>) -> Result<(Verdict, Option<Bytes>), ModulesError> {
     match outcome {
         Ok(prepared) => {
             let wrapped = prepared.id != prepared.sha256;
@@ -111,7 +110,7 @@ async fn insert(
     name: &ModuleName,
     sha256: String,
     bytes: &Bytes,
-    settled: Option<(Verdict, Option<Vec<u8>>)>,
+    settled: Option<(Verdict, Option<Bytes>)>,
 ) -> Result<Uploaded, ModulesError> {
     let now = app.clock.now();
     let inserted = app
@@ -131,7 +130,8 @@ async fn insert(
             };
             store::insert(&mut tx, network, &new, bytes.to_vec()).await?;
             let Some((verdict, component)) = settled.clone() else { return Ok(compiling(new)) };
-            let row = store::settle(&mut tx, network, name.as_str(), version, verdict, component).await?;
+            let row =
+                store::settle(&mut tx, network, name.as_str(), version, verdict, component.map(Vec::from)).await?;
             row.ok_or(Insert::Database(hub_db::Error::NotFound))
         })
         .await;
@@ -208,7 +208,7 @@ async fn write_down(
     let (verdict, component) = judge(outcome)?;
     app.db
         .transaction(async |mut tx| {
-            store::settle(&mut tx, network, name, version, verdict.clone(), component.clone()).await?;
+            store::settle(&mut tx, network, name, version, verdict.clone(), component.clone().map(Vec::from)).await?;
             Ok(())
         })
         .await
