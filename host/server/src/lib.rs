@@ -18,6 +18,7 @@ pub mod events;
 pub mod files;
 pub mod geo;
 pub mod http;
+pub mod http_client;
 pub mod idempotency;
 pub mod ids;
 pub mod localization;

@@ -3,6 +3,8 @@
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 
+use crate::http_client;
+
 /// A hub and the key to call it with.
 #[derive(Clone, Debug)]
 pub(super) struct HubClient {
@@ -35,9 +37,9 @@ impl CallError {
 }
 
 impl HubClient {
-    /// Calls the hub at `base`, such as `http://127.0.0.1:8080`.
-    pub(super) fn new(base: &str, key: &str) -> Self {
-        Self { http: reqwest::Client::new(), base: base.trim_end_matches('/').to_owned(), key: key.to_owned() }
+    /// Calls the hub at `base`, such as `https://hub.example.org`.
+    pub(super) fn new(base: &str, key: &str) -> anyhow::Result<Self> {
+        Ok(Self { http: http_client::client()?, base: base.trim_end_matches('/').to_owned(), key: key.to_owned() })
     }
 
     /// A request with the key on it.

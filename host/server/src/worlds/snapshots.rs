@@ -14,6 +14,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::clock::Millis;
 use crate::config::Settings;
+use crate::http_client;
 use crate::ids::Ids;
 use crate::worlds::model::Blob;
 
@@ -206,7 +207,7 @@ impl S3 {
             bucket,
             credentials: Credentials::new(decoded(url.username()), decoded(secret)),
             prefix: if prefix.is_empty() { String::new() } else { format!("{prefix}/") },
-            http: reqwest::Client::new(),
+            http: http_client::client()?,
         })
     }
 

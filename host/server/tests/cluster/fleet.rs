@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use hub::http_client;
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
@@ -160,7 +161,7 @@ impl Fleet {
     /// What a node says it lacks; none where it does not answer.
     pub async fn readiness(&self, node: usize) -> Option<Value> {
         let url = format!("http://{}/readyz", self.nodes[node].address);
-        let answer = reqwest::Client::new().get(url).timeout(Duration::from_secs(2)).send().await.ok()?;
+        let answer = http_client::client().ok()?.get(url).timeout(Duration::from_secs(2)).send().await.ok()?;
         Some(answer.json::<Value>().await.ok()?["lacks"].clone())
     }
 
@@ -236,7 +237,7 @@ impl Fleet {
 
     pub fn client(&self, key: &str) -> Client {
         // A connection that was idle for longer may be closed at any moment, also while something is sent on it.
-        let http = reqwest::Client::builder().pool_idle_timeout(Duration::from_secs(1)).build().unwrap();
+        let http = http_client::builder().unwrap().pool_idle_timeout(Duration::from_secs(1)).build().unwrap();
         Client { http, urls: Arc::clone(&self.urls), key: key.to_owned(), next: Arc::default() }
     }
 }

@@ -347,7 +347,7 @@ async fn a_plugin_is_installed_if_it_is_what_it_should_be() {
     agent.until_state("CREATED").await;
     // Anything that can be downloaded without a key and stays the same.
     let url = format!("{}/api/version", hub.url());
-    let bytes = reqwest::get(&url).await.unwrap().bytes().await.unwrap();
+    let bytes = hub::http_client::client().unwrap().get(&url).send().await.unwrap().bytes().await.unwrap();
     let sha256 = Sha256::digest(&bytes).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
     let (network, server) = (agent.owner.network.unwrap(), "game-1".parse().unwrap());
     let until = hub.app.clock.now() + 60_000;

@@ -58,7 +58,7 @@ struct Serving {
 
 impl Serving {
     fn client(&self, key: &str) -> Client {
-        Client::new(reqwest::Client::new(), self.url.clone(), Some(key.to_owned()))
+        Client::new(hub::http_client::client().unwrap(), self.url.clone(), Some(key.to_owned()))
     }
 
     fn signal(&self, name: &str) {

@@ -12,6 +12,7 @@ mod control;
 mod economy;
 mod errors;
 mod events;
+mod https;
 mod idempotency;
 mod keys;
 mod localization;

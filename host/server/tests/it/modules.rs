@@ -26,7 +26,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::servers::{join, register, uuid};
-use crate::support::{Answer, Backend, Client, Hub, NOW, on_both};
+use crate::support::{Answer, Backend, Client, Hub, NOW, on_both, on_each};
 
 async fn upload(owner: &Client, name: &str, bytes: Vec<u8>) -> Answer {
     let path = format!("/api/manage/modules?name={name}");
@@ -696,22 +696,8 @@ async fn a_looping_module_is_cut_off_and_holds_up_nobody(backend: Backend) {
     assert!(failures.iter().any(|code| code == "timed_out" || code == "out_of_fuel"), "{failures:?}");
 }
 
-macro_rules! on_each_backend {
-    ($($name:ident => $sqlite:ident, $postgres:ident;)+) => {$(
-        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-        async fn $sqlite() {
-            $name(Backend::sqlite()).await;
-        }
-
-        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-        async fn $postgres() {
-            $name(Backend::postgres().await).await;
-        }
-    )+};
-}
-
-on_each_backend! {
-    a_slow_upload_is_answered_before_it_is_ready => slow_upload_on_sqlite, slow_upload_on_postgres;
-    what_a_stop_left_compiling_is_taken_up_again => left_compiling_on_sqlite, left_compiling_on_postgres;
-    a_looping_module_is_cut_off_and_holds_up_nobody => looping_on_sqlite, looping_on_postgres;
+on_each! {
+    a_slow_upload_is_answered_before_it_is_ready
+    what_a_stop_left_compiling_is_taken_up_again
+    a_looping_module_is_cut_off_and_holds_up_nobody
 }

@@ -42,9 +42,9 @@ impl Demo {
         stop_on_signal(app.clone())?;
 
         let keys = Keys::make(&app).await?;
-        let owner = HubClient::new(&url, &keys.owner);
+        let owner = HubClient::new(&url, &keys.owner)?;
         owner::set_up(&owner).await?;
-        let connector = HubClient::new(&url, &keys.connector);
+        let connector = HubClient::new(&url, &keys.connector)?;
         play::open_servers(&connector).await?;
         println!("listening on {url}");
         println!("{}", welcome(&url, &keys));

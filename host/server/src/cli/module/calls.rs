@@ -35,7 +35,7 @@ pub(in crate::cli) struct Calls {
 
 impl Calls {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let hub = self.remote.client();
+        let hub = self.remote.client()?;
         let path = format!("/api/manage/extension-points/{}/calls", self.point);
         let mut request = hub.request(Method::GET, &path).query(&[("limit", self.limit)]);
         if self.failed {

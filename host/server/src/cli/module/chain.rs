@@ -88,13 +88,13 @@ pub(in crate::cli) struct Rollback {
 
 impl Activate {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        put(&self.remote.client(), &self.point, &self.name, self.version, &self.place.read()?).await
+        put(&self.remote.client()?, &self.point, &self.name, self.version, &self.place.read()?).await
     }
 }
 
 impl Deactivate {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let hub = self.remote.client();
+        let hub = self.remote.client()?;
         let path = format!("/api/manage/extension-points/{}", self.point);
         let mut modules = hub.get(&path).await?["modules"].as_array().cloned().unwrap_or_default();
         let before = modules.len();
@@ -110,7 +110,7 @@ impl Deactivate {
 impl Rollback {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let path = format!("/api/manage/extension-points/{}/rollback", self.point);
-        tell(&self.remote.client().post(&path, &json!({})).await?);
+        tell(&self.remote.client()?.post(&path, &json!({})).await?);
         Ok(())
     }
 }

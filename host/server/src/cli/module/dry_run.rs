@@ -34,7 +34,7 @@ impl DryRun {
             "config": config.unwrap_or_else(Map::new),
         });
         let path = format!("/api/manage/modules/{}/{}/dry-run", self.name, self.version);
-        let answer: Value = self.remote.client().post(&path, &body).await?;
+        let answer: Value = self.remote.client()?.post(&path, &body).await?;
         println!("{}", if self.json { answer.to_string() } else { report(&answer) });
         Ok(())
     }

@@ -30,7 +30,7 @@ pub(in crate::cli) struct Show {
 
 impl List {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let hub = self.remote.client();
+        let hub = self.remote.client()?;
         let modules = hub.get("/api/manage/modules?limit=200").await?;
         let mut chains = vec![];
         for point in POINTS {
@@ -52,7 +52,7 @@ impl List {
 
 impl Show {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let hub = self.remote.client();
+        let hub = self.remote.client()?;
         let modules = hub.get(&format!("/api/manage/modules/{}?limit=200", self.name)).await?;
         let mut links = vec![];
         for point in POINTS {

@@ -34,7 +34,7 @@ pub(in crate::cli) struct Logs {
 
 impl Logs {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let hub = self.remote.client();
+        let hub = self.remote.client()?;
         if self.follow {
             return self.follow(&hub).await;
         }

@@ -70,7 +70,7 @@ struct Remote {
 }
 
 impl Remote {
-    fn client(&self) -> HubClient {
+    fn client(&self) -> anyhow::Result<HubClient> {
         HubClient::new(&self.url, &self.key)
     }
 }

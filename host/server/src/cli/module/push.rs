@@ -39,7 +39,7 @@ impl Push {
             None => stem(&file)?,
         };
         let bytes = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
-        let hub = self.remote.client();
+        let hub = self.remote.client()?;
         let upload = hub
             .request(Method::POST, "/api/manage/modules")
             .query(&[("name", name.as_str())])

@@ -47,7 +47,7 @@ pub(in crate::cli) struct Replay {
 impl Replay {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let config = self.config.as_deref().map(|text| chain::object("configuration", text)).transpose()?;
-        let hub = self.remote.client();
+        let hub = self.remote.client()?;
         let answer = match (&self.local, &self.call) {
             (Some(module), Some(id)) => {
                 let call = recorded::find(&hub, self.point.as_deref(), id).await?;

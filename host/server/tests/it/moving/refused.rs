@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use super::{counts, evening, export, fail, members, run, succeed, text};
-use crate::support::{Backend, Client, Hub};
+use crate::support::{Backend, Client, Hub, on_each};
 
 type Members = Vec<(String, Vec<u8>)>;
 
@@ -303,25 +303,7 @@ async fn forget(enemy: &Enemy) {
     enemy.hub.app.db.write(sql).bind(enemy.owner.network.unwrap()).execute().await.unwrap();
 }
 
-macro_rules! on_both {
-    ($($name:ident)+) => {$(
-        mod $name {
-            use crate::support::Backend;
-
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn sqlite() {
-                super::$name(Backend::sqlite()).await;
-            }
-
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn postgres() {
-                super::$name(Backend::postgres().await).await;
-            }
-        }
-    )+};
-}
-
-on_both! {
+on_each! {
     what_an_enemy_writes_is_refused
     a_damaged_file_is_refused_before_anything_is_written
     nonsense_harms_nobody

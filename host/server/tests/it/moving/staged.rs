@@ -10,7 +10,7 @@ use hub_db::Db;
 use tempfile::TempDir;
 
 use super::{command, evening, export, fail, run, succeed, text};
-use crate::support::{Backend, Client, Hub};
+use crate::support::{Backend, Client, Hub, on_each};
 
 /// A network's export, and where it is to go.
 struct Move {
@@ -136,25 +136,7 @@ async fn a_file_that_ends_takes_back_what_it_brought(to: Backend) {
     moving.arrived().await;
 }
 
-macro_rules! on_both {
-    ($($name:ident)+) => {$(
-        mod $name {
-            use crate::support::Backend;
-
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn sqlite() {
-                super::$name(Backend::sqlite()).await;
-            }
-
-            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn postgres() {
-                super::$name(Backend::postgres().await).await;
-            }
-        }
-    )+};
-}
-
-on_both! {
+on_each! {
     a_killed_import_shows_nothing_and_is_made_again
     of_two_imports_one_is_the_networks
     a_file_that_ends_takes_back_what_it_brought

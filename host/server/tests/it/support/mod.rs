@@ -1,5 +1,6 @@
 //! A hub for one test: real HTTP on a free port, a database of its own, a clock moved by hand.
 
+mod certificate;
 mod client;
 mod database;
 mod events;
@@ -17,6 +18,7 @@ use hub::networks::service::{self, KeyWish, OPERATOR_NETWORK, create_key};
 use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinHandle;
 
+pub use certificate::certificate;
 pub use client::{Answer, Client};
 pub use database::Backend;
 #[allow(unused_imports)]
@@ -27,24 +29,34 @@ pub const NOW: i64 = 1_804_680_000_000;
 
 /// Runs each test on both databases: `on_both! { async fn name(hub: Hub) { … } }`.
 macro_rules! on_both {
-    ($($(#[$attribute:meta])* async fn $name:ident($hub:ident: Hub) $body:block)+) => {$(
-        $(#[$attribute])*
-        async fn $name($hub: $crate::support::Hub) $body
+    ($($(#[$attribute:meta])* async fn $name:ident($hub:ident: Hub) $body:block)+) => {
+        $($(#[$attribute])* async fn $name($hub: $crate::support::Hub) $body)+
+        $crate::support::on_each! { $($name($crate::support::Hub::start))+ }
+    };
+}
+pub(crate) use on_both;
 
+/// Runs tests that start hubs themselves on both databases, `on_each! { name }` those that take a `Backend`, `name(start)` those
+/// that take what `start` makes of one.
+macro_rules! on_each {
+    ($($name:ident)+) => {
+        $crate::support::on_each! { $($name(std::future::ready))+ }
+    };
+    ($($name:ident($start:expr))+) => {$(
         mod $name {
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn sqlite() {
-                super::$name($crate::support::Hub::start($crate::support::Backend::sqlite()).await).await;
+                super::$name($start($crate::support::Backend::sqlite()).await).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn postgres() {
-                super::$name($crate::support::Hub::start($crate::support::Backend::postgres().await).await).await;
+                super::$name($start($crate::support::Backend::postgres().await).await).await;
             }
         }
     )+};
 }
-pub(crate) use on_both;
+pub(crate) use on_each;
 
 /// The same, and behind PgBouncer in transaction mode, too.
 macro_rules! on_all {
@@ -106,7 +118,7 @@ impl Hub {
         let bound = Settings { listen: address, ..settings.clone() };
         let app = App::start(bound, time.clone(), Ids::System).await.unwrap();
         let serving = tokio::spawn(Server::new(app.clone()).run(listener));
-        Self { app, clock, address, http: reqwest::Client::new(), backend, serving, settings, time }
+        Self { app, clock, address, http: hub::http_client::client().unwrap(), backend, serving, settings, time }
     }
 
     /// Stops the hub as SIGTERM does and starts another on the same data, `later` of the clock's time.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::HOUR;
-use crate::support::{Backend, Hub};
+use crate::support::{Backend, Hub, certificate};
 
 /// The Python with aiosmtpd.
 fn python() -> PathBuf {
@@ -108,21 +108,6 @@ async fn a_mail_waits_for_a_server_that_is_away_and_for_a_hub_that_is_too() {
     assert_eq!(mail["to"], json!(["alex@example.org"]));
 }
 
-/// A certificate for `localhost`, made for this test.
-fn certificate(folder: &Path) -> (String, String) {
-    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let config = "[req]\ndistinguished_name = name\nx509_extensions = ext\nprompt = no\n[name]\nCN = localhost\n\
-                  [ext]\nsubjectAltName = DNS:localhost\nbasicConstraints = critical,CA:FALSE\n";
-    std::fs::write(path("config"), config).unwrap();
-    let made = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-config", &path("config")])
-        .args(["-keyout", &path("key.pem"), "-out", &path("certificate.pem")])
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    (path("certificate.pem"), path("key.pem"))
-}
-
 /// The built binary, which trusts only this certificate, sends one mail.
 async fn mail_of_a_hub_that_trusts(certificate: &str, smtp: &str, server: MailServer) -> (MailServer, Value) {
     let data = TempDir::new().unwrap();
@@ -138,7 +123,13 @@ async fn mail_of_a_hub_that_trusts(certificate: &str, smtp: &str, server: MailSe
     let first = BufReader::new(hub.stdout.take().unwrap()).lines().next().unwrap().unwrap();
     let url = first.strip_prefix("listening on ").unwrap().to_owned();
     let body = json!({"email": "alex@example.org"});
-    let answer = reqwest::Client::new().post(format!("{url}/api/public/waitlist")).json(&body).send().await.unwrap();
+    let answer = hub::http_client::client()
+        .unwrap()
+        .post(format!("{url}/api/public/waitlist"))
+        .json(&body)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(answer.status(), 200);
     let (server, mail) = server.next().await;
     // Without --public-url the link leads to where the hub serves, whatever its port turned out to be.

@@ -56,7 +56,8 @@ async fn store() -> (String, Objects) {
 async fn upload(client: &Client, id: &Value, body: &'static str) -> Value {
     let path = format!("/api/plugin/worlds/{}/upload-url", id.as_str().unwrap());
     let upload = client.post(&path, Value::Null).await.expect(200).clone();
-    let answer = reqwest::Client::new().put(upload["url"].as_str().unwrap()).body(body).send().await.unwrap();
+    let answer =
+        hub::http_client::client().unwrap().put(upload["url"].as_str().unwrap()).body(body).send().await.unwrap();
     assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
     json!({"blobKey": upload["blobKey"], "sizeBytes": body.len()})
 }
@@ -68,7 +69,7 @@ async fn boot(client: &Client) -> (Value, i64, Option<String>) {
     let fence = told["fence"].as_i64().unwrap();
     ready(client, &id, "n1", fence).await;
     let Some(url) = told["snapshotUrl"].as_str() else { return (id, fence, None) };
-    (id, fence, Some(reqwest::get(url).await.unwrap().text().await.unwrap()))
+    (id, fence, Some(hub::http_client::client().unwrap().get(url).send().await.unwrap().text().await.unwrap()))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
