@@ -58,7 +58,7 @@ pub(crate) fn half_of_the_cpus() -> usize {
 /// What compiling one module may cost. Enforced on the child process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileLimits {
-    /// Time from start to result. It has the CPU only where nobody else wants it, so this is for one that hangs.
+    /// Time from start to result. It has the CPU where hardly anybody else wants it, so this is for one that hangs.
     pub wall: Duration,
     /// CPU time over all its threads, in seconds.
     pub cpu_seconds: u64,

@@ -12,11 +12,18 @@ pub(crate) fn cpu_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Runs this thread, and what it starts from now on, only where nobody else wants the CPU. Who wakes up takes it at once, where
-/// a nice thread would first come to the end of its slice of some 3 ms. There is no way back.
+/// Runs this thread only where nobody else wants the CPU: whoever wakes up takes it at once, where it would wait for a nice
+/// thread's slice of some 3 ms to end. There is no way back.
 pub(crate) fn idle() {
     let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
     if let Err(error) = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, idle) {
         tracing::debug!(?error, "a thread's priority can't be lowered");
+    }
+}
+
+/// Runs this process where hardly anybody else wants the CPU, but not never on a machine that is busy.
+pub(crate) fn nice() {
+    if let Err(error) = rustix::process::setpriority_process(None, 19) {
+        tracing::debug!(%error, "the process's priority can't be lowered");
     }
 }

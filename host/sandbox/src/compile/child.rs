@@ -25,7 +25,7 @@ pub fn child_main(mut stdin: impl Read, mut stdout: impl Write) -> io::Result<()
 fn confine(header: &Header) -> io::Result<()> {
     let Header { memory_bytes, cpu_seconds } = *header;
     // An upload can wait; calls can't.
-    crate::priority::idle();
+    crate::priority::nice();
     Resource::AS.set(memory_bytes, memory_bytes)?;
     // The signal of the soft limit names the reason; the hard one follows where that did not end it.
     Resource::CPU.set(cpu_seconds, cpu_seconds.saturating_add(1))?;

@@ -12,7 +12,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 use wasmtime::Engine;
 
@@ -58,10 +58,9 @@ impl Compile {
         let _place = self.places.acquire().await.map_err(|_| internal("the hub is stopping"))?;
         match &self.compiler {
             Compiler::Child(program) => {
-                let (limits, program, bytes) = (self.limits, program.clone(), bytes.clone());
+                let (limits, bytes, child) = (self.limits, bytes.clone(), start(program, &self.limits)?);
                 // All that goes through the pipes is copied there: tens of milliseconds of work, which can wait.
-                let compiled =
-                    threads.run_async(Pace::GivesWay, async move { in_child(limits, &program, &bytes).await });
+                let compiled = threads.run_async(Pace::GivesWay, async move { talk(limits, child, &bytes).await });
                 compiled.await.map_err(|error| internal(format!("the compiler: {error}")))?
             }
             Compiler::InProcess => {
@@ -75,8 +74,10 @@ impl Compile {
     }
 }
 
-async fn in_child(limits: CompileLimits, program: &Path, bytes: &[u8]) -> Result<Compiled, PrepareError> {
-    let mut child = Command::new(program)
+/// Starts the child, as a child of this thread: it begins at this thread's priority and lowers its own, but no further than it
+/// can do its work on a busy machine.
+fn start(program: &Path, limits: &CompileLimits) -> Result<Child, PrepareError> {
+    Command::new(program)
         .arg("compile-module")
         // Nothing of the hub's environment, secrets included, is the child's business.
         .env_clear()
@@ -86,7 +87,11 @@ async fn in_child(limits: CompileLimits, program: &Path, bytes: &[u8]) -> Result
         .stderr(Stdio::piped())
         .kill_on_drop(true)
         .spawn()
-        .map_err(|error| internal(format!("the compiler did not start: {error}")))?;
+        .map_err(|error| internal(format!("the compiler did not start: {error}")))
+}
+
+/// Gives the child an upload and takes its answer.
+async fn talk(limits: CompileLimits, mut child: Child, bytes: &[u8]) -> Result<Compiled, PrepareError> {
     let (Some(mut stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
         return Err(internal("the compiler has no pipes"));
