@@ -1,4 +1,5 @@
-"""What modules cost a hub from outside: a restart with a hundred of them, and chains swapped under load.
+"""What modules cost a hub from outside: a restart with a hundred of them, chains swapped under load, and neighbours that
+upload without a pause.
 
 python3 tests/load/modules.py HUB, where HUB is the hub's executable. Needs nothing but Python.
 """
@@ -6,6 +7,7 @@ python3 tests/load/modules.py HUB, where HUB is the hub's executable. Needs noth
 import http.client
 import json
 import multiprocessing
+import os
 import pathlib
 import signal
 import socket
@@ -83,10 +85,14 @@ class Hub:
         return json.loads(self.expect(key, "GET", "/api/manage/extension-points/chat"))["modules"]
 
 
-def marked(component, mark):
-    """The component with one more custom section, so that it is unlike any other."""
-    payload = bytes([4]) + b"mark" + mark.to_bytes(4, "little")
-    return component + bytes([0, len(payload)]) + payload
+def marked(component, mark, filling=0):
+    """The component with one more custom section of some size, so that it is unlike any other."""
+    payload = bytes([4]) + b"mark" + mark.to_bytes(4, "little") + bytes(filling)
+    size, left = bytearray(), len(payload)
+    while left > 127:
+        size.append(left & 127 | 128)
+        left >>= 7
+    return component + bytes([0]) + bytes(size) + bytes([left]) + payload
 
 
 def restart(hub, component):
@@ -155,6 +161,48 @@ def swap(hub, component):
     assert not wrong, wrong[:3]
 
 
+def upload_without_a_pause(hub, key, component, filling, expected, over):
+    os.nice(19)
+    while not over.is_set():
+        upload = marked(component, time.time_ns() % (1 << 32), filling)
+        try:
+            status, body = hub.call(key, "POST", "/api/manage/modules?name=big", upload, kind="application/wasm")
+            assert status == expected, (status, body)
+        except (BrokenPipeError, ConnectionResetError):
+            # The hub does not read what it has refused.
+            assert expected == 413
+
+
+def neighbours(hub, component):
+    key, other = hub.network("quiet"), hub.network("loud")
+    hub.upload(key, "guard", component)
+    hub.chain(key, [{"name": "guard", "version": 1}])
+
+    def p99():
+        told = multiprocessing.Queue()
+        asking = multiprocessing.Process(target=caller, args=(hub, key, told))
+        asking.start()
+        _, _, p99, wrong = told.get()
+        asking.join()
+        assert not wrong, wrong[:3]
+        return p99 * 1000
+
+    print(f"the 99th percentile of {RATE} calls a second beside uploads of another network, 5 times, medians:")
+    for name, filling, expected in (("2 MiB", 2 << 20, 201), ("60 MiB", 60 << 20, 201), ("65 MiB, refused", 65 << 20, 413)):
+        alone, beside = [], []
+        for _ in range(5):
+            alone.append(p99())
+            over = multiprocessing.Event()
+            arguments = (hub, other, component, filling, expected, over)
+            uploading = multiprocessing.Process(target=upload_without_a_pause, args=arguments)
+            uploading.start()
+            beside.append(p99())
+            over.set()
+            uploading.join()
+        ratio = statistics.median(after / before for before, after in zip(alone, beside))
+        print(f"  {name:16} alone {statistics.median(alone):5.1f} ms, beside {statistics.median(beside):5.1f} ms, {ratio:.1f} times")
+
+
 def main():
     component = (ROOT / "plugins/chat-guard/chat-guard.wasm").read_bytes()
     with tempfile.TemporaryDirectory() as data:
@@ -163,6 +211,7 @@ def main():
         try:
             restart(hub, component)
             swap(hub, component)
+            neighbours(hub, component)
         finally:
             hub.stop()
 
