@@ -62,7 +62,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let bad = Arc::new(chain(&sandbox, hostile.point, hostile.upload.clone()).await?);
         measure(&sandbox, &good, rounds, hostile.name, || flood(&sandbox, &bad, &hostile, pace)).await;
     }
-    let uploads_of = [("upload: compile bomb", compile_bomb()), ("upload: 60 MiB of nothing", sixty_mib())];
+    let uploads_of = [
+        ("upload: compile bomb", compile_bomb()),
+        ("upload: a million functions", wat::chat_module("", &"(func)".repeat(1_000_000))),
+        ("upload: 60 MiB of nothing", sixty_mib()),
+    ];
     for (name, upload) in uploads_of.map(|(name, upload)| (name, Bytes::from(upload))) {
         if name.contains(&filter) {
             measure(&sandbox, &good, rounds, name, || uploads(&sandbox, &upload)).await;
