@@ -55,6 +55,8 @@ BY_MORE_THAN_THE_FORM = {
     ("POST /api/plugin/servers/register", "invalid_request"),
     # The input is that of the point.
     ("POST /api/manage/modules/{name}/{version}/dry-run", "invalid_request"),
+    # Of one call, or of the newest.
+    ("POST /api/manage/modules/{name}/{version}/replay", "invalid_request"),
     # The owners of type `player` are keyed by UUID.
     ("GET /api/plugin/economy/{ownerType}/{ownerKey}/currencies", "invalid_request"),
     ("GET /api/plugin/economy/{ownerType}/{ownerKey}/statistics", "invalid_request"),

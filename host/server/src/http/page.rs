@@ -21,29 +21,21 @@ pub struct Page<T> {
     pub total: i64,
 }
 
-/// `limit`: how many rows are wanted. 50 when absent, cut to 200 when larger; below 1 is an error.
+/// A whole number of a query: `OR` when absent, cut to `MAX` when larger; below `MIN` is an error.
 #[derive(Clone, Copy, Debug)]
-pub struct Limit(pub i64);
+pub struct Whole<const MIN: i64, const MAX: i64, const OR: i64>(pub i64);
 
-impl Default for Limit {
-    fn default() -> Self {
-        Self(50)
-    }
-}
+/// `limit`: how many rows are wanted.
+pub type Limit = Whole<1, 200, 50>;
 
-/// `limit` of a leaderboard: how many places are wanted. 10 when absent, cut to 100 when larger; below 1 is an error.
-#[derive(Clone, Copy, Debug)]
-pub struct TopLimit(pub i64);
-
-impl Default for TopLimit {
-    fn default() -> Self {
-        Self(10)
-    }
-}
+/// `limit` of a leaderboard: how many places are wanted.
+pub type TopLimit = Whole<1, 100, 10>;
 
 /// `page`: which page is wanted, counted from 0.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PageNumber(pub i64);
+pub type PageNumber = Whole<0, { i64::MAX }, 0>;
+
+/// `offset`: how many rows to leave out before the first.
+pub type Offset = Whole<0, { i64::MAX }, 0>;
 
 /// The query of a list that takes nothing else.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
@@ -91,10 +83,10 @@ impl<T> Page<T> {
     }
 }
 
-/// A whole number as a query writes it. One too large for the machine is merely large.
-struct WholeNumber;
+/// An integer as a query writes it. One too large for the machine is merely large.
+struct Digits;
 
-impl Visitor<'_> for WholeNumber {
+impl Visitor<'_> for Digits {
     type Value = i64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,50 +102,26 @@ impl Visitor<'_> for WholeNumber {
     }
 }
 
-/// Reads an integer of a query and cuts it to `max`; below `min` is an error.
-pub fn bounded<'de, D: Deserializer<'de>>(deserializer: D, min: i64, max: i64) -> Result<i64, D::Error> {
-    let number = deserializer.deserialize_str(WholeNumber)?;
-    if number < min {
-        return Err(de::Error::custom(format_args!("must be at least {min}")));
+impl<const MIN: i64, const MAX: i64, const OR: i64> Default for Whole<MIN, MAX, OR> {
+    fn default() -> Self {
+        Self(OR)
     }
-    Ok(number.min(max))
 }
 
-impl<'de> Deserialize<'de> for Limit {
+impl<'de, const MIN: i64, const MAX: i64, const OR: i64> Deserialize<'de> for Whole<MIN, MAX, OR> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        bounded(deserializer, 1, 200).map(Self)
+        let number = deserializer.deserialize_str(Digits)?;
+        if number < MIN {
+            return Err(de::Error::custom(format_args!("must be at least {MIN}")));
+        }
+        Ok(Self(number.min(MAX)))
     }
 }
 
-impl<'de> Deserialize<'de> for TopLimit {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        bounded(deserializer, 1, 100).map(Self)
-    }
-}
-
-impl<'de> Deserialize<'de> for PageNumber {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        bounded(deserializer, 0, i64::MAX).map(Self)
-    }
-}
-
-impl PartialSchema for Limit {
+// Without a maximum and a format, which would be one: a larger number is cut, not refused.
+impl<const MIN: i64, const MAX: i64, const OR: i64> PartialSchema for Whole<MIN, MAX, OR> {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).default(Some(50.into())).into()
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(MIN)).default(Some(OR.into())).into()
     }
 }
-impl ToSchema for Limit {}
-
-impl PartialSchema for TopLimit {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).default(Some(10.into())).into()
-    }
-}
-impl ToSchema for TopLimit {}
-
-impl PartialSchema for PageNumber {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).default(Some(0.into())).into()
-    }
-}
-impl ToSchema for PageNumber {}
+impl<const MIN: i64, const MAX: i64, const OR: i64> ToSchema for Whole<MIN, MAX, OR> {}

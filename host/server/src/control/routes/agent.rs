@@ -17,7 +17,7 @@ use crate::http::caller::Agent;
 use crate::http::endpoints::endpoints;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::bounded;
+use crate::http::page::Whole;
 use crate::values::{Identifier, Text, blank_as_absent};
 
 pub(super) fn router() -> OpenApiRouter<App> {
@@ -55,13 +55,9 @@ struct PollQuery {
     #[param(value_type = Option<String>, example = "start,stop,restart,kill,console,logs,install")]
     capabilities: Option<Text<4096>>,
     /// How long to wait for a command if there is none, in milliseconds; cut to 30,000.
-    #[serde(default, deserialize_with = "wait_ms")]
-    #[param(required = false, value_type = i64, minimum = 0, example = 0)]
-    wait_ms: Millis,
-}
-
-fn wait_ms<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Millis, D::Error> {
-    bounded(deserializer, 0, 30_000)
+    #[serde(default)]
+    #[param(inline, required = false, example = 0)]
+    wait_ms: Whole<0, 30_000, 0>,
 }
 
 /// An optional value of a query; a blank one is the same as none.
@@ -127,7 +123,7 @@ async fn poll(
         // Whoever asks for the headers alone would lose the commands.
         return Ok(Json(Commands { commands: vec![] }));
     }
-    let wait_ms = query.wait_ms;
+    let wait_ms = query.wait_ms.0;
     let report = query.report(&server)?;
     let commands = service::poll(&app, caller.network, &server, report, wait_ms).await;
     Ok(Json(Commands { commands }))

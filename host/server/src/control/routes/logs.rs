@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
@@ -19,7 +19,7 @@ use crate::http::caller::{Caller, ServersRead};
 use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::{Page, PageQuery, bounded};
+use crate::http::page::{Page, PageQuery, Whole};
 use crate::networks::Scope;
 use crate::values::Identifier;
 
@@ -31,17 +31,9 @@ pub(super) fn router() -> OpenApiRouter<App> {
 #[into_params(parameter_in = Query)]
 struct OutputQuery {
     /// How many of the newest lines; cut to 5,000.
-    #[serde(default = "usual_lines", deserialize_with = "lines")]
-    #[param(required = false, value_type = i64, minimum = 1, default = 200)]
-    lines: i64,
-}
-
-fn usual_lines() -> i64 {
-    200
-}
-
-fn lines<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    bounded(deserializer, 1, 5_000)
+    #[serde(default)]
+    #[param(inline, required = false)]
+    lines: Whole<1, 5_000, 200>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -70,7 +62,7 @@ async fn logs(
     Path(server_id): Path<Identifier>,
     Query(query): Query<OutputQuery>,
 ) -> Result<Json<Output>, ApiError> {
-    let content = service::output(&app, caller.network, &server_id, query.lines).await?;
+    let content = service::output(&app, caller.network, &server_id, query.lines.0).await?;
     Ok(Json(Output { server_id, content }))
 }
 

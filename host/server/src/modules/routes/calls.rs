@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::http::caller::ModulesRead;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::{Limit, bounded};
+use crate::http::page::{Limit, Offset};
 use crate::modules::records::{Record, RecordedStep};
 use crate::modules::routes::points::named;
 use crate::modules::routes::report::{Failure, LoggedLine, Seed};
@@ -28,19 +28,15 @@ pub(super) struct CallsQuery {
     #[param(inline, required = false)]
     limit: Limit,
     /// How many of the newest to leave out.
-    #[serde(default, deserialize_with = "offset")]
-    #[param(required = false, value_type = i64, minimum = 0, default = 0)]
-    offset: i64,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    offset: Offset,
     /// Only calls in which a module failed, or only others.
     #[param(required = false)]
     failed: Option<bool>,
     /// Only calls in which the module of this name was called.
     #[param(required = false)]
     module: Option<String>,
-}
-
-fn offset<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    bounded(deserializer, 0, i64::MAX)
 }
 
 /// Some of the calls that are kept.
@@ -184,9 +180,9 @@ pub(super) async fn list(
         query.failed.is_none_or(|failed| call.has_failed() == failed)
             && query.module.as_ref().is_none_or(|module| call.steps.iter().any(|step| step.link.name == *module))
     });
-    let skip = usize::try_from(query.offset).unwrap_or(usize::MAX);
+    let skip = usize::try_from(query.offset.0).unwrap_or(usize::MAX);
     let items = calls.iter().skip(skip).take(query.limit.0 as usize).map(CallItem::from).collect();
-    Ok(Json(Calls { items, offset: query.offset, limit: query.limit.0, total: calls.len() }))
+    Ok(Json(Calls { items, offset: query.offset.0, limit: query.limit.0, total: calls.len() }))
 }
 
 /// Get one of the latest calls

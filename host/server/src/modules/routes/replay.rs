@@ -23,7 +23,7 @@ pub(super) struct Replay {
     /// The extension point whose calls they are.
     #[schema(example = "chat")]
     point: String,
-    /// How many of the newest calls; 100 when absent, at most 1,000.
+    /// How many of the newest calls; 100 when absent, at most 1,000. Not together with `callId`.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 1000, default = 100)]
     last: Option<usize>,
     /// This one call instead.

@@ -1,11 +1,8 @@
 //! Reading punishments.
 
 use axum::extract::State;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use utoipa::IntoParams;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
@@ -13,7 +10,7 @@ use crate::http::caller::{Caller, Plugin};
 use crate::http::endpoints::endpoints;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::{Limit, bounded};
+use crate::http::page::{Limit, Offset};
 use crate::punishments::body::PunishmentBody;
 use crate::punishments::model::{Filter, Subject};
 use crate::punishments::service;
@@ -55,23 +52,6 @@ impl ListQuery {
 fn every(active_only: bool) -> Filter {
     Filter { active_only, since: None, kind: None, limit: i64::MAX, offset: 0 }
 }
-
-/// `offset`: how many rows to leave out. 0 when absent; below is an error.
-#[derive(Clone, Copy, Debug, Default)]
-struct Offset(i64);
-
-impl<'de> Deserialize<'de> for Offset {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        bounded(deserializer, 0, i64::MAX).map(Self)
-    }
-}
-
-impl PartialSchema for Offset {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).default(Some(0.into())).into()
-    }
-}
-impl ToSchema for Offset {}
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
