@@ -33,7 +33,7 @@ pub(crate) struct Registry {
     /// The highest sequence of any network that was forgotten. New ones go on from here, so that
     /// an id is never given out twice and an old one is never taken for a newer one's.
     floor: u64,
-    closed: bool,
+    pub(crate) closed: bool,
 }
 
 impl Bus {
@@ -134,7 +134,8 @@ impl Bus {
         Ok(network)
     }
 
-    /// Whether the server has an open stream, at whichever node.
+    /// Whether the server has an open stream, at whichever node, or is about to have one again: its node closed it, to
+    /// be replaced.
     pub fn is_connected(&self, network: u128, server_id: &str) -> bool {
         let here = self.existing(network).is_some_and(|network| network.state.lock().is_connected(server_id));
         here || self.nodes.as_ref().is_some_and(|nodes| nodes.roster.has(&(network, Arc::from(server_id))))

@@ -101,7 +101,7 @@ impl Nodes {
             let network = registry.networks.get(network);
             network.is_none_or(|network| !network.state.lock().is_connected(server))
         });
-        gone.map(Said::Closed).collect()
+        gone.map(if registry.closed { Said::Coming } else { Said::Closed }).collect()
     }
 }
 

@@ -36,14 +36,20 @@ impl<T, K: Eq + Hash + Clone> Rendezvous<T, K> {
         Waiter { id, receiver, waiting: Arc::clone(&self.waiting) }
     }
 
-    /// Hands the answer to who waits for it; false when nobody does.
-    pub fn complete<Q>(&self, id: &Q, value: T) -> bool
+    /// Hands the answer to who waits for it.
+    ///
+    /// # Errors
+    /// Gives it back where nobody does.
+    pub fn complete<Q>(&self, id: &Q, value: T) -> Result<(), T>
     where
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
         let sender = self.waiting.lock().remove(id);
-        sender.is_some_and(|sender| sender.send(value).is_ok())
+        match sender {
+            Some(sender) => sender.send(value),
+            None => Err(value),
+        }
     }
 
     /// How many wait now.
@@ -66,7 +72,7 @@ pub struct Waiter<T, K: Eq + Hash = String> {
 
 impl<T, K: Eq + Hash> Waiter<T, K> {
     /// The answer; `None` when a newer waiter took the id.
-    pub async fn wait(mut self) -> Option<T> {
+    pub async fn wait(&mut self) -> Option<T> {
         (&mut self.receiver).await.ok()
     }
 }

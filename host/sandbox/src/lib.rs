@@ -11,7 +11,7 @@
 //!    [`Sandbox::rank_worlds`], [`Sandbox::filter_chat`] and [`Sandbox::review_punishment`] run it and say what it
 //!    decided, with a [`CallReport`] for each module: answer or failure, time, fuel, memory, logs, host calls.
 //!
-//! Every call is a fresh instance on a thread of the blocking pool, with its own memory, fuel and deadline; only
+//! Every call is a fresh instance on a thread of its own pool, with its own memory, fuel and deadline; only
 //! [`Instances::Reused`] has calls of one link share instances.
 //! What it asks the hub for goes through a [`Host`]: a call is a value and so is its answer, which makes them
 //! countable, recordable and repeatable. A module's answer is a proposal: out of bounds, it is a failure.
@@ -77,6 +77,7 @@ mod texts;
 mod threads;
 mod ticker;
 mod trial;
+mod turn;
 mod versions;
 mod wasi;
 
@@ -88,6 +89,7 @@ pub use compile::{Compiler, child_main};
 pub use host::{BoxFuture, EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
 pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LINE_CHARS, MAX_REASON_CHARS};
 pub use module::{ComponentSource, ModuleHandle, Sha256Sum};
+pub use network::UploadPlace;
 pub use operation::{
     Candidate, Candidates, FilterChat, Operation, RankAnswer, RankServers, RankWorlds, ReviewPunishment,
 };

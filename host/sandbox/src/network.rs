@@ -2,6 +2,7 @@
 //! next ones at the lowest priority, so that those who compute little hardly notice it.
 
 use crate::clock::{left_until, monotonic};
+use crate::turn::Turns;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const REMEMBERED: usize = 1024;
 /// Computing counts for about this long.
 const LATELY: Duration = Duration::from_secs(1);
+/// Uploads of a network that are in memory at once.
+const UPLOADS: usize = 4;
 /// The part of its turns that a network may use without counting as busy.
 const BUSY: f64 = 0.125;
 
@@ -25,9 +28,10 @@ pub(crate) struct Networks {
 pub(crate) struct Network {
     /// Calls that compute at once.
     cpu: Arc<Semaphore>,
-    /// Modules that are compiled at once. Who waits for the compiler holds this first, so that in the queue there is
-    /// only one of each network, and all take turns.
-    pub(crate) compiling: Semaphore,
+    /// Its modules' turns to be prepared.
+    pub(crate) turns: Turns,
+    /// Its uploads that are in memory.
+    uploads: Arc<Semaphore>,
     used: Mutex<Used>,
     busy_from: f64,
 }
@@ -56,7 +60,8 @@ impl Networks {
         }
         let network = Arc::new(Network {
             cpu: Arc::new(Semaphore::new(self.cpus)),
-            compiling: Semaphore::new(1),
+            turns: Turns::new(),
+            uploads: Arc::new(Semaphore::new(UPLOADS)),
             used: Mutex::new(Used { seconds: 0.0, at: monotonic() }),
             busy_from: BUSY * self.cpus as f64 * LATELY.as_secs_f64(),
         });
@@ -84,6 +89,22 @@ impl Used {
     fn by(&self, now: Instant) -> f64 {
         let passed = now.saturating_duration_since(self.at);
         self.seconds * (-passed.as_secs_f64() / LATELY.as_secs_f64()).exp()
+    }
+}
+
+/// A place for an upload in the hub's memory, until it is dropped.
+pub struct UploadPlace {
+    // As long as it is held the network is not forgotten, with the places that are taken.
+    _network: Arc<Network>,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl UploadPlace {
+    /// The network's next place.
+    pub(crate) async fn take(network: Arc<Network>) -> Self {
+        // The semaphore is never closed.
+        let place = Arc::clone(&network.uploads).acquire_owned().await.ok();
+        Self { _network: network, _place: place }
     }
 }
 

@@ -5,11 +5,12 @@ use crate::compile::{Compile, Compiled, Compiler};
 use crate::contract::Point;
 use crate::limits::{CompileLimits, half_of_the_cpus};
 use crate::module::{ComponentSource, Module, ModuleHandle, Ready, Sha256Sum};
-use crate::network::Networks;
+use crate::network::{Networks, UploadPlace};
 use crate::reuse::{Bounds, Idle};
 use crate::state::State;
 use crate::threads::{Pace, Threads};
 use crate::ticker::Ticker;
+use crate::turn::Turn;
 use crate::{engine, trial, versions};
 use bytes::Bytes;
 use std::path::PathBuf;
@@ -179,16 +180,28 @@ impl Sandbox {
     /// # Errors
     /// [`PrepareError::Invalid`] with a reason for the author where it can't be a module.
     pub async fn prepare(&self, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
-        self.prepare_for(LOCAL, upload).await
+        let local = self.0.networks.get(LOCAL);
+        self.prepare_in(local.turns.load().await, LOCAL, upload.into()).await
     }
 
-    /// As [`Sandbox::prepare`], in the network's turn: networks that upload at the same time are compiled for one after
-    /// the other, however much each has uploaded.
+    /// A place for one more of the network's uploads. Take it before the upload is read, and hold it until it is
+    /// prepared: of each network only so many are in memory at once.
+    pub async fn upload_place(&self, network: &str) -> UploadPlace {
+        UploadPlace::take(self.0.networks.get(network)).await
+    }
+
+    /// As [`Sandbox::prepare`], in the network's turn: uploads of one network are prepared one after the other, however
+    /// many there are, and soon take no more than a tenth of the time.
     ///
     /// # Errors
     /// As [`Sandbox::prepare`].
     pub async fn prepare_for(&self, network: &str, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
-        let (prepared, ready) = self.compile(network, upload.into()).await?;
+        let uploader = self.0.networks.get(network);
+        self.prepare_in(uploader.turns.upload().await, network, upload.into()).await
+    }
+
+    async fn prepare_in(&self, turn: Turn<'_>, network: &str, upload: Bytes) -> Result<Prepared, PrepareError> {
+        let (prepared, ready) = self.compile(&turn, upload).await?;
         let tried = trial::run(self, network, &ready, &prepared.points, "{}").await;
         tried.map_err(|failed| PrepareError::Invalid(failed.in_full()))?;
         Ok(prepared)
@@ -213,10 +226,10 @@ impl Sandbox {
     }
 
     /// Compiles a module in its network's turn, and keeps the outcome.
-    async fn compile(&self, network: &str, module: Bytes) -> Result<(Prepared, Arc<Ready>), PrepareError> {
-        let (inner, turns) = (Arc::clone(&self.0), self.0.networks.get(network));
-        let compiled = inner.compile.compile(&inner.engine, &inner.threads, &turns, &module).await?;
-        self.aside(move || inner.keep(module, compiled)).await?
+    async fn compile(&self, turn: &Turn<'_>, module: Bytes) -> Result<(Prepared, Arc<Ready>), PrepareError> {
+        let inner = Arc::clone(&self.0);
+        let compiled = inner.compile.compile(&inner.engine, &inner.threads, turn, &module).await?;
+        turn.work(self.aside(move || inner.keep(module, compiled))).await?
     }
 
     /// Runs work on modules' bytes behind everything else: hashing and copying tens of megabytes takes as many
@@ -250,7 +263,8 @@ impl Sandbox {
             return Ok(ready);
         }
         let component = module.source.component().await.map_err(LoadError)?;
-        let (prepared, ready) = self.compile(&module.source.network(), component).await?;
+        let network = self.0.networks.get(&module.source.network());
+        let (prepared, ready) = self.compile(&network.turns.load().await, component).await?;
         if prepared.id != module.id {
             return Err(LoadError(format!("the stored component is {}, not {}", prepared.id, module.id)));
         }

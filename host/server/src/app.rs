@@ -31,6 +31,8 @@ use crate::worlds::{self, SnapshotStore};
 
 /// How long requests are still answered on the connections there are, each as the last one, before all are closed.
 const LINGER: Duration = Duration::from_millis(1_500);
+/// How long they then wait for what is under way; a console command waits for a minute at most.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(65);
 
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
@@ -145,7 +147,7 @@ impl App {
         cluster::start(&app).await?;
         app.spawn(networks::service::note_uses(app.clone()));
         app.spawn(networks::watch::keep(app.clone()));
-        control::start(&app);
+        control::start(&app).await?;
         events::start(&app);
         idempotency::start(&app);
         servers::start(&app).await?;
@@ -171,6 +173,8 @@ impl App {
 
     /// Brings back what was known in memory of a network that lives here from now on.
     pub(crate) async fn bring_back(&self, network: NetworkId) -> Result<(), hub_db::Error> {
+        // A request that was late may have left something here after the network had moved away.
+        self.forget(network);
         servers::bring_back(self, network).await
     }
 
@@ -198,6 +202,10 @@ impl App {
             self.listening.cancel();
             self.bus.close();
             tokio::time::sleep(LINGER).await;
+            // Who still waits, for a game server's answer for one, is told it.
+            if tokio::time::timeout(ANSWERED_WITHIN, self.homes.all_answered()).await.is_err() {
+                tracing::warn!("some requests were not answered in time");
+            }
         }
         self.begin_stop();
     }

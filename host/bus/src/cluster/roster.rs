@@ -10,6 +10,9 @@ use tokio::time::Instant;
 
 /// A node that was silent this long has no streams any more. All tell of theirs more often.
 const SILENT: Duration = Duration::from_secs(12);
+/// How long a server whose node leaves may take to open a stream at another. Streams say that it is to come back after
+/// 2 to 4 seconds.
+const COMES_WITHIN: Duration = Duration::from_secs(6);
 /// Bytes of one message, about.
 const CHUNK: usize = 64 * 1024;
 
@@ -27,6 +30,8 @@ pub(crate) enum Said {
     Opened(Server, i64),
     /// One has ended.
     Closed(Server),
+    /// One was ended because the node leaves; the server comes back somewhere.
+    Coming(Server),
     /// What follows, up to `End`, is all it has.
     Begin,
     /// It has this one.
@@ -47,18 +52,26 @@ struct Node {
     /// What it has told of since its last `Begin`.
     telling: HashSet<Server>,
     heard_at: Option<Instant>,
+    /// Those that it sent elsewhere, and when the last of them.
+    coming: HashSet<Server>,
+    coming_since: Option<Instant>,
 }
 
 impl Node {
+    fn has(&self, server: &Server) -> bool {
+        let comes = || self.coming_since.is_some_and(|since| since.elapsed() < COMES_WITHIN);
+        self.is_there() && (self.streams.contains(server) || comes() && self.coming.contains(server))
+    }
+
     fn is_there(&self) -> bool {
         self.heard_at.is_some_and(|at| at.elapsed() < SILENT)
     }
 }
 
 impl Roster {
-    /// Whether another node has a stream of the server.
+    /// Whether another node has a stream of the server, or had it until it began to leave.
     pub(crate) fn has(&self, server: &Server) -> bool {
-        self.nodes.lock().values().any(|node| node.is_there() && node.streams.contains(server))
+        self.nodes.lock().values().any(|node| node.has(server))
     }
 
     /// Takes in what another node says, and gives what concerns this node's own streams.
@@ -78,6 +91,12 @@ impl Roster {
                 Said::Closed(server) => {
                     node.telling.remove(&server);
                     node.streams.remove(&server);
+                }
+                Said::Coming(server) => {
+                    node.telling.remove(&server);
+                    node.streams.remove(&server);
+                    node.coming.insert(server);
+                    node.coming_since = Some(Instant::now());
                 }
                 Said::Opened(ref server, _) => {
                     node.telling.insert(server.clone());
@@ -106,6 +125,7 @@ impl Said {
             "end" => Self::End,
             "has" => Self::Has(server(rest)?),
             "closed" => Self::Closed(server(rest)?),
+            "coming" => Self::Coming(server(rest)?),
             "opened" => {
                 let (at, rest) = rest.split_once(' ')?;
                 Self::Opened(server(rest)?, at.parse().ok()?)
@@ -123,6 +143,7 @@ impl Said {
             Self::End => writeln!(to, "end"),
             Self::Has((network, server)) => writeln!(to, "has {network:x} {server}"),
             Self::Closed((network, server)) => writeln!(to, "closed {network:x} {server}"),
+            Self::Coming((network, server)) => writeln!(to, "coming {network:x} {server}"),
             Self::Opened((network, server), at) => writeln!(to, "opened {at} {network:x} {server}"),
         };
     }
@@ -165,6 +186,18 @@ mod tests {
         assert!(!roster.has(&server("c")), "one's own streams are not others'");
         say(&roster, "one", vec![Said::Closed(server("a b"))]);
         assert!(!roster.has(&server("a b")));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_whose_node_leaves_is_as_good_as_there_for_a_while() {
+        let roster = Roster::default();
+        say(&roster, "one", vec![Said::Opened(server("a"), 5), Said::Opened(server("b"), 5)]);
+        say(&roster, "one", vec![Said::Coming(server("a")), Said::Closed(server("b"))]);
+        say(&roster, "one", vec![Said::Bye]);
+        assert!(roster.has(&server("a")));
+        assert!(!roster.has(&server("b")));
+        tokio::time::advance(COMES_WITHIN).await;
+        assert!(!roster.has(&server("a")));
     }
 
     #[test]

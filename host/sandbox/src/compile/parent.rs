@@ -4,9 +4,9 @@ use super::protocol::{self, Header};
 use super::{Compiled, Compiler};
 use crate::componentize::glance;
 use crate::limits::CompileLimits;
-use crate::network::Network;
 use crate::sandbox::PrepareError;
 use crate::threads::{Pace, Threads};
+use crate::turn::Turn;
 use bytes::Bytes;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -42,20 +42,23 @@ impl Compile {
         &self,
         engine: &Engine,
         threads: &Threads,
-        network: &Network,
+        turn: &Turn<'_>,
         bytes: &Bytes,
     ) -> Result<Compiled, PrepareError> {
         let most = self.limits.module_bytes;
         if bytes.len() > most {
             return Err(PrepareError::Invalid(format!("it has {} bytes, more than {most}", bytes.len())));
         }
-        let _turn = network.compiling.acquire().await.map_err(|_| internal("the hub is stopping"))?;
         if bytes.len() <= GLANCE_BYTES {
             let bytes = bytes.clone();
-            let glanced = threads.run(Pace::GivesWay, move || glance(&bytes)).await;
+            let glanced = turn.work(threads.run(Pace::GivesWay, move || glance(&bytes))).await;
             glanced.map_err(|error| internal(format!("the validator: {error}")))?.map_err(PrepareError::Invalid)?;
         }
         let _place = self.places.acquire().await.map_err(|_| internal("the hub is stopping"))?;
+        turn.work(self.compile_now(engine, threads, bytes)).await
+    }
+
+    async fn compile_now(&self, engine: &Engine, threads: &Threads, bytes: &Bytes) -> Result<Compiled, PrepareError> {
         match &self.compiler {
             Compiler::Child(program) => {
                 let (limits, bytes, child) = (self.limits, bytes.clone(), start(program, &self.limits)?);

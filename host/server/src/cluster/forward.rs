@@ -17,11 +17,13 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::Instant;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::app::App;
 use crate::cluster::homes::Node;
 use crate::cluster::secret::NOWHERE;
 use crate::cluster::table::{Place, Stay, shard_of};
+use crate::cluster::tie::Tie;
 use crate::http::error::ApiError;
 use crate::networks;
 use crate::values::NetworkId;
@@ -35,8 +37,14 @@ const WAIT: Duration = Duration::from_secs(8);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// Bodies up to this size are kept until the home has answered, and go to the next home if this one is gone.
 const KEPT_BODY: usize = 1 << 20;
-/// The one route that any node serves.
-const STREAM: &str = "/api/plugin/events";
+/// Routes that any node serves: they need nothing that is in memory at the network's home.
+const ANYWHERE: [(Method, &str); 3] = [
+    (Method::GET, "/api/plugin/events"),
+    (Method::POST, "/api/manage/modules"),
+    (Method::POST, "/api/manage/artifacts"),
+];
+/// Under these paths a request that changes something may say, before it did, that it is to be served at the next home.
+const AGAIN: [&str; 2] = ["/api/manage/servers/", "/api/manage/extension-points/"];
 
 /// Sends requests to other nodes.
 pub(super) type Http = Client<HttpConnector, Body>;
@@ -51,6 +59,7 @@ pub(super) fn client() -> Http {
 /// Serves a request at its network's home: here, or by passing it on.
 pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     let Some(node) = app.homes.node() else { return next.run(request).await };
+    let _asked = node.requests.token();
     let mut response = serve(&app, node, request, next).await;
     if node.is_leaving() {
         // The next request on this connection might meet its end.
@@ -72,7 +81,7 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
             Err(error) => return ApiError::internal(error).into_response(),
         },
     };
-    if request.uri().path() == STREAM {
+    if ANYWHERE.iter().any(|(method, path)| request.method() == method && request.uri().path() == *path) {
         return next.run(request).await;
     }
     let sent = request.headers().get("x-service-api-key").map(HeaderValue::as_bytes);
@@ -106,8 +115,8 @@ impl Routed<'_> {
     /// Of a request that was passed on. It is not passed on again: nodes that disagree would do so for ever.
     async fn here_or_not(&self, request: Request, next: Next) -> Result<Response, ApiError> {
         if let Some(stay) = self.node.stay(self.network)
-            && let Some(_under_way) = stay.enter()
-            && let Some(response) = self.here(&stay, request, next).await?
+            && let Some(under_way) = stay.enter()
+            && let Some(response) = self.here(&stay, under_way, request, next).await?
         {
             return Ok(response);
         }
@@ -123,18 +132,19 @@ impl Routed<'_> {
             match self.node.table.place(shard_of(self.network)) {
                 Place::Here(stay) => {
                     // Otherwise it has run out, or is moving.
-                    if let Some(_under_way) = stay.enter() {
-                        let request = match (request.take(), body.take()) {
+                    if let Some(under_way) = stay.enter() {
+                        if let Some(first) = request.take_if(|request| may_come_again(request)) {
+                            match Kept::read(first).await? {
+                                Ok(kept) => body = Some(kept),
+                                Err(large) => request = Some(large),
+                            }
+                        }
+                        let request = match (request.take(), &body) {
                             (Some(request), _) => request,
-                            (None, Some(Kept { parts, body })) => Request::from_parts(parts, Body::from(body)),
+                            (None, Some(kept)) => kept.request(),
                             (None, None) => return Err(no_home()),
                         };
-                        // Only what looks may come back unanswered.
-                        let looks = looks(&request);
-                        let (parts, content) = request.into_parts();
-                        body = looks.then(|| Kept { parts: parts.clone(), body: Bytes::new() });
-                        let request = Request::from_parts(parts, content);
-                        if let Some(response) = self.here(&stay, request, next.clone()).await? {
+                        if let Some(response) = self.here(&stay, under_way, request, next.clone()).await? {
                             return Ok(response);
                         }
                         until = Instant::now() + WAIT;
@@ -176,21 +186,33 @@ impl Routed<'_> {
         }
     }
 
-    /// Serves a request here, as long as this is the network's home; none where it only waited for something, which will
-    /// happen elsewhere.
-    async fn here(&self, stay: &Stay, request: Request, next: Next) -> Result<Option<Response>, ApiError> {
+    /// Serves a request here, as long as this is the network's home; none where it is to be served at the next: it only
+    /// waited for something, which will happen there, or it did nothing yet.
+    async fn here(
+        &self,
+        stay: &Stay,
+        under_way: TaskTrackerToken,
+        mut request: Request,
+        next: Next,
+    ) -> Result<Option<Response>, ApiError> {
         let known = stay.network(self.network);
         known.get_or_try_init(|| self.app.bring_back(self.network)).await?;
         let looks = looks(&request);
+        let tie = Tie::new(stay, under_way);
+        request.extensions_mut().insert(tie.clone());
         let response = tokio::select! {
             response = next.run(request) => response,
             () = stay.ended.cancelled(), if looks => return Ok(None),
         };
+        if tie.is_again() {
+            return Ok(None);
+        }
         // What it was told of memory, or left there, may not be so any more.
         match Instant::now() < stay.until() {
             true if is_stream(&response) => Ok(Some(until_ended(response, stay))),
             true => Ok(Some(response)),
             false if looks => Ok(None),
+            false if tie.is_released() => Ok(Some(response)),
             false => Err(moved()),
         }
     }
@@ -219,6 +241,10 @@ impl Routed<'_> {
 /// Whether a request changes nothing. It has no body.
 fn looks(request: &Request) -> bool {
     request.method() == Method::GET
+}
+
+fn may_come_again(request: &Request) -> bool {
+    looks(request) || AGAIN.iter().any(|path| request.uri().path().starts_with(path))
 }
 
 fn is_stream(response: &Response) -> bool {

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use hub_bus::Cluster;
+use hub_bus::{Cluster, ClusterError, Inbox};
 use hub_db::Tx;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
 
 use crate::app::App;
 use crate::clock::millis;
@@ -48,6 +49,8 @@ pub(super) struct Node {
     pub(super) http: Http,
     /// It gives away what it has and takes nothing more.
     pub(super) leaving: AtomicBool,
+    /// The requests of its connections that are not answered yet, wherever they are served.
+    pub(super) requests: TaskTracker,
 }
 
 impl std::fmt::Debug for Homes {
@@ -70,6 +73,7 @@ impl Homes {
             secret: Secret::default(),
             http: client(),
             leaving: AtomicBool::new(false),
+            requests: TaskTracker::new(),
         })))
     }
 
@@ -102,6 +106,30 @@ impl Homes {
     /// Whether this node is giving its networks to the others, before it stops.
     pub(crate) fn is_leaving(&self) -> bool {
         self.0.as_ref().is_some_and(|node| node.is_leaving())
+    }
+
+    /// Tells all nodes something, this one included; at a hub that is alone nobody is told.
+    pub(crate) async fn tell(&self, topic: &str, payload: Bytes) -> Result<(), ClusterError> {
+        match &self.0 {
+            Some(node) => node.cluster.tell(topic, payload).await,
+            None => Ok(()),
+        }
+    }
+
+    /// What nodes tell each other on a topic; none at a hub that is alone.
+    pub(crate) async fn listen(&self, topic: &str) -> Result<Option<Inbox>, ClusterError> {
+        match &self.0 {
+            Some(node) => node.cluster.listen(topic).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Waits until all who asked this node were answered.
+    pub(crate) async fn all_answered(&self) {
+        if let Some(node) = &self.0 {
+            node.requests.close();
+            node.requests.wait().await;
+        }
     }
 
     /// What this node lacks to do its part.

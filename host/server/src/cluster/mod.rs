@@ -1,8 +1,8 @@
 //! Several nodes that are one hub.
 //!
 //! Every network has a home: the node that serves its requests, so that what is in memory (presence, reservations,
-//! agents, modules) is in one place and exact. The other nodes pass its requests on to it. Event streams alone are
-//! served where they are opened; events reach them over the bus.
+//! agents, modules) is in one place and exact. The other nodes pass its requests on to it. Event streams and uploads are
+//! served where they come: events reach all nodes over the bus, and an upload needs nothing that is in memory.
 //!
 //! Networks are spread over [`SHARDS`] shards, and a shard's home is a lease in the database. A node is home for as long
 //! as it knows its lease is good, by its own clock from before it asked for it; who takes the shard over waits until the
@@ -18,6 +18,7 @@ mod homes;
 mod secret;
 mod store;
 mod table;
+mod tie;
 
 use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig};
 
@@ -27,6 +28,7 @@ use crate::ids::Ids;
 pub(crate) use balance::{hand_over, leave, start};
 pub(crate) use forward::layer;
 pub use homes::Homes;
+pub(crate) use tie::Tie;
 
 /// Into how many parts the networks are spread. The same at every node, for ever.
 const SHARDS: u16 = 256;

@@ -24,7 +24,8 @@ const MOST_PENDING: usize = 100;
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
 type ServerKey = (NetworkId, Identifier);
-type CommandKey = (NetworkId, Identifier, Uuid);
+/// A command of a server.
+pub(super) type CommandKey = (NetworkId, Identifier, Uuid);
 
 /// See the module.
 #[derive(Default)]
@@ -125,9 +126,9 @@ impl Agents {
         node.news.notify_waiters();
     }
 
-    /// An agent says how a command went. Nobody may be waiting any more.
-    pub(super) fn answered(&self, network: NetworkId, server: &Identifier, id: Uuid, answer: Answer) {
-        self.waiting.complete(&(network, server.clone(), id), answer);
+    /// An agent says how a command went. Given back where nobody waits for it here.
+    pub(super) fn answered(&self, key: &CommandKey, answer: Answer) -> Result<(), Answer> {
+        self.waiting.complete(key, answer)
     }
 
     /// How many wait for an answer.
@@ -238,11 +239,13 @@ pub(super) struct Ticket {
 
 impl Ticket {
     /// The answer.
-    pub(super) async fn answer(self) -> Option<Answer> {
-        let Self { waiter, left } = self;
-        let answer = waiter.wait().await;
-        drop(left);
-        answer
+    pub(super) async fn answer(&mut self) -> Option<Answer> {
+        self.waiter.wait().await
+    }
+
+    /// Takes the command back; false where it was fetched already.
+    pub(super) fn take_back(&self) -> bool {
+        self.left.take_back()
     }
 }
 
@@ -252,9 +255,18 @@ struct Left {
     id: Uuid,
 }
 
+impl Left {
+    fn take_back(&self) -> bool {
+        let mut state = self.node.state.lock();
+        let before = state.pending.len();
+        state.pending.retain(|pending| pending.command.id != self.id);
+        state.pending.len() < before
+    }
+}
+
 impl Drop for Left {
     fn drop(&mut self) {
-        self.node.state.lock().pending.retain(|pending| pending.command.id != self.id);
+        self.take_back();
     }
 }
 

@@ -10,6 +10,7 @@
 //! Tables: `server_log_lines`, `server_logs`.
 
 mod agents;
+mod answers;
 mod follow;
 mod model;
 mod routes;
@@ -19,6 +20,9 @@ mod store;
 pub use model::Action;
 pub(crate) use model::Report;
 pub use routes::router;
+
+use crate::app::App;
+use crate::values::NetworkId;
 
 /// The room's live state.
 #[derive(Debug, Default)]
@@ -30,7 +34,7 @@ pub struct Control {
 
 impl Control {
     /// Lets go of a network that lives elsewhere.
-    pub(crate) fn forget(&self, network: crate::values::NetworkId) {
+    pub(crate) fn forget(&self, network: NetworkId) {
         self.agents.forget(network);
     }
 
@@ -41,6 +45,10 @@ impl Control {
 }
 
 /// Starts the room's background work.
-pub(crate) fn start(app: &crate::app::App) {
+pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
+    if let Some(inbox) = app.homes.listen(answers::TOPIC).await? {
+        app.spawn(answers::listen(app.clone(), inbox));
+    }
     app.spawn(agents::sweep(app.clone()));
+    Ok(())
 }

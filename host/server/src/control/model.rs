@@ -77,7 +77,7 @@ pub(crate) struct Report {
 }
 
 /// How a command went, as its agent says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Answer {
     pub(super) ok: bool,
     pub(super) error: Option<String>,
@@ -85,7 +85,7 @@ pub(super) struct Answer {
 }
 
 /// How a console command went, as its connector says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CommandOutcome {
     pub(super) success: bool,
     pub(super) output: Option<String>,

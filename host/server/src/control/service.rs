@@ -10,7 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::clock::{Clock, Millis, millis};
+use crate::cluster::Tie;
 use crate::control::agents::Found;
+use crate::control::answers::{self, Answered};
 use crate::control::model::{Action, Answer, Command, CommandOutcome, LogLine, NewLine, Report};
 use crate::control::store;
 use crate::events::{self, EventKind, PublishError};
@@ -30,7 +32,7 @@ const LONGEST_LINE: usize = 8 * 1024;
 
 /// Console commands that wait for what their connectors say.
 #[derive(Default)]
-pub(super) struct Commands(Rendezvous<CommandOutcome, (NetworkId, String)>);
+pub(super) struct Commands(pub(super) Rendezvous<CommandOutcome, (NetworkId, String)>);
 
 impl Commands {
     /// How many wait for an outcome.
@@ -66,6 +68,9 @@ pub enum ControlError {
     /// The agent could not deliver the log.
     #[error("The node agent of the server `{0}` could not deliver its output: {1}")]
     NoOutput(Identifier, String),
+    /// Nothing was done; the network's next home serves the request.
+    #[error("This network is moving to another of the hub's nodes; try again.")]
+    Moving,
     /// The hub does not wait for anything any more.
     #[error("The hub is stopping; try again in a moment.")]
     Stopping,
@@ -88,6 +93,7 @@ impl From<ControlError> for ApiError {
             ControlError::NotConnected(_) => unavailable("not_connected", message),
             ControlError::NoAnswer(_) => unavailable("no_answer", message),
             ControlError::NoOutput(..) => unavailable("no_output", message),
+            ControlError::Moving => unavailable("moved", message).retry_after(1),
             ControlError::Stopping => unavailable("stopping", message).retry_after(1),
             ControlError::Publish(error) => error.into(),
             ControlError::Database(error) => error.into(),
@@ -157,26 +163,37 @@ pub(super) async fn poll(
 }
 
 /// An agent says how a command went. One that nobody waits for (any more) is nobody's business.
-pub(super) fn answered(app: &App, network: NetworkId, server: &Identifier, command_id: &str, answer: Answer) {
+pub(super) async fn answered(app: &App, network: NetworkId, server: Identifier, command_id: &str, answer: Answer) {
     if let Ok(id) = command_id.parse() {
-        app.control.agents.answered(network, server, id, answer);
+        answers::give(app, Answered::ByAgent((network, server, id), answer)).await;
     }
 }
 
-/// Has the server's agent do something, and waits for how it went.
+/// Has the server's agent do something, and waits for how it went. Where the network moves meanwhile, a command that was
+/// not fetched yet is given at its next home.
 pub(super) async fn ask(
     app: &App,
     network: NetworkId,
     server: &Identifier,
     action: Action,
+    tie: &Tie,
 ) -> Result<Answer, ControlError> {
     let deadline = Deadline::new(app, millis(ANSWER_WITHIN));
     let now = app.clock.now();
     let command = Command { id: app.ids.uuid(), action, issued_at: now };
-    match app.control.agents.send(network, server, command, now, deadline.at) {
-        Some(ticket) => deadline.wait(server, ticket.answer()).await,
-        None => Err(no_node(app, network, server).await?),
+    let Some(mut ticket) = app.control.agents.send(network, server, command, now, deadline.at) else {
+        return Err(no_node(app, network, server).await?);
+    };
+    tokio::select! {
+        answer = deadline.wait(server, ticket.answer()) => return answer,
+        () = tie.moving() => {}
     }
+    if ticket.take_back() {
+        tie.again();
+        return Err(ControlError::Moving);
+    }
+    tie.release();
+    deadline.wait(server, ticket.answer()).await
 }
 
 /// Leaves something for the server's agent to do if it fetches it before `until`. How it goes, nobody is told.
@@ -199,8 +216,9 @@ pub(super) async fn output(
     network: NetworkId,
     server: &Identifier,
     lines: i64,
+    tie: &Tie,
 ) -> Result<String, ControlError> {
-    let answer = ask(app, network, server, Action::Logs { lines }).await?;
+    let answer = ask(app, network, server, Action::Logs { lines }, tie).await?;
     let failed = |why: String| ControlError::NoOutput(server.clone(), why);
     if !answer.ok {
         return Err(failed(answer.error.unwrap_or_else(|| "it does not say why".to_owned())));
@@ -224,6 +242,7 @@ pub(super) async fn execute(
     server: &Identifier,
     command: &str,
     timeout_ms: Millis,
+    tie: &Tie,
 ) -> Result<CommandOutcome, ControlError> {
     if servers::service::snapshot(app, network, server).is_none() {
         let known = servers::service::is_known_server(app, network, server).await?;
@@ -235,15 +254,17 @@ pub(super) async fn execute(
     }
     let request_id = app.ids.uuid().to_string();
     let deadline = Deadline::new(app, timeout_ms);
-    let waiter = app.control.commands.0.register((network, request_id.clone()));
+    let mut waiter = app.control.commands.0.register((network, request_id.clone()));
     let payload = ExecuteCommand { request_id: &request_id, command, timeout_ms };
     events::publish(app, network, EventKind::ExecuteCommand, Some(server.as_str()), payload).await?;
+    // Wherever the network lives when its connector answers, the answer comes here.
+    tie.release();
     deadline.wait(server, waiter.wait()).await
 }
 
 /// A connector says how a command went. One that nobody waits for (any more) is nobody's business.
-pub(super) fn executed(app: &App, network: NetworkId, request_id: String, outcome: CommandOutcome) {
-    app.control.commands.0.complete(&(network, request_id), outcome);
+pub(super) async fn executed(app: &App, network: NetworkId, request_id: String, outcome: CommandOutcome) {
+    answers::give(app, Answered::ByConnector((network, request_id), outcome)).await;
 }
 
 /// Keeps lines of a server's output, and hands them to who follows it. How many there were.

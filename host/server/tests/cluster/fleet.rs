@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hub::http_client;
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tempfile::TempDir;
@@ -362,18 +362,29 @@ impl Client {
     }
 
     /// A request to a node; none where it is known to be down.
-    pub fn request(&self, node: usize, method: &Method, path: &str) -> Option<reqwest::RequestBuilder> {
+    pub fn request(&self, node: usize, method: &Method, path: &str) -> Option<RequestBuilder> {
         let url = self.urls.lock().unwrap()[node % 3].clone()?;
         Some(self.http.request(method.clone(), format!("{url}{path}")).header("X-Service-Api-Key", &self.key))
     }
 
     /// Asks as a client that goes to the next node where one refuses its connection, and takes nothing else.
     pub async fn strictly(&self, method: Method, path: &str, body: Value, key: Option<&str>) -> Value {
+        let with = |request: RequestBuilder| match key {
+            Some(key) => request.json(&body).header("Idempotency-Key", key),
+            None => request.json(&body),
+        };
+        self.strictly_with(&method, path, with).await
+    }
+
+    /// As [`Self::strictly`], with something else in the request.
+    pub async fn strictly_with(
+        &self,
+        method: &Method,
+        path: &str,
+        with: impl Fn(RequestBuilder) -> RequestBuilder,
+    ) -> Value {
         for _ in 0..100 {
-            let mut request = self.request(self.turn(), &method, path).unwrap().json(&body);
-            if let Some(key) = key {
-                request = request.header("Idempotency-Key", key);
-            }
+            let request = with(self.request(self.turn(), method, path).unwrap());
             match request.timeout(Duration::from_secs(10)).send().await {
                 Ok(answer) => {
                     let status = answer.status();
@@ -388,7 +399,7 @@ impl Client {
     }
 
     /// A stream's request, at a node.
-    pub fn stream(&self, node: usize, server: &str, last: Option<&str>) -> Option<reqwest::RequestBuilder> {
+    pub fn stream(&self, node: usize, server: &str, last: Option<&str>) -> Option<RequestBuilder> {
         let request = self.request(node, &Method::GET, &format!("/api/plugin/events?serverId={server}"))?;
         Some(match last {
             Some(last) => request.header("Last-Event-ID", last),

@@ -15,3 +15,4 @@ mod reach;
 #[path = "../it/support/events.rs"]
 mod stream;
 mod upgrade;
+mod waits;

@@ -613,6 +613,36 @@ async fn until_settled(owner: &Client, path: &str) -> Value {
     }
 }
 
+/// Uploads that end in the middle stay there.
+async fn of_a_network_only_so_many_uploads_are_read_at_once(backend: Backend) {
+    let hub = Hub::start(backend).await;
+    let (owner, other) = (hub.network().await, hub.network().await);
+    let request = format!(
+        "POST /api/manage/modules?name=stalled HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {}\r\nContent-Length: 1000\r\n\r\nhalf",
+        owner.key.as_ref().unwrap(),
+    );
+    let mut stalled = Vec::new();
+    for _ in 0..4 {
+        let mut stream = tokio::net::TcpStream::connect(hub.address()).await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes()).await.unwrap();
+        stalled.push(stream);
+    }
+    // The first ones may come before the last of these.
+    let mut tries = 0..100;
+    let refused = loop {
+        tries.next().expect("it is refused at last");
+        let answer = slow_upload(&hub, &owner, "moody", wasm::moody(1)).await;
+        if answer.status == 429 {
+            break answer;
+        }
+    };
+    refused.expect_error(429, "rate_limited");
+    assert!(refused.headers.contains_key("retry-after"));
+    upload(&other, "moody", wasm::moody(1)).await.expect(201);
+    stalled.pop();
+    upload(&owner, "moody", wasm::moody(2)).await.expect(201);
+}
+
 async fn a_slow_upload_is_answered_before_it_is_ready(backend: Backend) {
     let folder = tempfile::tempdir().unwrap();
     let compiler = waiting_compiler(folder.path());
@@ -698,6 +728,7 @@ async fn a_looping_module_is_cut_off_and_holds_up_nobody(backend: Backend) {
 
 on_each! {
     a_slow_upload_is_answered_before_it_is_ready
+    of_a_network_only_so_many_uploads_are_read_at_once
     what_a_stop_left_compiling_is_taken_up_again
     a_looping_module_is_cut_off_and_holds_up_nobody
 }

@@ -164,7 +164,7 @@ async fn result(
     Json(body): Json<CommandResult>,
 ) -> StatusCode {
     let answer = Answer { ok: matches!(body.status, CommandStatus::Ok), error: body.error, result: body.result };
-    service::answered(&app, caller.network, &server, command_id.as_str(), answer);
+    service::answered(&app, caller.network, server, command_id.as_str(), answer).await;
     StatusCode::CREATED
 }
 

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::cluster::Tie;
 use crate::control::model::{CommandOutcome, ConsoleLine, TimeoutMs};
 use crate::control::service;
 use crate::http::caller::{Plugin, ServersControl};
@@ -54,11 +55,12 @@ struct Outcome {
 async fn execute(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
+    tie: Tie,
     Path(server): Path<Identifier>,
     Json(body): Json<Execute>,
 ) -> Result<Json<Outcome>, ApiError> {
     let timeout = body.timeout_ms.unwrap_or_default();
-    let outcome = service::execute(&app, caller.network, &server, &body.command.0, timeout.0).await?;
+    let outcome = service::execute(&app, caller.network, &server, &body.command.0, timeout.0, &tie).await?;
     let CommandOutcome { success, output, error } = outcome;
     Ok(Json(Outcome { success, output, error }))
 }
@@ -86,6 +88,6 @@ struct Executed {
     responses((status = 204, description = "Taken")))]
 async fn executed(Plugin(caller): Plugin, State(app): State<App>, Json(body): Json<Executed>) -> StatusCode {
     let outcome = CommandOutcome { success: body.success, output: body.output, error: body.error };
-    service::executed(&app, caller.network, body.request_id.into_string(), outcome);
+    service::executed(&app, caller.network, body.request_id.into_string(), outcome).await;
     StatusCode::NO_CONTENT
 }

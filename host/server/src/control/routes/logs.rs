@@ -12,6 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::cluster::Tie;
 use crate::control::follow::{self, Begin};
 use crate::control::model::LogLine;
 use crate::control::service;
@@ -59,10 +60,11 @@ struct Output {
 async fn logs(
     ServersRead(caller): ServersRead,
     State(app): State<App>,
+    tie: Tie,
     Path(server_id): Path<Identifier>,
     Query(query): Query<OutputQuery>,
 ) -> Result<Json<Output>, ApiError> {
-    let content = service::output(&app, caller.network, &server_id, query.lines.0).await?;
+    let content = service::output(&app, caller.network, &server_id, query.lines.0, &tie).await?;
     Ok(Json(Output { server_id, content }))
 }
 

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::cluster::Tie;
 use crate::control::model::{Action, ConsoleLine};
 use crate::control::service;
 use crate::http::caller::{Caller, ServersControl};
@@ -32,8 +33,14 @@ struct Done {
     data: Option<Value>,
 }
 
-async fn ask(app: &App, caller: &Caller, server: &Identifier, action: Action) -> Result<Json<Done>, ApiError> {
-    let answer = service::ask(app, caller.network, server, action).await?;
+async fn ask(
+    app: &App,
+    caller: &Caller,
+    server: &Identifier,
+    action: Action,
+    tie: &Tie,
+) -> Result<Json<Done>, ApiError> {
+    let answer = service::ask(app, caller.network, server, action, tie).await?;
     Ok(Json(Done { ok: answer.ok, error: answer.error, data: answer.result }))
 }
 
@@ -55,10 +62,11 @@ struct Console {
 async fn console(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
+    tie: Tie,
     Path(server): Path<Identifier>,
     Json(body): Json<Console>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Console { line: body.line.0 }).await
+    ask(&app, &caller, &server, Action::Console { line: body.line.0 }, &tie).await
 }
 
 /// Kill the server
@@ -72,9 +80,10 @@ async fn console(
 async fn kill(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
+    tie: Tie,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Kill).await
+    ask(&app, &caller, &server, Action::Kill, &tie).await
 }
 
 /// Restart the server
@@ -88,9 +97,10 @@ async fn kill(
 async fn restart(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
+    tie: Tie,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Restart).await
+    ask(&app, &caller, &server, Action::Restart, &tie).await
 }
 
 /// Start the server
@@ -104,9 +114,10 @@ async fn restart(
 async fn start(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
+    tie: Tie,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Start).await
+    ask(&app, &caller, &server, Action::Start, &tie).await
 }
 
 /// Stop the server
@@ -120,7 +131,8 @@ async fn start(
 async fn stop(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
+    tie: Tie,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Stop).await
+    ask(&app, &caller, &server, Action::Stop, &tie).await
 }

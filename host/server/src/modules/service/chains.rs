@@ -8,6 +8,7 @@ use hub_sandbox::contract::Point;
 use hub_sandbox::{BoxFuture, ComponentSource, Host, Link, LinkConfig, ModuleHandle, Sha256Sum};
 
 use crate::app::App;
+use crate::cluster::Tie;
 use crate::modules::host::{DryHost, ModuleHost};
 use crate::modules::live::{Live, Network};
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, MAX_LINKS, Mode, ModuleState};
@@ -30,11 +31,12 @@ pub(in crate::modules) async fn put(
     network: NetworkId,
     point: Point,
     specs: Vec<LinkSpec>,
+    tie: &Tie,
 ) -> Result<Option<Arc<Live>>, ModulesError> {
     check(&specs)?;
     let known = app.modules.loaded(app, network).await?;
     let _turn = known.changing.lock().await;
-    change(app, network, &known, point, specs).await
+    change(app, network, &known, point, specs, tie).await
 }
 
 /// Tries each module of a chain once with its configuration, on nothing of the network's. Answers those that failed: name,
@@ -65,12 +67,13 @@ pub(in crate::modules) async fn roll_back(
     app: &App,
     network: NetworkId,
     point: Point,
+    tie: &Tie,
 ) -> Result<Option<Arc<Live>>, ModulesError> {
     let known = app.modules.loaded(app, network).await?;
     let _turn = known.changing.lock().await;
     let row = store::find(&app.db, network, point.name()).await?;
     let row = row.ok_or(ModulesError::NothingBefore(point))?;
-    change(app, network, &known, point, serde_json::from_str(&row.previous)?).await
+    change(app, network, &known, point, serde_json::from_str(&row.previous)?, tie).await
 }
 
 /// Checks what can be checked without looking anything up.
@@ -94,13 +97,15 @@ fn check(specs: &[LinkSpec]) -> Result<(), ModulesError> {
     Ok(())
 }
 
-/// Loads the modules, then stores the chain, then swaps it in: whoever calls meanwhile runs the one before.
+/// Loads the modules, then stores the chain, then swaps it in: whoever calls meanwhile runs the one before. It is stored
+/// only while the network lives here, so that the home it moves to reads the new one; after that it need not.
 async fn change(
     app: &App,
     network: NetworkId,
     known: &Network,
     point: Point,
     specs: Vec<LinkSpec>,
+    tie: &Tie,
 ) -> Result<Option<Arc<Live>>, ModulesError> {
     let before = known.live(point);
     let whole = |live: &Live| live.links.iter().all(Option::is_some);
@@ -116,9 +121,12 @@ async fn change(
     let chain = serde_json::to_string(&specs)?;
     let names: BTreeSet<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
     let now = app.clock.now();
-    let revision = app
+    let stored = app
         .db
         .transaction(async |mut tx| {
+            if !app.homes.holds(&mut tx, network).await? {
+                return Err(ModulesError::Moving);
+            }
             // In the order of their names, so that two changes never wait for each other.
             for name in &names {
                 versions::lock_name(&mut tx, network, name).await?;
@@ -130,7 +138,13 @@ async fn change(
             }
             Ok(store::put(&mut tx, network, point.name(), &chain, now).await?)
         })
-        .await?;
+        .await;
+    match &stored {
+        Ok(_) => tie.release(),
+        Err(ModulesError::Moving) => tie.again(),
+        Err(_) => {}
+    }
+    let revision = stored?;
     known.swap(Live::new(point, revision, specs, links));
     Ok(known.live(point))
 }

@@ -1,5 +1,6 @@
 //! What can be wrong with a request about modules.
 
+use axum::http::StatusCode;
 use hub_sandbox::contract::Point;
 
 use crate::http::error::ApiError;
@@ -31,6 +32,12 @@ pub enum ModulesError {
     /// The chain as a whole, or a link of it, breaks the rules.
     #[error("In the body, `{0}`.")]
     InvalidChain(String),
+    /// The network's other uploads are not done.
+    #[error("Other uploads of this network are under way; try again when they are done.")]
+    TooManyUploads,
+    /// Nothing was changed; the network's next home serves the request.
+    #[error("This network is moving to another of the hub's nodes; try again.")]
+    Moving,
     /// There is no such point.
     #[error("There is no extension point `{0}`; there are matchmaking, chat and punishment.")]
     UnknownPoint(String),
@@ -76,6 +83,10 @@ impl From<ModulesError> for ApiError {
             ModulesError::InUse(..) => Self::bad_request("module_in_use", message),
             ModulesError::UnknownPoint(_) => Self::not_found("unknown_point", message),
             ModulesError::UnknownCall(..) => Self::not_found("unknown_call", message),
+            ModulesError::TooManyUploads => {
+                Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(10)
+            }
+            ModulesError::Moving => Self::new(StatusCode::SERVICE_UNAVAILABLE, "moved", message).retry_after(1),
             ModulesError::NothingBefore(_) => Self::bad_request("nothing_to_roll_back", message),
             ModulesError::Database(error) => error.into(),
             ModulesError::Load(_) | ModulesError::Sandbox(_) | ModulesError::Stored(_) => Self::internal(error),

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hub_sandbox::{PrepareError, Prepared};
+use hub_sandbox::{PrepareError, Prepared, UploadPlace};
 
 use crate::app::App;
 use crate::clock::millis;
@@ -17,6 +17,8 @@ use crate::values::NetworkId;
 
 /// How long an upload waits for its module to be READY before it is answered with COMPILING.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
+/// How long an upload waits, unread, for a place.
+const PLACE_WITHIN: Duration = Duration::from_secs(20);
 /// A version that is COMPILING for this long and that this hub is not at work on was left behind by one that stopped.
 const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(90);
 
@@ -33,18 +35,28 @@ pub(in crate::modules) enum Uploaded {
 /// Preparing that can go on after its request was answered.
 type Preparing = Pin<Box<dyn Future<Output = Result<Prepared, PrepareError>> + Send>>;
 
+/// A place for an upload that is about to be read.
+pub(in crate::modules) async fn place(app: &App, network: NetworkId) -> Result<UploadPlace, ModulesError> {
+    let network = network.to_string();
+    tokio::select! {
+        place = app.modules.sandbox.upload_place(&network) => Ok(place),
+        () = app.clock.sleep(PLACE_WITHIN) => Err(ModulesError::TooManyUploads),
+    }
+}
+
 /// Makes the bytes the name's next version, unless it has them already.
 pub(in crate::modules) async fn upload(
     app: &App,
     network: NetworkId,
     name: ModuleName,
     bytes: Bytes,
+    place: UploadPlace,
 ) -> Result<Uploaded, ModulesError> {
     let sha256 = hash(app, bytes.clone()).await?;
     if let Some(row) = store::find_same(&app.db, network, name.as_str(), &sha256).await? {
         return known(app, network, row);
     }
-    let mut preparing = prepare(app, network, bytes.clone());
+    let mut preparing = prepare(app, network, bytes.clone(), place);
     tokio::select! {
         outcome = &mut preparing => {
             let (verdict, component) = judge(outcome)?;
@@ -69,9 +81,12 @@ async fn hash(app: &App, bytes: Bytes) -> Result<String, ModulesError> {
     sum.map(|sum| sum.to_string()).map_err(|error| ModulesError::Sandbox(error.to_string()))
 }
 
-fn prepare(app: &App, network: NetworkId, bytes: Bytes) -> Preparing {
+fn prepare(app: &App, network: NetworkId, bytes: Bytes, place: UploadPlace) -> Preparing {
     let sandbox = app.modules.sandbox.clone();
-    Box::pin(async move { sandbox.prepare_for(&network.to_string(), bytes).await })
+    Box::pin(async move {
+        let _place = place;
+        sandbox.prepare_for(&network.to_string(), bytes).await
+    })
 }
 
 /// What is to be written down about a prepared upload; fails where the hub did.
@@ -222,10 +237,12 @@ fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
     }
     let (task, name, version) = (app.clone(), row.name.clone(), row.version);
     let preparing: Preparing = Box::pin(async move {
+        let (sandbox, key) = (&task.modules.sandbox, network.to_string());
+        let _place = sandbox.upload_place(&key).await;
         let upload = store::upload(&task.db, network, &name, version).await;
         let upload = upload.map_err(|error| PrepareError::Internal(error.to_string()))?;
         let upload = upload.ok_or_else(|| PrepareError::Internal("it was deleted".to_owned()))?;
-        task.modules.sandbox.prepare_for(&network.to_string(), upload).await
+        sandbox.prepare_for(&key, upload).await
     });
     go_on(app, network, row, preparing);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
-use reqwest::RequestBuilder;
+use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 
 /// How long a test waits for an event before it fails. Real time: nothing waits this long when all is well.
@@ -25,7 +25,10 @@ pub struct Events {
 #[allow(dead_code)]
 impl Events {
     pub async fn open(request: RequestBuilder) -> Self {
-        let response = request.send().await.unwrap();
+        Self::of(request.send().await.unwrap())
+    }
+
+    pub fn of(response: Response) -> Self {
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         Self { bytes: response.bytes_stream().boxed(), text: String::new() }
