@@ -175,6 +175,7 @@ impl App {
     pub(crate) async fn bring_back(&self, network: NetworkId) -> Result<(), hub_db::Error> {
         // A request that was late may have left something here after the network had moved away.
         self.forget(network);
+        control::bring_back(self, network).await?;
         servers::bring_back(self, network).await
     }
 
@@ -226,6 +227,7 @@ impl App {
         self.tasks.close();
         self.tasks.wait().await;
         servers::stop(self).await;
+        control::stop(self).await;
         cluster::leave(self).await;
         if let Err(error) = networks::service::flush_uses(self).await {
             tracing::warn!(%error, "could not note when keys were used");

@@ -9,6 +9,8 @@ use crate::artifacts::link::Claims;
 use crate::artifacts::model::{Artifact, Label};
 use crate::artifacts::store;
 use crate::clock::Millis;
+use crate::cluster::Tie;
+use crate::control::service::ControlError;
 use crate::control::{self, Action};
 use crate::files::{FILE_LIMIT, FileError, Upload};
 use crate::http::error::ApiError;
@@ -42,6 +44,9 @@ pub enum ArtifactsError {
     /// The link's time is over.
     #[error("This link has expired; install the artifact again to get a new one.")]
     LinkExpired,
+    /// The agent was not told.
+    #[error(transparent)]
+    Control(#[from] ControlError),
     /// The file.
     #[error(transparent)]
     File(#[from] FileError),
@@ -60,6 +65,7 @@ impl From<ArtifactsError> for ApiError {
             ArtifactsError::UnknownServer(_) => Self::not_found("unknown_server", message),
             ArtifactsError::InvalidLink => Self::new(StatusCode::FORBIDDEN, "invalid_link", message),
             ArtifactsError::LinkExpired => Self::new(StatusCode::GONE, "link_expired", message),
+            ArtifactsError::Control(error) => error.into(),
             ArtifactsError::File(error) => error.into(),
             ArtifactsError::Database(error) => error.into(),
         }
@@ -151,6 +157,7 @@ pub(super) async fn install(
     id: &str,
     server: Identifier,
     url: impl FnOnce(&str) -> String,
+    tie: &Tie,
 ) -> Result<Install, ArtifactsError> {
     let artifact = store::find(&app.db, network, id).await?.ok_or(ArtifactsError::Unknown)?;
     if !servers::service::is_known_server(app, network, &server).await? {
@@ -158,7 +165,7 @@ pub(super) async fn install(
     }
     let link = sign(app, network, &artifact).await?;
     let install = Install { url: url(&link.token), artifact, expires_at: link.expires_at };
-    tell_agent(app, network, &server, &install);
+    tell_agent(app, network, &server, &install, tie).await?;
     Ok(install)
 }
 
@@ -171,7 +178,13 @@ async fn sign(app: &App, network: NetworkId, artifact: &Artifact) -> Result<Link
 
 /// Puts an INSTALL into the queue of the server's agent, to be fetched before the link ends. The agent need not be there
 /// yet: it may be on its way up.
-fn tell_agent(app: &App, network: NetworkId, server: &Identifier, install: &Install) {
+async fn tell_agent(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    install: &Install,
+    tie: &Tie,
+) -> Result<(), ControlError> {
     let Install { url, artifact, expires_at } = install;
     let action = Action::Install {
         url: url.clone(),
@@ -179,7 +192,7 @@ fn tell_agent(app: &App, network: NetworkId, server: &Identifier, install: &Inst
         version: artifact.version.to_string(),
         sha256: artifact.sha256.clone(),
     };
-    control::service::tell(app, network, server, action, *expires_at);
+    control::service::tell(app, network, server, action, *expires_at, tie).await
 }
 
 /// A file a link leads to.

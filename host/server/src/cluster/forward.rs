@@ -1,6 +1,7 @@
 //! Passes a network's requests on to its home.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -44,7 +45,7 @@ const ANYWHERE: [(Method, &str); 3] = [
     (Method::POST, "/api/manage/artifacts"),
 ];
 /// Under these paths a request that changes something may say, before it did, that it is to be served at the next home.
-const AGAIN: [&str; 2] = ["/api/manage/servers/", "/api/manage/extension-points/"];
+const AGAIN: [&str; 3] = ["/api/manage/servers/", "/api/manage/artifacts/", "/api/manage/extension-points/"];
 
 /// Sends requests to other nodes.
 pub(super) type Http = Client<HttpConnector, Body>;
@@ -200,9 +201,14 @@ impl Routed<'_> {
         let looks = looks(&request);
         let tie = Tie::new(stay, under_way);
         request.extensions_mut().insert(tie.clone());
+        let mut run = pin!(next.run(request));
         let response = tokio::select! {
-            response = next.run(request) => response,
-            () = stay.ended.cancelled(), if looks => return Ok(None),
+            biased;
+            response = &mut run => response,
+            () = stay.ended.cancelled(), if looks => match tie.is_released() {
+                true => run.await,
+                false => return Ok(None),
+            },
         };
         if tie.is_again() {
             return Ok(None);
@@ -211,8 +217,8 @@ impl Routed<'_> {
         match Instant::now() < stay.until() {
             true if is_stream(&response) => Ok(Some(until_ended(response, stay))),
             true => Ok(Some(response)),
-            false if looks => Ok(None),
             false if tie.is_released() => Ok(Some(response)),
+            false if looks => Ok(None),
             false => Err(moved()),
         }
     }

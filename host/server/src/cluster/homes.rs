@@ -233,6 +233,7 @@ impl Node {
         let _ = tokio::time::timeout(GIVE_WITHIN, stay.requests.wait()).await;
         for network in stay.networks() {
             crate::servers::save(app, network).await?;
+            crate::control::save(app, network).await?;
         }
         let _turn = self.turn.lock().await;
         store::hand_over(&app.db, stay.shard, stay.fence, &self.name, to, millis(LEASE)).await?;

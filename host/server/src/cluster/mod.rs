@@ -28,7 +28,7 @@ use crate::ids::Ids;
 pub(crate) use balance::{hand_over, leave, start};
 pub(crate) use forward::layer;
 pub use homes::Homes;
-pub(crate) use tie::Tie;
+pub use tie::Tie;
 
 /// Into how many parts the networks are spread. The same at every node, for ever.
 const SHARDS: u16 = 256;

@@ -15,7 +15,7 @@ use crate::cluster::table::Stay;
 /// are answered, for a second at most, and then what they answer does not count, unless they say what they need. A hub
 /// that is alone never moves anything.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tie(Option<Arc<Tied>>);
+pub struct Tie(Option<Arc<Tied>>);
 
 #[derive(Debug)]
 struct Tied {

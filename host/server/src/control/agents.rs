@@ -3,7 +3,7 @@
 //! The rest of the room reaches an agent by these calls alone: `poll`, `answered` from its side, `send`, `report` from
 //! the hub's. A hub of several nodes can carry them to the node where the agent polls.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::control::model::{Answer, Command, Report};
 use crate::values::{Identifier, NetworkId};
 
 /// How long an agent is there after its last poll ended, in milliseconds.
-const THERE_FOR: Millis = 30_000;
+pub(super) const THERE_FOR: Millis = 30_000;
 /// Commands that wait for one agent.
 const MOST_PENDING: usize = 100;
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
@@ -60,10 +60,23 @@ struct State {
     pending: VecDeque<Pending>,
 }
 
-struct Pending {
-    command: Command,
+/// A command that waits for its agent.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    pub(super) command: Command,
     /// From then on it is dropped.
-    until: Millis,
+    pub(super) until: Millis,
+    /// The database has it, too: nobody waits for its answer, and it outlives this process.
+    pub(super) stored: bool,
+}
+
+/// An agent that is there.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) server: Identifier,
+    pub(super) report: Report,
+    /// When it last polled.
+    pub(super) at: Millis,
 }
 
 impl State {
@@ -109,21 +122,61 @@ impl Agents {
         let id = command.id;
         // Before an agent can answer.
         let waiter = self.waiting.register((network, server.clone(), id));
-        let node = self.leave(network, server, command, now, until)?;
+        let node = self.leave(network, server, Pending { command, until, stored: false }, now)?;
         Some(Ticket { waiter, left: Left { node, id } })
     }
 
-    /// Leaves a command whose answer nobody waits for. The agent need not be there yet; of too many the oldest goes.
-    pub(super) fn tell(&self, network: NetworkId, server: &Identifier, command: Command, now: Millis, until: Millis) {
+    /// Leaves a command whose answer nobody waits for, and which is stored. The agent need not be there yet; of too many
+    /// the oldest goes, and is given back where it was stored.
+    pub(super) fn tell(
+        &self,
+        network: NetworkId,
+        server: &Identifier,
+        command: Command,
+        now: Millis,
+        until: Millis,
+    ) -> Option<Pending> {
         let node = self.node(network, server);
         let mut state = node.state.lock();
         state.drop_late(now);
-        if state.pending.len() >= MOST_PENDING {
-            state.pending.pop_front();
-        }
-        state.pending.push_back(Pending { command, until });
+        let oldest = if state.pending.len() >= MOST_PENDING { state.pending.pop_front() } else { None };
+        state.pending.push_back(Pending { command, until, stored: true });
         drop(state);
         node.news.notify_waiters();
+        oldest.filter(|pending| pending.stored)
+    }
+
+    /// Brings back what was stored of a network.
+    pub(super) fn restore(&self, network: NetworkId, seen: Vec<Seen>, commands: Vec<(Identifier, Pending)>) {
+        for Seen { server, report, at } in seen {
+            let node = self.node(network, &server);
+            let mut state = node.state.lock();
+            // What polled meanwhile knows better.
+            state.report.get_or_insert(report);
+            state.ended_at = state.ended_at.max(at);
+        }
+        for (server, pending) in commands {
+            let node = self.node(network, &server);
+            node.state.lock().pending.push_back(pending);
+            node.news.notify_waiters();
+        }
+    }
+
+    /// The network's agents that are there.
+    pub(super) fn seen(&self, network: NetworkId, now: Millis) -> Vec<Seen> {
+        let nodes = self.nodes.read();
+        let of_network = nodes.iter().filter(|((of, _), _)| *of == network);
+        let seen = of_network.filter_map(|((_, server), node)| {
+            let state = node.state.lock();
+            let report = state.report.clone().filter(|_| state.is_there(now))?;
+            Some(Seen { server: server.clone(), report, at: if state.open > 0 { now } else { state.ended_at } })
+        });
+        seen.collect()
+    }
+
+    /// The networks that have agents.
+    pub(super) fn networks(&self) -> HashSet<NetworkId> {
+        self.nodes.read().keys().map(|(network, _)| *network).collect()
     }
 
     /// An agent says how a command went. Given back where nobody waits for it here.
@@ -136,21 +189,14 @@ impl Agents {
         self.waiting.len()
     }
 
-    fn leave(
-        &self,
-        network: NetworkId,
-        server: &Identifier,
-        command: Command,
-        now: Millis,
-        until: Millis,
-    ) -> Option<Arc<Node>> {
+    fn leave(&self, network: NetworkId, server: &Identifier, pending: Pending, now: Millis) -> Option<Arc<Node>> {
         let node = self.existing(network, server)?;
         let mut state = node.state.lock();
         if !state.is_there(now) {
             return None;
         }
         state.drop_late(now);
-        state.pending.push_back(Pending { command, until });
+        state.pending.push_back(pending);
         drop(state);
         node.news.notify_waiters();
         Some(node)
@@ -193,7 +239,7 @@ pub(super) struct Poll {
 /// What a poll finds.
 pub(super) enum Found {
     /// These commands, in their order.
-    Commands(Vec<Command>),
+    Commands(Vec<Pending>),
     /// Its own node has polled again: this one is over.
     Replaced,
     /// Nothing yet.
@@ -219,7 +265,15 @@ impl Poll {
         if state.pending.is_empty() {
             return Found::Nothing;
         }
-        Found::Commands(state.pending.drain(..).map(|pending| pending.command).collect())
+        Found::Commands(state.pending.drain(..).collect())
+    }
+
+    /// Puts back what was taken and could not be handed out.
+    pub(super) fn put_back(&self, commands: Vec<Pending>) {
+        let mut state = self.node.state.lock();
+        for pending in commands.into_iter().rev() {
+            state.pending.push_front(pending);
+        }
     }
 }
 

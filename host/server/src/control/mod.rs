@@ -7,21 +7,24 @@
 //! Invariants: a command is handed out at most once, never after its caller's deadline and only to the newest poll for
 //! its server; an answer reaches only who asked in the same network about the same server; the lines of a server's log
 //! are numbered without gaps, and of what is stored only the newest 5,000 count.
-//! Tables: `server_log_lines`, `server_logs`.
+//! Tables: `server_log_lines`, `server_logs`, `agent_commands`, `server_agents`.
 
 mod agents;
 mod answers;
 mod follow;
 mod model;
 mod routes;
+mod saving;
 pub mod service;
 mod store;
 
 pub use model::Action;
 pub(crate) use model::Report;
 pub use routes::router;
+pub(crate) use saving::{bring_back, save, stop};
 
 use crate::app::App;
+use crate::networks;
 use crate::values::NetworkId;
 
 /// The room's live state.
@@ -44,8 +47,14 @@ impl Control {
     }
 }
 
-/// Starts the room's background work.
+/// Brings back what the last run knew and starts the room's background work. One of several nodes brings a network back
+/// when it becomes its home.
 pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
+    if app.homes.is_alone() {
+        for network in networks::service::network_ids(&app.db).await? {
+            bring_back(app, network).await?;
+        }
+    }
     if let Some(inbox) = app.homes.listen(answers::TOPIC).await? {
         app.spawn(answers::listen(app.clone(), inbox));
     }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::clock::Millis;
 
 /// What an agent can be told to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "UPPERCASE")]
 pub enum Action {
     /// Start the server; nothing if it runs.
@@ -47,7 +47,7 @@ pub enum Action {
 }
 
 /// A command on its way to an agent.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Command {
     #[serde(rename = "commandId")]
@@ -66,7 +66,7 @@ impl Command {
 }
 
 /// What an agent says of itself and of the server's container.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) node_id: String,
     pub(crate) capabilities: Vec<String>,

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::App;
 use crate::clock::{Clock, Millis, millis};
 use crate::cluster::Tie;
-use crate::control::agents::Found;
+use crate::control::agents::{Found, Pending, Poll};
 use crate::control::answers::{self, Answered};
 use crate::control::model::{Action, Answer, Command, CommandOutcome, LogLine, NewLine, Report};
 use crate::control::store;
@@ -138,7 +138,8 @@ pub(super) async fn poll(
     server: &Identifier,
     report: Report,
     wait_ms: Millis,
-) -> Vec<String> {
+    tie: &Tie,
+) -> Result<Vec<String>, ControlError> {
     let now = app.clock.now();
     let until = now.saturating_add(wait_ms);
     let mut poll = app.control.agents.poll(network, server, report, now);
@@ -149,9 +150,13 @@ pub(super) async fn poll(
         let notified = news.notified();
         let now = app.clock.now();
         match poll.take(now) {
-            Found::Commands(commands) => return commands.iter().map(Command::text).collect(),
-            Found::Replaced => return vec![],
-            Found::Nothing if now >= until || stopping.is_cancelled() => return vec![],
+            Found::Commands(commands) => {
+                // They are nowhere else: the answer counts, wherever the network lives.
+                tie.release();
+                return hand_out(app, network, server, &poll, commands).await;
+            }
+            Found::Replaced => return Ok(vec![]),
+            Found::Nothing if now >= until || stopping.is_cancelled() => return Ok(vec![]),
             Found::Nothing => {}
         }
         tokio::select! {
@@ -160,6 +165,24 @@ pub(super) async fn poll(
             () = stopping.cancelled() => {}
         }
     }
+}
+
+async fn hand_out(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    poll: &Poll,
+    commands: Vec<Pending>,
+) -> Result<Vec<String>, ControlError> {
+    let stored: Vec<_> = commands.iter().filter(|pending| pending.stored).map(|pending| pending.command.id).collect();
+    // Before they are handed out, so that none is twice.
+    if !stored.is_empty()
+        && let Err(error) = store::delete_commands(&app.db, network, server, stored).await
+    {
+        poll.put_back(commands);
+        return Err(error.into());
+    }
+    Ok(commands.iter().map(|pending| pending.command.text()).collect())
 }
 
 /// An agent says how a command went. One that nobody waits for (any more) is nobody's business.
@@ -196,11 +219,37 @@ pub(super) async fn ask(
     deadline.wait(server, ticket.answer()).await
 }
 
-/// Leaves something for the server's agent to do if it fetches it before `until`. How it goes, nobody is told.
-pub fn tell(app: &App, network: NetworkId, server: &Identifier, action: Action, until: Millis) {
+/// Leaves something for the server's agent to do if it fetches it before `until`, also where the hub is another process
+/// by then. How it goes, nobody is told.
+pub async fn tell(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    action: Action,
+    until: Millis,
+    tie: &Tie,
+) -> Result<(), ControlError> {
     let now = app.clock.now();
     let command = Command { id: app.ids.uuid(), action, issued_at: now };
-    app.control.agents.tell(network, server, command, now, until);
+    let stored = app
+        .db
+        .transaction(async |mut tx| {
+            // Otherwise the next home would not read it.
+            if !app.homes.holds(&mut tx, network).await? {
+                return Err(ControlError::Moving);
+            }
+            Ok(store::insert_command(&mut tx, network, server, &command, until, now).await?)
+        })
+        .await;
+    if matches!(stored, Err(ControlError::Moving)) {
+        tie.again();
+    }
+    stored?;
+    tie.release();
+    if let Some(oldest) = app.control.agents.tell(network, server, command, now, until) {
+        store::delete_commands(&app.db, network, server, vec![oldest.command.id]).await?;
+    }
+    Ok(())
 }
 
 /// Why a server cannot be reached: an agent that polls makes one known that never registered.

@@ -126,6 +126,40 @@ async fn polls_and_logs_go_on_when_their_network_moves() {
     }
 }
 
+/// Agents that poll now and then, with commands waiting for them when their networks' home stops.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_was_not_fetched_is_given_at_the_next_home() {
+    let mut fleet = Fleet::start().await;
+    let networks: Vec<_> = (0..6).map(|number| fleet.network(&format!("waiting-{number}"))).collect();
+    let mut asked = vec![];
+    for owner in &networks {
+        owner.register("lobby-1", json!({})).await;
+        assert!(poll(owner, 1, 0).await.is_empty());
+        let owner = owner.without(0);
+        asked.push(tokio::spawn(async move {
+            owner.ask(1, &POST, "/api/manage/servers/lobby-1/console", Some(&json!({"line": "say"})), None).await
+        }));
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    // Two in three networks lived there or came to live there.
+    for node in [0, 2] {
+        fleet.end(node);
+        for owner in &networks {
+            let server = owner.ask(1, &Method::GET, "/api/manage/servers/lobby-1", None, None).await.unwrap();
+            assert_eq!(server.expect(200)["control"]["nodeId"], "n");
+        }
+    }
+    for (owner, asked) in networks.iter().zip(asked) {
+        let commands = poll(owner, 1, 1_000).await;
+        assert_eq!(commands.len(), 1);
+        assert!(poll(owner, 1, 0).await.is_empty());
+        let id = commands[0]["commandId"].as_str().unwrap();
+        let path = format!("/api/plugin/servers/lobby-1/commands/{id}/result");
+        owner.ask(1, &POST, &path, Some(&json!({"status": "OK"})), None).await.unwrap().expect(201);
+        asked.await.unwrap().expect("an answer").expect(200);
+    }
+}
+
 fn keep_polling(agent: &Client, node: usize) -> tokio::task::JoinHandle<Vec<Value>> {
     let agent = agent.clone();
     tokio::spawn(async move { poll(&agent, node, 30_000).await })

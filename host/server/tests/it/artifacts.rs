@@ -128,6 +128,30 @@ on_both! {
         assert!(commands().await.is_empty());
     }
 
+    async fn what_an_agent_is_told_outlives_the_hub_and_comes_once(hub: Hub) {
+        let owner = hub.network().await;
+        let agent = owner.key_with(&["agent"]).await;
+        register(&owner, "lobby-1").await;
+        let made = upload(&owner, UPLOAD, "bytes").await;
+        let mut urls = vec![];
+        // Of more than a hundred the oldest give way.
+        for _ in 0..102 {
+            hub.advance_ms(1);
+            urls.push(install(&owner, made.expect(201), "lobby-1").await.expect(201)["url"].clone());
+        }
+        let hub = hub.abandon(Duration::from_secs(5)).await;
+        let agent = hub.with_key(agent.key.as_ref().unwrap());
+        let polled = agent.get("/api/plugin/servers/lobby-1/commands").await;
+        let told = polled.expect(200)["commands"].as_array().unwrap().iter().map(|text| {
+            serde_json::from_str::<Value>(text.as_str().unwrap()).unwrap()["url"].clone()
+        });
+        // The links of before lead to where the hub was.
+        assert_eq!(told.collect::<Vec<_>>(), urls[2..]);
+        let hub = hub.abandon(Duration::from_secs(5)).await;
+        let agent = hub.with_key(agent.key.as_ref().unwrap());
+        assert_eq!(agent.get("/api/plugin/servers/lobby-1/commands").await.expect(200)["commands"], json!([]));
+    }
+
     async fn a_version_never_changes(hub: Hub) {
         let owner = hub.network().await;
         let first = upload(&owner, UPLOAD, "bytes").await;

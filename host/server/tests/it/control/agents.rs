@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use reqwest::Method;
@@ -111,6 +112,31 @@ on_both! {
         poll(&client, "lobby-1", "?exitCode=&outOfMemory=&containerState=").await;
         assert_eq!(control(&client, "lobby-1").await, json!({"nodeId": "lobby-1", "capabilities": [],
             "containerState": null, "containerStatus": null, "exitCode": null, "outOfMemory": null}));
+    }
+
+    async fn an_agent_is_still_there_after_a_restart_for_what_is_left_of_its_time(hub: Hub) {
+        let client = hub.network().await;
+        for server in ["lobby-1", "lobby-2"] {
+            register(&client, server, json!({})).await;
+        }
+        let gone = hub.network().await;
+        poll(&gone, "lobby-1", "").await;
+        hub.advance_ms(10_000);
+        poll(&client, "lobby-1", "?nodeId=node-7&capabilities=start&exitCode=3").await;
+        let shown = control(&client, "lobby-1").await;
+        let hub = hub.restart(Duration::from_millis(29_999)).await;
+        let client = hub.with_key(client.key.as_ref().unwrap());
+        assert_eq!(control(&client, "lobby-1").await, shown);
+        assert_eq!(shown["nodeId"], "node-7");
+        assert_eq!(control(&client, "lobby-2").await, Value::Null);
+        let asked = begin(&client, "lobby-1/console", json!({"line": "a"}));
+        until_waiting(&hub, 1).await;
+        let command = poll(&client, "lobby-1", "?nodeId=node-8").await.remove(0);
+        assert_eq!(control(&client, "lobby-1").await["nodeId"], "node-8");
+        answer(&client, "lobby-1", &command, json!({"status": "OK"})).await;
+        asked.await.unwrap().expect(200);
+        let hub = hub.restart(Duration::from_secs(30)).await;
+        assert_eq!(control(&hub.with_key(client.key.as_ref().unwrap()), "lobby-1").await, Value::Null);
     }
 
     async fn what_an_agent_says_wrong_is_refused(hub: Hub) {

@@ -14,6 +14,8 @@ const LEFT: &[(&str, &str)] = &[
     ("hub_secrets", "the hub's own secrets, no network's"),
     ("network_homes", "leases of the hub's nodes"),
     ("network_imports", "imports under way"),
+    ("agent_commands", "with links that only this hub knows, for minutes"),
+    ("server_agents", "kept for seconds"),
     ("slot_reservations", "kept for seconds, by the database's clock"),
     ("player_search", "SQLite's search index, which triggers keep like `players`"),
     ("player_search_config", "part of it"),
