@@ -66,7 +66,8 @@ class Hub:
         headers = {"Content-Type": kind} if body is not None else {}
         if key:
             headers["X-Service-Api-Key"] = key
-        connection.request(method, path, body if isinstance(body, (bytes, type(None))) else json.dumps(body), headers)
+        raw = isinstance(body, (bytes, bytearray, type(None)))
+        connection.request(method, path, body if raw else json.dumps(body), headers)
         answer = connection.getresponse()
         return answer.status, answer.read()
 
@@ -161,16 +162,16 @@ def swap(hub, component):
     assert not wrong, wrong[:3]
 
 
-def upload_without_a_pause(hub, key, component, filling, expected, over):
+def upload_without_a_pause(hub, key, component, filling, over):
     os.nice(19)
+    upload = bytearray(marked(component, 0, filling))
+    mark = upload.index(b"mark", len(component)) + 4
     while not over.is_set():
-        upload = marked(component, time.time_ns() % (1 << 32), filling)
-        try:
-            status, body = hub.call(key, "POST", "/api/manage/modules?name=big", upload, kind="application/wasm")
-            assert status == expected, (status, body)
-        except (BrokenPipeError, ConnectionResetError):
-            # The hub does not read what it has refused.
-            assert expected == 413
+        # In place: copying it would disturb the neighbour as much as the hub may.
+        upload[mark : mark + 4] = (time.time_ns() % (1 << 32)).to_bytes(4, "little")
+        status, body = hub.call(key, "POST", "/api/manage/modules?name=big", upload, kind="application/wasm")
+        # The hub takes its time where there are many.
+        assert status in (201, 202, 429), (status, body)
 
 
 def neighbours(hub, component):
@@ -188,19 +189,25 @@ def neighbours(hub, component):
         return p99 * 1000
 
     print(f"the 99th percentile of {RATE} calls a second beside uploads of another network, 5 times, medians:")
-    for name, filling, expected in (("2 MiB", 2 << 20, 201), ("60 MiB", 60 << 20, 201), ("65 MiB, refused", 65 << 20, 413)):
-        alone, beside = [], []
+    for name, filling in (("2 MiB", 2 << 20), ("60 MiB", 60 << 20)):
+        alone, first, then = [], [], []
         for _ in range(5):
             alone.append(p99())
             over = multiprocessing.Event()
-            arguments = (hub, other, component, filling, expected, over)
-            uploading = multiprocessing.Process(target=upload_without_a_pause, args=arguments)
+            uploading = multiprocessing.Process(
+                target=upload_without_a_pause, args=(hub, other, component, filling, over))
             uploading.start()
-            beside.append(p99())
+            # The first few are prepared at once.
+            first.append(p99())
+            then.append(p99())
             over.set()
             uploading.join()
-        ratio = statistics.median(after / before for before, after in zip(alone, beside))
-        print(f"  {name:16} alone {statistics.median(alone):5.1f} ms, beside {statistics.median(beside):5.1f} ms, {ratio:.1f} times")
+
+        def times(beside):
+            return statistics.median(after / before for before, after in zip(alone, beside))
+
+        print(f"  {name:8} alone {statistics.median(alone):4.1f} ms; its first {SECONDS} s {statistics.median(first):4.1f} ms,"
+              f" {times(first):.1f} times; from then on {statistics.median(then):4.1f} ms, {times(then):.1f} times")
 
 
 def main():

@@ -196,8 +196,8 @@ impl Sandbox {
     /// # Errors
     /// As [`Sandbox::prepare`].
     pub async fn prepare_for(&self, network: &str, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
-        let uploader = self.0.networks.get(network);
-        self.prepare_in(uploader.turns.upload().await, network, upload.into()).await
+        let (uploader, upload) = (self.0.networks.get(network), upload.into());
+        self.prepare_in(uploader.turns.upload(upload.len()).await, network, upload).await
     }
 
     async fn prepare_in(&self, turn: Turn<'_>, network: &str, upload: Bytes) -> Result<Prepared, PrepareError> {

@@ -14,6 +14,8 @@ const AT_ONCE: Duration = Duration::from_secs(2);
 const SHARE: f64 = 0.1;
 /// A single piece of work counts as no more: what takes longer is compiling, of which others notice nothing.
 const PIECE: Duration = Duration::from_millis(500);
+/// Receiving and storing an upload, which is not done here, counts as though so many bytes of it took a second.
+const BYTES_A_SECOND: f64 = (30 << 20) as f64;
 
 /// Who of a network comes next.
 pub(crate) struct Turns {
@@ -37,11 +39,12 @@ impl Turns {
         Self { uploading: AsyncMutex::default(), compiling: AsyncMutex::default(), allowance: Mutex::new(allowance) }
     }
 
-    /// An upload's: after those that came before, and once the allowance has something left.
-    pub(crate) async fn upload(&self) -> Turn<'_> {
+    /// An upload's, of so many bytes: after those that came before, and once the allowance has something left.
+    pub(crate) async fn upload(&self, bytes: usize) -> Turn<'_> {
         let uploading = self.uploading.lock().await;
         let wait = self.allowance.lock().wait();
         tokio::time::sleep(wait).await;
+        self.allowance.lock().take(bytes as f64 / BYTES_A_SECOND);
         Turn { upload: Some((uploading, &self.allowance)), ..self.load().await }
     }
 
@@ -76,9 +79,9 @@ impl Allowance {
         Duration::from_secs_f64((-self.left(Instant::now()) / SHARE).max(0.0))
     }
 
-    fn take(&mut self, worked: Duration) {
+    fn take(&mut self, seconds: f64) {
         let now = Instant::now();
-        self.left = self.left(now) - worked.min(PIECE).as_secs_f64();
+        self.left = self.left(now) - seconds;
         self.at = now;
     }
 }
@@ -91,7 +94,7 @@ struct Meter<'a> {
 
 impl Drop for Meter<'_> {
     fn drop(&mut self) {
-        self.allowance.lock().take(self.began.elapsed());
+        self.allowance.lock().take(self.began.elapsed().min(PIECE).as_secs_f64());
     }
 }
 
@@ -104,7 +107,7 @@ mod tests {
     /// When an upload that works for so long begins, from now.
     async fn upload(turns: &Turns, millis: u64) -> Duration {
         let asked = Instant::now();
-        let turn = turns.upload().await;
+        let turn = turns.upload(0).await;
         let waited = asked.elapsed();
         turn.work(sleep(Duration::from_millis(millis))).await;
         waited
@@ -147,6 +150,14 @@ mod tests {
         assert_eq!(upload(&turns, 400).await, Duration::ZERO);
         let waited = upload(&turns, 0).await;
         assert!(waited > Duration::ZERO && waited < Duration::from_secs(4), "{waited:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_one_counts_for_its_bytes_too() {
+        let turns = Turns::new();
+        drop(turns.upload(90 << 20).await);
+        let waited = upload(&turns, 0).await;
+        assert!(about(10.0, waited), "{waited:?}");
     }
 
     #[tokio::test(start_paused = true)]
