@@ -1,5 +1,6 @@
 //! The database restarts under load; a node is cut off from the database, or from the bus, and nobody is told.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -155,9 +156,10 @@ async fn a_node_that_is_cut_off_from_the_bus_says_so_and_its_streams_catch_up() 
     let told = writer.await.unwrap();
     for reader in readers {
         let seen = reader.await.unwrap();
-        assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "in order, none twice: {seen:?}");
-        let missed: Vec<_> = told.iter().filter(|line| !seen.contains(line)).collect();
-        assert!(missed.is_empty(), "told but not seen: {missed:?}");
+        assert_eq!(seen.iter().collect::<HashSet<_>>().len(), seen.len(), "none twice: {seen:?}");
+        // Of a line that was not taken nobody knows whether it was on its way already; it may come late.
+        let taken: Vec<_> = seen.into_iter().filter(|line| told.contains(line)).collect();
+        assert_eq!(taken, told, "all that were taken, in order");
     }
 }
 

@@ -667,6 +667,24 @@ async fn a_slow_upload_is_answered_before_it_is_ready(backend: Backend) {
     assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
 }
 
+async fn a_push_waits_until_the_module_is_ready(backend: Backend) {
+    let folder = tempfile::tempdir().unwrap();
+    let compiler = waiting_compiler(folder.path());
+    let hub = Hub::start_with(backend, |settings| settings.modules.compiler = Some(compiler)).await;
+    let owner = hub.network().await;
+    let file = folder.path().join("slow.wasm");
+    std::fs::write(&file, wasm::moody(1)).unwrap();
+    let arguments = ["push", file.to_str().unwrap(), "--activate", "chat"];
+    let compile = async {
+        while owner.get("/api/manage/modules/slow/1").await.status != 200 {
+            hub.advance_ms(20_000);
+        }
+        std::fs::write(folder.path().join("go"), "").unwrap();
+    };
+    let (pushed, ()) = tokio::join!(command::succeed(&hub, &owner, &arguments), compile);
+    assert_eq!(pushed, "slow version 1 is READY\nchat: slow 1\n");
+}
+
 async fn what_a_stop_left_compiling_is_taken_up_again(backend: Backend) {
     let folder = tempfile::tempdir().unwrap();
     let compiler = waiting_compiler(folder.path());
@@ -729,6 +747,7 @@ async fn a_looping_module_is_cut_off_and_holds_up_nobody(backend: Backend) {
 on_each! {
     a_slow_upload_is_answered_before_it_is_ready
     of_a_network_only_so_many_uploads_are_read_at_once
+    a_push_waits_until_the_module_is_ready
     what_a_stop_left_compiling_is_taken_up_again
     a_looping_module_is_cut_off_and_holds_up_nobody
 }
