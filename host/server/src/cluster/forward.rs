@@ -205,10 +205,12 @@ impl Routed<'_> {
         let response = tokio::select! {
             biased;
             response = &mut run => response,
-            () = stay.ended.cancelled(), if looks => match tie.is_released() {
-                true => run.await,
-                false => return Ok(None),
-            },
+            () = stay.ended.cancelled(), if looks => {
+                if !tie.is_released() {
+                    return Ok(None);
+                }
+                run.await
+            }
         };
         if tie.is_again() {
             return Ok(None);

@@ -246,8 +246,11 @@ pub async fn tell(
     }
     stored?;
     tie.release();
-    if let Some(oldest) = app.control.agents.tell(network, server, command, now, until) {
-        store::delete_commands(&app.db, network, server, vec![oldest.command.id]).await?;
+    // What the agent is to do is done: one that gave way and stays in the database comes again after a restart at worst.
+    if let Some(oldest) = app.control.agents.tell(network, server, command, now, until)
+        && let Err(error) = store::delete_commands(&app.db, network, server, vec![oldest.command.id]).await
+    {
+        tracing::warn!(%network, %error, "a command that gave way to newer ones could not be deleted");
     }
     Ok(())
 }

@@ -39,6 +39,8 @@ type Preparing = Pin<Box<dyn Future<Output = Result<Prepared, PrepareError>> + S
 pub(in crate::modules) async fn place(app: &App, network: NetworkId) -> Result<UploadPlace, ModulesError> {
     let network = network.to_string();
     tokio::select! {
+        // A place that is there counts, however late it is looked for.
+        biased;
         place = app.modules.sandbox.upload_place(&network) => Ok(place),
         () = app.clock.sleep(PLACE_WITHIN) => Err(ModulesError::TooManyUploads),
     }
