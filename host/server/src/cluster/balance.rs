@@ -19,6 +19,8 @@ use crate::cluster::{SHARDS, store};
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A node that was silent this long gets no shards any more.
 const SILENT: Duration = Duration::from_secs(5);
+/// A node that was silent this long is not coming back: a node that starts has a name of its own.
+const GONE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Shards given to others in one round, so that moving never fills the day.
 const MOVES: usize = 16;
 /// Shards that move at once.
@@ -137,10 +139,9 @@ fn note_failure(error: &hub_db::Error) {
 
 async fn give_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     node.leaving.store(true, Ordering::Relaxed);
-    store::forget_node(&app.db, &node.name).await?;
+    store::retire_node(&app.db, &node.name, millis(SILENT)).await?;
     let others = store::nodes(&app.db, millis(SILENT)).await?;
     let mut to = others.iter().cycle();
     give(app, node, node.table.stays().into_iter().map(|stay| (stay, to.next().cloned())).collect()).await?;
-    // Again: a look that was under way may have noted it.
-    store::forget_node(&app.db, &node.name).await
+    store::forget_node(&app.db, &node.name, millis(GONE)).await
 }

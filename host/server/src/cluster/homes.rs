@@ -193,12 +193,13 @@ impl Node {
             let Ok(shard) = u16::try_from(lease.shard) else { continue };
             let Some(seen) = seen.get_mut(usize::from(shard)) else { continue };
             *seen = true;
+            let is_good = lease.left > 0;
+            if is_good && lease.node == self.name {
+                // It was renewed above.
+                continue;
+            }
             let place = match lease.url {
-                Some(url) if lease.left > 0 && lease.node != self.name => {
-                    Place::There { node: lease.node.into(), url: url.into() }
-                }
-                // Its own leases were renewed above.
-                Some(_) if lease.left > 0 => continue,
+                Some(url) if is_good => Place::There { node: lease.node.into(), url: url.into() },
                 _ => Place::Nobody,
             };
             self.put(app, shard, place);

@@ -37,9 +37,29 @@ pub(super) async fn note_node(db: &Db, node: &str, url: &str, has_bus: bool) -> 
     Ok(())
 }
 
-/// A node leaves.
-pub(super) async fn forget_node(db: &Db, node: &str) -> Result<(), Error> {
-    db.write("DELETE FROM hub_nodes WHERE node = $1").bind(node.to_owned()).execute().await?;
+/// A node is about to leave: it counts as silent for `silent`, and gets no more shards. Where it is reached stays known,
+/// for as long as it is home to somebody.
+pub(super) async fn retire_node(db: &Db, node: &str, silent: Millis) -> Result<(), Error> {
+    db.write("UPDATE hub_nodes SET seen_at = seen_at - $2 WHERE node = $1")
+        .bind(node.to_owned())
+        .bind(silent)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// A node has left, and with it go those that were not seen for longer than `gone`.
+pub(super) async fn forget_node(db: &Db, node: &str, gone: Millis) -> Result<(), Error> {
+    db.write(Sql {
+        sqlite: "DELETE FROM hub_nodes
+                 WHERE node = $1 OR seen_at < CAST(unixepoch('subsec') * 1000 AS INTEGER) - $2",
+        postgres: "DELETE FROM hub_nodes
+                   WHERE node = $1 OR seen_at < CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $2",
+    })
+    .bind(node.to_owned())
+    .bind(gone)
+    .execute()
+    .await?;
     Ok(())
 }
 

@@ -145,26 +145,27 @@ impl Table {
         others
     }
 
-    /// This node has the lease: the stay it has goes on, or a new one begins.
+    /// This node has the lease: the stay it has goes on, or a new one begins. One that ends by it is given back.
     pub(super) fn hold(&self, shard: u16, fence: i64, asked_at: Instant, good_for: Duration) -> Option<Arc<Stay>> {
         let until = asked_at + good_for;
         let mut places = self.0.write();
         let place = places.get_mut(usize::from(shard))?;
         match place {
-            Place::Here(stay) if stay.fence == fence => {
-                // One that has lapsed ended for those who looked; it must not come back to life.
-                if !stay.is_over() {
-                    stay.prolong(until);
-                    return None;
-                }
+            Place::Here(stay) if stay.fence == fence && !stay.is_over() => {
+                stay.prolong(until);
+                None
+            }
+            // One that has lapsed ended for those who looked, and must not come back to life; and before another begins
+            // here, what is in memory of this one is to be forgotten.
+            Place::Here(stay) => {
                 stay.ended.cancel();
                 let ended = Arc::clone(stay);
                 *place = Place::Nobody;
                 Some(ended)
             }
             _ => {
-                let before = std::mem::replace(place, Place::Here(Arc::new(Stay::new(shard, fence, until))));
-                if let Place::Here(stay) = before { Some(stay) } else { None }
+                *place = Place::Here(Arc::new(Stay::new(shard, fence, until)));
+                None
             }
         }
     }
