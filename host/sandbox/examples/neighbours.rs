@@ -186,8 +186,12 @@ fn uploads(sandbox: &Sandbox, upload: &Bytes) -> Disturbance {
             while !over.load(Ordering::Relaxed) {
                 // Dropped when the measurement is over, as with a client that went away.
                 let enough = tokio::time::sleep(LASTS);
+                let preparing = async {
+                    let place = sandbox.upload_place("bad", upload.len()).await;
+                    sandbox.prepare_for(place, "bad", upload.clone()).await
+                };
                 let prepared = tokio::select! {
-                    prepared = sandbox.prepare_for("bad", upload.clone()) => Some(prepared.is_ok()),
+                    prepared = preparing => Some(prepared.is_ok()),
                     () = enough => None,
                 };
                 let end = match prepared {

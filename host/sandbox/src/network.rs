@@ -2,7 +2,7 @@
 //! next ones at the lowest priority, so that those who compute little hardly notice it.
 
 use crate::clock::{left_until, monotonic};
-use crate::turn::Turns;
+use crate::turn::{Turn, Turns};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -92,19 +92,41 @@ impl Used {
     }
 }
 
-/// A place for an upload in the hub's memory, until it is dropped.
+/// A place for an upload in the hub's memory, until it is dropped. What comes in counts against the network's allowance
+/// then, whatever became of it.
 pub struct UploadPlace {
     // As long as it is held the network is not forgotten, with the places that are taken.
-    _network: Arc<Network>,
+    network: Arc<Network>,
     _place: Option<OwnedSemaphorePermit>,
+    /// What has come in, or may, and does not count yet.
+    bytes: usize,
 }
 
 impl UploadPlace {
-    /// The network's next place.
-    pub(crate) async fn take(network: Arc<Network>) -> Self {
+    /// The network's next place, once the allowance has something left.
+    pub(crate) async fn take(network: Arc<Network>, bytes: usize) -> Self {
         // The semaphore is never closed.
         let place = Arc::clone(&network.uploads).acquire_owned().await.ok();
-        Self { _network: network, _place: place }
+        network.turns.settled().await;
+        Self { network, _place: place, bytes }
+    }
+
+    /// Says how large the upload turned out to be.
+    pub fn received(&mut self, bytes: usize) {
+        self.bytes = bytes;
+    }
+
+    /// The upload's turn to be prepared.
+    pub(crate) async fn turn(&mut self) -> Turn<'_> {
+        let turn = self.network.turns.upload(self.bytes).await;
+        self.bytes = 0;
+        turn
+    }
+}
+
+impl Drop for UploadPlace {
+    fn drop(&mut self) {
+        self.network.turns.received(self.bytes);
     }
 }
 
@@ -177,5 +199,32 @@ mod tests {
         assert!(!busy_after(1.0, Duration::from_secs(2)));
         network.used(Duration::from_secs(10));
         assert!(network.is_busy());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_received_counts_whatever_became_of_it() {
+        let network = Networks::new(1).get("loud");
+        let begins = async |bytes: usize| {
+            let asked = tokio::time::Instant::now();
+            let place = UploadPlace::take(Arc::clone(&network), bytes).await;
+            (asked.elapsed(), place)
+        };
+        // Refused, cut off or known already: dropped without a turn.
+        for _ in 0..2 {
+            assert!(begins(60 << 20).await.0.is_zero());
+        }
+        let (waited, mut place) = begins(60 << 20).await;
+        assert!(waited > Duration::from_secs(15), "{waited:?}");
+        // It turned out to be small, so the next one waits for nothing.
+        place.received(1);
+        drop(place);
+        assert!(begins(0).await.0 < Duration::from_millis(10));
+        // Once it has its turn it counts then, and not again.
+        let (_, mut place) = begins(30 << 20).await;
+        drop(place.turn().await);
+        let (waited, _) = begins(0).await;
+        assert!(waited > Duration::from_secs(9) && waited < Duration::from_secs(11), "{waited:?}");
+        drop(place);
+        assert!(begins(0).await.0 < Duration::from_millis(10));
     }
 }

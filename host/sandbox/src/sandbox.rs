@@ -184,20 +184,27 @@ impl Sandbox {
         self.prepare_in(local.turns.load().await, LOCAL, upload.into()).await
     }
 
-    /// A place for one more of the network's uploads. Take it before the upload is read, and hold it until it is
-    /// prepared: of each network only so many are in memory at once.
-    pub async fn upload_place(&self, network: &str) -> UploadPlace {
-        UploadPlace::take(self.0.networks.get(network)).await
+    /// A place for one more of the network's uploads, of so many bytes at most. Take it before the upload is read, which
+    /// counts against the network's allowance: of each network only so many are in memory at once, and soon they take no
+    /// more than a tenth of the time.
+    pub async fn upload_place(&self, network: &str, bytes: usize) -> UploadPlace {
+        UploadPlace::take(self.0.networks.get(network), bytes).await
     }
 
     /// As [`Sandbox::prepare`], in the network's turn: uploads of one network are prepared one after the other, however
-    /// many there are, and soon take no more than a tenth of the time.
+    /// many there are.
     ///
     /// # Errors
     /// As [`Sandbox::prepare`].
-    pub async fn prepare_for(&self, network: &str, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
-        let (uploader, upload) = (self.0.networks.get(network), upload.into());
-        self.prepare_in(uploader.turns.upload(upload.len()).await, network, upload).await
+    pub async fn prepare_for(
+        &self,
+        mut place: UploadPlace,
+        network: &str,
+        upload: impl Into<Bytes>,
+    ) -> Result<Prepared, PrepareError> {
+        let upload = upload.into();
+        place.received(upload.len());
+        self.prepare_in(place.turn().await, network, upload).await
     }
 
     async fn prepare_in(&self, turn: Turn<'_>, network: &str, upload: Bytes) -> Result<Prepared, PrepareError> {

@@ -42,10 +42,22 @@ impl Turns {
     /// An upload's, of so many bytes: after those that came before, and once the allowance has something left.
     pub(crate) async fn upload(&self, bytes: usize) -> Turn<'_> {
         let uploading = self.uploading.lock().await;
-        let wait = self.allowance.lock().wait();
-        tokio::time::sleep(wait).await;
-        self.allowance.lock().take(bytes as f64 / BYTES_A_SECOND);
+        self.settled().await;
+        self.received(bytes);
         Turn { upload: Some((uploading, &self.allowance)), ..self.load().await }
+    }
+
+    /// Ends once the allowance has something left.
+    pub(crate) async fn settled(&self) {
+        let wait = self.allowance.lock().wait();
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Takes the receiving of so many bytes off the allowance.
+    pub(crate) fn received(&self, bytes: usize) {
+        self.allowance.lock().take(bytes as f64 / BYTES_A_SECOND);
     }
 
     /// That of a module that was accepted before. It needs no allowance, for calls may be waiting for it.

@@ -12,12 +12,18 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_LENGTH;
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
+use tokio::sync::Semaphore;
 
 /// Bodies up to this size are in the connection's buffer anyway.
 const SMALL: u64 = 64 * 1024;
-/// What is read and thrown away at most, and for how long.
-const MOST: usize = 128 * 1024 * 1024;
+/// So much is read and thrown away as fast as it comes …
+const AT_ONCE: usize = 1 << 20;
+/// … and the rest at this many bytes a second, for as long as [`LONGEST`]: who sends what is refused is not to keep the
+/// hub busy.
+const BYTES_A_SECOND: f64 = (8 << 20) as f64;
 const LONGEST: Duration = Duration::from_secs(10);
+/// At so many connections at once. Others are closed, and may not get to read their refusal.
+static SLOWLY: Semaphore = Semaphore::const_new(16);
 
 /// The same request; what its handler leaves unread of a large body is read behind its back.
 pub(super) fn drained(request: Request) -> Request {
@@ -58,12 +64,18 @@ impl Drop for Drained {
         let Some(mut body) = self.0.take().filter(|body| !body.is_end_stream()) else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(tokio::time::timeout(LONGEST, async move {
-            let mut read = 0;
+            let (mut read, mut slowly) = (0, None);
             while let Some(Ok(frame)) = body.frame().await {
-                read += frame.data_ref().map_or(0, Bytes::len);
-                if read > MOST {
-                    break;
+                let bytes = frame.data_ref().map_or(0, Bytes::len);
+                read += bytes;
+                if read <= AT_ONCE {
+                    continue;
                 }
+                if slowly.is_none() {
+                    let Ok(permit) = SLOWLY.try_acquire() else { return };
+                    slowly = Some(permit);
+                }
+                tokio::time::sleep(Duration::from_secs_f64(bytes as f64 / BYTES_A_SECOND)).await;
             }
         }));
     }

@@ -136,11 +136,18 @@ impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for RawBody<LIMIT> {
     }
 }
 
-pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+/// How large a body is at most, by what it says of itself; refused where that is more than `limit`.
+pub fn at_most(request: &Request, limit: usize) -> Result<usize, ApiError> {
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > limit as u64) {
-        return Err(ApiError::too_large(limit));
+    match announced.map(usize::try_from) {
+        None => Ok(limit),
+        Some(Ok(length)) if length <= limit => Ok(length),
+        Some(_) => Err(ApiError::too_large(limit)),
     }
+}
+
+pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+    at_most(&request, limit)?;
     match Limited::new(request.into_body(), limit).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(ApiError::too_large(limit)),

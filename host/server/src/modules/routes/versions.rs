@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::http::caller::{ModulesRead, ModulesWrite};
 use crate::http::error::{ApiError, ErrorBody};
-use crate::http::extract::{Json, Path, Query, RawBody};
+use crate::http::extract::{Json, Path, Query, RawBody, at_most};
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::modules::model::{ModuleRow, ModuleState};
 use crate::modules::service::ModulesError;
@@ -96,10 +96,10 @@ pub(super) async fn upload(
     Query(query): Query<UploadQuery>,
     request: Request,
 ) -> Result<(StatusCode, Json<Module>), ApiError> {
-    // Before the body is read: it may be large, and there may be many.
-    let place = service::place(&app, caller.network).await?;
-    let RawBody(bytes) = RawBody::<MODULE_LIMIT>::from_request(request, &app).await?;
     let name = query.name.unwrap_or_default().parse().map_err(ModulesError::InvalidName)?;
+    // Before the body is read: it may be large, and there may be many.
+    let place = service::place(&app, caller.network, at_most(&request, MODULE_LIMIT)?).await?;
+    let RawBody(bytes) = RawBody::<MODULE_LIMIT>::from_request(request, &app).await?;
     let (status, row) = match service::upload(&app, caller.network, name, bytes, place).await? {
         Uploaded::New(row) => (StatusCode::CREATED, row),
         Uploaded::Known(row) => (StatusCode::OK, row),

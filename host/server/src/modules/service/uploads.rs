@@ -35,13 +35,17 @@ pub(in crate::modules) enum Uploaded {
 /// Preparing that can go on after its request was answered.
 type Preparing = Pin<Box<dyn Future<Output = Result<Prepared, PrepareError>> + Send>>;
 
-/// A place for an upload that is about to be read.
-pub(in crate::modules) async fn place(app: &App, network: NetworkId) -> Result<UploadPlace, ModulesError> {
+/// A place for an upload of so many bytes at most, which is about to be read.
+pub(in crate::modules) async fn place(
+    app: &App,
+    network: NetworkId,
+    bytes: usize,
+) -> Result<UploadPlace, ModulesError> {
     let network = network.to_string();
     tokio::select! {
         // A place that is there counts, however late it is looked for.
         biased;
-        place = app.modules.sandbox.upload_place(&network) => Ok(place),
+        place = app.modules.sandbox.upload_place(&network, bytes) => Ok(place),
         () = app.clock.sleep(PLACE_WITHIN) => Err(ModulesError::TooManyUploads),
     }
 }
@@ -52,8 +56,9 @@ pub(in crate::modules) async fn upload(
     network: NetworkId,
     name: ModuleName,
     bytes: Bytes,
-    place: UploadPlace,
+    mut place: UploadPlace,
 ) -> Result<Uploaded, ModulesError> {
+    place.received(bytes.len());
     let sha256 = hash(app, bytes.clone()).await?;
     if let Some(row) = store::find_same(&app.db, network, name.as_str(), &sha256).await? {
         return known(app, network, row);
@@ -85,10 +90,7 @@ async fn hash(app: &App, bytes: Bytes) -> Result<String, ModulesError> {
 
 fn prepare(app: &App, network: NetworkId, bytes: Bytes, place: UploadPlace) -> Preparing {
     let sandbox = app.modules.sandbox.clone();
-    Box::pin(async move {
-        let _place = place;
-        sandbox.prepare_for(&network.to_string(), bytes).await
-    })
+    Box::pin(async move { sandbox.prepare_for(place, &network.to_string(), bytes).await })
 }
 
 /// What is to be written down about a prepared upload; fails where the hub did.
@@ -240,11 +242,11 @@ fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
     let (task, name, version) = (app.clone(), row.name.clone(), row.version);
     let preparing: Preparing = Box::pin(async move {
         let (sandbox, key) = (&task.modules.sandbox, network.to_string());
-        let _place = sandbox.upload_place(&key).await;
+        let place = sandbox.upload_place(&key, 0).await;
         let upload = store::upload(&task.db, network, &name, version).await;
         let upload = upload.map_err(|error| PrepareError::Internal(error.to_string()))?;
         let upload = upload.ok_or_else(|| PrepareError::Internal("it was deleted".to_owned()))?;
-        sandbox.prepare_for(&key, upload).await
+        sandbox.prepare_for(place, &key, upload).await
     });
     go_on(app, network, row, preparing);
 }
