@@ -1,9 +1,11 @@
 """What modules cost a hub from outside: a restart with a hundred of them, chains swapped under load, and neighbours that
 upload without a pause.
 
-python3 tests/load/modules.py HUB, where HUB is the hub's executable. Needs nothing but Python.
+python3 tests/load/modules.py HUB [MODULE …], where HUB is the hub's executable. Needs nothing but Python. The neighbours
+upload further MODULEs, too: `neighbours write FOLDER` writes hostile ones (an example of hub-sandbox).
 """
 
+import collections
 import http.client
 import json
 import multiprocessing
@@ -162,20 +164,38 @@ def swap(hub, component):
     assert not wrong, wrong[:3]
 
 
-def upload_without_a_pause(hub, key, component, filling, over):
+def upload_without_a_pause(hub, key, upload, kind, over, told):
+    """Uploads until it is over; tells how often it was answered what. Each is unlike any other, but for those that are
+    sent again."""
     os.nice(19)
-    upload = bytearray(marked(component, 0, filling))
-    mark = upload.index(b"mark", len(component)) + 4
+    upload = bytearray(upload if kind == "again" else marked(upload, 0))
+    mark, answers = len(upload) - 4, collections.Counter()
     while not over.is_set():
-        # In place: copying it would disturb the neighbour as much as the hub may.
-        upload[mark : mark + 4] = (time.time_ns() % (1 << 32)).to_bytes(4, "little")
-        status, body = hub.call(key, "POST", "/api/manage/modules?name=big", upload, kind="application/wasm")
-        # The hub takes its time where there are many.
-        assert status in (201, 202, 429), (status, body)
+        if kind != "again":
+            # In place: copying it would disturb the neighbour as much as the hub may.
+            upload[mark:] = (time.time_ns() % (1 << 32)).to_bytes(4, "little")
+        connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=90)
+        try:
+            connection.putrequest("POST", "/api/manage/modules?name=big")
+            connection.putheader("X-Service-Api-Key", key)
+            connection.putheader("Content-Type", "application/wasm")
+            if kind == "chunked":
+                connection.putheader("Transfer-Encoding", "chunked")
+                connection.endheaders()
+                connection.send(b"%x\r\n" % len(upload))
+            else:
+                connection.putheader("Content-Length", str(len(upload)))
+                connection.endheaders()
+            connection.send(memoryview(upload)[: len(upload) // 2] if kind == "cut off" else upload)
+            answers["none" if kind == "cut off" else connection.getresponse().status] += 1
+        except OSError as error:
+            answers[type(error).__name__] += 1
+        connection.close()
+    told.put(dict(answers))
 
 
 def neighbours(hub, component):
-    key, other = hub.network("quiet"), hub.network("loud")
+    key = hub.network("quiet")
     hub.upload(key, "guard", component)
     hub.chain(key, [{"name": "guard", "version": 1}])
 
@@ -188,26 +208,39 @@ def neighbours(hub, component):
         assert not wrong, wrong[:3]
         return p99 * 1000
 
+    mib = 1 << 20
+    rows = [
+        ("2 MiB", marked(component, 0, 2 * mib), "new"),
+        ("60 MiB", marked(component, 0, 60 * mib), "new"),
+        ("60 MiB, the same again", marked(component, 0, 60 * mib), "again"),
+        ("60 MiB, cut off in the middle", marked(component, 0, 60 * mib), "cut off"),
+        ("65 MiB, too large", bytes(65 * mib), "new"),
+        ("65 MiB, of no known length", bytes(65 * mib), "chunked"),
+    ]
+    rows += [(pathlib.Path(more).stem, pathlib.Path(more).read_bytes(), "new") for more in sys.argv[2:]]
     print(f"the 99th percentile of {RATE} calls a second beside uploads of another network, 5 times, medians:")
-    for name, filling in (("2 MiB", 2 << 20), ("60 MiB", 60 << 20)):
-        alone, first, then = [], [], []
-        for _ in range(5):
+    for number, (name, upload, kind) in enumerate(rows):
+        alone, first, then, answers = [], [], [], collections.Counter()
+        for turn in range(5):
+            loud = hub.network(f"loud-{number}-{turn}")
             alone.append(p99())
-            over = multiprocessing.Event()
+            over, told = multiprocessing.Event(), multiprocessing.Queue()
             uploading = multiprocessing.Process(
-                target=upload_without_a_pause, args=(hub, other, component, filling, over))
+                target=upload_without_a_pause, args=(hub, loud, upload, kind, over, told))
             uploading.start()
-            # The first few are prepared at once.
+            # A network's first few are taken at once.
             first.append(p99())
             then.append(p99())
             over.set()
+            answers.update(told.get())
             uploading.join()
 
         def times(beside):
             return statistics.median(after / before for before, after in zip(alone, beside))
 
-        print(f"  {name:8} alone {statistics.median(alone):4.1f} ms; its first {SECONDS} s {statistics.median(first):4.1f} ms,"
-              f" {times(first):.1f} times; from then on {statistics.median(then):4.1f} ms, {times(then):.1f} times")
+        print(f"  {name:30} alone {statistics.median(alone):4.1f} ms; its first {SECONDS} s "
+              f"{statistics.median(first):4.1f} ms, {times(first):.2f} times; from then on "
+              f"{statistics.median(then):4.1f} ms, {times(then):.2f} times; answers {dict(answers)}", flush=True)
 
 
 def main():

@@ -3,6 +3,9 @@
 //!
 //! `cargo run --release -p hub-sandbox --example neighbours [ROUNDS] [FILTER] [without-breaker]`
 //!
+//! `cargo run --release -p hub-sandbox --example neighbours write FOLDER` writes down the uploads, for
+//! `tests/load/modules.py` to measure from outside.
+//!
 //! The hostile network's calls come 16 at a time, one after the other's end. `without-breaker` keeps its breaker from
 //! opening, which otherwise ends it all after five failures: that is what a module does that always just manages to answer.
 
@@ -43,7 +46,14 @@ const AT_ONCE: usize = 16;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let mut args = std::env::args().skip(1);
+    let mut args = std::env::args().skip(1).peekable();
+    if args.next_if_eq("write").is_some() {
+        let folder = args.next().ok_or("into which folder?")?;
+        for (name, upload) in uploads_of() {
+            std::fs::write(Path::new(&folder).join(format!("{name}.wasm")), upload)?;
+        }
+        return Ok(());
+    }
     let rounds: usize = args.next().map_or(Ok(5), |rounds| rounds.parse())?;
     let filter = args.next().unwrap_or_default();
     let pace = if args.next().is_some_and(|word| word == "without-breaker") { MINUTE } else { 1 };
@@ -62,14 +72,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let bad = Arc::new(chain(&sandbox, hostile.point, hostile.upload.clone()).await?);
         measure(&sandbox, &good, rounds, hostile.name, || flood(&sandbox, &bad, &hostile, pace)).await;
     }
-    let uploads_of = [
-        ("upload: compile bomb", compile_bomb()),
-        ("upload: a million functions", wat::chat_module("", &"(func)".repeat(1_000_000))),
-        ("upload: 60 MiB of nothing", sixty_mib()),
-    ];
-    for (name, upload) in uploads_of.map(|(name, upload)| (name, Bytes::from(upload))) {
+    for (name, upload) in uploads_of().map(|(name, upload)| (format!("upload: {name}"), Bytes::from(upload))) {
         if name.contains(&filter) {
-            measure(&sandbox, &good, rounds, name, || uploads(&sandbox, &upload)).await;
+            measure(&sandbox, &good, rounds, &name, || uploads(&sandbox, &upload)).await;
         }
     }
     Ok(std::fs::remove_dir_all(folder)?)
@@ -207,6 +212,14 @@ fn uploads(sandbox: &Sandbox, upload: &Bytes) -> Disturbance {
     });
     let tasks = tasks.collect();
     Disturbance { ends, over, tasks }
+}
+
+fn uploads_of() -> [(&'static str, Vec<u8>); 3] {
+    [
+        ("compile bomb", compile_bomb()),
+        ("a million functions", wat::chat_module("", &"(func)".repeat(1_000_000))),
+        ("60 MiB of nothing", sixty_mib()),
+    ]
 }
 
 fn compile_bomb() -> Vec<u8> {

@@ -210,17 +210,15 @@ mod tests {
             (asked.elapsed(), place)
         };
         // Refused, cut off or known already: dropped without a turn.
-        for _ in 0..2 {
-            assert!(begins(60 << 20).await.0.is_zero());
-        }
+        assert!(begins(60 << 20).await.0.is_zero());
         let (waited, mut place) = begins(60 << 20).await;
-        assert!(waited > Duration::from_secs(15), "{waited:?}");
+        assert!(waited > Duration::from_secs(9) && waited < Duration::from_secs(11), "{waited:?}");
         // It turned out to be small, so the next one waits for nothing.
         place.received(1);
         drop(place);
         assert!(begins(0).await.0 < Duration::from_millis(10));
         // Once it has its turn it counts then, and not again.
-        let (_, mut place) = begins(30 << 20).await;
+        let (_, mut place) = begins(20 << 20).await;
         drop(place.turn().await);
         let (waited, _) = begins(0).await;
         assert!(waited > Duration::from_secs(9) && waited < Duration::from_secs(11), "{waited:?}");

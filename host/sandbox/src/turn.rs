@@ -15,7 +15,7 @@ const SHARE: f64 = 0.1;
 /// A single piece of work counts as no more: what takes longer is compiling, of which others notice nothing.
 const PIECE: Duration = Duration::from_millis(500);
 /// Receiving and storing an upload, which is not done here, counts as though so many bytes of it took a second.
-const BYTES_A_SECOND: f64 = (30 << 20) as f64;
+const BYTES_A_SECOND: f64 = (20 << 20) as f64;
 
 /// Who of a network comes next.
 pub(crate) struct Turns {
@@ -167,7 +167,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_large_one_counts_for_its_bytes_too() {
         let turns = Turns::new();
-        drop(turns.upload(90 << 20).await);
+        drop(turns.upload(60 << 20).await);
         let waited = upload(&turns, 0).await;
         assert!(about(10.0, waited), "{waited:?}");
     }

@@ -82,8 +82,8 @@ pub(super) struct UploadQuery {
 /// comes when it was compiled and tried: 201 for a new version, 200 with the version they have for bytes that are there
 /// already, 400 `invalid_module` with the reason for what can't be a module. After 20 seconds of compiling it is 202
 /// with the state COMPILING, which later becomes READY or REJECTED. Uploads of one network are prepared one after the
-/// other, and without a pause between them soon take no more than a tenth of the time; where four are under way, the
-/// next is read when one is done, or answered 429 after 20 seconds.
+/// other, and without a pause between them soon take no more than a tenth of the time; where that is used up, or four
+/// are under way, the next is read later, or answered 429 after 20 seconds.
 #[utoipa::path(post, path = "/api/manage/modules", operation_id = "upload_module", tag = "Modules",
     security(("apiKey" = ["modules:write"])), params(UploadQuery),
     request_body(content = Component, content_type = "application/wasm", description = "The module's bytes"),
