@@ -1,12 +1,14 @@
 //! Extractors for what a request carries besides its key. Whatever is wrong with it is 400 in the one shape.
 
-use axum::body::Bytes;
+use axum::BoxError;
+use axum::body::{Body, Bytes};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use bytes::BytesMut;
+use http_body_util::{BodyExt as _, Collected, LengthLimitError, Limited};
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserializer, Serialize};
 
@@ -147,12 +149,31 @@ pub fn at_most(request: &Request, limit: usize) -> Result<usize, ApiError> {
 }
 
 pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
-    at_most(&request, limit)?;
-    match Limited::new(request.into_body(), limit).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => Err(ApiError::too_large(limit)),
-        Err(error) => Err(ApiError::invalid(format!("The body could not be read: {error}."))),
+    let size = at_most(&request, limit)?;
+    let body = Limited::new(request.into_body(), limit);
+    let read =
+        if size > JSON_LIMIT { read_large(body, size).await } else { body.collect().await.map(Collected::to_bytes) };
+    read.map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            return ApiError::too_large(limit);
+        }
+        ApiError::invalid(format!("The body could not be read: {error}."))
+    })
+}
+
+/// Puts the pieces together as they come, and not all at their end: that takes a millisecond for each megabyte, during
+/// which nobody else gets the thread.
+async fn read_large(mut body: Limited<Body>, size: usize) -> Result<Bytes, BoxError> {
+    // Memory that nothing was written to is only a number.
+    let mut whole = BytesMut::with_capacity(size);
+    while let Some(frame) = body.frame().await {
+        if let Some(data) = frame?.data_ref() {
+            whole.extend_from_slice(data);
+            // There is more at once, as a rule, and others wait for the thread.
+            tokio::task::yield_now().await;
+        }
     }
+    Ok(whole.freeze())
 }
 
 /// PostgreSQL's text cannot hold U+0000 and no name or reason needs it, so it is refused at the door.

@@ -147,29 +147,43 @@ async fn insert(
                 size_bytes: bytes.len() as i64,
                 created_at: now,
             };
-            store::insert(&mut tx, network, &new, bytes.to_vec()).await?;
+            store::insert(&mut tx, network, &new, owned(bytes.clone()).await?).await?;
             let Some((verdict, component)) = settled.clone() else { return Ok(compiling(new)) };
-            let row =
-                store::settle(&mut tx, network, name.as_str(), version, verdict, component.map(Vec::from)).await?;
-            row.ok_or(Insert::Database(hub_db::Error::NotFound))
+            let component = maybe_owned(component).await?;
+            let row = store::settle(&mut tx, network, name.as_str(), version, verdict, component).await?;
+            row.ok_or(hub_db::Error::NotFound.into())
         })
         .await;
     match inserted {
         Ok(row) => Ok(Uploaded::New(row)),
         Err(Insert::Same(row)) => known(app, network, *row),
-        Err(Insert::Database(error)) => Err(error.into()),
+        Err(Insert::Failed(error)) => Err(error),
+    }
+}
+
+/// The bytes as the database wants them. Copying tens of megabytes takes as many milliseconds, so it is done where nobody
+/// else waits for the thread.
+async fn owned(bytes: Bytes) -> Result<Vec<u8>, ModulesError> {
+    let copied = tokio::task::spawn_blocking(move || Vec::from(bytes)).await;
+    copied.map_err(|error| ModulesError::Sandbox(error.to_string()))
+}
+
+async fn maybe_owned(bytes: Option<Bytes>) -> Result<Option<Vec<u8>>, ModulesError> {
+    match bytes {
+        Some(bytes) => owned(bytes).await.map(Some),
+        None => Ok(None),
     }
 }
 
 /// Why a version was not inserted.
 enum Insert {
     Same(Box<ModuleRow>),
-    Database(hub_db::Error),
+    Failed(ModulesError),
 }
 
-impl From<hub_db::Error> for Insert {
-    fn from(error: hub_db::Error) -> Self {
-        Self::Database(error)
+impl<E: Into<ModulesError>> From<E> for Insert {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
     }
 }
 
@@ -227,7 +241,8 @@ async fn write_down(
     let (verdict, component) = judge(outcome)?;
     app.db
         .transaction(async |mut tx| {
-            store::settle(&mut tx, network, name, version, verdict.clone(), component.clone().map(Vec::from)).await?;
+            let component = maybe_owned(component.clone()).await?;
+            store::settle(&mut tx, network, name, version, verdict.clone(), component).await?;
             Ok(())
         })
         .await
