@@ -20,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A node that was silent this long gets no shards any more.
 const SILENT: Duration = Duration::from_secs(5);
 /// A node that was silent this long is not coming back: a node that starts has a name of its own.
-const GONE: Duration = Duration::from_secs(24 * 60 * 60);
+const GONE: Duration = Duration::from_hours(24);
 /// Shards given to others in one round, so that moving never fills the day.
 const MOVES: usize = 16;
 /// Shards that move at once.
