@@ -15,6 +15,8 @@ const REMEMBERED: usize = 1024;
 const LATELY: Duration = Duration::from_secs(1);
 /// Uploads of a network that are in memory at once.
 const UPLOADS: usize = 4;
+/// Small pieces of an upload wait together.
+const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 /// The part of its turns that a network may use without counting as busy.
 const BUSY: f64 = 0.125;
 
@@ -109,6 +111,18 @@ impl UploadPlace {
         let place = Arc::clone(&network.uploads).acquire_owned().await.ok();
         network.turns.settled().await;
         Self { network, _place: place, bytes }
+    }
+
+    /// To be called after each piece that was received: blocks the thread until the next may be. A runtime's timer would
+    /// wake the threads that calls need, hundreds of times for each upload.
+    pub fn pace(&self) -> impl Fn(usize) + Send + use<> {
+        let network = Arc::clone(&self.network);
+        move |bytes| {
+            let wait = network.turns.pace(bytes);
+            if wait >= SHORTEST_WAIT {
+                std::thread::sleep(wait);
+            }
+        }
     }
 
     /// Says how large the upload turned out to be.

@@ -241,8 +241,22 @@ impl Sandbox {
 
     /// Runs work on modules' bytes behind everything else: hashing and copying tens of megabytes takes as many
     /// milliseconds.
-    async fn aside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PrepareError> {
+    ///
+    /// # Errors
+    /// [`PrepareError::Internal`] where there is no thread for it.
+    pub async fn aside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PrepareError> {
         self.0.threads.run(Pace::GivesWay, work).await.map_err(PrepareError::Internal)
+    }
+
+    /// The same of work that waits between, such as receiving an upload. It is dropped where its caller does not wait any more.
+    ///
+    /// # Errors
+    /// [`PrepareError::Internal`] where there is no thread for it.
+    pub async fn giving_way<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, PrepareError> {
+        self.0.threads.run_async(Pace::GivesWay, work).await.map_err(PrepareError::Internal)
     }
 
     /// How many calls are on a thread now.

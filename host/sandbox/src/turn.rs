@@ -14,7 +14,7 @@ const AT_ONCE: Duration = Duration::from_secs(2);
 const SHARE: f64 = 0.1;
 /// A single piece of work counts as no more: what takes longer is compiling, of which others notice nothing.
 const PIECE: Duration = Duration::from_millis(500);
-/// Receiving and storing an upload, which is not done here, counts as though so many bytes of it took a second.
+/// Bytes of a network's uploads that come in within a second; storing them counts for nothing more.
 const BYTES_A_SECOND: f64 = (20 << 20) as f64;
 
 /// Who of a network comes next.
@@ -25,6 +25,8 @@ pub(crate) struct Turns {
     /// network, and all networks take turns.
     compiling: AsyncMutex<()>,
     allowance: Mutex<Allowance>,
+    /// When all that has come in was to have come in.
+    received: Mutex<Instant>,
 }
 
 /// A turn, until it is dropped.
@@ -36,7 +38,12 @@ pub(crate) struct Turn<'a> {
 impl Turns {
     pub(crate) fn new() -> Self {
         let allowance = Allowance { left: AT_ONCE.as_secs_f64(), at: Instant::now() };
-        Self { uploading: AsyncMutex::default(), compiling: AsyncMutex::default(), allowance: Mutex::new(allowance) }
+        Self {
+            uploading: AsyncMutex::default(),
+            compiling: AsyncMutex::default(),
+            received: Mutex::new(allowance.at),
+            allowance: Mutex::new(allowance),
+        }
     }
 
     /// An upload's, of so many bytes: after those that came before, and once the allowance has something left.
@@ -58,6 +65,14 @@ impl Turns {
     /// Takes the receiving of so many bytes off the allowance.
     pub(crate) fn received(&self, bytes: usize) {
         self.allowance.lock().take(bytes as f64 / BYTES_A_SECOND);
+    }
+
+    /// How long to wait before more than these bytes is received.
+    pub(crate) fn pace(&self, bytes: usize) -> Duration {
+        let now = Instant::now();
+        let mut received = self.received.lock();
+        *received = (*received).max(now) + Duration::from_secs_f64(bytes as f64 / BYTES_A_SECOND);
+        *received - now
     }
 
     /// That of a module that was accepted before. It needs no allowance, for calls may be waiting for it.
@@ -170,6 +185,18 @@ mod tests {
         drop(turns.upload(60 << 20).await);
         let waited = upload(&turns, 0).await;
         assert!(about(10.0, waited), "{waited:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_that_comes_in_at_once_shares_the_pace() {
+        let turns = Turns::new();
+        assert!(about(1.0, turns.pace(20 << 20)));
+        assert!(about(1.5, turns.pace(10 << 20)));
+        advance(Duration::from_millis(1500)).await;
+        assert!(about(0.05, turns.pace(1 << 20)));
+        // What was not used is not saved up.
+        advance(Duration::from_mins(1)).await;
+        assert!(about(1.0, turns.pace(20 << 20)));
     }
 
     #[tokio::test(start_paused = true)]

@@ -14,6 +14,7 @@ pub fn child_main(mut stdin: impl Read, mut stdout: impl Write) -> io::Result<()
     let header = Header::read(&mut stdin)?;
     confine(&header)?;
     let mut bytes = Vec::new();
+    bytes.try_reserve_exact(usize::try_from(header.upload_bytes).unwrap_or(usize::MAX))?;
     stdin.read_to_end(&mut bytes)?;
     let outcome = engine::compiling()
         .map_err(|error| format!("the compiler could not start: {error:#}"))
@@ -23,7 +24,7 @@ pub fn child_main(mut stdin: impl Read, mut stdout: impl Write) -> io::Result<()
 
 /// Takes from this process what compiling does not need.
 fn confine(header: &Header) -> io::Result<()> {
-    let Header { memory_bytes, cpu_seconds } = *header;
+    let Header { memory_bytes, cpu_seconds, .. } = *header;
     // An upload can wait; calls can't.
     crate::priority::nice();
     Resource::AS.set(memory_bytes, memory_bytes)?;

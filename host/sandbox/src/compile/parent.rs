@@ -99,7 +99,8 @@ async fn talk(limits: CompileLimits, mut child: Child, bytes: &[u8]) -> Result<C
     else {
         return Err(internal("the compiler has no pipes"));
     };
-    let header = Header { memory_bytes: limits.memory_bytes, cpu_seconds: limits.cpu_seconds };
+    let CompileLimits { memory_bytes, cpu_seconds, .. } = limits;
+    let header = Header { memory_bytes, cpu_seconds, upload_bytes: bytes.len() as u64 };
     let talk = async {
         let feed = async move {
             // A child that died early does not read to the end; its status tells why.

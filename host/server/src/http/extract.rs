@@ -1,13 +1,11 @@
 //! Extractors for what a request carries besides its key. Whatever is wrong with it is 400 in the one shape.
 
-use axum::BoxError;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use bytes::BytesMut;
 use http_body_util::{BodyExt as _, Collected, LengthLimitError, Limited};
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserializer, Serialize};
@@ -126,18 +124,6 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
     }
 }
 
-/// Raw bytes of at most `LIMIT`.
-#[derive(Clone, Debug)]
-pub struct RawBody<const LIMIT: usize>(pub Bytes);
-
-impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for RawBody<LIMIT> {
-    type Rejection = ApiError;
-
-    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        read_body(request, LIMIT).await.map(Self)
-    }
-}
-
 /// How large a body is at most, by what it says of itself; refused where that is more than `limit`.
 pub fn at_most(request: &Request, limit: usize) -> Result<usize, ApiError> {
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
@@ -149,31 +135,32 @@ pub fn at_most(request: &Request, limit: usize) -> Result<usize, ApiError> {
 }
 
 pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
-    let size = at_most(&request, limit)?;
-    let body = Limited::new(request.into_body(), limit);
-    let read =
-        if size > JSON_LIMIT { read_large(body, size).await } else { body.collect().await.map(Collected::to_bytes) };
-    read.map_err(|error| {
-        if error.is::<LengthLimitError>() {
-            return ApiError::too_large(limit);
-        }
-        ApiError::invalid(format!("The body could not be read: {error}."))
-    })
+    at_most(&request, limit)?;
+    let read = Limited::new(request.into_body(), limit).collect().await;
+    read.map(Collected::to_bytes).map_err(|error| unreadable(&*error, limit))
 }
 
-/// Puts the pieces together as they come, and not all at their end: that takes a millisecond for each megabyte, during
-/// which nobody else gets the thread.
-async fn read_large(mut body: Limited<Body>, size: usize) -> Result<Bytes, BoxError> {
+/// Reads a body of many megabytes on a thread that is its own: `pace` is told of each piece, and may block. The pieces are
+/// put together as they come: at their end that would take a millisecond for each megabyte.
+pub async fn read_large(request: Request, limit: usize, pace: impl Fn(usize) + Send) -> Result<Vec<u8>, ApiError> {
     // Memory that nothing was written to is only a number.
-    let mut whole = BytesMut::with_capacity(size);
+    let mut whole = Vec::with_capacity(at_most(&request, limit)?);
+    let mut body = Limited::new(request.into_body(), limit);
     while let Some(frame) = body.frame().await {
-        if let Some(data) = frame?.data_ref() {
+        let frame = frame.map_err(|error| unreadable(&*error, limit))?;
+        if let Some(data) = frame.data_ref() {
             whole.extend_from_slice(data);
-            // There is more at once, as a rule, and others wait for the thread.
-            tokio::task::yield_now().await;
+            pace(data.len());
         }
     }
-    Ok(whole.freeze())
+    Ok(whole)
+}
+
+fn unreadable(error: &(dyn std::error::Error + Send + Sync + 'static), limit: usize) -> ApiError {
+    if error.is::<LengthLimitError>() {
+        return ApiError::too_large(limit);
+    }
+    ApiError::invalid(format!("The body could not be read: {error}."))
 }
 
 /// PostgreSQL's text cannot hold U+0000 and no name or reason needs it, so it is refused at the door.

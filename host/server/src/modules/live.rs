@@ -174,14 +174,6 @@ impl Modules {
         load(app, network, &known).await?;
         Ok(known)
     }
-
-    /// Picks up what was changed elsewhere. A network without calls so far needs nothing picked up.
-    pub async fn refresh(&self, app: &App, network: NetworkId) -> Result<(), ModulesError> {
-        match self.known(network).filter(|known| known.loaded.initialized()) {
-            Some(known) => read_chains(app, network, &known).await,
-            None => Ok(()),
-        }
-    }
 }
 
 async fn load(app: &App, network: NetworkId, known: &Arc<Network>) -> Result<(), ModulesError> {

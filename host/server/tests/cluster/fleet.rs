@@ -57,8 +57,40 @@ impl Drop for Daemon {
     }
 }
 
+/// A node that was asked to end.
+pub struct Ending(Daemon);
+
+impl Ending {
+    /// Waits until it has.
+    pub fn wait(mut self) {
+        assert!(self.0.0.wait().unwrap().success());
+    }
+}
+
+/// A table that is held.
+pub struct Held(PgConnection);
+
+impl Held {
+    /// Waits until so many statements wait for it.
+    pub async fn holds_up(&mut self, statements: i64) {
+        let count = "SELECT count(*) FROM pg_stat_activity
+                     WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        let began = Instant::now();
+        while sqlx::query_scalar::<_, i64>(count).fetch_one(&mut self.0).await.unwrap() < statements {
+            assert!(began.elapsed() < PATIENCE, "fewer than {statements} wait");
+            // What a transaction was told of activity it is told again.
+            self.0.execute("SELECT pg_stat_clear_snapshot()").await.unwrap();
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    pub async fn let_go(mut self) {
+        self.0.execute("COMMIT").await.unwrap();
+    }
+}
+
 fn signal(child: &Child, name: &str) {
-    let _ = Command::new("kill").args([name, &child.id().to_string()]).status();
+    let _ = Command::new("kill").args([name, &child.id().to_string()]).stderr(Stdio::null()).status();
 }
 
 fn free_port() -> u16 {
@@ -176,11 +208,16 @@ impl Fleet {
     /// Asks a node to end, and waits until it has.
     pub fn end(&mut self, node: usize) -> Duration {
         let began = Instant::now();
-        self.urls.lock().unwrap()[node] = None;
-        let mut process = self.nodes[node].process.take().unwrap();
-        signal(&process.0, "-TERM");
-        assert!(process.0.wait().unwrap().success());
+        self.ask_to_end(node).wait();
         began.elapsed()
+    }
+
+    /// Asks a node to end.
+    pub fn ask_to_end(&mut self, node: usize) -> Ending {
+        self.urls.lock().unwrap()[node] = None;
+        let process = self.nodes[node].process.take().unwrap();
+        signal(&process.0, "-TERM");
+        Ending(process)
     }
 
     /// Puts another binary in the place of a node's, as an operator would: clients still know where it was, and what they
@@ -197,6 +234,14 @@ impl Fleet {
         self.begin(node);
         self.settle().await;
         took
+    }
+
+    /// Holds up whatever needs a table, until it is let go.
+    pub async fn hold(&self, table: &str) -> Held {
+        let mut connection = PgConnection::connect(&self.database).await.unwrap();
+        connection.execute("BEGIN").await.unwrap();
+        connection.execute(AssertSqlSafe(format!("LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"))).await.unwrap();
+        Held(connection)
     }
 
     /// Changes the database behind the hub's back.

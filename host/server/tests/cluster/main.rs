@@ -9,6 +9,7 @@ mod data;
 mod events;
 mod faults;
 mod fleet;
+mod held;
 mod money;
 mod places;
 mod reach;

@@ -1,6 +1,6 @@
 //! Uploads and their versions.
 
-use axum::extract::{FromRequest as _, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use hub_sandbox::contract::Point;
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::http::caller::{ModulesRead, ModulesWrite};
 use crate::http::error::{ApiError, ErrorBody};
-use crate::http::extract::{Json, Path, Query, RawBody, at_most};
+use crate::http::extract::{Json, Path, Query, at_most, read_large};
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::modules::model::{ModuleRow, ModuleState};
 use crate::modules::service::ModulesError;
@@ -99,8 +99,8 @@ pub(super) async fn upload(
     let name = query.name.unwrap_or_default().parse().map_err(ModulesError::InvalidName)?;
     // Before the body is read: it may be large, and there may be many.
     let place = service::place(&app, caller.network, at_most(&request, MODULE_LIMIT)?).await?;
-    let RawBody(bytes) = RawBody::<MODULE_LIMIT>::from_request(request, &app).await?;
-    let (status, row) = match service::upload(&app, caller.network, name, bytes, place).await? {
+    let bytes = service::receive(&app, read_large(request, MODULE_LIMIT, place.pace())).await??;
+    let (status, row) = match service::upload(&app, caller.network, name, bytes.into(), place).await? {
         Uploaded::New(row) => (StatusCode::CREATED, row),
         Uploaded::Known(row) => (StatusCode::OK, row),
         Uploaded::Compiling(row) => (StatusCode::ACCEPTED, row),

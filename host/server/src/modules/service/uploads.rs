@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hub_sandbox::{PrepareError, Prepared, UploadPlace};
+use parking_lot::Mutex;
 
 use crate::app::App;
 use crate::clock::millis;
@@ -50,6 +51,14 @@ pub(in crate::modules) async fn place(
     }
 }
 
+/// Receives an upload behind everything else: a large one is page after page of new memory.
+pub(in crate::modules) async fn receive<T: Send + 'static>(
+    app: &App,
+    reading: impl Future<Output = T> + Send + 'static,
+) -> Result<T, ModulesError> {
+    app.modules.sandbox.giving_way(reading).await.map_err(|error| sandbox(&error))
+}
+
 /// Makes the bytes the name's next version, unless it has them already.
 pub(in crate::modules) async fn upload(
     app: &App,
@@ -84,8 +93,12 @@ pub(in crate::modules) async fn upload(
 }
 
 async fn hash(app: &App, bytes: Bytes) -> Result<String, ModulesError> {
-    let sum = app.modules.sandbox.sum(bytes).await;
-    sum.map(|sum| sum.to_string()).map_err(|error| ModulesError::Sandbox(error.to_string()))
+    let sum = app.modules.sandbox.sum(bytes).await.map_err(|error| sandbox(&error))?;
+    Ok(sum.to_string())
+}
+
+fn sandbox(error: &PrepareError) -> ModulesError {
+    ModulesError::Sandbox(error.to_string())
 }
 
 fn prepare(app: &App, network: NetworkId, bytes: Bytes, place: UploadPlace) -> Preparing {
@@ -132,6 +145,9 @@ async fn insert(
     settled: Option<(Verdict, Option<Bytes>)>,
 ) -> Result<Uploaded, ModulesError> {
     let now = app.clock.now();
+    let (verdict, component) = settled.unzip();
+    let upload = Blob::of(app, bytes.clone()).await?;
+    let component = Blob::maybe(app, component.flatten()).await?;
     let inserted = app
         .db
         .transaction(async |mut tx| {
@@ -147,9 +163,9 @@ async fn insert(
                 size_bytes: bytes.len() as i64,
                 created_at: now,
             };
-            store::insert(&mut tx, network, &new, owned(bytes.clone()).await?).await?;
-            let Some((verdict, component)) = settled.clone() else { return Ok(compiling(new)) };
-            let component = maybe_owned(component).await?;
+            store::insert(&mut tx, network, &new, upload.take()).await?;
+            let Some(verdict) = verdict.clone() else { return Ok(compiling(new)) };
+            let component = component.as_ref().map(Blob::take);
             let row = store::settle(&mut tx, network, name.as_str(), version, verdict, component).await?;
             row.ok_or(hub_db::Error::NotFound.into())
         })
@@ -161,17 +177,30 @@ async fn insert(
     }
 }
 
-/// The bytes as the database wants them. Copying tens of megabytes takes as many milliseconds, so it is done where nobody
-/// else waits for the thread.
-async fn owned(bytes: Bytes) -> Result<Vec<u8>, ModulesError> {
-    let copied = tokio::task::spawn_blocking(move || Vec::from(bytes)).await;
-    copied.map_err(|error| ModulesError::Sandbox(error.to_string()))
+/// A copy of some bytes, as the database wants them. Copying tens of megabytes takes as many milliseconds, so it is done
+/// where nobody waits for the thread and before the transaction makes others wait.
+struct Blob {
+    bytes: Bytes,
+    copy: Mutex<Option<Vec<u8>>>,
 }
 
-async fn maybe_owned(bytes: Option<Bytes>) -> Result<Option<Vec<u8>>, ModulesError> {
-    match bytes {
-        Some(bytes) => owned(bytes).await.map(Some),
-        None => Ok(None),
+impl Blob {
+    async fn of(app: &App, bytes: Bytes) -> Result<Self, ModulesError> {
+        let from = bytes.clone();
+        let copy = app.modules.sandbox.aside(move || from.to_vec()).await.map_err(|error| sandbox(&error))?;
+        Ok(Self { bytes, copy: Mutex::new(Some(copy)) })
+    }
+
+    async fn maybe(app: &App, bytes: Option<Bytes>) -> Result<Option<Self>, ModulesError> {
+        match bytes {
+            Some(bytes) => Self::of(app, bytes).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Another one where a transaction begins again, which is rare.
+    fn take(&self) -> Vec<u8> {
+        self.copy.lock().take().unwrap_or_else(|| self.bytes.to_vec())
     }
 }
 
@@ -239,9 +268,10 @@ async fn write_down(
     outcome: Result<Prepared, PrepareError>,
 ) -> Result<(), ModulesError> {
     let (verdict, component) = judge(outcome)?;
+    let component = Blob::maybe(app, component).await?;
     app.db
         .transaction(async |mut tx| {
-            let component = maybe_owned(component.clone()).await?;
+            let component = component.as_ref().map(Blob::take);
             store::settle(&mut tx, network, name, version, verdict.clone(), component).await?;
             Ok(())
         })
