@@ -1,5 +1,6 @@
 //! The child's side.
 
+use super::UPLOAD_BYTES;
 use super::protocol::{self, Header};
 use crate::engine;
 use rlimit::Resource;
@@ -13,8 +14,10 @@ use std::io::{self, Read, Write};
 pub fn child_main(mut stdin: impl Read, mut stdout: impl Write) -> io::Result<()> {
     let header = Header::read(&mut stdin)?;
     confine(&header)?;
+    // Memory that grows would be copied, and there twice as much of it.
+    let upload_bytes = std::env::var(UPLOAD_BYTES).ok().and_then(|bytes| bytes.parse().ok()).unwrap_or_default();
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(usize::try_from(header.upload_bytes).unwrap_or(usize::MAX))?;
+    bytes.try_reserve_exact(upload_bytes)?;
     stdin.read_to_end(&mut bytes)?;
     let outcome = engine::compiling()
         .map_err(|error| format!("the compiler could not start: {error:#}"))
@@ -24,7 +27,7 @@ pub fn child_main(mut stdin: impl Read, mut stdout: impl Write) -> io::Result<()
 
 /// Takes from this process what compiling does not need.
 fn confine(header: &Header) -> io::Result<()> {
-    let Header { memory_bytes, cpu_seconds, .. } = *header;
+    let Header { memory_bytes, cpu_seconds } = *header;
     // An upload can wait; calls can't.
     crate::priority::nice();
     Resource::AS.set(memory_bytes, memory_bytes)?;

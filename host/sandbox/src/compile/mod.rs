@@ -8,6 +8,9 @@ mod child;
 mod parent;
 mod protocol;
 
+/// The variable of the child's environment that says how many bytes the upload has.
+const UPLOAD_BYTES: &str = "UPLOAD_BYTES";
+
 pub use child::child_main;
 pub(crate) use parent::Compile;
 

@@ -1,7 +1,7 @@
 //! The hub's side.
 
 use super::protocol::{self, Header};
-use super::{Compiled, Compiler};
+use super::{Compiled, Compiler, UPLOAD_BYTES};
 use crate::componentize::glance;
 use crate::limits::CompileLimits;
 use crate::sandbox::PrepareError;
@@ -61,7 +61,7 @@ impl Compile {
     async fn compile_now(&self, engine: &Engine, threads: &Threads, bytes: &Bytes) -> Result<Compiled, PrepareError> {
         match &self.compiler {
             Compiler::Child(program) => {
-                let (limits, bytes, child) = (self.limits, bytes.clone(), start(program, &self.limits)?);
+                let (limits, bytes, child) = (self.limits, bytes.clone(), start(program, &self.limits, bytes.len())?);
                 // All that goes through the pipes is copied there: tens of milliseconds of work, which can wait.
                 let compiled = threads.run_async(Pace::GivesWay, async move { talk(limits, child, &bytes).await });
                 compiled.await.map_err(|error| internal(format!("the compiler: {error}")))?
@@ -79,12 +79,14 @@ impl Compile {
 
 /// Starts the child, as a child of this thread: it begins at this thread's priority and lowers its own, but no further than it
 /// can do its work on a busy machine.
-fn start(program: &Path, limits: &CompileLimits) -> Result<Child, PrepareError> {
+fn start(program: &Path, limits: &CompileLimits, upload_bytes: usize) -> Result<Child, PrepareError> {
     Command::new(program)
+        .arg0("hub")
         .arg("compile-module")
         // Nothing of the hub's environment, secrets included, is the child's business.
         .env_clear()
         .env("RAYON_NUM_THREADS", limits.threads.to_string())
+        .env(UPLOAD_BYTES, upload_bytes.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -99,8 +101,7 @@ async fn talk(limits: CompileLimits, mut child: Child, bytes: &[u8]) -> Result<C
     else {
         return Err(internal("the compiler has no pipes"));
     };
-    let CompileLimits { memory_bytes, cpu_seconds, .. } = limits;
-    let header = Header { memory_bytes, cpu_seconds, upload_bytes: bytes.len() as u64 };
+    let header = Header { memory_bytes: limits.memory_bytes, cpu_seconds: limits.cpu_seconds };
     let talk = async {
         let feed = async move {
             // A child that died early does not read to the end; its status tells why.

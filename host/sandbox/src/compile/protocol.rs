@@ -12,16 +12,13 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 pub(super) struct Header {
     pub(super) memory_bytes: u64,
     pub(super) cpu_seconds: u64,
-    /// How many bytes the upload has.
-    pub(super) upload_bytes: u64,
 }
 
 impl Header {
-    pub(super) fn to_bytes(&self) -> [u8; 24] {
-        let mut bytes = [0; 24];
-        for (place, number) in bytes.chunks_mut(8).zip([self.memory_bytes, self.cpu_seconds, self.upload_bytes]) {
-            place.copy_from_slice(&number.to_le_bytes());
-        }
+    pub(super) fn to_bytes(&self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.memory_bytes.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.cpu_seconds.to_le_bytes());
         bytes
     }
 
@@ -31,7 +28,7 @@ impl Header {
             input.read_exact(&mut bytes)?;
             io::Result::Ok(u64::from_le_bytes(bytes))
         };
-        Ok(Self { memory_bytes: number()?, cpu_seconds: number()?, upload_bytes: number()? })
+        Ok(Self { memory_bytes: number()?, cpu_seconds: number()? })
     }
 }
 

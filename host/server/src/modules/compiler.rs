@@ -34,13 +34,22 @@ impl ModuleSettings {
 pub(super) fn open_sandbox(settings: &Settings, ids: &Ids) -> anyhow::Result<Sandbox> {
     let compiler = match &settings.modules.compiler {
         Some(compiler) => compiler.clone(),
-        None => std::env::current_exe().context("the hub's own executable can't be found")?,
+        None => own_executable()?,
     };
     let mut config = sandbox_config(&settings.data, compiler, ids)?;
     if let Some(cpus) = settings.module_cpus {
         config.cpus_per_network = usize::try_from(cpus).unwrap_or(usize::MAX);
     }
     started(config)
+}
+
+/// The program that runs. At its path there may be another by now, which an operator has put there to be started next.
+pub(crate) fn own_executable() -> anyhow::Result<PathBuf> {
+    let running = Path::new("/proc/self/exe");
+    if running.exists() {
+        return Ok(running.to_owned());
+    }
+    std::env::current_exe().context("the hub's own executable can't be found")
 }
 
 /// A sandbox that keeps its compiled code, and the secret it is recognised by, in a folder.

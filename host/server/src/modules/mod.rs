@@ -19,7 +19,7 @@ pub mod service;
 mod store;
 
 pub use compiler::ModuleSettings;
-pub(crate) use compiler::open_sandbox_in;
+pub(crate) use compiler::{open_sandbox_in, own_executable};
 pub use live::Modules;
 pub(crate) use logs::{explain, level_name};
 pub use routes::router;

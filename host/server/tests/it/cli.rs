@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use hub::config::Settings;
+use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -23,7 +24,11 @@ impl Installation {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
+        self.command_of(env!("CARGO_BIN_EXE_hub").as_ref(), arguments)
+    }
+
+    fn command_of(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.args(arguments).arg("--data").arg(&self.settings.data);
         if let Some(url) = &self.settings.database {
             command.arg("--database").arg(url);
@@ -42,7 +47,11 @@ impl Installation {
     }
 
     fn serve(&self) -> Serving {
-        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
+        self.serve_with(env!("CARGO_BIN_EXE_hub").as_ref())
+    }
+
+    fn serve_with(&self, program: &Path) -> Serving {
+        let mut command = self.command_of(program, &["serve", "--listen", "127.0.0.1:0"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first = lines.next().expect("the hub says where it listens").unwrap();
@@ -185,6 +194,22 @@ async fn the_first_key_works_on_sqlite() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_key_works_on_postgres() {
     the_first_key_works(Backend::postgres().await).await;
+}
+
+/// As while an operator upgrades it: the next one is at its path, and the one before still runs.
+#[tokio::test]
+async fn a_hub_whose_program_was_replaced_compiles_by_itself() {
+    let installation = Installation::new(Backend::sqlite());
+    let made = installation.json(&["network", "create", "evening", "--json"]);
+    let program = installation.settings.data.join("hub");
+    std::fs::copy(env!("CARGO_BIN_EXE_hub"), &program).unwrap();
+    let hub = installation.serve_with(&program);
+    std::fs::remove_file(&program).unwrap();
+    std::fs::copy("/bin/false", &program).unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/region-first/region-first.wasm");
+    let client = hub.client(made["apiKey"].as_str().unwrap());
+    let upload = client.request(Method::POST, "/api/manage/modules?name=region-first");
+    client.send(upload.body(std::fs::read(file).unwrap())).await.expect(201);
 }
 
 #[tokio::test]

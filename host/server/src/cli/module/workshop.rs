@@ -12,7 +12,7 @@ use hub_sandbox::{Limits, ModuleHandle, Sandbox};
 
 use crate::cli::module::build;
 use crate::ids::Ids;
-use crate::modules::open_sandbox_in;
+use crate::modules::{open_sandbox_in, own_executable};
 
 /// A module and its test cases.
 #[derive(Args, Debug)]
@@ -92,8 +92,7 @@ impl Workshop {
     }
 
     async fn with(file: PathBuf, bytes: Vec<u8>) -> anyhow::Result<Self> {
-        let compiler = std::env::current_exe().context("the hub's own executable can't be found")?;
-        let sandbox = open_sandbox_in(&cache_folder()?, compiler, &Ids::System)?;
+        let sandbox = open_sandbox_in(&cache_folder()?, own_executable()?, &Ids::System)?;
         let size = bytes.len();
         let module = sandbox.open(bytes).await.with_context(|| format!("{} is no module", file.display()))?;
         Ok(Self { sandbox, module, file, bytes: size })
