@@ -1,5 +1,7 @@
 //! Extractors for what a request carries besides its key. Whatever is wrong with it is 400 in the one shape.
 
+use std::time::Duration;
+
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -140,9 +142,17 @@ pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, A
     read.map(Collected::to_bytes).map_err(|error| unreadable(&*error, limit))
 }
 
-/// Reads a body of many megabytes on a thread that is its own: `pace` is told of each piece, and may block. The pieces are
-/// put together as they come: at their end that would take a millisecond for each megabyte.
+/// How long a large body may take to come in.
+const LONGEST: Duration = Duration::from_mins(15);
+
+/// Reads a body of many megabytes on a thread that is its own: `pace` is told of each piece, and may block.
 pub async fn read_large(request: Request, limit: usize, pace: impl Fn(usize) + Send) -> Result<Vec<u8>, ApiError> {
+    let read = tokio::time::timeout(LONGEST, read_pieces(request, limit, pace)).await;
+    read.unwrap_or_else(|_| Err(ApiError::invalid("The body took longer than 15 minutes to come in.")))
+}
+
+/// Puts the pieces together as they come: at their end that would take a millisecond for each megabyte.
+async fn read_pieces(request: Request, limit: usize, pace: impl Fn(usize) + Send) -> Result<Vec<u8>, ApiError> {
     // Memory that nothing was written to is only a number.
     let mut whole = Vec::with_capacity(at_most(&request, limit)?);
     let mut body = Limited::new(request.into_body(), limit);
@@ -177,4 +187,27 @@ pub(super) fn reject_nul(json: &[u8]) -> Result<(), ApiError> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+    use futures_util::{StreamExt as _, stream};
+    use std::convert::Infallible;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_body_is_read_in_its_time_or_given_up() {
+        let read = async |body: Body| {
+            let told = AtomicUsize::new(0);
+            let tell = |bytes| drop(told.fetch_add(bytes, Ordering::Relaxed));
+            let read = read_large(Request::new(body), 9, tell).await;
+            (read.map_err(|error| error.into_response().status().as_u16()), told.into_inner())
+        };
+        let pieces = || stream::iter(["abc", "de"]).map(Ok::<_, Infallible>);
+        assert_eq!(read(Body::from_stream(pieces())).await, (Ok(b"abcde".to_vec()), 5));
+        assert_eq!(read(Body::from_stream(pieces().chain(stream::pending()))).await, (Err(400), 5));
+        assert_eq!(read(Body::from_stream(pieces().chain(pieces()))).await, (Err(413), 8));
+    }
 }
