@@ -21,9 +21,9 @@ pub(crate) fn idle() {
     }
 }
 
-/// Runs this process where hardly anybody else wants the CPU, but not never on a machine that is busy.
+/// Runs this thread, and what it starts, where hardly anybody else wants the CPU, but not never on a machine that is busy.
 pub(crate) fn nice() {
     if let Err(error) = rustix::process::setpriority_process(None, 19) {
-        tracing::debug!(%error, "the process's priority can't be lowered");
+        tracing::debug!(%error, "a thread's priority can't be lowered");
     }
 }

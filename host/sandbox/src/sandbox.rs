@@ -244,7 +244,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// [`PrepareError::Internal`] where there is no thread for it.
-    pub async fn aside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PrepareError> {
+    async fn aside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PrepareError> {
         self.0.threads.run(Pace::GivesWay, work).await.map_err(PrepareError::Internal)
     }
 

@@ -1,5 +1,5 @@
 //! The compiling child on its own, for tests and tools that run without the hub's binary.
 
 fn main() -> std::io::Result<()> {
-    hub_sandbox::child_main(std::io::stdin().lock(), std::io::stdout().lock())
+    hub_sandbox::child_main(std::io::stdin(), std::io::stdout().lock())
 }

@@ -61,7 +61,8 @@ impl Compile {
     async fn compile_now(&self, engine: &Engine, threads: &Threads, bytes: &Bytes) -> Result<Compiled, PrepareError> {
         match &self.compiler {
             Compiler::Child(program) => {
-                let (limits, bytes, child) = (self.limits, bytes.clone(), start(program, &self.limits, bytes.len())?);
+                let (limits, bytes) = (self.limits, bytes.clone());
+                let child = start(command(program, &limits, bytes.len())).await?;
                 // All that goes through the pipes is copied there: tens of milliseconds of work, which can wait.
                 let compiled = threads.run_async(Pace::GivesWay, async move { talk(limits, child, &bytes).await });
                 compiled.await.map_err(|error| internal(format!("the compiler: {error}")))?
@@ -77,10 +78,9 @@ impl Compile {
     }
 }
 
-/// Starts the child, as a child of this thread: it begins at this thread's priority and lowers its own, but no further than it
-/// can do its work on a busy machine.
-fn start(program: &Path, limits: &CompileLimits, upload_bytes: usize) -> Result<Child, PrepareError> {
-    Command::new(program)
+fn command(program: &Path, limits: &CompileLimits, upload_bytes: usize) -> Command {
+    let mut command = Command::new(program);
+    command
         .arg0("hub")
         .arg("compile-module")
         // Nothing of the hub's environment, secrets included, is the child's business.
@@ -90,9 +90,23 @@ fn start(program: &Path, limits: &CompileLimits, upload_bytes: usize) -> Result<
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| internal(format!("the compiler did not start: {error}")))
+        .kill_on_drop(true);
+    command
+}
+
+/// Starts the child, as a child of a thread that has the priority the child is to have: until a large program runs takes
+/// milliseconds. It is not the lowest, at which nothing would be done on a machine that is always busy.
+async fn start(mut command: Command) -> Result<Child, PrepareError> {
+    let failed = |error: &dyn std::fmt::Display| internal(format!("the compiler did not start: {error}"));
+    let runtime = tokio::runtime::Handle::current();
+    let (started, starting) = tokio::sync::oneshot::channel();
+    let start = move || {
+        let _within = runtime.enter();
+        crate::priority::nice();
+        let _ = started.send(command.spawn());
+    };
+    std::thread::Builder::new().name("module-compiler".into()).spawn(start).map_err(|error| failed(&error))?;
+    starting.await.map_err(|error| failed(&error))?.map_err(|error| failed(&error))
 }
 
 /// Gives the child an upload and takes its answer.

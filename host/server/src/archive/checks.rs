@@ -1,46 +1,41 @@
 //! What the database itself would not refuse, but the hub relies on.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use anyhow::{Context as _, ensure};
 use hub_db::Table;
-use sha2::{Digest as _, Sha256};
 
+use crate::archive::code::Code;
 use crate::archive::disk::NamedFile;
 use crate::archive::format::Manifest;
-use crate::archive::tables::{Row, bytes, integer, text};
+use crate::archive::tables::{Row, text};
 use crate::networks::service::OPERATOR_NETWORK;
 use crate::networks::{Scope, Scopes};
-use crate::values::{Identifier, NetworkId, hex};
+use crate::values::{Identifier, NetworkId};
 
 /// Looks at all rows of a file as they come.
 pub(super) struct Checks {
     network: NetworkId,
     name: String,
     networks: usize,
-    /// What the bytes of each module must be.
-    modules: HashMap<(String, i64), Sums>,
+    modules: Code,
     /// The files that are to come.
     files: VecDeque<NamedFile>,
-}
-
-struct Sums {
-    upload: String,
-    component: Option<String>,
 }
 
 impl Checks {
     pub(super) fn new(manifest: &Manifest) -> Self {
         let (network, name) = (manifest.network, manifest.name.clone());
-        Self { network, name, networks: 0, modules: HashMap::new(), files: VecDeque::new() }
+        Self { network, name, networks: 0, modules: Code::default(), files: VecDeque::new() }
     }
 
     pub(super) fn row(&mut self, table: &Table, row: &Row) -> anyhow::Result<()> {
         match table.name {
             "networks" => self.network(table, row)?,
             "api_keys" => self.key(table, row)?,
-            "modules" => self.module(table, row)?,
-            "module_code" => self.code(table, row)?,
+            "modules" => self.modules.module(table, row)?,
+            "module_code" => self.modules.code(table, row)?,
+            "module_pieces" => self.modules.piece(table, row)?,
             _ => self.files.extend(NamedFile::of(self.network, table, row)?),
         }
         Ok(())
@@ -50,9 +45,9 @@ impl Checks {
         self.files.pop_front()
     }
 
-    pub(super) fn finish(&self) -> anyhow::Result<()> {
+    pub(super) fn finish(&mut self) -> anyhow::Result<()> {
         ensure!(self.networks == 1, "it holds {} networks", self.networks);
-        ensure!(self.modules.is_empty(), "modules in it have no bytes");
+        self.modules.finish()?;
         ensure!(self.files.is_empty(), "files that rows name are not in it");
         Ok(())
     }
@@ -73,28 +68,6 @@ impl Checks {
             !operators || self.network == OPERATOR_NETWORK,
             "a key has the scope `operator`, which is not a network's"
         );
-        Ok(())
-    }
-
-    fn module(&mut self, table: &Table, row: &Row) -> anyhow::Result<()> {
-        let version = text(table, row, "name").zip(integer(table, row, "version")).context("a module has no name")?;
-        let upload = text(table, row, "sha256").context("a module has no SHA-256")?.to_owned();
-        let component = text(table, row, "component_id").map(str::to_owned);
-        self.modules.insert((version.0.to_owned(), version.1), Sums { upload, component });
-        Ok(())
-    }
-
-    /// Compiled code is kept by these sums, for all networks together.
-    fn code(&mut self, table: &Table, row: &Row) -> anyhow::Result<()> {
-        let version = text(table, row, "name").zip(integer(table, row, "version"));
-        let sums = version.and_then(|(name, version)| self.modules.remove(&(name.to_owned(), version)));
-        let sums = sums.context("bytes of an unknown module")?;
-        let upload = bytes(table, row, "upload").context("a module has no bytes")?;
-        let of = |bytes: &[u8]| hex(&Sha256::digest(bytes));
-        ensure!(of(upload) == sums.upload, "a module's bytes have not the SHA-256 they should have");
-        let component = bytes(table, row, "component").unwrap_or(upload);
-        let same = sums.component.is_none_or(|id| of(component) == id);
-        ensure!(same, "a module's component has not the SHA-256 it should have");
         Ok(())
     }
 }

@@ -13,6 +13,7 @@
 //! Tables: `network_imports`; reads and writes all of [`TABLES`].
 
 mod checks;
+mod code;
 mod disk;
 mod export;
 mod format;

@@ -147,7 +147,12 @@ const LONGEST: Duration = Duration::from_mins(15);
 
 /// Reads a body of many megabytes on a thread that is its own: `pace` is told of each piece, and may block.
 pub async fn read_large(request: Request, limit: usize, pace: impl Fn(usize) + Send) -> Result<Vec<u8>, ApiError> {
-    let read = tokio::time::timeout(LONGEST, read_pieces(request, limit, pace)).await;
+    in_time(read_pieces(request, limit, pace)).await
+}
+
+/// Reads a body, or gives it up.
+pub(crate) async fn in_time<T>(reading: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
+    let read = tokio::time::timeout(LONGEST, reading).await;
     read.unwrap_or_else(|_| Err(ApiError::invalid("The body took longer than 15 minutes to come in.")))
 }
 

@@ -1,19 +1,24 @@
 //! A body that can be handed to a handler more than once.
 
 use std::io;
+use std::pin::pin;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use http_body_util::BodyExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::fs::File;
 use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
+use tokio::time::Instant;
 use tokio_util::io::ReaderStream;
 
 use crate::http::error::ApiError;
 use crate::http::extract::JSON_LIMIT;
 
-/// The most any route takes.
-const MOST: usize = 512 * 1024 * 1024;
+/// How fast a large body is read. As fast as it comes, it would keep other networks' calls waiting.
+const BYTES_A_SECOND: usize = 20 << 20;
+/// How much of it is read without a pause.
+const WITHOUT_A_PAUSE: usize = 1 << 20;
 
 /// In memory while it is small, in an unnamed file when it is not.
 pub(super) enum Spooled {
@@ -22,29 +27,41 @@ pub(super) enum Spooled {
 }
 
 impl Spooled {
-    /// Reads the body to its end and puts it into `digest`.
-    pub(super) async fn read(body: Body, digest: &mut Sha256) -> Result<Self, ApiError> {
+    /// Reads the body of at most `most` bytes to its end and puts it into `digest`. A large one waits for its turn and is read
+    /// slowly.
+    pub(super) async fn read<T>(
+        body: Body,
+        most: usize,
+        digest: &mut Sha256,
+        turn: impl Future<Output = T>,
+    ) -> Result<Self, ApiError> {
         let unreadable = |error: axum::Error| ApiError::invalid(format!("The body could not be read: {error}."));
         let (mut body, mut small, mut large, mut length) = (body, Vec::new(), None, 0_usize);
+        let mut turn = pin!(turn);
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(unreadable)?.into_data() else { continue };
             digest.update(&data);
             length = length.saturating_add(data.len());
-            if length > MOST {
-                return Err(ApiError::too_large(MOST));
+            if length > most {
+                return Err(ApiError::too_large(most));
             }
             if length <= JSON_LIMIT {
                 small.extend_from_slice(&data);
                 continue;
             }
-            let file = match &mut large {
-                Some(file) => file,
-                None => large.insert(begin(&small).await.map_err(ApiError::internal)?),
+            let (file, pace, _turn) = match &mut large {
+                Some(large) => large,
+                None => {
+                    let turn = turn.as_mut().await;
+                    let file = begin(&small).await.map_err(ApiError::internal)?;
+                    large.insert((file, Pace::default(), turn))
+                }
             };
             file.write_all(&data).await.map_err(ApiError::internal)?;
+            pace.keep(data.len()).await;
         }
         Ok(match large {
-            Some(mut file) => {
+            Some((mut file, ..)) => {
                 file.flush().await.map_err(ApiError::internal)?;
                 Self::Large(file)
             }
@@ -62,6 +79,33 @@ impl Spooled {
                 Body::from_stream(ReaderStream::new(again))
             }
         })
+    }
+}
+
+/// Where the pauses are.
+struct Pace {
+    since: Instant,
+    bytes: usize,
+    unpaused: usize,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { since: Instant::now(), bytes: 0, unpaused: 0 }
+    }
+}
+
+impl Pace {
+    async fn keep(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        self.unpaused += bytes;
+        if self.unpaused >= WITHOUT_A_PAUSE {
+            self.unpaused = 0;
+            tokio::time::sleep_until(
+                self.since + Duration::from_secs(1).mul_f64(self.bytes as f64 / BYTES_A_SECOND as f64),
+            )
+            .await;
+        }
     }
 }
 

@@ -12,11 +12,12 @@ use hub_db::Ended;
 use moka::sync::Cache;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
-use utoipa::openapi::OpenApi;
+use utoipa::openapi::{OpenApi, RefOr};
 
 use crate::app::App;
 use crate::http::caller::Caller;
 use crate::http::error::ApiError;
+use crate::http::extract::{JSON_LIMIT, at_most, in_time};
 use crate::idempotency::answer::Answer;
 use crate::idempotency::body::Spooled;
 use crate::idempotency::store::{self, Use};
@@ -25,6 +26,10 @@ use crate::idempotency::{KEPT, ONE_TRANSACTION, SECRET, SECRETS, forgotten};
 use crate::networks::Scope;
 use crate::values::NetworkId;
 
+/// The content type of routes that take a small body.
+const JSON: &str = "application/json";
+/// The most any other route takes.
+const MOST: usize = 512 * 1024 * 1024;
 /// The longest key.
 const LONGEST: usize = 255;
 
@@ -35,8 +40,15 @@ pub(crate) struct Guard {
     turns: Turns,
     /// Answers that are not to be written down.
     secrets: Cache<(NetworkId, String), Answer>,
-    /// The scopes of each POST: a repeat needs them as the first did.
-    scopes: Arc<HashMap<String, Vec<Scope>>>,
+    posts: Arc<HashMap<String, Post>>,
+}
+
+/// A route that takes a key.
+struct Post {
+    /// A repeat needs them as the first did.
+    scopes: Vec<Scope>,
+    /// The largest body, in bytes.
+    most: usize,
 }
 
 impl Guard {
@@ -46,9 +58,14 @@ impl Guard {
         let posts = document.paths.paths.iter().filter_map(|(path, item)| {
             let security = serde_json::to_value(item.post.as_ref()?.security.as_ref()?).ok()?;
             let scopes = security.as_array()?.iter().filter_map(|one| one["apiKey"].as_array()).flatten();
-            Some((path.clone(), scopes.filter_map(|scope| scope.as_str()?.parse().ok()).collect()))
+            let scopes = scopes.filter_map(|scope| scope.as_str()?.parse().ok()).collect();
+            let most = match &item.post.as_ref()?.request_body {
+                Some(RefOr::T(body)) if !body.content.contains_key(JSON) => MOST,
+                _ => JSON_LIMIT,
+            };
+            Some((path.clone(), Post { scopes, most }))
         });
-        Self { app: app.clone(), turns: Turns::default(), secrets, scopes: Arc::new(posts.collect()) }
+        Self { app: app.clone(), turns: Turns::default(), secrets, posts: Arc::new(posts.collect()) }
     }
 }
 
@@ -62,13 +79,14 @@ pub(crate) async fn layer(State(guard): State<Guard>, request: Request, next: Ne
 
 async fn guarded(guard: &Guard, request: Request, next: Next) -> Result<Response, ApiError> {
     let route = request.extensions().get::<MatchedPath>().map_or(String::new(), |path| path.as_str().to_owned());
-    let (parts, body) = request.into_parts();
     // A route that takes no key, or not this one, says so itself.
-    let Some(scopes) = guard.scopes.get(&route) else { return Ok(next.run(Request::from_parts(parts, body)).await) };
+    let Some(post) = guard.posts.get(&route) else { return Ok(next.run(request).await) };
+    let announced = at_most(&request, post.most);
+    let (parts, body) = request.into_parts();
     let Ok(caller) = Caller::identify(&parts, &guard.app).await else {
         return Ok(next.run(Request::from_parts(parts, body)).await);
     };
-    if caller.require(scopes).is_err() {
+    if caller.require(&post.scopes).is_err() {
         return Ok(next.run(Request::from_parts(parts, body)).await);
     }
     let key = key_of(&parts)?;
@@ -76,7 +94,10 @@ async fn guarded(guard: &Guard, request: Request, next: Next) -> Result<Response
     let target = parts.uri.path_and_query().map_or("", |target| target.as_str());
     digest.update(target.len().to_be_bytes());
     digest.update(target);
-    let body = Spooled::read(body, &mut digest).await?;
+    announced?;
+    // One after the other: each key is its own, so this is no request's.
+    let large = guard.turns.take(caller.network, "");
+    let body = in_time(Spooled::read(body, post.most, &mut digest, large)).await?;
     let now = guard.app.clock.now();
     let of = Use {
         network: caller.network,

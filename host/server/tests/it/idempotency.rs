@@ -174,4 +174,28 @@ on_all! {
         bytes[2_500_000] = 8;
         upload(bytes).await.expect_error(400, "idempotency_mismatch");
     }
+
+    async fn a_body_is_no_larger_than_its_route_takes(hub: Hub) {
+        let owner = hub.network().await;
+        let large = format!(r#"{{"reason": "{}"}}"#, "x".repeat(1024 * 1024));
+        let announced = owner.request(reqwest::Method::POST, CREATE).header("Idempotency-Key", "a");
+        owner.send(announced.body(large.clone())).await.expect_error(413, "body_too_large");
+        let chunks = futures_util::stream::iter(large.into_bytes().chunks(9_999).map(Vec::from).map(Ok::<_, std::io::Error>).collect::<Vec<_>>());
+        let chunked = owner.request(reqwest::Method::POST, CREATE).header("Idempotency-Key", "a");
+        owner.send(chunked.body(reqwest::Body::wrap_stream(chunks))).await.expect_error(413, "body_too_large");
+        // The key is still to be had.
+        post(&owner, "a", CREATE, &ban("x")).await.expect(200);
+    }
+
+    async fn large_bodies_of_several_keys_take_turns(hub: Hub) {
+        let owner = hub.network().await;
+        let upload = async |key: &str| {
+            let request = owner.request(reqwest::Method::POST, "/api/manage/modules?name=big");
+            owner.send(request.header("Idempotency-Key", key).body(vec![7; 3 * 1024 * 1024])).await
+        };
+        let (one, two, three) = tokio::join!(upload("a"), upload("b"), upload("c"));
+        for answer in [one, two, three, upload("b").await] {
+            answer.expect_error(400, "invalid_module");
+        }
+    }
 }

@@ -6,13 +6,14 @@ mod command;
 mod hostile;
 mod modes;
 mod observing;
+mod pieces;
 mod records;
 mod replay;
 mod reviews;
 mod specification;
 mod starters;
 mod swapping;
-mod wasm;
+pub mod wasm;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

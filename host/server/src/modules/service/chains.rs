@@ -13,6 +13,7 @@ use crate::modules::host::{DryHost, ModuleHost};
 use crate::modules::live::{Live, Network};
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, MAX_LINKS, Mode, ModuleState};
 use crate::modules::service::ModulesError;
+use crate::modules::store::pieces::Whose;
 use crate::modules::store::{chains as store, versions};
 use crate::values::NetworkId;
 
@@ -224,7 +225,8 @@ struct StoredComponent {
 impl ComponentSource for StoredComponent {
     fn component(&self) -> BoxFuture<'_, Result<Bytes, String>> {
         Box::pin(async move {
-            let found = versions::component(&self.db, self.network, &self.name, self.version).await;
+            let whose = Whose { network: self.network, name: &self.name, version: self.version };
+            let found = versions::component(&self.db, whose).await;
             let found = found.map_err(|error| error.to_string())?;
             found.map(Bytes::from).ok_or_else(|| "its bytes are not stored".to_owned())
         })

@@ -7,6 +7,7 @@ mod error;
 pub(super) mod key_value;
 pub(super) mod moving;
 pub(super) mod replay;
+mod storing;
 pub(super) mod uploads;
 
 pub use calls::{

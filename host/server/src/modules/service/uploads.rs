@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hub_sandbox::{PrepareError, Prepared, UploadPlace};
-use parking_lot::Mutex;
 
 use crate::app::App;
 use crate::clock::millis;
-use crate::modules::model::{LinkSpec, ModuleName, ModuleRow, ModuleState, Points};
+use crate::modules::model::{LinkSpec, ModuleName, ModuleRow, ModuleState};
 use crate::modules::service::ModulesError;
+use crate::modules::service::storing::{self, insert, judge, write_down};
 use crate::modules::store::chains as chain_store;
-use crate::modules::store::versions::{self as store, NewVersion, Verdict};
+use crate::modules::store::pieces::Whose;
+use crate::modules::store::versions as store;
 use crate::values::NetworkId;
 
 /// How long an upload waits for its module to be READY before it is answered with COMPILING.
@@ -106,133 +107,8 @@ fn prepare(app: &App, network: NetworkId, bytes: Bytes, place: UploadPlace) -> P
     Box::pin(async move { sandbox.prepare_for(place, &network.to_string(), bytes).await })
 }
 
-/// What is to be written down about a prepared upload; fails where the hub did.
-fn judge(outcome: Result<Prepared, PrepareError>) -> Result<(Verdict, Option<Bytes>), ModulesError> {
-    match outcome {
-        Ok(prepared) => {
-            let wrapped = prepared.id != prepared.sha256;
-            let verdict = Verdict {
-                state: ModuleState::Ready,
-                component_id: Some(prepared.id.to_string()),
-                points: Points(prepared.points),
-                world_version: Some(prepared.world_version),
-                reason: None,
-            };
-            Ok((verdict, wrapped.then_some(prepared.component)))
-        }
-        Err(PrepareError::Invalid(reason)) => {
-            let verdict = Verdict {
-                state: ModuleState::Rejected,
-                component_id: None,
-                points: Points::default(),
-                world_version: None,
-                // It may quote the module, which may hold anything; PostgreSQL's text can't.
-                reason: Some(reason.replace('\0', "\u{fffd}").trim_end_matches('.').to_owned()),
-            };
-            Ok((verdict, None))
-        }
-        Err(PrepareError::Internal(reason)) => Err(ModulesError::Sandbox(reason)),
-    }
-}
-
-/// Stores a version, settled or still COMPILING.
-async fn insert(
-    app: &App,
-    network: NetworkId,
-    name: &ModuleName,
-    sha256: String,
-    bytes: &Bytes,
-    settled: Option<(Verdict, Option<Bytes>)>,
-) -> Result<Uploaded, ModulesError> {
-    let now = app.clock.now();
-    let (verdict, component) = settled.unzip();
-    let upload = Blob::of(app, bytes.clone()).await?;
-    let component = Blob::maybe(app, component.flatten()).await?;
-    let inserted = app
-        .db
-        .transaction(async |mut tx| {
-            let version = store::next_version(&mut tx, network, name.as_str()).await?;
-            // Somebody else may have uploaded the same meanwhile; nothing of this is kept then.
-            if let Some(same) = store::find_same_in(&mut tx, network, name.as_str(), &sha256).await? {
-                return Err(Insert::Same(Box::new(same)));
-            }
-            let new = NewVersion {
-                name: name.as_str().to_owned(),
-                version,
-                sha256: sha256.clone(),
-                size_bytes: bytes.len() as i64,
-                created_at: now,
-            };
-            store::insert(&mut tx, network, &new, upload.take()).await?;
-            let Some(verdict) = verdict.clone() else { return Ok(compiling(new)) };
-            let component = component.as_ref().map(Blob::take);
-            let row = store::settle(&mut tx, network, name.as_str(), version, verdict, component).await?;
-            row.ok_or(hub_db::Error::NotFound.into())
-        })
-        .await;
-    match inserted {
-        Ok(row) => Ok(Uploaded::New(row)),
-        Err(Insert::Same(row)) => known(app, network, *row),
-        Err(Insert::Failed(error)) => Err(error),
-    }
-}
-
-/// A copy of some bytes, as the database wants them. Copying tens of megabytes takes as many milliseconds, so it is done
-/// where nobody waits for the thread and before the transaction makes others wait.
-struct Blob {
-    bytes: Bytes,
-    copy: Mutex<Option<Vec<u8>>>,
-}
-
-impl Blob {
-    async fn of(app: &App, bytes: Bytes) -> Result<Self, ModulesError> {
-        let from = bytes.clone();
-        let copy = app.modules.sandbox.aside(move || from.to_vec()).await.map_err(|error| sandbox(&error))?;
-        Ok(Self { bytes, copy: Mutex::new(Some(copy)) })
-    }
-
-    async fn maybe(app: &App, bytes: Option<Bytes>) -> Result<Option<Self>, ModulesError> {
-        match bytes {
-            Some(bytes) => Self::of(app, bytes).await.map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Another one where a transaction begins again, which is rare.
-    fn take(&self) -> Vec<u8> {
-        self.copy.lock().take().unwrap_or_else(|| self.bytes.to_vec())
-    }
-}
-
-/// Why a version was not inserted.
-enum Insert {
-    Same(Box<ModuleRow>),
-    Failed(ModulesError),
-}
-
-impl<E: Into<ModulesError>> From<E> for Insert {
-    fn from(error: E) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-fn compiling(new: NewVersion) -> ModuleRow {
-    ModuleRow {
-        name: new.name,
-        version: new.version,
-        sha256: new.sha256,
-        component_id: None,
-        size_bytes: new.size_bytes,
-        points: Points::default(),
-        world_version: None,
-        state: ModuleState::Compiling,
-        reason: None,
-        created_at: new.created_at,
-    }
-}
-
 /// The answer to bytes that are there already.
-fn known(app: &App, network: NetworkId, row: ModuleRow) -> Result<Uploaded, ModulesError> {
+pub(super) fn known(app: &App, network: NetworkId, row: ModuleRow) -> Result<Uploaded, ModulesError> {
     match row.state {
         ModuleState::Ready => Ok(Uploaded::Known(row)),
         ModuleState::Compiling => {
@@ -260,24 +136,6 @@ fn go_on(app: &App, network: NetworkId, row: &ModuleRow, preparing: Preparing) {
     });
 }
 
-async fn write_down(
-    app: &App,
-    network: NetworkId,
-    name: &str,
-    version: i64,
-    outcome: Result<Prepared, PrepareError>,
-) -> Result<(), ModulesError> {
-    let (verdict, component) = judge(outcome)?;
-    let component = Blob::maybe(app, component).await?;
-    app.db
-        .transaction(async |mut tx| {
-            let component = component.as_ref().map(Blob::take);
-            store::settle(&mut tx, network, name, version, verdict.clone(), component).await?;
-            Ok(())
-        })
-        .await
-}
-
 /// Prepares a COMPILING version that was left behind.
 fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
     let left_behind = app.clock.now().saturating_sub(row.created_at) >= millis(LEFT_BEHIND_AFTER);
@@ -288,7 +146,7 @@ fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
     let preparing: Preparing = Box::pin(async move {
         let (sandbox, key) = (&task.modules.sandbox, network.to_string());
         let place = sandbox.upload_place(&key, 0).await;
-        let upload = store::upload(&task.db, network, &name, version).await;
+        let upload = store::upload(&task.db, Whose { network, name: &name, version }).await;
         let upload = upload.map_err(|error| PrepareError::Internal(error.to_string()))?;
         let upload = upload.ok_or_else(|| PrepareError::Internal("it was deleted".to_owned()))?;
         sandbox.prepare_for(place, &key, upload).await
@@ -320,7 +178,7 @@ pub(in crate::modules) async fn bytes(
     name: &str,
     version: i64,
 ) -> Result<Vec<u8>, ModulesError> {
-    store::upload(&app.db, network, name, version).await?.ok_or_else(|| unknown(name, version))
+    store::upload(&app.db, Whose { network, name, version }).await?.ok_or_else(|| unknown(name, version))
 }
 
 /// The newest version of each name, and how many names there are.
@@ -366,5 +224,7 @@ pub(in crate::modules) async fn delete(
             }
             if store::delete(&mut tx, network, name, version).await? { Ok(()) } else { Err(unknown(name, version)) }
         })
-        .await
+        .await?;
+    storing::let_go(app, network, name.to_owned(), version);
+    Ok(())
 }

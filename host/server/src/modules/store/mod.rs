@@ -3,4 +3,5 @@
 pub(super) mod chains;
 pub(super) mod key_value;
 pub(super) mod moving;
+pub(super) mod pieces;
 pub(super) mod versions;

@@ -4,6 +4,7 @@ use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
 use crate::modules::model::{ModuleRow, ModuleState, Points};
+use crate::modules::store::pieces::{self, Part, Whose};
 use crate::values::NetworkId;
 
 pub(in crate::modules) struct NewVersion {
@@ -49,11 +50,12 @@ pub(in crate::modules) async fn lock_name(tx: &mut Tx, network: NetworkId, name:
     Ok(())
 }
 
+/// What of the upload is in pieces was stored before.
 pub(in crate::modules) async fn insert(
     tx: &mut Tx,
     network: NetworkId,
     new: &NewVersion,
-    upload: Vec<u8>,
+    upload: &[u8],
 ) -> Result<(), Error> {
     tx.query(
         "INSERT INTO modules (network_id, name, version, sha256, size_bytes, points, state, created_at)
@@ -72,27 +74,28 @@ pub(in crate::modules) async fn insert(
         .bind(network)
         .bind(new.name.clone())
         .bind(new.version)
-        .bind(upload)
+        .bind(pieces::value(upload))
         .execute()
         .await?;
     Ok(())
 }
 
-/// Writes down what compiling came to; none where the version is gone or was settled before.
+/// Writes down what compiling came to; none where the version is gone or was settled before. What of the component is in pieces
+/// was stored before.
 pub(in crate::modules) async fn settle(
     tx: &mut Tx,
     network: NetworkId,
     name: &str,
     version: i64,
     verdict: Verdict,
-    component: Option<Vec<u8>>,
+    component: Option<&[u8]>,
 ) -> Result<Option<ModuleRow>, Error> {
     if let Some(component) = component {
         tx.query("UPDATE module_code SET component = $4 WHERE network_id = $1 AND name = $2 AND version = $3")
             .bind(network)
             .bind(name.to_owned())
             .bind(version)
-            .bind(component)
+            .bind(pieces::value(component))
             .execute()
             .await?;
     }
@@ -213,43 +216,42 @@ pub(in crate::modules) async fn list_versions(
 }
 
 /// The bytes as they were uploaded.
-pub(in crate::modules) async fn upload(
-    db: &Db,
-    network: NetworkId,
-    name: &str,
-    version: i64,
-) -> Result<Option<Vec<u8>>, Error> {
+pub(in crate::modules) async fn upload(db: &Db, whose: Whose<'_>) -> Result<Option<Vec<u8>>, Error> {
     let row: Option<(Vec<u8>,)> = db
         .query("SELECT upload FROM module_code WHERE network_id = $1 AND name = $2 AND version = $3")
-        .bind(network)
-        .bind(name.to_owned())
-        .bind(version)
+        .bind(whose.network)
+        .bind(whose.name.to_owned())
+        .bind(whose.version)
         .optional()
         .await?;
-    Ok(row.map(|(bytes,)| bytes))
+    whole(db, whose, Part::Upload, row.map(|(bytes,)| bytes)).await
 }
 
 /// The component that runs.
-pub(in crate::modules) async fn component(
-    db: &Db,
-    network: NetworkId,
-    name: &str,
-    version: i64,
-) -> Result<Option<Vec<u8>>, Error> {
-    let row: Option<(Vec<u8>,)> = db
-        .query(
-            "SELECT COALESCE(component, upload) FROM module_code
-             WHERE network_id = $1 AND name = $2 AND version = $3",
-        )
-        .bind(network)
-        .bind(name.to_owned())
-        .bind(version)
+pub(in crate::modules) async fn component(db: &Db, whose: Whose<'_>) -> Result<Option<Vec<u8>>, Error> {
+    let row: Option<(Option<Vec<u8>>,)> = db
+        .query("SELECT component FROM module_code WHERE network_id = $1 AND name = $2 AND version = $3")
+        .bind(whose.network)
+        .bind(whose.name.to_owned())
+        .bind(whose.version)
         .optional()
         .await?;
-    Ok(row.map(|(bytes,)| bytes))
+    match row {
+        Some((Some(component),)) => whole(db, whose, Part::Component, Some(component)).await,
+        Some((None,)) => upload(db, whose).await,
+        None => Ok(None),
+    }
 }
 
-/// Deletes a version; false where there is none.
+/// A value of `module_code`, or the pieces that it stands for.
+async fn whole(db: &Db, whose: Whose<'_>, part: Part, value: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
+    match value {
+        Some(bytes) if bytes.is_empty() => pieces::read(db, whose, part).await.map(Some),
+        other => Ok(other),
+    }
+}
+
+/// Deletes a version; false where there is none. Its pieces may go later.
 pub(in crate::modules) async fn delete(
     tx: &mut Tx,
     network: NetworkId,

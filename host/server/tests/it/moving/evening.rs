@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::modules::wasm::padded;
 use crate::servers::{join, register, uuid};
 use crate::support::{Answer, Client, Hub, NOW};
 
@@ -135,8 +136,11 @@ async fn things(owner: &Client) {
 
     let wasm = format!("{}/../../plugins/chat-guard/chat-guard.wasm", env!("CARGO_MANIFEST_DIR"));
     let upload = owner.request(Method::POST, "/api/manage/modules?name=chat-guard");
-    let upload = upload.header("Content-Type", "application/wasm").body(std::fs::read(wasm).unwrap());
-    owner.send(upload).await.expect(201);
+    let wasm = std::fs::read(wasm).unwrap();
+    owner.send(upload.header("Content-Type", "application/wasm").body(wasm.clone())).await.expect(201);
+    // One that is stored in ten pieces.
+    let large = owner.request(Method::POST, "/api/manage/modules?name=large-guard").body(padded(wasm, 600_000));
+    owner.send(large).await.expect(201);
     let flood = json!({"words": ["heck"], "flood": {"messages": 2, "perMs": 5000}});
     let chain = json!({"modules": [{"name": "chat-guard", "version": 1, "config": flood, "onFailure": "REFUSE"}]});
     owner.put("/api/manage/extension-points/chat", chain).await.expect(200);
@@ -175,6 +179,10 @@ pub(super) async fn goes_on(hub: &Hub, owner: &Client, told: &Told) {
     // The module runs, and remembers what it counted.
     let flood = chat(owner, "three").await;
     flood.expect_error(400, "chat_rejected");
+    let line = json!({"player": {"uuid": uuid(4), "name": "p4"}, "message": "hi", "serverId": "a", "serverType": "b"});
+    let run = json!({"point": "chat", "input": line, "config": {}});
+    let run = owner.post("/api/manage/modules/large-guard/1/dry-run", run).await;
+    assert_eq!(run.expect(200)["output"]["decision"], "allow");
     let mute = json!({"playerUuid": uuid(3), "type": "MUTE"});
     assert_eq!(owner.post("/api/plugin/punishments/create", mute).await.expect(200)["id"], 2);
     // Nobody is online until they say so; then a world boots from its snapshot.

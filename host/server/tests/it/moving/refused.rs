@@ -198,6 +198,30 @@ async fn what_an_enemy_writes_is_refused(to: Backend) {
         *bytes = format!("[\"chat-guard\",1,\"{}\",null]\n", STANDARD.encode("other code")).into_bytes();
     });
     enemy.refused(&code, "not the SHA-256");
+    let pieces = |change: &dyn Fn(&mut Vec<Value>)| {
+        enemy.with("tables/module_pieces/", |bytes| {
+            let mut rows = serde_json::Deserializer::from_slice(bytes).into_iter().map(Result::unwrap).collect();
+            change(&mut rows);
+            *bytes = rows.iter().map(|row| format!("{row}\n")).collect::<String>().into_bytes();
+        })
+    };
+    let as_it_was = pieces(&|rows| assert_eq!(rows.len(), 10));
+    assert!(as_it_was == enemy.good);
+    enemy.refused(&pieces(&|rows| rows[1][5] = json!(STANDARD.encode("other code"))), "not the SHA-256");
+    enemy.refused(&pieces(&|rows| drop(rows.pop())), "not the SHA-256");
+    let none = enemy.good.iter().filter(|(name, _)| !name.starts_with("tables/module_pieces")).cloned().collect();
+    enemy.refused(&none, "have no bytes");
+    enemy.refused(&pieces(&|rows| rows.swap(0, 1)), "not in their order");
+    enemy.refused(&pieces(&|rows| rows[2][3] = json!(9)), "not in their order");
+    // Behind the one that was looked at, or beside bytes that count already.
+    let again = |rows: &mut Vec<Value>, column: usize, value: Value| {
+        let mut row = rows[2].clone();
+        (row[column], row[3]) = (value, json!(rows.len()));
+        rows.push(row);
+    };
+    enemy.refused(&pieces(&|rows| again(rows, 5, json!(STANDARD.encode("more")))), "not the SHA-256");
+    enemy.refused(&pieces(&|rows| again(rows, 2, json!("COMPONENT"))), "that has its bytes");
+    enemy.refused(&pieces(&|rows| again(rows, 0, json!("chat-guard"))), "that has its bytes");
 
     // What does not fit together.
     let mut moved = enemy.good.clone();

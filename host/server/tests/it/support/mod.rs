@@ -177,6 +177,11 @@ impl Hub {
         PgConnection::connect(self.settings.database.as_deref().expect("a hub on PostgreSQL")).await.unwrap()
     }
 
+    /// Its data folder.
+    pub fn data(&self) -> &std::path::Path {
+        self.backend.data()
+    }
+
     pub fn address(&self) -> SocketAddr {
         self.address
     }
