@@ -11,6 +11,7 @@ import json
 import multiprocessing
 import os
 import pathlib
+import select
 import signal
 import socket
 import statistics
@@ -20,7 +21,8 @@ import tempfile
 import time
 
 NETWORKS, MODULES = 10, 10
-CALLERS, RATE, SECONDS = 4, 500, 8
+CALLERS, RATE, WRITES, SECONDS, CONNECTIONS = 4, 500, 200, 8, 32
+TURNS = 5
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINE = {
     "playerUuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5",
@@ -125,17 +127,47 @@ def restart(hub, component):
     return keys[0]
 
 
-def caller(hub, key, told):
-    """Calls at a fixed rate for a while; tells how often, how late the 99th percentile was, and every wrong answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", hub.port)
-    begun, times, wrong = time.perf_counter(), [], []
-    for number in range(RATE * SECONDS):
-        time.sleep(max(0.0, begun + number / RATE - time.perf_counter()))
-        asked = time.perf_counter()
-        status, body = hub.call(key, "POST", "/api/plugin/chat", LINE, connection=connection)
-        times.append(time.perf_counter() - asked)
-        if status != 204:
-            wrong.append((status, body))
+def request(key, path, body):
+    body = json.dumps(body).encode()
+    head = (f"POST {path} HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {key}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n")
+    return head.encode() + body
+
+
+def chat(key):
+    return request(key, "/api/plugin/chat", LINE), b"HTTP/1.1 204 "
+
+
+def money(key):
+    path = f"/api/plugin/economy/player/{LINE['playerUuid']}/currencies/modify"
+    return request(key, path, {"currency": "coins", "amount": 1, "reason": "load"}), b"HTTP/1.1 200 "
+
+
+def caller(hub, call, rate, told):
+    """Calls at a fixed rate for a while, whether or not the calls before are answered; tells how often, how late the 99th
+    percentile was, counted from when each call was due, and every wrong answer."""
+    sending, right = call
+    free = [socket.create_connection(("127.0.0.1", hub.port)) for _ in range(CONNECTIONS)]
+    for connection in free:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    begun, under_way, times, wrong, number = time.perf_counter(), {}, [], [], 0
+    while number < rate * SECONDS or under_way:
+        due = begun + number / rate
+        more = number < rate * SECONDS and free
+        if more and time.perf_counter() >= due:
+            connection = free.pop()
+            connection.send(sending)
+            under_way[connection] = due
+            number += 1
+            continue
+        # Not `poll`, which counts in milliseconds.
+        answered, _, _ = select.select(list(under_way), [], [], max(0, due - time.perf_counter()) if more else 60)
+        for connection in answered:
+            answer = connection.recv(4096)
+            times.append(time.perf_counter() - under_way.pop(connection))
+            free.append(connection)
+            if not answer.startswith(right):
+                wrong.append(answer)
     told.put((len(times), time.perf_counter() - begun, sorted(times)[len(times) * 99 // 100], wrong))
 
 
@@ -145,7 +177,7 @@ def swap(hub, component):
         hub.upload(key, "guard", marked(component, 1000 + version))
     hub.chain(key, [{"name": "guard", "version": 1}])
     told = multiprocessing.Queue()
-    callers = [multiprocessing.Process(target=caller, args=(hub, key, told)) for _ in range(CALLERS)]
+    callers = [multiprocessing.Process(target=caller, args=(hub, chat(key), RATE, told)) for _ in range(CALLERS)]
     for process in callers:
         process.start()
     swaps = 0
@@ -188,6 +220,8 @@ def upload_without_a_pause(hub, key, upload, kind, over, told):
                 connection.endheaders()
             connection.send(memoryview(upload)[: len(upload) // 2] if kind == "cut off" else upload)
             answers["none" if kind == "cut off" else connection.getresponse().status] += 1
+            if kind == "once":
+                over.wait()
         except OSError as error:
             answers[type(error).__name__] += 1
         connection.close()
@@ -199,9 +233,9 @@ def neighbours(hub, component):
     hub.upload(key, "guard", component)
     hub.chain(key, [{"name": "guard", "version": 1}])
 
-    def p99():
+    def p99(call, rate):
         told = multiprocessing.Queue()
-        asking = multiprocessing.Process(target=caller, args=(hub, key, told))
+        asking = multiprocessing.Process(target=caller, args=(hub, call, rate, told))
         asking.start()
         _, _, p99, wrong = told.get()
         asking.join()
@@ -209,38 +243,46 @@ def neighbours(hub, component):
         return p99 * 1000
 
     mib = 1 << 20
+    of = {size: marked(component, 0, size * mib) for size in (2, 60)}
     rows = [
-        ("2 MiB", marked(component, 0, 2 * mib), "new"),
-        ("60 MiB", marked(component, 0, 60 * mib), "new"),
-        ("60 MiB, the same again", marked(component, 0, 60 * mib), "again"),
-        ("60 MiB, cut off in the middle", marked(component, 0, 60 * mib), "cut off"),
-        ("65 MiB, too large", bytes(65 * mib), "new"),
-        ("65 MiB, of no known length", bytes(65 * mib), "chunked"),
+        ("nothing", chat, None, None),
+        ("2 MiB", chat, of[2], "new"),
+        ("60 MiB, once", chat, of[60], "once"),
+        ("60 MiB", chat, of[60], "new"),
+        ("60 MiB, the same again", chat, of[60], "again"),
+        ("60 MiB, cut off in the middle", chat, of[60], "cut off"),
+        ("65 MiB, too large", chat, bytes(65 * mib), "new"),
+        ("65 MiB, of no known length", chat, bytes(65 * mib), "chunked"),
     ]
-    rows += [(pathlib.Path(more).stem, pathlib.Path(more).read_bytes(), "new") for more in sys.argv[2:]]
-    print(f"the 99th percentile of {RATE} calls a second beside uploads of another network, 5 times, medians:")
-    for number, (name, upload, kind) in enumerate(rows):
+    rows += [(pathlib.Path(more).stem, chat, pathlib.Path(more).read_bytes(), "new") for more in sys.argv[2:]]
+    rows += [("nothing; money", money, None, None), ("60 MiB, once; money", money, of[60], "once")]
+    print(f"the 99th percentile of {RATE} chat lines a second ({WRITES} of money), counted from when each was due, beside "
+          f"uploads of another network, {TURNS} times, medians:")
+    for number, (name, call, upload, kind) in enumerate(rows):
+        call, rate = call(key), WRITES if call is money else RATE
         alone, first, then, answers = [], [], [], collections.Counter()
-        for turn in range(5):
+        for turn in range(TURNS):
             loud = hub.network(f"loud-{number}-{turn}")
-            alone.append(p99())
+            alone.append(p99(call, rate))
             over, told = multiprocessing.Event(), multiprocessing.Queue()
             uploading = multiprocessing.Process(
                 target=upload_without_a_pause, args=(hub, loud, upload, kind, over, told))
-            uploading.start()
+            if upload:
+                uploading.start()
             # A network's first few are taken at once.
-            first.append(p99())
-            then.append(p99())
+            first.append(p99(call, rate))
+            then.append(p99(call, rate))
             over.set()
-            answers.update(told.get())
-            uploading.join()
+            if upload:
+                answers.update(told.get())
+                uploading.join()
 
         def times(beside):
-            return statistics.median(after / before for before, after in zip(alone, beside))
+            ratios = sorted(after / before for before, after in zip(alone, beside))
+            return f"{statistics.median(beside):5.1f} ms, {statistics.median(ratios):.2f} times ({ratios[0]:.2f} to {ratios[-1]:.2f})"
 
-        print(f"  {name:30} alone {statistics.median(alone):4.1f} ms; its first {SECONDS} s "
-              f"{statistics.median(first):4.1f} ms, {times(first):.2f} times; from then on "
-              f"{statistics.median(then):4.1f} ms, {times(then):.2f} times; answers {dict(answers)}", flush=True)
+        print(f"  {name:30} alone {statistics.median(alone):4.1f} ms; its first {SECONDS} s {times(first)}; "
+              f"from then on {times(then)}; answers {dict(answers)}", flush=True)
 
 
 def main():
