@@ -12,6 +12,3 @@ CREATE TABLE module_pieces (
     bytes      BYTEA  NOT NULL,
     PRIMARY KEY (network_id, name, version, part, piece)
 );
-
--- Compiled code hardly shrinks; trying costs CPU time.
-ALTER TABLE module_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;

@@ -49,13 +49,12 @@ impl Spooled {
                 small.extend_from_slice(&data);
                 continue;
             }
-            let (file, pace, _turn) = match &mut large {
-                Some(large) => large,
-                None => {
-                    let turn = turn.as_mut().await;
-                    let file = begin(&small).await.map_err(ApiError::internal)?;
-                    large.insert((file, Pace::default(), turn))
-                }
+            let (file, pace, _turn) = if let Some(large) = &mut large {
+                large
+            } else {
+                let turn = turn.as_mut().await;
+                let file = begin(&small).await.map_err(ApiError::internal)?;
+                large.insert((file, Pace::default(), turn))
             };
             file.write_all(&data).await.map_err(ApiError::internal)?;
             pace.keep(data.len()).await;

@@ -106,7 +106,9 @@ pub(super) async fn read(db: &Db, whose: Whose<'_>, part: Part) -> Result<Vec<u8
             .all()
             .await?;
         let last = pieces.len() < AT_ONCE as usize;
-        pieces.iter().for_each(|(piece,)| bytes.extend_from_slice(piece));
+        for (piece,) in &pieces {
+            bytes.extend_from_slice(piece);
+        }
         if last {
             break;
         }

@@ -202,7 +202,7 @@ async fn what_an_enemy_writes_is_refused(to: Backend) {
         enemy.with("tables/module_pieces/", |bytes| {
             let mut rows = serde_json::Deserializer::from_slice(bytes).into_iter().map(Result::unwrap).collect();
             change(&mut rows);
-            *bytes = rows.iter().map(|row| format!("{row}\n")).collect::<String>().into_bytes();
+            *bytes = rows.iter().flat_map(|row| format!("{row}\n").into_bytes()).collect();
         })
     };
     let as_it_was = pieces(&|rows| assert_eq!(rows.len(), 10));
