@@ -1,7 +1,8 @@
 """What modules cost a hub from outside: a restart with a hundred of them, chains swapped under load, and neighbours that
 upload without a pause.
 
-python3 tests/load/modules.py HUB [MODULE …], where HUB is the hub's executable. Needs nothing but Python. The neighbours
+python3 tests/load/modules.py HUB [MODULE …], where HUB is the hub's executable. Needs nothing but Python, and root to tell how
+long the machine itself stood, which a virtual one does often. The neighbours
 upload further MODULEs, too: `neighbours write FOLDER` writes hostile ones (an example of hub-sandbox).
 """
 
@@ -144,8 +145,8 @@ def money(key):
 
 
 def caller(hub, call, rate, told):
-    """Calls at a fixed rate for a while, whether or not the calls before are answered; tells how often, how late the 99th
-    percentile was, counted from when each call was due, and every wrong answer."""
+    """Calls at a fixed rate for a while, whether or not the calls before are answered; tells for how long, when each call was
+    due and how long after that it was answered, and every wrong answer."""
     sending, right = call
     free = [socket.create_connection(("127.0.0.1", hub.port)) for _ in range(CONNECTIONS)]
     for connection in free:
@@ -164,11 +165,42 @@ def caller(hub, call, rate, told):
         answered, _, _ = select.select(list(under_way), [], [], max(0, due - time.perf_counter()) if more else 60)
         for connection in answered:
             answer = connection.recv(4096)
-            times.append(time.perf_counter() - under_way.pop(connection))
+            due = under_way.pop(connection)
+            times.append((due, time.perf_counter() - due))
             free.append(connection)
             if not answer.startswith(right):
                 wrong.append(answer)
-    told.put((len(times), time.perf_counter() - begun, sorted(times)[len(times) * 99 // 100], wrong))
+    told.put((time.perf_counter() - begun, times, wrong))
+
+
+def p99(times):
+    return sorted(time for _, time in times)[len(times) * 99 // 100] * 1000
+
+
+def watch(cpu, told):
+    """Tells when the machine stood: a thread before which nothing runs, on one CPU, woke up later than it should have."""
+    os.sched_setaffinity(0, {cpu})
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+    pauses, last, over = [], time.perf_counter(), time.perf_counter() + SECONDS + 1
+    while last < over:
+        time.sleep(0.0005)
+        now = time.perf_counter()
+        if now - last > 0.0012:
+            pauses.append((last + 0.0005, now))
+        last = now
+    told.put(pauses)
+
+
+def without(pauses, times):
+    """The times of calls without those in which the machine stood."""
+    merged = []
+    for begun, ended in sorted(pauses):
+        if merged and begun <= merged[-1][1]:
+            merged[-1][1] = max(ended, merged[-1][1])
+        else:
+            merged.append([begun, ended])
+    stood = lambda due, took: sum(max(0, min(ended, due + took) - max(begun, due)) for begun, ended in merged)
+    return [(due, took - stood(due, took)) for due, took in times]
 
 
 def swap(hub, component):
@@ -188,10 +220,10 @@ def swap(hub, component):
     answers = [told.get() for _ in callers]
     for process in callers:
         process.join()
-    rate = sum(count / seconds for count, seconds, _, _ in answers)
-    wrong = [one for _, _, _, each in answers for one in each]
-    worst = max(p99 for _, _, p99, _ in answers) * 1000
-    print(f"{swaps} swaps under {rate:.0f} calls a second: {sum(answer[0] for answer in answers)} calls, "
+    rate = sum(len(times) / seconds for seconds, times, _ in answers)
+    wrong = [one for _, _, each in answers for one in each]
+    worst = max(p99(times) for _, times, _ in answers)
+    print(f"{swaps} swaps under {rate:.0f} calls a second: {sum(len(answer[1]) for answer in answers)} calls, "
           f"{len(wrong)} wrong answers, p99 {worst:.1f} ms")
     assert not wrong, wrong[:3]
 
@@ -233,14 +265,18 @@ def neighbours(hub, component):
     hub.upload(key, "guard", component)
     hub.chain(key, [{"name": "guard", "version": 1}])
 
-    def p99(call, rate):
-        told = multiprocessing.Queue()
+    def late(call, rate):
+        """The 99th percentile, in milliseconds: as it was, and without the time in which the machine stood."""
+        told, watched = multiprocessing.Queue(), multiprocessing.Queue()
+        watching = [multiprocessing.Process(target=watch, args=(cpu, watched)) for cpu in os.sched_getaffinity(0)]
         asking = multiprocessing.Process(target=caller, args=(hub, call, rate, told))
-        asking.start()
-        _, _, p99, wrong = told.get()
+        for process in [*watching, asking] if os.geteuid() == 0 else [asking]:
+            process.start()
+        _, times, wrong = told.get()
+        pauses = [pause for _ in watching for pause in watched.get()] if os.geteuid() == 0 else []
         asking.join()
         assert not wrong, wrong[:3]
-        return p99 * 1000
+        return p99(times), p99(without(pauses, times))
 
     mib = 1 << 20
     of = {size: marked(component, 0, size * mib) for size in (2, 60)}
@@ -263,26 +299,28 @@ def neighbours(hub, component):
         alone, first, then, answers = [], [], [], collections.Counter()
         for turn in range(TURNS):
             loud = hub.network(f"loud-{number}-{turn}")
-            alone.append(p99(call, rate))
+            alone.append(late(call, rate))
             over, told = multiprocessing.Event(), multiprocessing.Queue()
             uploading = multiprocessing.Process(
                 target=upload_without_a_pause, args=(hub, loud, upload, kind, over, told))
             if upload:
                 uploading.start()
             # A network's first few are taken at once.
-            first.append(p99(call, rate))
-            then.append(p99(call, rate))
+            first.append(late(call, rate))
+            then.append(late(call, rate))
             over.set()
             if upload:
                 answers.update(told.get())
                 uploading.join()
 
-        def times(beside):
-            ratios = sorted(after / before for before, after in zip(alone, beside))
-            return f"{statistics.median(beside):5.1f} ms, {statistics.median(ratios):.2f} times ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+        def times(beside, column):
+            ratios = sorted(after[column] / before[column] for before, after in zip(alone, beside))
+            return f"{statistics.median(ratios):.2f} times ({ratios[0]:.2f} to {ratios[-1]:.2f})"
 
-        print(f"  {name:30} alone {statistics.median(alone):4.1f} ms; its first {SECONDS} s {times(first)}; "
-              f"from then on {times(then)}; answers {dict(answers)}", flush=True)
+        for column, title in enumerate([name, "  without the machine's pauses"]):
+            print(f"  {title:30} alone {statistics.median(one[column] for one in alone):4.1f} ms; "
+                  f"first {SECONDS} s {times(first, column)}; from then on {times(then, column)}"
+                  + (f"; answers {dict(answers)}" if column == 0 else ""), flush=True)
 
 
 def main():
