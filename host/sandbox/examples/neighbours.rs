@@ -195,8 +195,8 @@ fn uploads(sandbox: &Sandbox, upload: &Bytes) -> Disturbance {
                 // Dropped when the measurement is over, as with a client that went away.
                 let enough = tokio::time::sleep(LASTS);
                 let preparing = async {
-                    let place = sandbox.upload_place("bad", upload.len()).await;
-                    sandbox.prepare_for(place, "bad", upload.clone()).await
+                    let mut place = sandbox.upload_place("bad", upload.len()).await;
+                    sandbox.prepare_for(&mut place, "bad", upload.clone()).await
                 };
                 let prepared = tokio::select! {
                     prepared = preparing => Some(prepared.is_ok()),

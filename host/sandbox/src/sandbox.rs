@@ -192,13 +192,13 @@ impl Sandbox {
     }
 
     /// As [`Sandbox::prepare`], in the network's turn: uploads of one network are prepared one after the other, however
-    /// many there are.
+    /// many there are. The place is still taken afterwards: give it back once the upload is out of memory.
     ///
     /// # Errors
     /// As [`Sandbox::prepare`].
     pub async fn prepare_for(
         &self,
-        mut place: UploadPlace,
+        place: &mut UploadPlace,
         network: &str,
         upload: impl Into<Bytes>,
     ) -> Result<Prepared, PrepareError> {

@@ -114,3 +114,29 @@ async fn begin(so_far: &[u8]) -> io::Result<File> {
     file.write_all(so_far).await?;
     Ok(file)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::stream;
+    use std::convert::Infallible;
+    use std::future::pending;
+    use tokio::time::sleep;
+
+    /// How long a body of so many MiB takes whose turn comes then.
+    async fn read<T>(mebibytes: usize, turn: impl Future<Output = T>) -> Duration {
+        let piece = Bytes::from(vec![7; 1 << 20]);
+        let pieces = std::iter::repeat_n(Ok::<_, Infallible>(piece), mebibytes);
+        let began = Instant::now();
+        let read = Spooled::read(Body::from_stream(stream::iter(pieces)), 64 << 20, &mut Sha256::new(), turn).await;
+        assert_eq!(matches!(read.unwrap(), Spooled::Large(_)), mebibytes > 1);
+        began.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_body_waits_for_its_turn_and_is_read_slowly() {
+        assert_eq!(read(1, pending::<()>()).await, Duration::ZERO);
+        let took = read(41, sleep(Duration::from_secs(3))).await;
+        assert!((took.as_secs_f64() - 5.0).abs() < 0.1, "{took:?}");
+    }
+}

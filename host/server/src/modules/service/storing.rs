@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hub_sandbox::{PrepareError, Prepared};
+use tokio::sync::oneshot;
 
 use crate::app::App;
 use crate::clock::millis;
@@ -104,7 +105,8 @@ pub(super) async fn insert(
     }
 }
 
-/// Takes a number for a version and stores the bytes that need pieces under it. Nothing tells of it yet.
+/// Takes a number for a version and stores the bytes that need pieces under it. Nothing tells of it yet. When its caller goes
+/// away meanwhile, it is stopped and undone.
 ///
 /// It has a task of its own: what it writes is no part of what its caller may be about to commit in one go, which would be
 /// all of it at once again.
@@ -115,22 +117,47 @@ async fn begin(
     upload: Bytes,
     component: Option<Bytes>,
 ) -> Result<i64, ModulesError> {
+    let (mut asked, begun) = oneshot::channel();
     let app = app.clone();
-    let begun = tokio::spawn(async move {
-        let now = app.clock.now();
-        for (name, version) in pieces::left_behind(&app.db, network, now - millis(LEFT_BEHIND_AFTER)).await? {
-            pieces::delete(&app.db, Whose { network, name: &name, version }).await?;
-        }
-        let version: i64 =
-            app.db.transaction(async |mut tx| store::next_version(&mut tx, network, &name).await).await?;
+    tokio::spawn(async move {
+        let version = match number(&app, network, &name).await {
+            Ok(version) => version,
+            Err(error) => {
+                // Whoever asked may have gone.
+                let _ = asked.send(Err(error));
+                return;
+            }
+        };
         let whose = Whose { network, name: &name, version };
-        pieces::put(&app.db, whose, Part::Upload, &upload, now).await?;
-        if let Some(component) = component {
-            pieces::put(&app.db, whose, Part::Component, &component, now).await?;
+        let stored = tokio::select! {
+            stored = put(&app, whose, &upload, component.as_ref()) => stored,
+            () = asked.closed() => Ok(()),
+        };
+        let failed = stored.is_err();
+        if asked.send(stored.map(|()| version)).is_err() || failed {
+            let_go(&app, network, name, version);
         }
-        Ok(version)
     });
     begun.await.map_err(|error| ModulesError::Sandbox(error.to_string()))?
+}
+
+/// The name's next number. First, what a killed hub left behind of this network's is swept.
+async fn number(app: &App, network: NetworkId, name: &str) -> Result<i64, ModulesError> {
+    let before = app.clock.now() - millis(LEFT_BEHIND_AFTER);
+    for (name, version) in pieces::left_behind(&app.db, network, before).await? {
+        pieces::delete(&app.db, Whose { network, name: &name, version }).await?;
+    }
+    Ok(app.db.transaction(async |mut tx| store::next_version(&mut tx, network, name).await).await?)
+}
+
+/// Stores what of a version needs it in pieces.
+async fn put(app: &App, whose: Whose<'_>, upload: &Bytes, component: Option<&Bytes>) -> Result<(), ModulesError> {
+    let (turns, now) = (&app.modules.storing, app.clock.now());
+    pieces::put(&app.db, turns, whose, Part::Upload, upload, now).await?;
+    if let Some(component) = component {
+        pieces::put(&app.db, turns, whose, Part::Component, component, now).await?;
+    }
+    Ok(())
 }
 
 /// Deletes the pieces of a version that there is not, or no longer, behind whoever asked for it.
@@ -181,7 +208,8 @@ pub(super) async fn write_down(
 ) -> Result<(), ModulesError> {
     let (verdict, component) = judge(outcome)?;
     if let Some(component) = &component {
-        pieces::put(&app.db, Whose { network, name, version }, Part::Component, component, app.clock.now()).await?;
+        let (turns, whose) = (&app.modules.storing, Whose { network, name, version });
+        pieces::put(&app.db, turns, whose, Part::Component, component, app.clock.now()).await?;
     }
     app.db
         .transaction(async |mut tx| {

@@ -34,8 +34,9 @@ pub(in crate::modules) enum Uploaded {
     Compiling(ModuleRow),
 }
 
-/// Preparing that can go on after its request was answered.
-type Preparing = Pin<Box<dyn Future<Output = Result<Prepared, PrepareError>> + Send>>;
+/// Preparing that can go on after its request was answered. Its end brings the place back, which is held until the bytes are
+/// stored.
+type Preparing = Pin<Box<dyn Future<Output = (Result<Prepared, PrepareError>, UploadPlace)> + Send>>;
 
 /// A place for an upload of so many bytes at most, which is about to be read.
 pub(in crate::modules) async fn place(
@@ -75,7 +76,7 @@ pub(in crate::modules) async fn upload(
     }
     let mut preparing = prepare(app, network, bytes.clone(), place);
     tokio::select! {
-        outcome = &mut preparing => {
+        (outcome, _place) = &mut preparing => {
             let (verdict, component) = judge(outcome)?;
             if let Some(reason) = verdict.reason {
                 return Err(ModulesError::InvalidModule(reason));
@@ -102,9 +103,9 @@ fn sandbox(error: &PrepareError) -> ModulesError {
     ModulesError::Sandbox(error.to_string())
 }
 
-fn prepare(app: &App, network: NetworkId, bytes: Bytes, place: UploadPlace) -> Preparing {
+fn prepare(app: &App, network: NetworkId, bytes: Bytes, mut place: UploadPlace) -> Preparing {
     let sandbox = app.modules.sandbox.clone();
-    Box::pin(async move { sandbox.prepare_for(place, &network.to_string(), bytes).await })
+    Box::pin(async move { (sandbox.prepare_for(&mut place, &network.to_string(), bytes).await, place) })
 }
 
 /// The answer to bytes that are there already.
@@ -127,7 +128,7 @@ fn go_on(app: &App, network: NetworkId, row: &ModuleRow, preparing: Preparing) {
     }
     let task = app.clone();
     app.spawn(async move {
-        let outcome = preparing.await;
+        let (outcome, _place) = preparing.await;
         if let Err(error) = write_down(&task, network, &key.1, key.2, outcome).await {
             // It stays COMPILING, and is taken up again when somebody asks for it.
             tracing::error!(module = key.1, version = key.2, %error, "a module could not be prepared");
@@ -145,11 +146,13 @@ fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
     let (task, name, version) = (app.clone(), row.name.clone(), row.version);
     let preparing: Preparing = Box::pin(async move {
         let (sandbox, key) = (&task.modules.sandbox, network.to_string());
-        let place = sandbox.upload_place(&key, 0).await;
-        let upload = store::upload(&task.db, Whose { network, name: &name, version }).await;
-        let upload = upload.map_err(|error| PrepareError::Internal(error.to_string()))?;
-        let upload = upload.ok_or_else(|| PrepareError::Internal("it was deleted".to_owned()))?;
-        sandbox.prepare_for(place, &key, upload).await
+        let mut place = sandbox.upload_place(&key, 0).await;
+        let outcome = match store::upload(&task.db, Whose { network, name: &name, version }).await {
+            Ok(Some(upload)) => sandbox.prepare_for(&mut place, &key, upload).await,
+            Ok(None) => Err(PrepareError::Internal("it was deleted".to_owned())),
+            Err(error) => Err(PrepareError::Internal(error.to_string())),
+        };
+        (outcome, place)
     });
     go_on(app, network, row, preparing);
 }

@@ -13,12 +13,16 @@ use crate::values::NetworkId;
 
 /// Bytes that are stored as a value of `module_code` itself.
 const ONE_ROW: usize = 256 * 1024;
-/// Bytes of a piece.
-const PIECE: usize = 64 * 1024;
+/// Bytes of a piece: another network's write that comes just then waits for no more to get to the disk.
+const PIECE: usize = 16 * 1024;
 /// Between two pieces others have the database and its disk for themselves.
-const PAUSE: Duration = Duration::from_millis(4);
+const PAUSE: Duration = Duration::from_millis(2);
 /// Pieces that are read, or deleted, at once.
-const AT_ONCE: i64 = 16;
+const AT_ONCE: i64 = 64;
+
+/// Pieces of all networks are stored one after the other, each network's in its turn, however many there are at it.
+#[derive(Default)]
+pub(in crate::modules) struct Turns(tokio::sync::Mutex<()>);
 
 /// Whose version's bytes they are.
 #[derive(Clone, Copy)]
@@ -57,6 +61,7 @@ pub(super) fn value(bytes: &[u8]) -> Vec<u8> {
 /// Stores bytes that need it in pieces.
 pub(in crate::modules) async fn put(
     db: &Db,
+    turns: &Turns,
     whose: Whose<'_>,
     part: Part,
     bytes: &Bytes,
@@ -66,9 +71,7 @@ pub(in crate::modules) async fn put(
         return Ok(());
     }
     for (piece, bytes) in (0_i64..).zip(bytes.chunks(PIECE)) {
-        if piece > 0 {
-            tokio::time::sleep(PAUSE).await;
-        }
+        let turn = turns.0.lock().await;
         // Where it was begun before, it was the same.
         db.write(
             "INSERT INTO module_pieces (network_id, name, version, part, piece, created_at, bytes)
@@ -83,6 +86,8 @@ pub(in crate::modules) async fn put(
         .bind(bytes.to_vec())
         .execute()
         .await?;
+        tokio::time::sleep(PAUSE).await;
+        drop(turn);
     }
     Ok(())
 }

@@ -3,8 +3,10 @@
 use reqwest::Method;
 use serde_json::json;
 
-use super::{chain, point, refused, say, upload, wasm};
-use crate::support::{Client, Hub, NOW, on_both};
+use tokio_util::sync::CancellationToken;
+
+use super::{chain, point, refused, say, slow_upload, upload, wasm};
+use crate::support::{Backend, Client, Hub, NOW, on_both};
 
 const HOUR: i64 = 60 * 60 * 1000;
 /// More pieces than are read at once, the last of which is not full.
@@ -34,7 +36,7 @@ async fn no_pieces_of(hub: &Hub, owner: &Client, version: i64) {
 
 fn both_parts(version: i64) -> [(String, i64, String, i64); 2] {
     // A core module: the component that it is wrapped into is as large.
-    ["COMPONENT", "UPLOAD"].map(|part| ("large".to_owned(), version, part.to_owned(), 39))
+    ["COMPONENT", "UPLOAD"].map(|part| ("large".to_owned(), version, part.to_owned(), 153))
 }
 
 on_both! {
@@ -77,6 +79,23 @@ on_both! {
         assert_eq!(pieces(&hub, &owner).await, both_parts(made));
     }
 
+    async fn nothing_stays_of_an_upload_whose_sender_hung_up(hub: Hub) {
+        let owner = hub.network().await;
+        // Storing it takes seconds.
+        let bytes = wasm::padded(wasm::moody(1), 4 * LARGE);
+        let sending = tokio::spawn({
+            let owner = owner.clone();
+            async move { upload(&owner, "large", bytes).await }
+        });
+        while pieces(&hub, &owner).await.is_empty() {
+            assert!(!sending.is_finished());
+            tokio::task::yield_now().await;
+        }
+        sending.abort();
+        no_pieces_of(&hub, &owner, 1).await;
+        owner.get("/api/manage/modules/large/1").await.expect_error(404, "unknown_module");
+    }
+
     async fn a_large_upload_may_carry_an_idempotency_key(hub: Hub) {
         let owner = hub.network().await;
         let bytes = wasm::padded(wasm::moody(1), LARGE);
@@ -116,4 +135,57 @@ on_both! {
         assert_eq!(left, expected.map(|(name, version)| (name.to_owned(), version)));
         assert_eq!(pieces(&hub, &other).await.len(), 2);
     }
+}
+
+/// PostgreSQL lets nobody hold what others wait for.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_has_its_place_until_it_is_stored() {
+    let hub = Hub::start(Backend::sqlite()).await;
+    let owner = hub.network().await;
+    upload(&owner, "large", wasm::moody(0)).await.expect(201);
+    let (app, network) = (hub.app.clone(), owner.network.unwrap());
+    let (held, go_on) = (CancellationToken::new(), CancellationToken::new());
+    // Nobody takes a number for a version while this goes on.
+    let hold = tokio::spawn({
+        let (held, go_on) = (held.clone(), go_on.clone());
+        async move {
+            app.db
+                .transaction(async |mut tx| {
+                    let names = "UPDATE module_names SET last_version = last_version WHERE network_id = $1";
+                    tx.query(names).bind(network).execute().await?;
+                    held.cancel();
+                    go_on.cancelled().await;
+                    Ok::<_, hub_db::Error>(())
+                })
+                .await
+        }
+    });
+    held.cancelled().await;
+    let stored: Vec<_> = (1..=4)
+        .map(|number| {
+            let (owner, bytes) = (owner.clone(), wasm::padded(wasm::moody(number), 300_000));
+            tokio::spawn(async move { upload(&owner, "large", bytes).await })
+        })
+        .collect();
+    // What is prepared is in the cache.
+    let prepared = || {
+        let engines = std::fs::read_dir(hub.data().join("modules-cache")).unwrap();
+        let files = engines.flat_map(|engine| std::fs::read_dir(engine.unwrap().path()).unwrap());
+        files.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|end| end == "bin")).count()
+    };
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+    while prepared() < 5 {
+        assert!(tokio::time::Instant::now() < deadline);
+        tokio::task::yield_now().await;
+    }
+    let fifth = tokio::time::timeout_at(deadline, slow_upload(&hub, &owner, "large", wasm::moody(5))).await;
+    fifth.expect("it has no place").expect_error(429, "rate_limited");
+    go_on.cancel();
+    hold.await.unwrap().unwrap();
+    for upload in stored {
+        // 202 where it was not quite prepared when the hub's clock went on.
+        let status = upload.await.unwrap().status.as_u16();
+        assert!(matches!(status, 201 | 202), "{status}");
+    }
+    upload(&owner, "large", wasm::moody(5)).await.expect(201);
 }
