@@ -117,7 +117,7 @@ async fn begin(
     upload: Bytes,
     component: Option<Bytes>,
 ) -> Result<i64, ModulesError> {
-    let (mut asked, begun) = oneshot::channel();
+    let (asked, begun) = oneshot::channel();
     let app = app.clone();
     tokio::spawn(async move {
         let version = match number(&app, network, &name).await {
@@ -129,10 +129,7 @@ async fn begin(
             }
         };
         let whose = Whose { network, name: &name, version };
-        let stored = tokio::select! {
-            stored = put(&app, whose, &upload, component.as_ref()) => stored,
-            () = asked.closed() => Ok(()),
-        };
+        let stored = put(&app, whose, &upload, component.as_ref(), || !asked.is_closed()).await;
         let failed = stored.is_err();
         if asked.send(stored.map(|()| version)).is_err() || failed {
             let_go(&app, network, name, version);
@@ -150,12 +147,18 @@ async fn number(app: &App, network: NetworkId, name: &str) -> Result<i64, Module
     Ok(app.db.transaction(async |mut tx| store::next_version(&mut tx, network, name).await).await?)
 }
 
-/// Stores what of a version needs it in pieces.
-async fn put(app: &App, whose: Whose<'_>, upload: &Bytes, component: Option<&Bytes>) -> Result<(), ModulesError> {
+/// Stores what of a version needs it in pieces, as long as it is wanted.
+async fn put(
+    app: &App,
+    whose: Whose<'_>,
+    upload: &Bytes,
+    component: Option<&Bytes>,
+    wanted: impl Fn() -> bool,
+) -> Result<(), ModulesError> {
     let (turns, now) = (&app.modules.storing, app.clock.now());
-    pieces::put(&app.db, turns, whose, Part::Upload, upload, now).await?;
+    pieces::put(&app.db, turns, whose, Part::Upload, upload, now, &wanted).await?;
     if let Some(component) = component {
-        pieces::put(&app.db, turns, whose, Part::Component, component, now).await?;
+        pieces::put(&app.db, turns, whose, Part::Component, component, now, &wanted).await?;
     }
     Ok(())
 }
@@ -209,7 +212,7 @@ pub(super) async fn write_down(
     let (verdict, component) = judge(outcome)?;
     if let Some(component) = &component {
         let (turns, whose) = (&app.modules.storing, Whose { network, name, version });
-        pieces::put(&app.db, turns, whose, Part::Component, component, app.clock.now()).await?;
+        pieces::put(&app.db, turns, whose, Part::Component, component, app.clock.now(), || true).await?;
     }
     app.db
         .transaction(async |mut tx| {

@@ -58,7 +58,7 @@ pub(super) fn value(bytes: &[u8]) -> Vec<u8> {
     if needed(bytes) { Vec::new() } else { bytes.to_vec() }
 }
 
-/// Stores bytes that need it in pieces.
+/// Stores bytes that need it in pieces, as long as they are wanted.
 pub(in crate::modules) async fn put(
     db: &Db,
     turns: &Turns,
@@ -66,16 +66,22 @@ pub(in crate::modules) async fn put(
     part: Part,
     bytes: &Bytes,
     now: Millis,
+    wanted: impl Fn() -> bool,
 ) -> Result<(), Error> {
     if !needed(bytes) {
         return Ok(());
     }
     for (piece, bytes) in (0_i64..).zip(bytes.chunks(PIECE)) {
         let turn = turns.0.lock().await;
-        // Where it was begun before, it was the same.
+        // Not by dropping this: a piece that is on its way would come after its version's were deleted.
+        if !wanted() {
+            return Ok(());
+        }
+        // Where it was begun before, that may have been in other pieces.
         db.write(
             "INSERT INTO module_pieces (network_id, name, version, part, piece, created_at, bytes)
-             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+             VALUES ($1, $2, $3, $4, $5, $6, $7)
+             ON CONFLICT (network_id, name, version, part, piece) DO UPDATE SET bytes = excluded.bytes",
         )
         .bind(whose.network)
         .bind(whose.name.to_owned())
