@@ -173,7 +173,7 @@ async fn an_upload_has_its_place_until_it_is_stored() {
         let files = engines.flat_map(|engine| std::fs::read_dir(engine.unwrap().path()).unwrap());
         files.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|end| end == "bin")).count()
     };
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+    let deadline = tokio::time::Instant::now() + std::time::Duration::from_mins(1);
     while prepared() < 5 {
         assert!(tokio::time::Instant::now() < deadline);
         tokio::task::yield_now().await;
