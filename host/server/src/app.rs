@@ -1,38 +1,28 @@
-//! The running hub: what its rooms share.
+//! What the components share: infrastructure, and the state each keeps in memory. It starts and stops nothing.
 
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use hub_bus::Bus;
 use hub_db::Db;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::artifacts::Links;
-use crate::clock::{Clock, Moments};
-use crate::cluster::{self, Homes};
+use crate::auth::{KeyCache, RevocationWatch};
+use crate::clock::{Clock, LogicalClock};
+use crate::cluster::Homes;
 use crate::config::Settings;
-use crate::control::{self, Control};
-use crate::events::{self, Streams};
+use crate::control::Control;
+use crate::events::Streams;
 use crate::files::Files;
 use crate::geo::Geo;
-use crate::idempotency;
 use crate::ids::Ids;
-use crate::modules::{Modules, open_store};
-use crate::networks::{self, KeyCache, Watch};
+use crate::modules::Modules;
 use crate::players::PlayerRegions;
-use crate::punishments;
-use crate::servers::{self, Presence};
-use crate::transfers;
-use crate::values::NetworkId;
-use crate::waitlist::{self, Waitlist};
-use crate::worlds::{self, SnapshotStore};
-
-/// How long requests are still answered on the connections there are, each as the last one, before all are closed.
-const LINGER: Duration = Duration::from_millis(1_500);
-/// How long they then wait for what is under way; a console command waits for a minute at most.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(65);
+use crate::secrets::HubSecrets;
+use crate::servers::Presence;
+use crate::waitlist::Waitlist;
+use crate::worlds::SnapshotStore;
 
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
@@ -49,14 +39,14 @@ impl WeakApp {
     }
 }
 
-/// What the rooms share.
+/// What the components share.
 pub struct AppState {
     /// What the hub runs with.
     pub settings: Settings,
     /// Where time comes from.
     pub clock: Clock,
     /// Puts what happens in an order.
-    pub moments: Moments,
+    pub logical_clock: LogicalClock,
     /// Where identifiers, secrets and seeds come from.
     pub ids: Ids,
     /// Where the truth is.
@@ -71,14 +61,14 @@ pub struct AppState {
     pub geo: Geo,
     /// Where large files are.
     pub files: Files,
-    /// Download links.
-    pub links: Links,
+    /// The hub's own secrets.
+    pub secrets: HubSecrets,
     /// Event streams that are open.
     pub streams: Streams,
     /// Keys that were looked up lately.
     pub keys: KeyCache,
-    /// Answers that outlive their request.
-    pub watch: Watch,
+    /// Streams that end when their key is revoked.
+    pub revocations: RevocationWatch,
     /// Who is online.
     pub presence: Presence,
     /// Where players are routed from, as far as it was asked lately.
@@ -105,57 +95,50 @@ impl Deref for App {
     }
 }
 
-impl App {
-    /// Opens the database, brings back what the last run knew and starts the background work.
-    pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<Self> {
-        let geo = Geo::open(settings.geoip.as_deref())?;
-        let db = Db::connect(&settings.database()).await?;
-        db.migrate().await?;
-        let module_store = open_store(&settings, &db).await?;
-        let (bus, homes) = cluster::open(&settings, &ids).await?;
-        let presence = Presence::new(!homes.is_alone());
-        let modules = Modules::open(&settings, &ids)?;
-        let snapshots = SnapshotStore::open(&settings)?;
-        let files = Files::open(&settings.data)?;
-        let waitlist = Waitlist::open(&settings)?;
+impl AppState {
+    /// The state of a hub that has seen nothing yet.
+    pub(crate) fn open(
+        settings: Settings,
+        clock: Clock,
+        ids: Ids,
+        db: Db,
+        module_store: Db,
+        bus: Bus,
+        homes: Homes,
+    ) -> anyhow::Result<Self> {
         let stop = CancellationToken::new();
-        let app = Self(Arc::new(AppState {
+        Ok(Self {
+            logical_clock: LogicalClock::default(),
+            geo: Geo::open(settings.geoip.as_deref())?,
+            files: Files::open(&settings.data)?,
+            secrets: HubSecrets::default(),
+            streams: Streams::default(),
+            keys: KeyCache::default(),
+            revocations: RevocationWatch::default(),
+            presence: Presence::new(!homes.is_alone()),
+            player_regions: PlayerRegions::default(),
+            control: Control::default(),
+            modules: Modules::open(&settings, &ids)?,
+            snapshots: SnapshotStore::open(&settings)?,
+            waitlist: Waitlist::open(&settings)?,
+            listening: stop.child_token(),
+            stop,
+            tasks: TaskTracker::new(),
             settings,
             clock,
-            moments: Moments::default(),
             ids,
             db,
             module_store,
             bus,
             homes,
-            geo,
-            files,
-            links: Links::default(),
-            streams: Streams::default(),
-            keys: KeyCache::default(),
-            watch: Watch::default(),
-            presence,
-            player_regions: PlayerRegions::default(),
-            control: Control::default(),
-            modules,
-            snapshots,
-            waitlist,
-            listening: stop.child_token(),
-            stop,
-            tasks: TaskTracker::new(),
-        }));
-        cluster::start(&app).await?;
-        app.spawn(networks::service::note_uses(app.clone()));
-        app.spawn(networks::watch::keep(app.clone()));
-        control::start(&app).await?;
-        events::start(&app);
-        idempotency::start(&app);
-        servers::start(&app).await?;
-        punishments::start(&app);
-        transfers::start(&app);
-        worlds::start(&app);
-        waitlist::start(&app);
-        Ok(app)
+        })
+    }
+}
+
+impl App {
+    /// A handle on this state.
+    pub(crate) fn new(state: AppState) -> Self {
+        Self(Arc::new(state))
     }
 
     /// Runs background work until the hub stops.
@@ -171,49 +154,24 @@ impl App {
         });
     }
 
-    /// Brings back what was known in memory of a network that lives here from now on.
-    pub(crate) async fn bring_back(&self, network: NetworkId) -> Result<(), hub_db::Error> {
-        // A request that was late may have left something here after the network had moved away.
-        self.forget(network);
-        control::bring_back(self, network).await?;
-        servers::bring_back(self, network).await
-    }
-
-    /// Lets go of everything in memory of a network that lives elsewhere from now on.
-    pub(crate) fn forget(&self, network: NetworkId) {
-        self.presence.forget(network);
-        self.control.forget(network);
-        self.modules.forget(network);
-    }
-
     /// A handle that does not keep the hub alive.
     pub fn downgrade(&self) -> WeakApp {
         WeakApp(Arc::downgrade(&self.0))
     }
 
-    /// Ends when the hub is to stop.
+    /// Cancelled when the hub is to stop.
     pub fn stopping(&self) -> CancellationToken {
         self.stop.clone()
     }
 
-    /// Stops. One of several nodes first gives what lives here to the others, ends its streams and goes on for a moment
-    /// with the other connections it has, so that nobody who connects anew where a connection is refused notices.
-    pub async fn stop(&self) {
-        if cluster::hand_over(self).await {
-            self.listening.cancel();
-            self.bus.close();
-            tokio::time::sleep(LINGER).await;
-            // Who still waits, for a game server's answer for one, is told it.
-            if tokio::time::timeout(ANSWERED_WITHIN, self.homes.all_answered()).await.is_err() {
-                tracing::warn!("some requests were not answered in time");
-            }
-        }
-        self.begin_stop();
-    }
-
-    /// Ends when no more connections are to be taken.
+    /// Cancelled when no more connections are to be taken.
     pub fn not_listening(&self) -> CancellationToken {
         self.listening.clone()
+    }
+
+    /// Takes no more connections.
+    pub(crate) fn stop_listening(&self) {
+        self.listening.cancel();
     }
 
     /// Ends the streams, which would hold the stop up for ever, and tells everything else to finish.
@@ -222,17 +180,9 @@ impl App {
         self.bus.close();
     }
 
-    /// Waits for the background work, saves what is only in memory and closes the database.
-    pub async fn finish_stop(&self) {
+    /// Waits for the background work to end.
+    pub(crate) async fn background_ended(&self) {
         self.tasks.close();
         self.tasks.wait().await;
-        servers::stop(self).await;
-        control::stop(self).await;
-        cluster::leave(self).await;
-        if let Err(error) = networks::service::flush_uses(self).await {
-            tracing::warn!(%error, "could not note when keys were used");
-        }
-        self.module_store.close().await;
-        self.db.close().await;
     }
 }

@@ -70,13 +70,13 @@ impl ManualClock {
     }
 }
 
-/// Puts what happens in an order: numbers that rise with every call, about the microseconds since the Unix epoch. Two
-/// nodes may hand out the same one.
+/// A logical clock: numbers that rise with every call, close to the microseconds since the Unix epoch. Two nodes may hand
+/// out the same one.
 #[derive(Debug, Default)]
-pub struct Moments(AtomicI64);
+pub struct LogicalClock(AtomicI64);
 
-impl Moments {
-    /// The moment of something that happens at `now`, after all that had one before.
+impl LogicalClock {
+    /// The next number, for something that happens at `now`.
     pub fn next(&self, now: Millis) -> i64 {
         let earliest = now.saturating_mul(1_000);
         let after = |last: i64| earliest.max(last.saturating_add(1));
@@ -100,9 +100,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_rise_and_follow_the_clock() {
-        let moments = Moments::default();
-        assert_eq!([moments.next(5), moments.next(5), moments.next(4)], [5_000, 5_001, 5_002]);
-        assert_eq!(moments.next(6), 6_000);
+    fn its_times_rise_and_follow_the_clock() {
+        let clock = LogicalClock::default();
+        assert_eq!([clock.next(5), clock.next(5), clock.next(4)], [5_000, 5_001, 5_002]);
+        assert_eq!(clock.next(6), 6_000);
     }
 }

@@ -1,10 +1,12 @@
-//! The Network Hub: one service for a network of game servers. `docs/architecture.md` shows the rooms.
+//! The Network Hub: one service for a network of game servers. `docs/architecture.md` shows the components.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod app;
 pub mod archive;
 pub mod artifacts;
+pub mod auth;
+mod background;
 pub mod chat;
 pub mod cli;
 pub mod clock;
@@ -14,13 +16,17 @@ pub mod config;
 pub mod config_documents;
 pub mod control;
 pub mod economy;
+mod endpoints;
 pub mod events;
 pub mod files;
 pub mod geo;
+mod health;
 pub mod http;
 pub mod http_client;
 pub mod idempotency;
 pub mod ids;
+mod keyed_lock;
+pub mod lifecycle;
 pub mod localization;
 pub mod mac;
 pub mod matchmaking;
@@ -31,6 +37,9 @@ pub mod permissions;
 pub mod players;
 pub mod provisioning;
 pub mod punishments;
+pub mod router;
+mod secrets;
+pub mod serve;
 pub mod servers;
 pub mod statistics;
 pub mod transfers;

@@ -9,8 +9,8 @@ use crate::archive::code::Code;
 use crate::archive::disk::NamedFile;
 use crate::archive::format::Manifest;
 use crate::archive::tables::{Row, text};
-use crate::networks::service::OPERATOR_NETWORK;
-use crate::networks::{Scope, Scopes};
+use crate::auth::OPERATOR_NETWORK;
+use crate::auth::{Scope, Scopes};
 use crate::values::{Identifier, NetworkId};
 
 /// Looks at all rows of a file as they come.

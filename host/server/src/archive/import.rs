@@ -16,9 +16,9 @@ use crate::archive::format::{Manifest, Report};
 use crate::archive::reader::{self, Nobody, Sink};
 use crate::archive::store;
 use crate::archive::tables::{NETWORKS, Row, TABLES, is_of_module_store};
+use crate::auth::OPERATOR_NETWORK;
 use crate::config::Settings;
 use crate::ids::Ids;
-use crate::networks::service::OPERATOR_NETWORK;
 
 /// Rows that are deleted at once.
 const DELETED: usize = 5_000;

@@ -5,19 +5,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use subtle::ConstantTimeEq as _;
-use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use crate::app::App;
-use crate::artifacts::store;
 use crate::clock::Millis;
-use crate::mac::hmac_sha256;
+use crate::secrets::SigningKey;
 use crate::values::NetworkId;
 
 /// What the secret is for; it signs nothing else.
-const PURPOSE: &str = "artifact-links";
-const SECRET_LENGTH: usize = 43;
+pub(super) const PURPOSE: &str = "artifact-links";
 /// Longer than any token the hub makes.
 const LONGEST: usize = 512;
 
@@ -29,48 +24,19 @@ pub(super) struct Claims {
     pub(super) expires_at: Millis,
 }
 
-/// Makes links and reads them.
-#[derive(Debug, Default)]
-pub struct Links {
-    secret: OnceCell<String>,
-}
-
-impl Links {
-    pub(super) async fn sign(&self, app: &App, claims: &Claims) -> Result<String, hub_db::Error> {
-        Ok(sign(self.secret(app).await?, claims))
-    }
-
-    /// What the token says, provided the hub signed it. Whether it has ended is not looked at.
-    pub(super) async fn read(&self, app: &App, token: &str) -> Result<Option<Claims>, hub_db::Error> {
-        if token.len() > LONGEST {
-            return Ok(None);
-        }
-        Ok(read(self.secret(app).await?, token))
-    }
-
-    /// The secret all nodes share: whoever needs it first makes it.
-    async fn secret(&self, app: &App) -> Result<&str, hub_db::Error> {
-        let make = async || store::hub_secret(&app.db, PURPOSE, app.ids.token(SECRET_LENGTH)).await;
-        self.secret.get_or_try_init(make).await.map(String::as_str)
-    }
-}
-
-fn mac(secret: &str, claims: &[u8]) -> [u8; 32] {
-    hmac_sha256(secret.as_bytes(), &[PURPOSE.as_bytes(), b"\0", claims].concat())
-}
-
-fn sign(secret: &str, claims: &Claims) -> String {
+/// The token for these claims.
+pub(super) fn sign(key: &SigningKey, claims: &Claims) -> String {
     let mut bytes = claims.network.0.as_bytes().to_vec();
     bytes.extend(claims.expires_at.to_be_bytes());
     bytes.extend(claims.artifact_id.as_bytes());
-    format!("{}.{}", BASE64.encode(&bytes), BASE64.encode(mac(secret, &bytes)))
+    format!("{}.{}", BASE64.encode(&bytes), BASE64.encode(key.sign(&bytes)))
 }
 
-fn read(secret: &str, token: &str) -> Option<Claims> {
-    let (claims, signature) = token.split_once('.')?;
+/// The claims in a token that the hub signed, also after they have expired.
+pub(super) fn read(key: &SigningKey, token: &str) -> Option<Claims> {
+    let (claims, signature) = token.split_once('.').filter(|_| token.len() <= LONGEST)?;
     let (claims, signature) = (BASE64.decode(claims).ok()?, BASE64.decode(signature).ok()?);
-    // Tells nobody by its time where the two differ.
-    if !bool::from(mac(secret, &claims).as_slice().ct_eq(&signature)) {
+    if !key.verify(&claims, &signature) {
         return None;
     }
     let (network, rest) = claims.split_first_chunk::<16>()?;
@@ -88,6 +54,10 @@ mod tests {
 
     use super::*;
 
+    fn key(secret: &str) -> SigningKey {
+        SigningKey::new(PURPOSE, secret)
+    }
+
     fn claims() -> Claims {
         Claims {
             network: NetworkId(Uuid::from_u128(7)),
@@ -98,19 +68,19 @@ mod tests {
 
     #[test]
     fn a_token_says_what_was_signed() {
-        assert_eq!(read("secret", &sign("secret", &claims())), Some(claims()));
-        assert_eq!(read("another", &sign("secret", &claims())), None);
+        assert_eq!(read(&key("secret"), &sign(&key("secret"), &claims())), Some(claims()));
+        assert_eq!(read(&key("another"), &sign(&key("secret"), &claims())), None);
     }
 
     #[test]
     fn no_character_of_a_token_can_be_changed() {
-        let token = sign("secret", &claims());
+        let token = sign(&key("secret"), &claims());
         for at in 0..token.len() {
             for other in [b'A', b'B', b'.', b'='] {
                 let mut changed = token.clone().into_bytes();
                 if changed[at] != other {
                     changed[at] = other;
-                    assert_eq!(read("secret", &String::from_utf8(changed).unwrap()), None, "at {at}");
+                    assert_eq!(read(&key("secret"), &String::from_utf8(changed).unwrap()), None, "at {at}");
                 }
             }
         }
@@ -119,7 +89,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_nobody_signed_is_no_token(token in "[A-Za-z0-9_.-]{0,200}") {
-            prop_assert_eq!(read("secret", &token), None);
+            prop_assert_eq!(read(&key("secret"), &token), None);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariants: a name and version mean the same bytes for ever; a link names one artifact of one network, is signed with
 //! a secret that never leaves the hub, and ends by itself. The link is good for whoever has it, and for nothing else.
-//! Tables: `artifacts`, `hub_secrets`; the bytes are files (see `crate::files`).
+//! Table: `artifacts`; the bytes are files (see `crate::files`).
 
 mod link;
 mod model;
@@ -10,6 +10,5 @@ mod routes;
 pub mod service;
 mod store;
 
-pub use link::Links;
-pub use routes::{public, router};
-pub(crate) use service::{FOLDER, hub_secret};
+pub(crate) use routes::{public, router};
+pub(crate) use service::FOLDER;

@@ -6,17 +6,15 @@ use axum::response::Response;
 use axum::routing::get;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::artifacts::model::{Artifact, Label};
 use crate::artifacts::service::{self, ArtifactsError, Uploaded};
+use crate::auth::NetworkManage;
 use crate::clock::Millis;
 use crate::cluster::Tie;
+use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 use crate::files::{self, Bytes, FILE_LIMIT, Upload, Validator};
-use crate::http::caller::NetworkManage;
-use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::hub_url::HubUrl;
@@ -24,17 +22,16 @@ use crate::http::page::{Page, PageQuery};
 use crate::values::Identifier;
 
 /// The owner's routes.
-pub fn router() -> OpenApiRouter<App> {
-    endpoints![upload, list, install, delete]
+pub(crate) fn router() -> Endpoints {
+    endpoints![upload: any_node, list, install: retry_on_owner, delete: retry_on_owner]
 }
 
 /// The routes that need no key.
-pub fn public() -> OpenApiRouter<App> {
+pub(crate) fn public() -> Endpoints {
     let without_token = async || ApiError::from(ArtifactsError::InvalidLink);
-    OpenApiRouter::new()
-        .routes(routes!(download))
-        .route("/api/artifacts", get(without_token))
-        .route("/api/artifacts/", get(without_token))
+    public_endpoints![download]
+        .undocumented("/api/artifacts", get(without_token))
+        .undocumented("/api/artifacts/", get(without_token))
 }
 
 /// An archive that can be installed on servers.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::app::App;
-use crate::artifacts::link::Claims;
+use crate::artifacts::link::{self, Claims};
 use crate::artifacts::model::{Artifact, Label};
 use crate::artifacts::store;
 use crate::clock::Millis;
@@ -14,13 +14,9 @@ use crate::control::service::ControlError;
 use crate::control::{self, Action};
 use crate::files::{FILE_LIMIT, FileError, Upload};
 use crate::http::error::ApiError;
+use crate::secrets::signing_key;
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
-
-/// The hub's secret for a purpose, the same at every node: whoever needs it first makes it.
-pub(crate) async fn hub_secret(app: &App, purpose: &str, length: usize) -> Result<String, hub_db::Error> {
-    store::hub_secret(&app.db, purpose, app.ids.token(length)).await
-}
 
 /// Where the room's files are.
 pub(crate) const FOLDER: &str = "artifacts";
@@ -173,7 +169,8 @@ async fn sign(app: &App, network: NetworkId, artifact: &Artifact) -> Result<Link
     let ttl = Millis::try_from(app.settings.artifact_link_ttl).unwrap_or(Millis::MAX);
     let expires_at = app.clock.now().saturating_add(ttl);
     let claims = Claims { network, artifact_id: artifact.artifact_id.clone(), expires_at };
-    Ok(Link { token: app.links.sign(app, &claims).await?, expires_at })
+    let key = signing_key(app, link::PURPOSE).await?;
+    Ok(Link { token: link::sign(&key, &claims), expires_at })
 }
 
 /// Puts an INSTALL into the queue of the server's agent, to be fetched before the link ends. The agent need not be there
@@ -203,7 +200,7 @@ pub(super) struct Download {
 
 /// What the token in a link stands for.
 pub(super) async fn open(app: &App, token: &str) -> Result<Download, ArtifactsError> {
-    let claims = app.links.read(app, token).await?.ok_or(ArtifactsError::InvalidLink)?;
+    let claims = link::read(&signing_key(app, link::PURPOSE).await?, token).ok_or(ArtifactsError::InvalidLink)?;
     if claims.expires_at <= app.clock.now() {
         return Err(ArtifactsError::LinkExpired);
     }

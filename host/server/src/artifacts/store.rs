@@ -73,21 +73,3 @@ pub(super) async fn delete(db: &Db, network: NetworkId, id: &str) -> Result<bool
         .await?;
     Ok(rows > 0)
 }
-
-/// The hub's secret for a purpose: `fresh` if there is none yet.
-/// Crosses networks: it belongs to the hub and to no network.
-pub(super) async fn hub_secret(db: &Db, purpose: &str, fresh: String) -> Result<String, Error> {
-    // Crosses networks: see above.
-    db.write("INSERT INTO hub_secrets (purpose, secret) VALUES ($1, $2) ON CONFLICT (purpose) DO NOTHING")
-        .bind(purpose.to_owned())
-        .bind(fresh)
-        .execute()
-        .await?;
-    let (secret,): (String,) = db
-        // Crosses networks: see above.
-        .query("SELECT secret FROM hub_secrets WHERE purpose = $1")
-        .bind(purpose.to_owned())
-        .one()
-        .await?;
-    Ok(secret)
-}

@@ -9,4 +9,4 @@ mod model;
 mod routes;
 mod service;
 
-pub use routes::router;
+pub(crate) use routes::router;

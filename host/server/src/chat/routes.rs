@@ -2,18 +2,17 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Plugin;
 use crate::chat::model::ChatMessage;
 use crate::chat::service;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::Json;
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     endpoints![relay_chat]
 }
 

@@ -3,12 +3,12 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use crate::auth::{OPERATOR_NETWORK, Scope, Scopes};
 use crate::cli::open_database;
 use crate::clock::Clock;
 use crate::config::StorageArgs;
 use crate::ids::Ids;
-use crate::networks::service::{self, KeyWish, OPERATOR_NETWORK};
-use crate::networks::{Scope, Scopes};
+use crate::networks::service::{self, NewKey};
 use crate::values::Identifier;
 
 #[derive(Subcommand, Debug)]
@@ -52,8 +52,8 @@ impl Key {
             None => OPERATOR_NETWORK,
             Some(given) => service::network_meant(&db, given).await?,
         };
-        let wish = KeyWish { name: create.name.into_string(), scopes, expires_at: None };
-        let created = service::create_key(&db, &Clock::System, &Ids::System, network, wish).await;
+        let new = NewKey { name: create.name.into_string(), scopes, expires_at: None };
+        let created = service::create_key(&db, &Clock::System, &Ids::System, network, new).await;
         db.close().await;
         let key = created?;
         if create.json {

@@ -56,7 +56,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Module(module) => module.run().await,
             Command::CompileModule => Ok(()),
             Command::Openapi => {
-                println!("{}", serde_json::to_string_pretty(&crate::http::document())?);
+                println!("{}", serde_json::to_string_pretty(&crate::router::document())?);
                 Ok(())
             }
         }

@@ -9,8 +9,9 @@ use tracing_subscriber::EnvFilter;
 use crate::app::App;
 use crate::clock::Clock;
 use crate::config::{ServeArgs, Settings};
-use crate::http::{self, Server};
 use crate::ids::Ids;
+use crate::lifecycle;
+use crate::serve::{self, Server};
 
 #[derive(Args, Debug)]
 pub(super) struct Serve {
@@ -22,16 +23,16 @@ impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         log_to_stderr("info");
         let mut settings = Settings::of_serve(&self.args)?;
-        let listener = http::bind(settings.listen).await?;
+        let listener = serve::bind(settings.listen).await?;
         let address = listener.local_addr()?;
         settings.listen = address;
-        let app = App::start(settings, Clock::System, Ids::System).await?;
+        let app = lifecycle::start(settings, Clock::System, Ids::System).await?;
         let server = Server::new(app.clone());
         println!("listening on http://{address}");
         std::io::stdout().flush()?;
         stop_on_signal(app.clone())?;
         server.run(listener).await;
-        app.finish_stop().await;
+        lifecycle::finish_stop(&app).await;
         tracing::info!("stopped");
         Ok(())
     }
@@ -63,9 +64,9 @@ pub(super) fn stop_on_signal(app: App) -> std::io::Result<()> {
                 std::process::exit(130);
             }
             asked = true;
-            tracing::info!("stopping; once more ends it at once");
+            tracing::info!("shutting down; Ctrl-C again forces it");
             let app = app.clone();
-            tokio::spawn(async move { app.stop().await });
+            tokio::spawn(async move { lifecycle::stop(&app).await });
         }
     });
     Ok(())

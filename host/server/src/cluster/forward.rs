@@ -21,12 +21,13 @@ use tokio::time::Instant;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::app::App;
+use crate::auth;
 use crate::cluster::homes::Node;
-use crate::cluster::secret::NOWHERE;
+use crate::cluster::secret::{self, NOWHERE};
 use crate::cluster::table::{Place, Stay, shard_of};
 use crate::cluster::tie::Tie;
+use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
-use crate::networks;
 use crate::values::NetworkId;
 
 /// On a request that another node passed on: where it came from, and the node's word for it.
@@ -38,15 +39,6 @@ const WAIT: Duration = Duration::from_secs(8);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// Bodies up to this size are kept until the home has answered, and go to the next home if this one is gone.
 const KEPT_BODY: usize = 1 << 20;
-/// Routes that any node serves: they need nothing that is in memory at the network's home.
-const ANYWHERE: [(Method, &str); 3] = [
-    (Method::GET, "/api/plugin/events"),
-    (Method::POST, "/api/manage/modules"),
-    (Method::POST, "/api/manage/artifacts"),
-];
-/// Under these paths a request that changes something may say, before it did, that it is to be served at the next home.
-const AGAIN: [&str; 3] = ["/api/manage/servers/", "/api/manage/artifacts/", "/api/manage/extension-points/"];
-
 /// Sends requests to other nodes.
 pub(super) type Http = Client<HttpConnector, Body>;
 
@@ -73,7 +65,7 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
     let said = request.headers_mut().remove(&FROM);
     let passed_on = match said {
         None => false,
-        Some(said) => match node.secret.read(app, said.to_str().unwrap_or_default()).await {
+        Some(said) => match secret::read(app, said.to_str().unwrap_or_default()).await {
             Ok(Some(from)) => {
                 request.extensions_mut().insert(ConnectInfo(from));
                 true
@@ -82,12 +74,12 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
             Err(error) => return ApiError::internal(error).into_response(),
         },
     };
-    if ANYWHERE.iter().any(|(method, path)| request.method() == method && request.uri().path() == *path) {
+    if facts(&request).is_any_node {
         return next.run(request).await;
     }
     let sent = request.headers().get("x-service-api-key").map(HeaderValue::as_bytes);
-    let network = match networks::service::authenticate(app, sent).await {
-        Ok(key) if key.network != networks::service::OPERATOR_NETWORK => key.network,
+    let network = match auth::authenticate(app, sent).await {
+        Ok(key) if key.network != auth::OPERATOR_NETWORK => key.network,
         // The route says what is wrong with the key, or needs none.
         _ => return next.run(request).await,
     };
@@ -197,7 +189,7 @@ impl Routed<'_> {
         next: Next,
     ) -> Result<Option<Response>, ApiError> {
         let known = stay.network(self.network);
-        known.get_or_try_init(|| self.app.bring_back(self.network)).await?;
+        known.get_or_try_init(|| crate::lifecycle::restore(self.app, self.network)).await?;
         let looks = looks(&request);
         let tie = Tie::new(stay, under_way);
         request.extensions_mut().insert(tie.clone());
@@ -230,7 +222,7 @@ impl Routed<'_> {
         let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(NOWHERE, |from| from.0);
         let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
         let uri: Uri = format!("{url}{path}").parse().map_err(ApiError::internal)?;
-        let word = self.node.secret.sign(self.app, from).await?;
+        let word = secret::sign(self.app, from).await?;
         *request.uri_mut() = uri;
         *request.version_mut() = axum::http::Version::HTTP_11;
         request.headers_mut().insert(FROM.clone(), HeaderValue::try_from(word).map_err(ApiError::internal)?);
@@ -251,8 +243,12 @@ fn looks(request: &Request) -> bool {
     request.method() == Method::GET
 }
 
+fn facts(request: &Request) -> RouteFacts {
+    request.extensions().get().copied().unwrap_or_default()
+}
+
 fn may_come_again(request: &Request) -> bool {
-    looks(request) || AGAIN.iter().any(|path| request.uri().path().starts_with(path))
+    looks(request) || facts(request).is_retried_on_owner
 }
 
 fn is_stream(response: &Response) -> bool {

@@ -15,7 +15,6 @@ use crate::app::App;
 use crate::clock::millis;
 use crate::cluster::bus_watch::BusWatch;
 use crate::cluster::forward::{Http, client};
-use crate::cluster::secret::Secret;
 use crate::cluster::store;
 use crate::cluster::table::{Place, Stay, Table, shard_of};
 use crate::values::NetworkId;
@@ -45,7 +44,6 @@ pub(super) struct Node {
     turn: tokio::sync::Mutex<()>,
     /// Look again now.
     pub(super) look: Notify,
-    pub(super) secret: Secret,
     pub(super) http: Http,
     /// It gives away what it has and takes nothing more.
     pub(super) leaving: AtomicBool,
@@ -70,7 +68,6 @@ impl Homes {
             table: Table::default(),
             turn: tokio::sync::Mutex::default(),
             look: Notify::new(),
-            secret: Secret::default(),
             http: client(),
             leaving: AtomicBool::new(false),
             requests: TaskTracker::new(),
@@ -254,6 +251,6 @@ impl Node {
 fn forget(app: &App, stay: &Stay) {
     stay.end();
     for network in stay.networks() {
-        app.forget(network);
+        crate::lifecycle::evict(app, network);
     }
 }

@@ -18,4 +18,4 @@ pub mod service;
 mod store;
 
 pub use model::{CollectionName, Definition, DocumentId, FieldPath, IndexDefinition, IndexType, Order};
-pub use routes::router;
+pub(crate) use routes::router;

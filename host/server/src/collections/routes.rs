@@ -4,11 +4,9 @@ mod documents;
 mod lists;
 mod register;
 
-use utoipa_axum::router::OpenApiRouter;
-
-use crate::app::App;
+use crate::endpoints::Endpoints;
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     register::router().merge(documents::router()).merge(lists::router())
 }

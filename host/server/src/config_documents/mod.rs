@@ -10,4 +10,4 @@ pub mod service;
 mod store;
 
 pub use model::{ConfigDocument, ConfigKey};
-pub use routes::router;
+pub(crate) use routes::router;

@@ -3,21 +3,20 @@
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Plugin;
 use crate::config_documents::model::{ConfigDocument, ConfigKey};
 use crate::config_documents::service;
-use crate::http::caller::Plugin;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::document::Document;
-use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::values::Identifier;
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
-    endpoints![publish_config, register_config, get_config]
+pub(crate) fn router() -> Endpoints {
+    endpoints![publish_config: transactional, register_config: transactional, get_config]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -4,6 +4,7 @@
 //! the hub's. A hub of several nodes can carry them to the node where the agent polls.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use crate::values::{Identifier, NetworkId};
 pub(super) const THERE_FOR: Millis = 30_000;
 /// Commands that wait for one agent.
 const MOST_PENDING: usize = 100;
-const SWEEP_EVERY: Duration = Duration::from_secs(30);
+pub(super) const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
 type ServerKey = (NetworkId, Identifier);
 /// A command of a server.
@@ -324,10 +325,8 @@ impl Drop for Left {
     }
 }
 
-/// Runs until the hub stops.
-pub(super) async fn sweep(app: App) {
-    loop {
-        app.clock.sleep(SWEEP_EVERY).await;
-        app.control.agents.sweep(app.clock.now());
-    }
+/// Forgets agents that are gone and commands nobody waits for.
+pub(super) async fn sweep(app: App) -> Result<(), Infallible> {
+    app.control.agents.sweep(app.clock.now());
+    Ok(())
 }

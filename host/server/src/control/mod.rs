@@ -20,10 +20,11 @@ mod store;
 
 pub use model::Action;
 pub(crate) use model::Report;
-pub use routes::router;
+pub(crate) use routes::router;
 pub(crate) use saving::{bring_back, save, stop};
 
 use crate::app::App;
+use crate::background::every;
 use crate::networks;
 use crate::values::NetworkId;
 
@@ -58,6 +59,6 @@ pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
     if let Some(inbox) = app.homes.listen(answers::TOPIC).await? {
         app.spawn(answers::listen(app.clone(), inbox));
     }
-    app.spawn(agents::sweep(app.clone()));
+    every(app, agents::SWEEP_EVERY, "sweep agents", agents::sweep);
     Ok(())
 }

@@ -13,4 +13,4 @@ mod store;
 
 pub use amount::Amount;
 pub use model::Balance;
-pub use routes::router;
+pub(crate) use routes::router;

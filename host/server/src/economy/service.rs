@@ -3,11 +3,11 @@
 use thiserror::Error;
 
 use crate::app::App;
+use crate::auth::KeyId;
 use crate::economy::amount::Amount;
 use crate::economy::model::{Balance, Bounds, Change, Currency, Entry};
 use crate::economy::store;
 use crate::http::error::ApiError;
-use crate::networks::KeyId;
 use crate::owner::Owner;
 use crate::values::{Identifier, NetworkId};
 
@@ -44,7 +44,7 @@ pub(super) async fn modify(
     app.db
         .transaction(async |mut tx| {
             let tx = &mut tx;
-            let moment = app.moments.next(now);
+            let moment = app.logical_clock.next(now);
             let mut changed = store::change(tx, network, owner, change, moment).await?;
             if changed.is_none() {
                 if !store::begin(tx, network, owner, &change.currency, moment).await? {

@@ -2,10 +2,10 @@
 
 use hub_db::{Db, Error, Sql, Tx};
 
+use crate::auth::KeyId;
 use crate::clock::Millis;
 use crate::economy::amount::Amount;
 use crate::economy::model::{Balance, Bounds, Change, Currency, Entry};
-use crate::networks::KeyId;
 use crate::owner::Owner;
 use crate::values::{Identifier, NetworkId};
 

@@ -10,6 +10,6 @@ mod service;
 mod stream;
 
 pub use model::EventKind;
-pub use routes::router;
+pub(crate) use routes::router;
 pub(crate) use service::start;
 pub use service::{PublishError, Streams, publish};

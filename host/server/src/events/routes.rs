@@ -7,21 +7,20 @@ use axum::http::{HeaderValue, Method, Version, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Plugin;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::events::service::unreachable_bus;
 use crate::events::stream;
-use crate::http::Connection;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::values::Identifier;
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
-    endpoints![open_events]
+pub(crate) fn router() -> Endpoints {
+    endpoints![open_events: any_node]
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -1,6 +1,7 @@
 //! Publishing, and the watch over the streams that are open.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +12,12 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::app::App;
-use crate::clock::{Millis, millis};
+use crate::auth::{self, Scope};
+use crate::background::every;
+use crate::clock::Millis;
 use crate::events::model::EventKind;
 use crate::events::stream::OpenStream;
 use crate::http::error::ApiError;
-use crate::networks::{self, Scope};
 use crate::values::NetworkId;
 
 /// Twice a second, so that a withdrawn key's stream is gone within one.
@@ -117,39 +119,29 @@ impl Streams {
 
 /// Starts the watch over the open streams.
 pub(crate) fn start(app: &App) {
-    app.spawn(watch(app.clone()));
-    app.spawn(judge(app.clone()));
+    every(app, WATCH_EVERY, "tend the open streams", tend);
+    every(app, WATCH_EVERY, "check the keys of open streams", check_keys);
 }
 
 /// One loop for all streams, so that a stream costs no timer: it lets the bus forget what is old and cut off who is
 /// too slow, and makes the pings due.
-async fn watch(app: App) {
-    loop {
-        let now = app.clock.now();
-        app.bus.sweep(now);
-        for stream in app.streams.all() {
-            stream.tick(now);
-        }
-        app.clock.sleep_until(now.saturating_add(millis(WATCH_EVERY))).await;
+async fn tend(app: App) -> Result<(), Infallible> {
+    let now = app.clock.now();
+    app.bus.sweep(now);
+    for stream in app.streams.all() {
+        stream.tick(now);
     }
+    Ok(())
 }
 
 /// Ends the streams whose key is no longer good. Apart from the watch, so that no ping waits for the database.
-async fn judge(app: App) {
-    loop {
-        let now = app.clock.now();
-        let streams = app.streams.all();
-        let shown = streams.iter().map(|stream| &stream.credential).collect();
-        match networks::service::withdrawn(&app, shown, Scope::Plugin).await {
-            Ok(withdrawn) if withdrawn.is_empty() => {}
-            Ok(withdrawn) => {
-                let ended = streams.iter().filter(|stream| withdrawn.contains(&stream.credential));
-                ended.for_each(|stream| stream.end());
-            }
-            // Nothing is known against them.
-            Err(error) => tracing::warn!(%error, "could not judge the keys of the open streams again"),
-        }
-        drop(streams);
-        app.clock.sleep_until(now.saturating_add(millis(WATCH_EVERY))).await;
+async fn check_keys(app: App) -> Result<(), hub_db::Error> {
+    let streams = app.streams.all();
+    let shown = streams.iter().map(|stream| &stream.credential).collect();
+    let revoked = auth::revoked(&app, shown, Scope::Plugin).await?;
+    if !revoked.is_empty() {
+        let ended = streams.iter().filter(|stream| revoked.contains(&stream.credential));
+        ended.for_each(|stream| stream.end());
     }
+    Ok(())
 }

@@ -12,9 +12,9 @@ use hub_bus::{Ended, Subscription};
 use tokio::sync::Notify;
 
 use crate::app::App;
+use crate::auth::Credential;
 use crate::clock::{Millis, millis};
-use crate::http::Connection;
-use crate::networks::Credential;
+use crate::http::connection::Connection;
 
 const PING_EVERY: Duration = Duration::from_secs(15);
 /// How long a stream that is over may take to say so. Longer takes only one whose client reads nothing.

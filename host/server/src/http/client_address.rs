@@ -13,7 +13,7 @@ use crate::app::App;
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// Puts the client's address in the place of the proxy's, if the proxy is one of the trusted ones.
-pub(super) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let trusted = &app.settings.trusted_proxies;
     if !trusted.is_empty()
         && let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied()

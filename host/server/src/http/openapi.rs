@@ -13,7 +13,7 @@ use crate::http::error::ErrorBody;
 use crate::http::examples;
 
 /// The frame that the rooms' operations are put into.
-pub(super) fn base() -> OpenApi {
+pub(crate) fn base() -> OpenApi {
     let mut components = Components::new();
     components.schemas.insert(ErrorBody::name().into_owned(), ErrorBody::schema());
     let key = ApiKeyValue::with_description(
@@ -37,7 +37,7 @@ pub(super) fn base() -> OpenApi {
 
 /// Adds the answers that follow from what an operation takes: whoever needs a key can be refused, whoever takes
 /// anything can be sent something wrong.
-pub(super) fn complete(document: &mut OpenApi) {
+pub(crate) fn complete(document: &mut OpenApi) {
     for item in document.paths.paths.values_mut() {
         if let Some(post) = item.post.as_mut().filter(|post| post.security.is_some()) {
             add_idempotency_key(post);

@@ -20,7 +20,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The page, its assets and the document.
-pub(super) fn router(document: &OpenApi) -> Router<App> {
+pub(crate) fn router(document: &OpenApi) -> Router<App> {
     let json: Arc<str> = serde_json::to_string(document).unwrap_or_default().into();
     Router::new()
         .route(

@@ -15,15 +15,16 @@ use sha2::{Digest as _, Sha256};
 use utoipa::openapi::{OpenApi, RefOr};
 
 use crate::app::App;
-use crate::http::caller::Caller;
+use crate::auth::Caller;
+use crate::auth::Scope;
+use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
 use crate::http::extract::{JSON_LIMIT, at_most, in_time};
 use crate::idempotency::answer::Answer;
 use crate::idempotency::body::Spooled;
 use crate::idempotency::store::{self, Use};
-use crate::idempotency::turns::Turns;
-use crate::idempotency::{KEPT, ONE_TRANSACTION, SECRET, SECRETS, forgotten};
-use crate::networks::Scope;
+use crate::idempotency::{KEPT, SECRETS, forgotten};
+use crate::keyed_lock::KeyedLock;
 use crate::values::NetworkId;
 
 /// The content type of routes that take a small body.
@@ -37,7 +38,8 @@ const LONGEST: usize = 255;
 #[derive(Clone)]
 pub(crate) struct Guard {
     app: App,
-    turns: Turns,
+    /// Held by the request that is at work under a key, in this process. Between nodes the database decides.
+    locks: KeyedLock<(NetworkId, String)>,
     /// Answers that are not to be written down.
     secrets: Cache<(NetworkId, String), Answer>,
     posts: Arc<HashMap<String, Post>>,
@@ -65,11 +67,11 @@ impl Guard {
             };
             Some((path.clone(), Post { scopes, most }))
         });
-        Self { app: app.clone(), turns: Turns::default(), secrets, posts: Arc::new(posts.collect()) }
+        Self { app: app.clone(), locks: KeyedLock::default(), secrets, posts: Arc::new(posts.collect()) }
     }
 }
 
-/// See the module.
+/// Serves a POST with an `Idempotency-Key` once.
 pub(crate) async fn layer(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     if request.method() != Method::POST || !request.headers().contains_key("idempotency-key") {
         return next.run(request).await;
@@ -78,6 +80,7 @@ pub(crate) async fn layer(State(guard): State<Guard>, request: Request, next: Ne
 }
 
 async fn guarded(guard: &Guard, request: Request, next: Next) -> Result<Response, ApiError> {
+    let facts = request.extensions().get::<RouteFacts>().copied().unwrap_or_default();
     let route = request.extensions().get::<MatchedPath>().map_or(String::new(), |path| path.as_str().to_owned());
     // A route that takes no key, or not this one, says so itself.
     let Some(post) = guard.posts.get(&route) else { return Ok(next.run(request).await) };
@@ -96,7 +99,7 @@ async fn guarded(guard: &Guard, request: Request, next: Next) -> Result<Response
     digest.update(target);
     announced?;
     // One after the other: each key is its own, so this is no request's.
-    let large = guard.turns.take(caller.network, "");
+    let large = guard.locks.lock((caller.network, String::new()));
     let body = in_time(Spooled::read(body, post.most, &mut digest, large)).await?;
     let now = guard.app.clock.now();
     let of = Use {
@@ -106,7 +109,7 @@ async fn guarded(guard: &Guard, request: Request, next: Next) -> Result<Response
         at: now,
         forgotten: forgotten(now),
     };
-    let _turn = guard.turns.take(of.network, &of.key).await;
+    let _lock = guard.locks.lock((of.network, of.key.clone())).await;
     loop {
         if let Some(kept) = store::find(&guard.app.db, &of).await? {
             if kept.fingerprint != of.fingerprint {
@@ -119,10 +122,8 @@ async fn guarded(guard: &Guard, request: Request, next: Next) -> Result<Response
             let remembered = kept.answer.is_withheld().then(|| guard.secrets.get(&(of.network, of.key.clone())));
             return Ok(remembered.flatten().unwrap_or(kept.answer).replay());
         }
-        let secret = route.starts_with(SECRET);
-        let attempt = Attempt { guard, of: &of, parts: &parts, body: &body, next: &next, secret };
-        let together = ONE_TRANSACTION.iter().any(|beginning| route.starts_with(beginning));
-        let done = if together { attempt.in_one_transaction().await? } else { attempt.alone().await? };
+        let attempt = Attempt { guard, of: &of, parts: &parts, body: &body, next: &next, secret: facts.is_secret };
+        let done = if facts.is_transactional { attempt.in_one_transaction().await? } else { attempt.alone().await? };
         // None where another hub node was quicker: its answer counts.
         if let Some(response) = done {
             return Ok(response);

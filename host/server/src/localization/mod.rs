@@ -14,4 +14,4 @@ pub mod service;
 mod store;
 
 pub use model::{Language, Locale, LocaleCode, Message, Namespace, Source};
-pub use routes::router;
+pub(crate) use routes::router;

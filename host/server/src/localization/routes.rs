@@ -4,11 +4,9 @@ mod catalog;
 mod manage;
 mod players;
 
-use utoipa_axum::router::OpenApiRouter;
-
-use crate::app::App;
+use crate::endpoints::Endpoints;
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     catalog::router().merge(players::router()).merge(manage::router())
 }

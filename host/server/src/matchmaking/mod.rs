@@ -16,4 +16,4 @@ mod policy;
 mod routes;
 pub mod service;
 
-pub use routes::router;
+pub(crate) use routes::router;

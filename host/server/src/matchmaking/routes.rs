@@ -4,23 +4,22 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Scope;
+use crate::auth::{Caller, NetworkManage, Permission, Plugin};
+use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
-use crate::http::caller::{Caller, NetworkManage, Permission, Plugin};
-use crate::http::endpoints::endpoints;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
 use crate::matchmaking::explanation::Explanation;
 use crate::matchmaking::model::{Affinity, Match, MatchResult, Mode, Wish};
 use crate::matchmaking::service;
-use crate::networks::Scope;
 use crate::servers::{LiveServer, World};
 use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     endpoints![find, regions]
 }
 

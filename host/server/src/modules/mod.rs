@@ -22,5 +22,5 @@ pub use compiler::ModuleSettings;
 pub(crate) use compiler::{open_sandbox_in, own_executable};
 pub use live::Modules;
 pub(crate) use logs::{explain, level_name};
-pub use routes::router;
+pub(crate) use routes::router;
 pub use service::moving::open_store;

@@ -4,22 +4,20 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::{KeyId, KeyRow, NetworkManage, Scope, Scopes};
 use crate::clock::Millis;
-use crate::http::caller::NetworkManage;
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
-use crate::networks::model::{KeyId, KeyRow, Scope, Scopes};
-use crate::networks::service::{self, KeyWish, MintedKey};
+use crate::networks::service::{self, MintedKey};
 use crate::values::Identifier;
 
-/// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
-    endpoints![list, create, roll, revoke]
+/// The component's routes.
+pub(crate) fn router() -> Endpoints {
+    endpoints![list, create: transactional secret, roll: transactional secret, revoke]
 }
 
 /// A key as lists show it; its secret is not kept.
@@ -120,8 +118,8 @@ async fn create(
         return Err(ApiError::invalid("In the body, `expiresAt`: must be in the future."));
     }
     let scopes = body.scopes.into_iter().collect();
-    let wish = KeyWish { name: body.name.into_string(), scopes, expires_at: body.expires_at };
-    let key = service::create_key_for(&app, caller.network, caller.scopes, wish).await?;
+    let new = service::NewKey { name: body.name.into_string(), scopes, expires_at: body.expires_at };
+    let key = service::create_key_for(&app, caller.network, caller.scopes, new).await?;
     Ok((StatusCode::CREATED, Json(key.into())))
 }
 

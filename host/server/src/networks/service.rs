@@ -1,25 +1,18 @@
 //! The rules of networks and keys.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-use std::time::Duration;
-
 use axum::http::StatusCode;
 use hub_db::Db;
 use thiserror::Error;
 
 use crate::app::App;
+use crate::auth::{KeyId, KeyRow, OPERATOR_NETWORK, Scope, Scopes, key};
 use crate::clock::{Clock, Millis};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
-use crate::networks::model::{ActiveKey, Credential, KeyId, KeyRow, Scope, Scopes};
-use crate::networks::{key, store};
+use crate::networks::store;
 use crate::values::NetworkId;
 
-/// The operator's keys belong to this network, which has nothing else.
-pub const OPERATOR_NETWORK: NetworkId = NetworkId(uuid::Uuid::nil());
 const DEFAULT_PLAN: &str = "default";
-const NOTE_USES_EVERY: Duration = Duration::from_secs(10);
 
 /// What can be wrong with a request about networks and keys.
 #[derive(Debug, Error)]
@@ -63,9 +56,9 @@ impl From<NetworksError> for ApiError {
     }
 }
 
-/// What a new key shall be.
+/// What a new key is made of.
 #[derive(Clone, Debug)]
-pub struct KeyWish {
+pub struct NewKey {
     /// What its owner calls it.
     pub name: String,
     /// What it may do.
@@ -89,75 +82,6 @@ pub struct MintedKey {
     pub expires_at: Option<Millis>,
 }
 
-/// Finds the key behind the header's value. 401 where there is none that is good, 403 where its network is suspended.
-pub(crate) async fn authenticate(app: &App, sent: Option<&[u8]>) -> Result<ActiveKey, ApiError> {
-    let unauthenticated = |message: &'static str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message);
-    let sent = sent.ok_or_else(|| unauthenticated("No API key was sent; put it in the X-Service-Api-Key header."))?;
-    let malformed =
-        || unauthenticated("This is not an API key; a key reads hub_<id>_<secret>. Was it cut or mistyped?");
-    let text = std::str::from_utf8(sent).map_err(|_| malformed())?;
-    let id = key::parse(text).ok_or_else(malformed)?;
-    let credential = Credential { id, sha256: key::hash(text) };
-    let row = find_key(app, &credential.id).await?.ok_or_else(|| unauthenticated("This API key is unknown."))?;
-    let now = app.clock.now();
-    judge(&row, &credential, now)?;
-    app.keys.note_use(row.network_id, &credential.id, now);
-    let scopes = Scopes::from_text(&row.scopes);
-    Ok(ActiveKey { network: row.network_id, id: credential.id.clone(), credential, scopes })
-}
-
-/// Which of these credentials are no longer good for `scope`. One query for all of them.
-pub(crate) async fn withdrawn(
-    app: &App,
-    shown: HashSet<&Credential>,
-    scope: Scope,
-) -> Result<HashSet<Credential>, hub_db::Error> {
-    if shown.is_empty() {
-        return Ok(HashSet::new());
-    }
-    let ids: HashSet<_> = shown.iter().map(|credential| &credential.id).collect();
-    let rows = store::find_keys(&app.db, &ids.into_iter().collect::<Vec<_>>()).await?;
-    let rows: HashMap<_, _> = rows.iter().map(|row| (&row.key_id, row)).collect();
-    let now = app.clock.now();
-    let good = |credential: &Credential| {
-        rows.get(&credential.id)
-            .is_some_and(|row| judge(row, credential, now).is_ok() && Scopes::from_text(&row.scopes).allow(scope))
-    };
-    Ok(shown.into_iter().filter(|credential| !good(credential)).cloned().collect())
-}
-
-/// 401 for a credential that is not, or no longer, the key's; 403 where its network is suspended.
-fn judge(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiError> {
-    let unauthenticated = |message: &'static str| ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message);
-    let current = key::same(&credential.sha256, &row.sha256);
-    let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::same(&credential.sha256, previous))
-        && row.previous_until.is_some_and(|until| now < until);
-    if !current && !previous {
-        return Err(unauthenticated("This API key is unknown."));
-    }
-    if row.revoked_at.is_some() {
-        return Err(unauthenticated("This API key was revoked."));
-    }
-    if row.expires_at.is_some_and(|at| at <= now) {
-        return Err(unauthenticated("This API key has expired."));
-    }
-    if row.suspended {
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "network_suspended", "This network is suspended."));
-    }
-    Ok(())
-}
-
-async fn find_key(app: &App, id: &KeyId) -> Result<Option<Arc<KeyRow>>, hub_db::Error> {
-    if let Some(row) = app.keys.get(id) {
-        return Ok(Some(row));
-    }
-    let row = store::find_key(&app.db, id).await?.map(Arc::new);
-    if let Some(row) = &row {
-        app.keys.put(row.clone());
-    }
-    Ok(row)
-}
-
 /// Makes a network and its first key, which may do everything but the operator's work.
 pub async fn create_network(
     db: &Db,
@@ -166,20 +90,16 @@ pub async fn create_network(
     name: &str,
 ) -> Result<(NetworkId, MintedKey), NetworksError> {
     let network = NetworkId(ids.uuid());
-    let wish = KeyWish { name: "owner".to_owned(), scopes: Scopes::owner(), expires_at: None };
-    let (new, minted) = mint(clock, ids, wish);
+    let new = NewKey { name: "owner".to_owned(), scopes: Scopes::owner(), expires_at: None };
+    let (row, minted) = mint(clock, ids, new);
     let signing_secret = ids.token(48);
     db.transaction(async |mut tx| {
-        let row = store::NewNetwork {
-            name,
-            plan: DEFAULT_PLAN,
-            signing_secret: signing_secret.clone(),
-            created_at: clock.now(),
-        };
-        store::insert_network(&mut tx, network, row).await.map_err(|error| {
+        let network_row =
+            store::NewNetwork { name, plan: DEFAULT_PLAN, signing_secret: &signing_secret, created_at: clock.now() };
+        store::insert_network(&mut tx, network, network_row).await.map_err(|error| {
             if error.is_unique_violation() { NetworksError::NameTaken(name.to_owned()) } else { error.into() }
         })?;
-        store::insert_key(&mut tx, network, &new).await?;
+        store::insert_key(&mut tx, network, &row).await?;
         Ok::<_, NetworksError>(())
     })
     .await?;
@@ -192,24 +112,24 @@ pub async fn create_key(
     clock: &Clock,
     ids: &Ids,
     network: NetworkId,
-    wish: KeyWish,
+    new: NewKey,
 ) -> Result<MintedKey, NetworksError> {
-    let (new, minted) = mint(clock, ids, wish);
+    let (row, minted) = mint(clock, ids, new);
     let signing_secret = ids.token(48);
     db.transaction(async |mut tx| {
         if !store::network_exists(&mut tx, network).await? {
             if network != OPERATOR_NETWORK {
                 return Err(NetworksError::UnknownNetwork(network));
             }
-            let row = store::NewNetwork {
+            let network_row = store::NewNetwork {
                 name: "(operator)",
                 plan: DEFAULT_PLAN,
-                signing_secret: signing_secret.clone(),
+                signing_secret: &signing_secret,
                 created_at: clock.now(),
             };
-            store::insert_network(&mut tx, network, row).await?;
+            store::insert_network(&mut tx, network, network_row).await?;
         }
-        store::insert_key(&mut tx, network, &new).await?;
+        store::insert_key(&mut tx, network, &row).await?;
         Ok(())
     })
     .await?;
@@ -221,15 +141,15 @@ pub async fn create_key_for(
     app: &App,
     network: NetworkId,
     own: Scopes,
-    wish: KeyWish,
+    new: NewKey,
 ) -> Result<MintedKey, NetworksError> {
-    if wish.scopes.iter().any(|scope| scope == Scope::Operator) {
+    if new.scopes.iter().any(|scope| scope == Scope::Operator) {
         return Err(NetworksError::OperatorScope);
     }
-    if !own.cover(wish.scopes) {
+    if !own.cover(new.scopes) {
         return Err(NetworksError::ScopesExceedOwn);
     }
-    create_key(&app.db, &app.clock, &app.ids, network, wish).await
+    create_key(&app.db, &app.clock, &app.ids, network, new).await
 }
 
 /// Gives a key a new secret; the old one stays good for `overlap_ms`. Whoever rolls a key learns its secret, so a
@@ -251,7 +171,7 @@ pub async fn roll_key(
             if !own.cover(Scopes::from_text(&row.scopes)) {
                 return Err(NetworksError::ScopesExceedOwn);
             }
-            store::roll_key(&mut tx, network, id, hash.clone(), until).await?;
+            store::roll_key(&mut tx, network, id, &hash, until).await?;
             Ok::<_, NetworksError>(row)
         })
         .await?;
@@ -312,36 +232,11 @@ pub(crate) async fn network_ids(db: &Db) -> Result<Vec<NetworkId>, hub_db::Error
     store::network_ids(db).await
 }
 
-/// Writes down, now and then, when each key was last used: a write per request would cost more than it tells.
-pub(crate) async fn note_uses(app: App) {
-    loop {
-        app.clock.sleep(NOTE_USES_EVERY).await;
-        if let Err(error) = flush_uses(&app).await {
-            tracing::warn!(%error, "could not note when keys were used");
-        }
-    }
-}
-
-/// Writes down the uses noted so far.
-pub(crate) async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
-    let uses = app.keys.take_uses();
-    if uses.is_empty() {
-        return Ok(());
-    }
-    app.db
-        .transaction(async |mut tx| {
-            for (network, id, at) in &uses {
-                store::note_key_use(&mut tx, *network, id, *at).await?;
-            }
-            Ok(())
-        })
-        .await
-}
-
-fn mint(clock: &Clock, ids: &Ids, wish: KeyWish) -> (store::NewKey, MintedKey) {
+fn mint(clock: &Clock, ids: &Ids, new: NewKey) -> (store::NewKeyRow, MintedKey) {
     let id = key::new_id(ids);
     let (text, sha256) = key::mint(ids, &id);
-    let KeyWish { name, scopes, expires_at } = wish;
-    let new = store::NewKey { id: id.clone(), name: name.clone(), scopes, sha256, created_at: clock.now(), expires_at };
-    (new, MintedKey { id, text, name, scopes, expires_at })
+    let NewKey { name, scopes, expires_at } = new;
+    let row =
+        store::NewKeyRow { id: id.clone(), name: name.clone(), scopes, sha256, created_at: clock.now(), expires_at };
+    (row, MintedKey { id, text, name, scopes, expires_at })
 }

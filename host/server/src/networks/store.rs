@@ -1,39 +1,15 @@
-//! All SQL of networks and keys. The only file with queries that cross networks: finding the network of a key,
-//! judging the keys of open streams again, and the operator's list.
+//! All SQL of networks and their keys. Some of it crosses networks: look-ups by name, and the list of all of them.
 
-use hub_db::{Db, Error, Sql, Tx};
+use hub_db::{Db, Error, Tx};
 
+use crate::auth::{KeyId, KeyRow, Scopes, select_key};
 use crate::clock::Millis;
-use crate::networks::model::{KeyId, KeyRow, Scopes};
 use crate::values::NetworkId;
-
-/// Crosses networks: before the key is found nobody knows whose it is.
-pub(super) async fn find_key(db: &Db, id: &KeyId) -> Result<Option<KeyRow>, Error> {
-    db.query(
-        "SELECT k.*, n.suspended FROM api_keys k JOIN networks n ON n.network_id = k.network_id WHERE k.key_id = $1",
-    )
-    .bind(id.clone())
-    .optional()
-    .await
-}
-
-/// Crosses networks: the keys behind all open streams are judged again together, in one query.
-pub(super) async fn find_keys(db: &Db, ids: &[&KeyId]) -> Result<Vec<KeyRow>, Error> {
-    db.query(Sql {
-        sqlite: "SELECT k.*, n.suspended FROM api_keys k JOIN networks n ON n.network_id = k.network_id
-                 WHERE k.key_id IN (SELECT value FROM json_each($1))",
-        postgres: "SELECT k.*, n.suspended FROM api_keys k JOIN networks n ON n.network_id = k.network_id
-                   WHERE k.key_id IN (SELECT jsonb_array_elements_text(CAST($1 AS JSONB)))",
-    })
-    .bind(serde_json::json!(ids).to_string())
-    .all()
-    .await
-}
 
 pub(super) struct NewNetwork<'a> {
     pub(super) name: &'a str,
     pub(super) plan: &'a str,
-    pub(super) signing_secret: String,
+    pub(super) signing_secret: &'a str,
     pub(super) created_at: Millis,
 }
 
@@ -43,8 +19,8 @@ pub(super) async fn insert_network(tx: &mut Tx, network: NetworkId, new: NewNetw
          VALUES ($1, $2, $3, $4, $5, $6)",
     )
     .bind(network)
-    .bind(new.name.to_owned())
-    .bind(new.plan.to_owned())
+    .bind(new.name)
+    .bind(new.plan)
     .bind(false)
     .bind(new.signing_secret)
     .bind(new.created_at)
@@ -79,17 +55,17 @@ pub(super) async fn set_suspended(db: &Db, network: NetworkId, suspended: bool) 
 /// The network's name, for people.
 pub(super) async fn network_named(db: &Db, name: &str) -> Result<Option<NetworkId>, Error> {
     let row: Option<(NetworkId,)> =
-        db.query("SELECT network_id FROM networks WHERE name = $1").bind(name.to_owned()).optional().await?;
+        db.query("SELECT network_id FROM networks WHERE name = $1").bind(name).optional().await?;
     Ok(row.map(|(network,)| network))
 }
 
-/// Crosses networks: at start each one's live state is brought back.
+/// Crosses networks: at start each one's live state is restored.
 pub(super) async fn network_ids(db: &Db) -> Result<Vec<NetworkId>, Error> {
     let rows: Vec<(NetworkId,)> = db.query("SELECT network_id FROM networks").all().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
-pub(super) struct NewKey {
+pub(super) struct NewKeyRow {
     pub(super) id: KeyId,
     pub(super) name: String,
     pub(super) scopes: Scopes,
@@ -98,16 +74,16 @@ pub(super) struct NewKey {
     pub(super) expires_at: Option<Millis>,
 }
 
-pub(super) async fn insert_key(tx: &mut Tx, network: NetworkId, key: &NewKey) -> Result<(), Error> {
+pub(super) async fn insert_key(tx: &mut Tx, network: NetworkId, key: &NewKeyRow) -> Result<(), Error> {
     tx.query(
         "INSERT INTO api_keys (network_id, key_id, name, scopes, sha256, created_at, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
     )
     .bind(network)
-    .bind(key.id.clone())
-    .bind(key.name.clone())
+    .bind(&key.id)
+    .bind(&key.name)
     .bind(key.scopes.to_text())
-    .bind(key.sha256.clone())
+    .bind(&key.sha256)
     .bind(key.created_at)
     .bind(key.expires_at)
     .execute()
@@ -128,10 +104,9 @@ pub(super) async fn list_keys(
         .one()
         .await?;
     let rows = db
-        .query(
-            "SELECT k.*, n.suspended FROM api_keys k JOIN networks n ON n.network_id = k.network_id
-             WHERE k.network_id = $1 AND k.revoked_at IS NULL ORDER BY k.created_at, k.key_id LIMIT $2 OFFSET $3",
-        )
+        .query(select_key!(
+            "WHERE k.network_id = $1 AND k.revoked_at IS NULL ORDER BY k.created_at, k.key_id LIMIT $2 OFFSET $3"
+        ))
         .bind(network)
         .bind(limit)
         .bind(offset)
@@ -141,14 +116,11 @@ pub(super) async fn list_keys(
 }
 
 pub(super) async fn live_key(tx: &mut Tx, network: NetworkId, id: &KeyId) -> Result<Option<KeyRow>, Error> {
-    tx.query(
-        "SELECT k.*, n.suspended FROM api_keys k JOIN networks n ON n.network_id = k.network_id
-         WHERE k.network_id = $1 AND k.key_id = $2 AND k.revoked_at IS NULL",
-    )
-    .bind(network)
-    .bind(id.clone())
-    .optional()
-    .await
+    tx.query(select_key!("WHERE k.network_id = $1 AND k.key_id = $2 AND k.revoked_at IS NULL"))
+        .bind(network)
+        .bind(id)
+        .optional()
+        .await
 }
 
 /// Gives the key a new secret; the one it had stays good until `overlap_until`.
@@ -156,7 +128,7 @@ pub(super) async fn roll_key(
     tx: &mut Tx,
     network: NetworkId,
     id: &KeyId,
-    sha256: Vec<u8>,
+    sha256: &[u8],
     overlap_until: Millis,
 ) -> Result<(), Error> {
     tx.query(
@@ -164,7 +136,7 @@ pub(super) async fn roll_key(
          WHERE network_id = $1 AND key_id = $2",
     )
     .bind(network)
-    .bind(id.clone())
+    .bind(id)
     .bind(overlap_until)
     .bind(sha256)
     .execute()
@@ -177,22 +149,9 @@ pub(super) async fn revoke_key(db: &Db, network: NetworkId, id: &KeyId, at: Mill
     let rows = db
         .write("UPDATE api_keys SET revoked_at = $3 WHERE network_id = $1 AND key_id = $2 AND revoked_at IS NULL")
         .bind(network)
-        .bind(id.clone())
+        .bind(id)
         .bind(at)
         .execute()
         .await?;
     Ok(rows > 0)
-}
-
-pub(super) async fn note_key_use(tx: &mut Tx, network: NetworkId, id: &KeyId, at: Millis) -> Result<(), Error> {
-    tx.query(
-        "UPDATE api_keys SET last_used_at = $3
-         WHERE network_id = $1 AND key_id = $2 AND (last_used_at IS NULL OR last_used_at < $3)",
-    )
-    .bind(network)
-    .bind(id.clone())
-    .bind(at)
-    .execute()
-    .await?;
-    Ok(())
 }

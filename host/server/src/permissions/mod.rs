@@ -16,4 +16,4 @@ mod store;
 
 pub use context::{Context, Contexts, World};
 pub use model::{Group, Node};
-pub use routes::router;
+pub(crate) use routes::router;

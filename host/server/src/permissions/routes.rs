@@ -4,11 +4,9 @@ mod effective;
 mod groups;
 mod players;
 
-use utoipa_axum::router::OpenApiRouter;
-
-use crate::app::App;
+use crate::endpoints::Endpoints;
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     groups::router().merge(players::router()).merge(effective::router())
 }

@@ -12,4 +12,4 @@ pub mod service;
 mod store;
 
 pub use regions::PlayerRegions;
-pub use routes::router;
+pub(crate) use routes::router;

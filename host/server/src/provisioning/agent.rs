@@ -8,11 +8,9 @@ use axum::response::IntoResponse;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
-use crate::app::App;
-use crate::http::caller::Agent;
-use crate::http::endpoints::endpoints;
+use crate::auth::Agent;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::extract::Json;
 
 /// One file for whoever downloads it, several for whoever reads it here.
@@ -42,7 +40,7 @@ static SHA256: LazyLock<String> = LazyLock::new(|| {
     })
 });
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![agent_script, agent_version]
 }
 

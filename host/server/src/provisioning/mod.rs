@@ -13,11 +13,10 @@ mod store;
 
 pub use agent::script as agent_script;
 pub(crate) use bundles::FOLDER as BUNDLES;
-use utoipa_axum::router::OpenApiRouter;
 
-use crate::app::App;
+use crate::endpoints::Endpoints;
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     agent::router().merge(routes::router())
 }

@@ -17,7 +17,7 @@ mod store;
 mod values;
 
 pub use model::{Draft, Filter, IpAddress, Kind, KnownAddress, Party, Punishment, Span, State, Subject, Target, Terms};
-pub use routes::router;
+pub(crate) use routes::router;
 
 /// Starts the room's background work.
 pub(crate) fn start(app: &crate::app::App) {

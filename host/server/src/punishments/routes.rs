@@ -4,14 +4,12 @@ mod make;
 mod read;
 mod undo;
 
-use utoipa_axum::router::OpenApiRouter;
-
-use crate::app::App;
+use crate::endpoints::Endpoints;
 use crate::punishments::model::Party;
 use crate::values::{PlayerId, Text};
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     make::router().merge(read::router()).merge(undo::router())
 }
 

@@ -22,6 +22,6 @@ mod store;
 pub(crate) use model::{Count, Facts, GameState, Role};
 pub use presence::Presence;
 pub(crate) use presence::{HOLD, LiveWorld, NetworkPresence, Reservation, Server, free_slots};
-pub use routes::router;
+pub(crate) use routes::router;
 pub(crate) use saving::{bring_back, save, save_reserved, start, stop};
 pub(crate) use snapshot::{LiveServer, World};

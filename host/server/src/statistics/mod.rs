@@ -12,4 +12,4 @@ pub mod service;
 mod store;
 
 pub use period::Period;
-pub use routes::router;
+pub(crate) use routes::router;

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Plugin;
 use crate::clock::Millis;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::TopLimit;
@@ -21,13 +20,13 @@ use crate::statistics::service;
 use crate::values::{Identifier, Label, NetworkId, PlayerId, blank_as_absent};
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     endpoints![
         get_player_statistics,
-        increment_player_statistic,
+        increment_player_statistic: transactional,
         statistic_leaderboard,
         get_owner_statistics,
-        increment_owner_statistic
+        increment_owner_statistic: transactional,
     ]
 }
 

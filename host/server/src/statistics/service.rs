@@ -48,7 +48,7 @@ pub(super) async fn increment(
     amount: Figure,
 ) -> Result<BTreeMap<Period, Figure>, StatisticsError> {
     let at = app.clock.now();
-    let stamp = Stamp { at, moment: app.moments.next(at) };
+    let stamp = Stamp { at, moment: app.logical_clock.next(at) };
     let values = store::add(&app.db, network, owner, statistic, amount, Day::of(at), stamp).await?;
     Ok(values.into_iter().collect())
 }

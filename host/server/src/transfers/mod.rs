@@ -16,7 +16,7 @@ mod signing;
 mod store;
 mod watch;
 
-pub use routes::router;
+pub(crate) use routes::router;
 
 /// Starts the room's background work.
 pub(crate) fn start(app: &crate::app::App) {

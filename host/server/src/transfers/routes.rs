@@ -4,12 +4,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::{Plugin, ServersRead};
 use crate::clock::Millis;
-use crate::http::caller::{Plugin, ServersRead};
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::transfers::model::{Order, PENDING, Reported, SUCCESS, Transfer, TransferId};
@@ -17,7 +16,7 @@ use crate::transfers::service;
 use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     endpoints![transfer_player, report_transfer, get_transfer]
 }
 

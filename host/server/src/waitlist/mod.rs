@@ -16,7 +16,7 @@ mod throttle;
 
 use tokio::sync::Notify;
 
-pub use routes::{public, router};
+pub(crate) use routes::{public, router};
 
 use crate::app::App;
 use crate::config::Settings;

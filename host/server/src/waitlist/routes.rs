@@ -8,13 +8,11 @@ use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::auth::Operator;
 use crate::clock::Millis;
-use crate::http::caller::Operator;
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
@@ -23,12 +21,12 @@ use crate::waitlist::model::{Email, Entry};
 use crate::waitlist::{page, service};
 
 /// The routes that need no key.
-pub fn public() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(join)).routes(routes!(confirm))
+pub(crate) fn public() -> Endpoints {
+    public_endpoints![join, confirm]
 }
 
 /// The operator's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     endpoints![list, remove]
 }
 

@@ -2,8 +2,8 @@
 
 use hub_db::{Db, Error, Tx};
 
+use crate::auth::OPERATOR_NETWORK;
 use crate::clock::Millis;
-use crate::networks::service::OPERATOR_NETWORK;
 use crate::waitlist::model::Entry;
 
 /// Puts an address on the list and has a mail sent: at once, unless one is on its way or the address is confirmed.

@@ -18,7 +18,7 @@ mod store;
 mod token;
 mod watch;
 
-pub use routes::{public_router, router};
+pub(crate) use routes::{public_router, router};
 pub(crate) use snapshots::FOLDER;
 pub use snapshots::{SnapshotSettings, SnapshotStore};
 pub use watch::look_after;

@@ -527,7 +527,7 @@ async fn a_bad_geoip_file_stops_the_start() {
         data: folder.path().to_owned(),
         ..hub::config::Settings::default()
     };
-    let started = hub::app::App::start(settings, hub::clock::Clock::System, hub::ids::Ids::System).await;
+    let started = hub::lifecycle::start(settings, hub::clock::Clock::System, hub::ids::Ids::System).await;
     let error = format!("{:#}", started.err().unwrap());
     assert!(error.contains("bad.mmdb"), "{error}");
 }

@@ -10,14 +10,15 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::app::App;
+use crate::auth::{Scope, Scopes};
 use crate::cli::client::HubClient;
 use crate::cli::serve::{log_to_stderr, stop_on_signal};
 use crate::clock::Clock;
 use crate::config::{ServeArgs, Settings};
-use crate::http::{self, Server};
 use crate::ids::Ids;
-use crate::networks::service::{self, KeyWish};
-use crate::networks::{Scope, Scopes};
+use crate::lifecycle;
+use crate::networks::service::{self, NewKey};
+use crate::serve::{self, Server};
 use crate::values::NetworkId;
 
 const NETWORK: &str = "demo";
@@ -34,10 +35,10 @@ impl Demo {
         log_to_stderr("warn");
         self.args.storage.data.get_or_insert_with(|| PathBuf::from("hub-demo"));
         let mut settings = Settings::of_serve(&self.args)?;
-        let listener = http::bind(settings.listen).await?;
+        let listener = serve::bind(settings.listen).await?;
         settings.listen = listener.local_addr()?;
         let url = format!("http://{}", settings.listen);
-        let app = App::start(settings, Clock::System, Ids::System).await?;
+        let app = lifecycle::start(settings, Clock::System, Ids::System).await?;
         let serving = tokio::spawn(Server::new(app.clone()).run(listener));
         stop_on_signal(app.clone())?;
 
@@ -53,7 +54,7 @@ impl Demo {
         let evening = tokio::spawn(play::evening(connector, app.ids.clone(), app.stopping()));
         serving.await?;
         evening.await?;
-        app.finish_stop().await;
+        lifecycle::finish_stop(&app).await;
         Ok(())
     }
 }
@@ -79,8 +80,8 @@ impl Keys {
 
     async fn one(app: &App, network: NetworkId, name: &str, scopes: Scopes) -> anyhow::Result<String> {
         const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-        let wish = KeyWish { name: name.to_owned(), scopes, expires_at: Some(app.clock.now() + DAY_MS) };
-        Ok(service::create_key(&app.db, &app.clock, &app.ids, network, wish).await?.text)
+        let new = NewKey { name: name.to_owned(), scopes, expires_at: Some(app.clock.now() + DAY_MS) };
+        Ok(service::create_key(&app.db, &app.clock, &app.ids, network, new).await?.text)
     }
 }
 

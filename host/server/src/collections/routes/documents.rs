@@ -3,23 +3,22 @@
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Plugin;
 use crate::collections::body::Items;
 use crate::collections::model::{CollectionName, DocumentId};
 use crate::collections::service;
-use crate::http::caller::Plugin;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::document::Document;
-use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 
 /// The most documents asked for at once.
 const MOST: usize = 200;
 
-pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![get_document, put_document, delete_document, get_documents]
+pub(super) fn router() -> Endpoints {
+    endpoints![get_document, put_document, delete_document, get_documents: transactional]
 }
 
 /// Get a document

@@ -3,20 +3,19 @@
 use axum::extract::State;
 use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Plugin;
 use crate::collections::body::{Item, ItemPage, Items};
 use crate::collections::model::{CollectionName, FieldPath, Order};
 use crate::collections::service::{self, Range};
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::Limit;
 use crate::values::not_blank;
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![find_documents_by, page_documents, find_documents_in_range, find_top_documents]
 }
 

@@ -3,13 +3,12 @@
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Plugin;
 use crate::collections::model::{CollectionName, Definition, FieldPath, IndexDefinition};
 use crate::collections::service;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
 use crate::values::blank_as_absent;
@@ -17,8 +16,8 @@ use crate::values::blank_as_absent;
 /// The most collections registered by one call.
 const MOST: usize = 100;
 
-pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![register_collections]
+pub(super) fn router() -> Endpoints {
+    endpoints![register_collections: transactional]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

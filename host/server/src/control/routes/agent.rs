@@ -7,21 +7,20 @@ use axum::http::{Method, StatusCode};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Agent;
 use crate::clock::Millis;
 use crate::cluster::Tie;
 use crate::control::model::{Answer, NewLine, OutputStream, Report};
 use crate::control::service;
-use crate::http::caller::Agent;
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::Whole;
 use crate::values::{Identifier, Text, blank_as_absent};
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![poll, result, ship_logs]
 }
 

@@ -4,20 +4,19 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::{Plugin, ServersControl};
 use crate::cluster::Tie;
 use crate::control::model::{CommandOutcome, ConsoleLine, TimeoutMs};
 use crate::control::service;
-use crate::http::caller::{Plugin, ServersControl};
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::values::Identifier;
 
-pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![execute, executed]
+pub(super) fn router() -> Endpoints {
+    endpoints![execute: retry_on_owner, executed]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -9,22 +9,21 @@ use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Scope;
+use crate::auth::{Caller, ServersRead};
 use crate::cluster::Tie;
 use crate::control::follow::{self, Begin};
 use crate::control::model::LogLine;
 use crate::control::service;
-use crate::http::caller::{Caller, ServersRead};
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery, Whole};
-use crate::networks::Scope;
 use crate::values::Identifier;
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![logs, recent_logs]
 }
 
@@ -95,15 +94,15 @@ async fn recent_logs(
 
 async fn follow_log(app: &App, caller: &Caller, server: Identifier, from: Begin) -> Result<Response, ApiError> {
     service::last_line(app, caller.network, &server).await?;
-    let watched = app.watch.over(caller.credential.clone(), Scope::ServersRead);
-    let withdrawn = watched.withdrawn();
+    let watched = app.revocations.watch(caller.credential.clone(), Scope::ServersRead);
+    let revoked = watched.revoked();
     let lines = follow::follow(app, caller.network, server, from).await?;
     let events = lines.map(move |line| {
         // Kept for as long as the stream is.
         let _ = &watched;
         Ok::<_, Infallible>(event(&line))
     });
-    let events = events.take_until(withdrawn.cancelled_owned()).take_until(app.stopping().cancelled_owned());
+    let events = events.take_until(revoked.cancelled_owned()).take_until(app.stopping().cancelled_owned());
     let unbuffered = [(header::HeaderName::from_static("x-accel-buffering"), "no")];
     Ok((unbuffered, Sse::new(events).keep_alive(KeepAlive::default())).into_response())
 }

@@ -5,11 +5,9 @@ mod command;
 mod logs;
 mod power;
 
-use utoipa_axum::router::OpenApiRouter;
-
-use crate::app::App;
+use crate::endpoints::Endpoints;
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     agent::router().merge(command::router()).merge(logs::router()).merge(power::router())
 }

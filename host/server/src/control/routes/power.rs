@@ -4,20 +4,25 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::{Caller, ServersControl};
 use crate::cluster::Tie;
 use crate::control::model::{Action, ConsoleLine};
 use crate::control::service;
-use crate::http::caller::{Caller, ServersControl};
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::values::Identifier;
 
-pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![console, kill, restart, start, stop]
+pub(super) fn router() -> Endpoints {
+    endpoints![
+        console: retry_on_owner,
+        kill: retry_on_owner,
+        restart: retry_on_owner,
+        start: retry_on_owner,
+        stop: retry_on_owner,
+    ]
 }
 
 /// What the node agent says of what it was asked for.

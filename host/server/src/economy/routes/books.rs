@@ -3,22 +3,21 @@
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::NetworkManage;
 use crate::clock::Millis;
 use crate::economy::amount::{Amount, Difference};
 use crate::economy::model::{Bounds, Currency, Entry};
 use crate::economy::service;
-use crate::http::caller::NetworkManage;
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber, PageQuery};
 use crate::owner::Owner;
 use crate::values::{Identifier, blank_as_absent};
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![list_currencies, define_currency, read_ledger]
 }
 

@@ -3,22 +3,21 @@
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Plugin;
 use crate::economy::amount::Amount;
 use crate::economy::model::{Balance, Change};
 use crate::economy::service;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::TopLimit;
 use crate::owner::{self, Owner};
 use crate::values::{Identifier, Text, blank_as_absent};
 
-pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![currency_leaderboard, list_balances, modify_balance]
+pub(super) fn router() -> Endpoints {
+    endpoints![currency_leaderboard, list_balances, modify_balance: transactional]
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::auth::Plugin;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
 use crate::localization::body::CatalogBody;
@@ -19,8 +18,8 @@ use crate::localization::service;
 /// The most namespaces named at once.
 const MOST_NAMESPACES: usize = 100;
 
-pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![get_catalog, register_default_messages, list_locales]
+pub(super) fn router() -> Endpoints {
+    endpoints![get_catalog, register_default_messages: transactional, list_locales]
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

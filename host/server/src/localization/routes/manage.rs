@@ -4,11 +4,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::http::caller::NetworkManage;
-use crate::http::endpoints::endpoints;
+use crate::auth::NetworkManage;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber, PageQuery};
@@ -16,7 +15,7 @@ use crate::localization::model::{Locale, LocaleCode, Message, MessageKey, Messag
 use crate::localization::service::{self, LocaleWish, MessageFilter};
 use crate::values::{Text, blank_as_absent, not_blank};
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![list_messages, put_message, delete_message, list_managed_locales, put_locale]
 }
 

@@ -3,11 +3,10 @@
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::auth::Plugin;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::localization::body::LanguageBody;
@@ -15,7 +14,7 @@ use crate::localization::model::{LocaleCode, Source};
 use crate::localization::service;
 use crate::values::{Identifier, PlayerId, blank_as_absent};
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![get_player_locale, put_player_locale]
 }
 

@@ -14,13 +14,13 @@ use tokio::sync::broadcast::error::RecvError;
 use utoipa::IntoParams;
 
 use crate::app::App;
-use crate::http::caller::ModulesRead;
+use crate::auth::ModulesRead;
+use crate::auth::Scope;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::modules::logs::{LINES, Line};
 use crate::modules::service::uploads;
-use crate::networks::Scope;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -54,14 +54,14 @@ pub(super) async fn logs(
     if accept.contains("text/event-stream") {
         let most = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
         let (lines, following) = app.modules.logs.follow(caller.network, &name, most);
-        let watched = app.watch.over(caller.credential.clone(), Scope::ModulesRead);
-        let withdrawn = watched.withdrawn();
+        let watched = app.revocations.watch(caller.credential.clone(), Scope::ModulesRead);
+        let revoked = watched.revoked();
         let events = stream::iter(lines).chain(rest(following)).map(move |line| {
             // Kept for as long as the stream is.
             let _ = &watched;
             Ok::<_, Infallible>(event(&line))
         });
-        let events = events.take_until(withdrawn.cancelled_owned()).take_until(app.stopping().cancelled_owned());
+        let events = events.take_until(revoked.cancelled_owned()).take_until(app.stopping().cancelled_owned());
         return Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response());
     }
     let mut lines = app.modules.logs.newest(caller.network, &name, LINES);

@@ -8,23 +8,20 @@ mod replay;
 mod report;
 mod versions;
 
-use utoipa_axum::router::OpenApiRouter;
-
-use crate::app::App;
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints};
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     endpoints![
-        versions::upload,
+        versions::upload: any_node,
         versions::list,
         versions::list_versions,
         versions::find,
         versions::download,
         versions::delete,
         points::get,
-        points::put,
-        points::roll_back,
+        points::put: retry_on_owner,
+        points::roll_back: retry_on_owner,
         logs::logs,
         dry_run::dry_run,
         replay::replay,

@@ -10,8 +10,8 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::auth::{ModulesRead, ModulesWrite};
 use crate::cluster::Tie;
-use crate::http::caller::{ModulesRead, ModulesWrite};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::modules::live::Live;

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::auth::ModulesWrite;
 use crate::cluster::Tie;
-use crate::http::caller::ModulesWrite;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::modules::records::CALLS;

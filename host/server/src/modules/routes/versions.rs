@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
+use crate::auth::{ModulesRead, ModulesWrite};
 use crate::clock::Millis;
-use crate::http::caller::{ModulesRead, ModulesWrite};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query, at_most, read_large};
 use crate::http::page::{Limit, Page, PageNumber};

@@ -3,11 +3,10 @@
 use axum::extract::State;
 use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::auth::Plugin;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::permissions::body::EffectiveBody;
@@ -18,7 +17,7 @@ use crate::values::{Identifier, PlayerId, blank_as_absent};
 /// The most nodes asked for at once.
 const MOST_WANTED: usize = 100;
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![get_effective_permissions]
 }
 

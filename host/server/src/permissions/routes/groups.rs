@@ -2,18 +2,17 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::auth::Plugin;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::permissions::body::{GroupBody, PutGroup};
 use crate::permissions::service;
 use crate::values::Identifier;
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![list_permission_groups, get_permission_group, put_permission_group, delete_permission_group]
 }
 

@@ -2,19 +2,22 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::auth::Plugin;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path};
 use crate::permissions::model::Node;
 use crate::permissions::service;
 use crate::values::PlayerId;
 
-pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![list_player_permissions, add_player_permission, remove_player_permission]
+pub(super) fn router() -> Endpoints {
+    endpoints![
+        list_player_permissions,
+        add_player_permission: transactional,
+        remove_player_permission: transactional,
+    ]
 }
 
 /// List a player's own nodes

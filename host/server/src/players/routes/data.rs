@@ -4,18 +4,17 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::auth::Plugin;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::players::model::JsonText;
 use crate::players::service::{self, Place};
 use crate::values::{Label, PlayerId};
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![get_player_data, put_player_data, delete_player_data]
 }
 

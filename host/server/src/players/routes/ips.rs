@@ -3,19 +3,18 @@
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Plugin;
 use crate::clock::Millis;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path};
 use crate::punishments::{self, IpAddress, KnownAddress};
 use crate::values::PlayerId;
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![list_player_ips]
 }
 

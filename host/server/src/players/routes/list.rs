@@ -3,14 +3,13 @@
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use super::Connection;
 use crate::app::App;
+use crate::auth::Plugin;
 use crate::clock::Millis;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
 use crate::http::page::{Limit, Page, PageNumber};
@@ -18,7 +17,7 @@ use crate::players::model::{Player, Search};
 use crate::players::service;
 use crate::values::{NetworkId, PlayerId, blank_as_absent, not_blank};
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![list_players]
 }
 

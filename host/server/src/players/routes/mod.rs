@@ -7,14 +7,14 @@ mod profile;
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::endpoints::Endpoints;
 use crate::servers;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     list::router().merge(profile::router()).merge(data::router()).merge(ips::router())
 }
 

@@ -5,23 +5,22 @@ use std::net::IpAddr;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use super::Connection;
 use crate::app::App;
+use crate::auth::Plugin;
 use crate::clock::Millis;
 use crate::economy::Balance;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::players::model::Entry;
 use crate::players::service::{self, Profile, Visit};
 use crate::values::{Identifier, Label, PlayerId, blank_as_absent, not_blank};
 
-pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![get_player, load_player]
+pub(super) fn router() -> Endpoints {
+    endpoints![get_player, load_player: transactional]
 }
 
 /// A namespace's data in a profile.

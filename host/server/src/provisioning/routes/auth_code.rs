@@ -4,17 +4,16 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::http::caller::Agent;
-use crate::http::endpoints::endpoints;
+use crate::auth::Agent;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
 use crate::servers::provisioned::{self, Phase, WebAddress};
 use crate::values::Identifier;
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![auth_code]
 }
 

@@ -5,13 +5,12 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::{Agent, NetworkManage};
 use crate::clock::Millis;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::files::{Bytes, FILE_LIMIT, Upload, Validator};
-use crate::http::caller::{Agent, NetworkManage};
-use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
@@ -19,7 +18,7 @@ use crate::provisioning::bundles;
 use crate::provisioning::store::Bundle;
 use crate::values::Identifier;
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![put, list, delete, download]
 }
 

@@ -4,11 +4,9 @@ mod auth_code;
 mod bundles;
 mod servers;
 
-use utoipa_axum::router::OpenApiRouter;
-
-use crate::app::App;
+use crate::endpoints::Endpoints;
 
 /// The room's routes.
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     auth_code::router().merge(bundles::router()).merge(servers::router())
 }

@@ -5,12 +5,11 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use super::{PartyName, Reason, party};
 use crate::app::App;
-use crate::http::caller::{Caller, Plugin};
-use crate::http::endpoints::endpoints;
+use crate::auth::{Caller, Plugin};
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
 use crate::punishments::body::PunishmentBody;
@@ -18,8 +17,13 @@ use crate::punishments::model::{Draft, IpAddress, Kind, Span, Target, Terms};
 use crate::punishments::service;
 use crate::values::{Identifier, PlayerId, Text, not_blank};
 
-pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![create_punishment, create_punishment_by_name, create_ip_punishment, note_player_ip]
+pub(super) fn router() -> Endpoints {
+    endpoints![
+        create_punishment: transactional,
+        create_punishment_by_name: transactional,
+        create_ip_punishment: transactional,
+        note_player_ip: transactional,
+    ]
 }
 
 fn terms(kind: Kind, reason: Option<Reason>, span: Option<Span>) -> Terms {

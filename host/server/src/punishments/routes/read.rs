@@ -3,11 +3,10 @@
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::http::caller::{Caller, Plugin};
-use crate::http::endpoints::endpoints;
+use crate::auth::{Caller, Plugin};
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Offset};
@@ -18,7 +17,7 @@ use crate::values::{Identifier, PlayerId, not_blank};
 
 type Bodies = Json<Vec<PunishmentBody>>;
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![
         list_punishments_of_name,
         list_history_of_name,

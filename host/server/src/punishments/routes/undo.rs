@@ -3,12 +3,11 @@
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
 
 use super::{PartyName, Reason, party};
 use crate::app::App;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
+use crate::auth::Plugin;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
 use crate::punishments::body::PunishmentBody;
@@ -16,8 +15,8 @@ use crate::punishments::model::{IpAddress, Punishment};
 use crate::punishments::service;
 use crate::values::{Identifier, PlayerId, Text};
 
-pub(super) fn router() -> OpenApiRouter<App> {
-    endpoints![remove_punishment, unban_by_name, unban_ip]
+pub(super) fn router() -> Endpoints {
+    endpoints![remove_punishment: transactional, unban_by_name: transactional, unban_ip: transactional]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -6,13 +6,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::Plugin;
 use crate::clock::Millis;
+use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
-use crate::http::caller::Plugin;
-use crate::http::endpoints::endpoints;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
 use crate::servers::model::{
@@ -21,7 +20,7 @@ use crate::servers::model::{
 use crate::servers::service;
 use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![register, heartbeat, unregister]
 }
 

@@ -3,12 +3,11 @@
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
+use crate::auth::{Plugin, ServersRead};
+use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
-use crate::http::caller::{Plugin, ServersRead};
-use crate::http::endpoints::endpoints;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
@@ -16,7 +15,7 @@ use crate::servers::routes::listed::ListedServer;
 use crate::servers::service::{self, Search};
 use crate::values::{Identifier, NetworkId, blank_as_absent, not_blank};
 
-pub(super) fn router() -> OpenApiRouter<App> {
+pub(super) fn router() -> Endpoints {
     endpoints![list, list_for_owner, get]
 }
 

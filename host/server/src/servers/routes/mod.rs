@@ -6,11 +6,9 @@ mod listed;
 mod players;
 mod record;
 
-use utoipa_axum::router::OpenApiRouter;
-
-use crate::app::App;
+use crate::endpoints::Endpoints;
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     lifecycle::router().merge(players::router()).merge(list::router())
 }

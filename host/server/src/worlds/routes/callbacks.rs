@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::LeaseAnswer;
 use crate::app::App;
-use crate::http::caller::Agent;
+use crate::auth::Agent;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::servers::Count;

@@ -7,17 +7,15 @@ mod wishes;
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::clock::{Millis, millis};
-use crate::http::endpoints::endpoints;
+use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 use crate::values::Identifier;
 use crate::worlds::model::{Lease, State};
 
 /// The room's routes.
-pub fn router() -> OpenApiRouter<App> {
+pub(crate) fn router() -> Endpoints {
     endpoints![
         open::open_world,
         callbacks::release_all_worlds,
@@ -31,8 +29,8 @@ pub fn router() -> OpenApiRouter<App> {
 }
 
 /// Those that need no key but a signed link.
-pub fn public_router() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(blobs::put_world_blob, blobs::get_world_blob))
+pub(crate) fn public_router() -> Endpoints {
+    public_endpoints![blobs::put_world_blob | blobs::get_world_blob]
 }
 
 /// A lease as it stands.

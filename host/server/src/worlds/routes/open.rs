@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::http::caller::Plugin;
+use crate::auth::Plugin;
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
 use crate::http::hub_url::HubUrl;

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 use super::LeaseAnswer;
 use crate::app::App;
+use crate::auth::{Agent, Plugin};
 use crate::clock::Millis;
-use crate::http::caller::{Agent, Plugin};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::http::hub_url::HubUrl;

@@ -9,12 +9,13 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use hub::app::App;
+use hub::auth::{OPERATOR_NETWORK, Scope};
 use hub::clock::{Clock, ManualClock};
 use hub::config::Settings;
-use hub::http::{Server, bind};
 use hub::ids::Ids;
-use hub::networks::Scope;
-use hub::networks::service::{self, KeyWish, OPERATOR_NETWORK, create_key};
+use hub::lifecycle;
+use hub::networks::service::{self, NewKey, create_key};
+use hub::serve::{Server, bind};
 use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinHandle;
 
@@ -108,7 +109,7 @@ impl Hub {
         let settings = Settings { listen: hub.address, ..hub.settings.clone() };
         hub.app.begin_stop();
         hub.serving.await.unwrap();
-        hub.app.finish_stop().await;
+        lifecycle::finish_stop(&hub.app).await;
         Self::run(hub.backend, settings, hub.clock, Clock::System).await
     }
 
@@ -116,7 +117,7 @@ impl Hub {
         let listener = bind(settings.listen).await.unwrap();
         let address = listener.local_addr().unwrap();
         let bound = Settings { listen: address, ..settings.clone() };
-        let app = App::start(bound, time.clone(), Ids::System).await.unwrap();
+        let app = lifecycle::start(bound, time.clone(), Ids::System).await.unwrap();
         let serving = tokio::spawn(Server::new(app.clone()).run(listener));
         Self { app, clock, address, http: hub::http_client::client().unwrap(), backend, serving, settings, time }
     }
@@ -126,7 +127,7 @@ impl Hub {
     pub async fn restart(self, later: Duration) -> Self {
         self.app.begin_stop();
         self.serving.await.unwrap();
-        self.app.finish_stop().await;
+        lifecycle::finish_stop(&self.app).await;
         self.clock.advance(later);
         Self::run(self.backend, self.settings, self.clock, self.time).await
     }
@@ -135,7 +136,7 @@ impl Hub {
     pub async fn stop(self) -> Backend {
         self.app.begin_stop();
         self.serving.await.unwrap();
-        self.app.finish_stop().await;
+        lifecycle::finish_stop(&self.app).await;
         self.backend
     }
 
@@ -157,8 +158,8 @@ impl Hub {
     /// A caller with a key of the operator's.
     #[allow(dead_code)]
     pub async fn operator(&self) -> Client {
-        let wish = KeyWish { name: "o".to_owned(), scopes: [Scope::Operator].into_iter().collect(), expires_at: None };
-        let key = create_key(&self.app.db, &self.app.clock, &self.app.ids, OPERATOR_NETWORK, wish).await.unwrap();
+        let new = NewKey { name: "o".to_owned(), scopes: [Scope::Operator].into_iter().collect(), expires_at: None };
+        let key = create_key(&self.app.db, &self.app.clock, &self.app.ids, OPERATOR_NETWORK, new).await.unwrap();
         self.with_key(&key.text)
     }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use moka::sync::Cache;
 use parking_lot::RwLock;
 
+use crate::auth::model::{KeyId, KeyRow};
 use crate::clock::Millis;
-use crate::networks::model::{KeyId, KeyRow};
 use crate::values::NetworkId;
 
 /// A revocation made anywhere, also by another process on the same database, is in effect after this time; one made
@@ -17,7 +17,7 @@ use crate::values::NetworkId;
 const FRESH_FOR: Duration = Duration::from_millis(500);
 const CAPACITY: u64 = 100_000;
 
-/// See the module.
+/// Rows of keys by id, and when keys were used.
 #[derive(Debug)]
 pub struct KeyCache {
     rows: Cache<KeyId, Arc<KeyRow>>,
@@ -39,7 +39,7 @@ impl KeyCache {
         self.rows.insert(row.key_id.clone(), row);
     }
 
-    pub(super) fn forget(&self, id: &KeyId) {
+    pub(crate) fn forget(&self, id: &KeyId) {
         self.rows.invalidate(id);
     }
 

@@ -13,10 +13,10 @@ use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio_util::sync::CancellationToken;
 use tower::Layer as _;
 
 use crate::app::App;
+use crate::http::connection::Connection;
 
 /// How long a client may take to send a request's head; also how long a connection may idle between two.
 const HEAD_TIMEOUT: Duration = Duration::from_mins(1);
@@ -31,18 +31,6 @@ pub async fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
     TcpListener::bind(address).await
 }
 
-/// The connection a request came on. A response whose client reads nothing is stuck in a write, where nothing but the
-/// end of its connection reaches it.
-#[derive(Clone, Debug, Default)]
-pub struct Connection(CancellationToken);
-
-impl Connection {
-    /// Ends it as it is, with everything that is under way on it.
-    pub fn cut(&self) {
-        self.0.cancel();
-    }
-}
-
 /// Serves one listener.
 pub struct Server {
     app: App,
@@ -52,7 +40,7 @@ pub struct Server {
 impl Server {
     /// A server for all of the hub's routes.
     pub fn new(app: App) -> Self {
-        let router = super::router(&app);
+        let router = crate::router::router(&app);
         Self { app, router }
     }
 
@@ -108,7 +96,7 @@ impl Server {
                 ended = connection => if let Err(error) = ended {
                     tracing::debug!(error, "connection ended early");
                 },
-                () = cut.0.cancelled() => tracing::debug!("connection was cut off"),
+                () = cut.is_cut() => tracing::debug!("connection was cut off"),
             }
         });
     }

@@ -1,4 +1,4 @@
-//! Networks, keys and scopes.
+//! Keys and scopes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -113,7 +113,7 @@ impl Scopes {
     }
 
     /// As the database writes them.
-    pub(super) fn to_text(self) -> String {
+    pub(crate) fn to_text(self) -> String {
         self.iter().map(Scope::as_str).collect::<Vec<_>>().join(" ")
     }
 
@@ -155,17 +155,17 @@ pub struct ActiveKey {
 
 /// A key's row, joined with what matters of its network.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub(super) struct KeyRow {
-    pub(super) network_id: NetworkId,
-    pub(super) key_id: KeyId,
-    pub(super) name: String,
-    pub(super) scopes: String,
-    pub(super) sha256: Vec<u8>,
-    pub(super) previous_sha256: Option<Vec<u8>>,
-    pub(super) previous_until: Option<Millis>,
-    pub(super) created_at: Millis,
-    pub(super) expires_at: Option<Millis>,
-    pub(super) revoked_at: Option<Millis>,
-    pub(super) last_used_at: Option<Millis>,
-    pub(super) suspended: bool,
+pub(crate) struct KeyRow {
+    pub(crate) network_id: NetworkId,
+    pub(crate) key_id: KeyId,
+    pub(crate) name: String,
+    pub(crate) scopes: String,
+    pub(crate) sha256: Vec<u8>,
+    pub(crate) previous_sha256: Option<Vec<u8>>,
+    pub(crate) previous_until: Option<Millis>,
+    pub(crate) created_at: Millis,
+    pub(crate) expires_at: Option<Millis>,
+    pub(crate) revoked_at: Option<Millis>,
+    pub(crate) last_used_at: Option<Millis>,
+    pub(crate) suspended: bool,
 }

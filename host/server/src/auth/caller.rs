@@ -6,9 +6,10 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 
 use crate::app::App;
+use crate::auth::model::{Credential, KeyId, Scope, Scopes};
+use crate::auth::service::authenticate;
 use crate::http::error::ApiError;
 use crate::http::request_id::RequestId;
-use crate::networks::{self, Credential, KeyId, Scope, Scopes};
 use crate::values::NetworkId;
 
 /// The caller behind a valid key.
@@ -31,7 +32,7 @@ pub struct Caller {
 impl Caller {
     pub(crate) async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
         let sent = parts.headers.get("x-service-api-key").map(axum::http::HeaderValue::as_bytes);
-        let key = networks::service::authenticate(app, sent).await?;
+        let key = authenticate(app, sent).await?;
         let remote = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()
@@ -62,7 +63,7 @@ impl Caller {
 }
 
 /// An extractor that lets only callers with a certain permission through.
-/// [`crate::http::endpoints`] takes no handler whose first argument is not one.
+/// [`crate::endpoints`] takes no handler whose first argument is not one.
 pub trait Permission {
     /// A key with any one of these may call.
     const SCOPES: &'static [Scope];

@@ -1,4 +1,4 @@
-//! The few routes that need no key.
+//! Whether the hub lives, can do its work, and what it was built from.
 
 use std::time::Duration;
 
@@ -6,22 +6,17 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::endpoints::{Endpoints, public_endpoints};
 use crate::http::extract::Json;
 
 /// A database that takes longer for a sign of life is missing.
 const PING_WITHIN: Duration = Duration::from_secs(1);
 
-/// The routes.
-pub(super) fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .routes(routes!(healthz))
-        .routes(routes!(readyz))
-        .routes(routes!(version))
-        .merge(crate::worlds::public_router())
+/// The routes; they need no key.
+pub(crate) fn router() -> Endpoints {
+    public_endpoints![healthz, readyz, version]
 }
 
 /// The process lives

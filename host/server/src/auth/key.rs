@@ -5,8 +5,8 @@
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use crate::auth::model::KeyId;
 use crate::ids::Ids;
-use crate::networks::model::KeyId;
 
 const PREFIX: &str = "hub_";
 const ID_LENGTH: usize = 12;
@@ -15,15 +15,15 @@ const SECRET_LENGTH: usize = 32;
 const CHECKSUM_LENGTH: usize = 6;
 
 /// SHA-256 of a whole key; all that is stored of it.
-pub(super) type KeyHash = Vec<u8>;
+pub(crate) type KeyHash = Vec<u8>;
 
 /// A fresh id for a key.
-pub(super) fn new_id(ids: &Ids) -> KeyId {
+pub(crate) fn new_id(ids: &Ids) -> KeyId {
     KeyId(ids.token(ID_LENGTH))
 }
 
 /// A fresh key under `id`: the text, shown once, and the hash to store.
-pub(super) fn mint(ids: &Ids, id: &KeyId) -> (String, KeyHash) {
+pub(crate) fn mint(ids: &Ids, id: &KeyId) -> (String, KeyHash) {
     let body = format!("{PREFIX}{}_{}", id.0, ids.token(SECRET_LENGTH));
     let text = format!("{body}{}", checksum(&body));
     let hash = hash(&text);

@@ -1,0 +1,28 @@
+//! Who calls, and what they may do: keys, scopes, and the extractors that state a route's permission.
+//!
+//! Invariants: a key's secret is never stored, only its SHA-256; a revoked, expired or rolled-away secret is refused
+//! within a second everywhere, also where an answer outlives its request. `networks` makes and lists the keys.
+//! Table: `api_keys`, read here, with `networks`.
+
+mod cache;
+mod caller;
+pub(crate) mod key;
+mod model;
+mod revocation;
+mod service;
+mod store;
+
+pub use cache::KeyCache;
+pub use caller::{
+    Agent, Caller, ModulesRead, ModulesWrite, NetworkManage, Operator, Permission, Plugin, ServersControl, ServersRead,
+};
+pub(crate) use model::KeyRow;
+pub use model::{ActiveKey, Credential, KeyId, Scope, Scopes};
+pub use revocation::RevocationWatch;
+pub(crate) use service::{authenticate, flush_uses, revoked, start};
+pub(crate) use store::select_key;
+
+use crate::values::NetworkId;
+
+/// The operator's keys belong to this network, which has nothing else.
+pub const OPERATOR_NETWORK: NetworkId = NetworkId(uuid::Uuid::nil());

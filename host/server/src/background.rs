@@ -1,0 +1,30 @@
+//! Periodic background work.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use crate::app::App;
+use crate::clock::millis;
+
+/// Runs `work` at once and then every `period`, counted from when each run began, until the hub stops. A run that fails
+/// is logged as "could not {what}"; the next one tries again.
+pub(crate) fn every<E, F>(
+    app: &App,
+    period: Duration,
+    what: &'static str,
+    work: impl Fn(App) -> F + Send + Sync + 'static,
+) where
+    E: Display,
+    F: Future<Output = Result<(), E>> + Send,
+{
+    let runs = app.clone();
+    app.spawn(async move {
+        loop {
+            let began = runs.clock.now();
+            if let Err(error) = work(runs.clone()).await {
+                tracing::warn!(%error, "could not {what}");
+            }
+            runs.clock.sleep_until(began.saturating_add(millis(period))).await;
+        }
+    });
+}

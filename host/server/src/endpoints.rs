@@ -1,0 +1,160 @@
+//! How a component's handlers become routes: each states its permission and what is special about it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::Method;
+use axum::middleware::Next;
+use axum::response::Response;
+use axum::routing::MethodRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use crate::app::App;
+use crate::auth::Permission;
+
+/// What the layers around a handler must know of its route.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RouteFacts {
+    /// A POST whose effect is in the database alone: it and its `Idempotency-Key` are one transaction. After its first
+    /// write it waits for nothing but the database. Any other POST's answer is stored when it is given, so that a hub that
+    /// dies in between does the work again.
+    pub(crate) is_transactional: bool,
+    /// Its answer holds a secret that is shown once and never stored.
+    pub(crate) is_secret: bool,
+    /// Any node serves it: it needs nothing that is in memory at the network's shard owner.
+    pub(crate) is_any_node: bool,
+    /// It may say, before it changed anything, that the network's next shard owner is to serve it.
+    pub(crate) is_retried_on_owner: bool,
+}
+
+impl RouteFacts {
+    pub(crate) fn transactional(self) -> Self {
+        Self { is_transactional: true, ..self }
+    }
+
+    pub(crate) fn secret(self) -> Self {
+        Self { is_secret: true, ..self }
+    }
+
+    pub(crate) fn any_node(self) -> Self {
+        Self { is_any_node: true, ..self }
+    }
+
+    pub(crate) fn retry_on_owner(self) -> Self {
+        Self { is_retried_on_owner: true, ..self }
+    }
+}
+
+type FactsByRoute = HashMap<(Method, String), RouteFacts>;
+
+/// Routes with their documentation and their facts.
+#[derive(Default)]
+pub(crate) struct Endpoints {
+    router: OpenApiRouter<App>,
+    facts: FactsByRoute,
+}
+
+impl Endpoints {
+    /// Adds a handler's route.
+    pub(crate) fn route(mut self, handler: UtoipaMethodRouter<App>, facts: RouteFacts) -> Self {
+        for (path, item) in &handler.1.paths {
+            let methods = [
+                (Method::GET, &item.get),
+                (Method::PUT, &item.put),
+                (Method::POST, &item.post),
+                (Method::DELETE, &item.delete),
+                (Method::PATCH, &item.patch),
+            ];
+            for (method, _) in methods.into_iter().filter(|(_, operation)| operation.is_some()) {
+                self.facts.insert((method, path.clone()), facts);
+            }
+        }
+        self.router = self.router.routes(handler);
+        self
+    }
+
+    /// Adds a route that the document does not show.
+    pub(crate) fn undocumented(mut self, path: &str, handler: MethodRouter<App>) -> Self {
+        self.router = self.router.route(path, handler);
+        self
+    }
+
+    /// Adds all routes of `other`.
+    pub(crate) fn merge(mut self, other: Self) -> Self {
+        self.router = self.router.merge(other.router);
+        self.facts.extend(other.facts);
+        self
+    }
+
+    /// The routes with their documentation, and the table of their facts.
+    pub(crate) fn into_parts(self) -> (OpenApiRouter<App>, RouteTable) {
+        (self.router, RouteTable(Arc::new(self.facts)))
+    }
+}
+
+/// The facts of all routes.
+#[derive(Clone, Debug)]
+pub(crate) struct RouteTable(Arc<FactsByRoute>);
+
+/// Puts the [`RouteFacts`] of a request's route into its extensions.
+pub(crate) async fn facts_layer(
+    State(RouteTable(facts)): State<RouteTable>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if let Some(path) = request.extensions().get::<MatchedPath>() {
+        let route = (request.method().clone(), path.as_str().to_owned());
+        let facts = facts.get(&route).copied().unwrap_or_default();
+        request.extensions_mut().insert(facts);
+    }
+    next.run(request).await
+}
+
+/// A handler whose first argument is a [`Permission`].
+pub(crate) trait Guarded<Arguments> {}
+
+macro_rules! guarded {
+    ($($argument:ident),*) => {
+        impl<F, P, O, $($argument),*> Guarded<(P, $($argument,)*)> for F
+        where
+            F: Fn(P, $($argument),*) -> O,
+            P: Permission,
+        {
+        }
+    };
+}
+guarded!();
+guarded!(A);
+guarded!(A, B);
+guarded!(A, B, C);
+guarded!(A, B, C, D);
+guarded!(A, B, C, D, E);
+
+/// Compiles only for a guarded handler.
+pub(crate) const fn assert_guarded<Arguments, H: Guarded<Arguments>>(_: &H) {}
+
+/// `endpoints![list, create: transactional secret]`: the routes of these handlers, each with its `#[utoipa::path]` and the
+/// [`RouteFacts`] named behind it. A handler whose first argument is not a [`Permission`] does not compile.
+macro_rules! endpoints {
+    ($($handler:path $(: $($fact:ident)+)?),+ $(,)?) => {
+        $crate::endpoints::Endpoints::default()
+            $(.route(
+                {
+                    $crate::endpoints::assert_guarded(&$handler);
+                    utoipa_axum::routes!($handler)
+                },
+                $crate::endpoints::RouteFacts::default()$($(.$fact())+)?,
+            ))+
+    };
+}
+pub(crate) use endpoints;
+
+/// `public_endpoints![version]`: the routes of handlers that need no key.
+macro_rules! public_endpoints {
+    ($($($handler:path)|+),+ $(,)?) => {
+        $crate::endpoints::Endpoints::default()
+            $(.route(utoipa_axum::routes!($($handler),+), $crate::endpoints::RouteFacts::default()))+
+    };
+}
+pub(crate) use public_endpoints;

@@ -1,0 +1,80 @@
+//! All routes of all components, and the layers around them.
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::app::App;
+use crate::endpoints::{Endpoints, RouteTable, facts_layer};
+use crate::http::error::ApiError;
+use crate::http::{client_address, openapi, reference, request_id};
+use crate::{cluster, idempotency};
+
+fn endpoints() -> Endpoints {
+    Endpoints::default()
+        .merge(crate::artifacts::public())
+        .merge(crate::artifacts::router())
+        .merge(crate::chat::router())
+        .merge(crate::collections::router())
+        .merge(crate::config_documents::router())
+        .merge(crate::control::router())
+        .merge(crate::economy::router())
+        .merge(crate::events::router())
+        .merge(crate::localization::router())
+        .merge(crate::matchmaking::router())
+        .merge(crate::modules::router())
+        .merge(crate::networks::router())
+        .merge(crate::permissions::router())
+        .merge(crate::players::router())
+        .merge(crate::provisioning::router())
+        .merge(crate::punishments::router())
+        .merge(crate::servers::router())
+        .merge(crate::statistics::router())
+        .merge(crate::transfers::router())
+        .merge(crate::waitlist::public())
+        .merge(crate::waitlist::router())
+        .merge(crate::worlds::router())
+        .merge(crate::health::router())
+        .merge(crate::worlds::public_router())
+}
+
+fn routes() -> (Router<App>, OpenApi, RouteTable) {
+    let (endpoints, facts) = endpoints().into_parts();
+    let (routes, mut document) = OpenApiRouter::with_openapi(openapi::base()).merge(endpoints).split_for_parts();
+    openapi::complete(&mut document);
+    (routes, document, facts)
+}
+
+/// The served OpenAPI document.
+pub fn document() -> OpenApi {
+    routes().1
+}
+
+/// The whole service.
+pub fn router(app: &App) -> Router {
+    let (routes, document, facts) = routes();
+    let idempotency = idempotency::Guard::new(app, &document);
+    routes
+        .route_layer(from_fn_with_state(idempotency, idempotency::layer))
+        .merge(reference::router(&document))
+        .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))
+        .method_not_allowed_fallback(async || {
+            let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
+            ApiError::new(
+                status,
+                "method_not_allowed",
+                "This route exists, but not with this method; /api shows which.",
+            )
+        })
+        .layer(from_fn_with_state(app.clone(), cluster::layer))
+        .layer(from_fn_with_state(facts, facts_layer))
+        .layer(from_fn_with_state(app.clone(), client_address::layer))
+        .layer(CatchPanicLayer::custom(|_| {
+            let panicked = std::io::Error::other("the handler panicked; the panic is in the log");
+            axum::response::IntoResponse::into_response(ApiError::internal(panicked))
+        }))
+        .layer(from_fn_with_state(app.clone(), request_id::layer))
+        .with_state(app.clone())
+}

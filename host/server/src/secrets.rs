@@ -1,0 +1,78 @@
+//! Secrets of the hub itself, one for each purpose, shared by all its nodes.
+//!
+//! Table: `hub_secrets`, which belongs to no network.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use subtle::ConstantTimeEq as _;
+
+use crate::app::App;
+use crate::mac::hmac_sha256;
+
+/// Base 62: more than 256 bits.
+const LENGTH: usize = 48;
+
+/// The secrets that were needed so far, by purpose.
+#[derive(Debug, Default)]
+pub struct HubSecrets(RwLock<HashMap<&'static str, SigningKey>>);
+
+/// Signs for one purpose and nothing else.
+#[derive(Clone)]
+pub(crate) struct SigningKey {
+    purpose: &'static str,
+    secret: Arc<str>,
+}
+
+/// The key for a purpose. Whichever node needs it first makes it.
+pub(crate) async fn signing_key(app: &App, purpose: &'static str) -> Result<SigningKey, hub_db::Error> {
+    let known = app.secrets.0.read().get(purpose).cloned();
+    if let Some(key) = known {
+        return Ok(key);
+    }
+    let secret = store::get_or_insert(&app.db, purpose, &app.ids.token(LENGTH)).await?;
+    let key = SigningKey::new(purpose, &secret);
+    app.secrets.0.write().insert(purpose, key.clone());
+    Ok(key)
+}
+
+impl SigningKey {
+    pub(crate) fn new(purpose: &'static str, secret: &str) -> Self {
+        Self { purpose, secret: secret.into() }
+    }
+
+    /// The signature of a message: HMAC-SHA256 over the purpose and the message.
+    pub(crate) fn sign(&self, message: &[u8]) -> [u8; 32] {
+        hmac_sha256(self.secret.as_bytes(), &[self.purpose.as_bytes(), b"\0", message].concat())
+    }
+
+    /// Whether this key signed the message. Takes the same time wherever two signatures differ.
+    pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
+        self.sign(message).as_slice().ct_eq(signature).into()
+    }
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKey").field("purpose", &self.purpose).finish_non_exhaustive()
+    }
+}
+
+mod store {
+    use hub_db::{Db, Error};
+
+    /// The secret for a purpose; `fresh` where there is none yet.
+    pub(super) async fn get_or_insert(db: &Db, purpose: &str, fresh: &str) -> Result<String, Error> {
+        // Crosses networks: it belongs to the hub.
+        db.write("INSERT INTO hub_secrets (purpose, secret) VALUES ($1, $2) ON CONFLICT (purpose) DO NOTHING")
+            .bind(purpose)
+            .bind(fresh)
+            .execute()
+            .await?;
+        // Crosses networks: it belongs to the hub.
+        let (secret,): (String,) =
+            db.query("SELECT secret FROM hub_secrets WHERE purpose = $1").bind(purpose).one().await?;
+        Ok(secret)
+    }
+}
