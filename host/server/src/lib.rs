@@ -42,6 +42,7 @@ mod secrets;
 pub mod serve;
 pub mod servers;
 pub mod statistics;
+mod text_type;
 pub mod transfers;
 pub mod values;
 pub mod waitlist;

@@ -1,4 +1,4 @@
-//! Values that many rooms share, valid by construction: what a request may call things.
+//! Values that many components share, valid by construction.
 
 use std::fmt;
 
@@ -7,6 +7,8 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
+
+use crate::text_type::text_type;
 
 /// A network (tenant). Every query carries one; it comes from the caller's key and from nowhere else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, sqlx::Type, ToSchema)]
@@ -73,129 +75,47 @@ impl PartialSchema for PlayerId {
 }
 impl ToSchema for PlayerId {}
 
-/// What a network calls one of its things (a server, a type, a world): 1 to 255 characters, not blank, no
-/// control characters.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, sqlx::Type)]
-#[serde(transparent)]
-#[sqlx(transparent)]
-pub struct Identifier(String);
-
-impl Identifier {
-    /// The text as it was sent.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The text, owned.
-    pub fn into_string(self) -> String {
-        self.0
-    }
-}
-
-impl std::str::FromStr for Identifier {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::try_from(text.to_owned())
-    }
-}
-
-impl TryFrom<String> for Identifier {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        if text.trim().is_empty() {
-            return Err("must not be blank".to_owned());
-        }
-        if text.chars().count() > 255 {
-            return Err("must be at most 255 characters".to_owned());
-        }
-        if text.chars().any(char::is_control) {
-            return Err("must not contain control characters".to_owned());
-        }
-        Ok(Self(text))
-    }
-}
-
-impl fmt::Display for Identifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+text_type! {
+    /// What a network calls one of its things (a server, a type, a world): 1 to 255 characters, not blank, no
+    /// control characters.
+    pub struct Identifier;
+    check: |text| match text {
+        _ if text.trim().is_empty() => Err("must not be blank"),
+        _ if text.chars().count() > 255 => Err("must be at most 255 characters"),
+        _ if text.chars().any(char::is_control) => Err("must not contain control characters"),
+        _ => Ok(()),
+    };
+    // Not blank, and no control characters.
+    schema: |text| text.min_length(Some(1)).max_length(Some(255)).pattern(Some(
+        r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
+    ));
 }
 
 impl std::borrow::Borrow<str> for Identifier {
     fn borrow(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
-impl<'de> Deserialize<'de> for Identifier {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
-    }
+text_type! {
+    /// A game mode or a data namespace: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.`, `:` and `-`.
+    pub struct Label;
+    check: |text| {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-');
+        if (1..=64).contains(&text.len()) && text.bytes().all(fits) {
+            return Ok(());
+        }
+        Err("must be 1 to 64 of the characters A-Z, a-z, 0-9, _, ., : and -")
+    };
+    schema: |text| text.pattern(Some("^[A-Za-z0-9_.:-]{1,64}$")).examples(["global"]);
 }
-
-impl PartialSchema for Identifier {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .min_length(Some(1))
-            .max_length(Some(255))
-            // Not blank, and no control characters.
-            .pattern(Some(
-                r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
-            ))
-            .into()
-    }
-}
-impl ToSchema for Identifier {}
-
-/// A game mode or a data namespace: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.`, `:` and `-`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, sqlx::Type)]
-#[serde(transparent)]
-#[sqlx(transparent)]
-pub struct Label(String);
 
 impl Label {
     /// The game mode of whoever names none.
     pub fn global() -> Self {
         Self("global".to_owned())
     }
-
-    /// The text as it was sent.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
-
-impl TryFrom<String> for Label {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-');
-        if text.is_empty() || text.len() > 64 || !text.bytes().all(fits) {
-            return Err("must be 1 to 64 of the characters A-Z, a-z, 0-9, _, ., : and -".to_owned());
-        }
-        Ok(Self(text))
-    }
-}
-
-impl<'de> Deserialize<'de> for Label {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
-    }
-}
-
-impl PartialSchema for Label {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .pattern(Some("^[A-Za-z0-9_.:-]{1,64}$"))
-            .examples(["global"])
-            .into()
-    }
-}
-impl ToSchema for Label {}
 
 /// Free text of at most `MAX` characters, such as a reason or a display name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Default)]
