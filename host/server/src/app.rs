@@ -3,6 +3,8 @@
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use hub_bus::Bus;
 use hub_db::Db;
 use tokio_util::sync::CancellationToken;
@@ -143,6 +145,11 @@ impl App {
 
     /// Runs background work until the hub stops.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.spawn_boxed(work.boxed());
+    }
+
+    /// One type of task for all work: each further one would compile the runtime's machinery anew.
+    fn spawn_boxed(&self, work: BoxFuture<'static, ()>) {
         let stop = self.stop.clone();
         self.tasks.spawn(async move {
             tokio::select! {

@@ -1,13 +1,14 @@
-//! The house rules that a compiler does not check: rooms keep to their doors, every query carries its network, files
-//! stay short.
+//! Rules of the source that no compiler checks: components do not depend on each other in circles and keep their SQL in
+//! their stores, every query carries its network, files stay short.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Statements about no network in particular, each with the reason in a comment beside it.
-const CROSS_NETWORK_FILES: [&str; 2] = ["cluster/store.rs", "networks/store.rs"];
+const CROSS_NETWORK_FILES: [&str; 3] = ["auth/store.rs", "cluster/store.rs", "networks/store.rs"];
 const MOST_LINES: usize = 600;
 
 fn source() -> PathBuf {
@@ -31,7 +32,7 @@ fn relative(file: &Path) -> String {
     file.strip_prefix(source()).unwrap().to_str().unwrap().to_owned()
 }
 
-fn rooms() -> Vec<String> {
+fn components() -> Vec<String> {
     let folders = fs::read_dir(source()).unwrap().map(|entry| entry.unwrap().path());
     folders
         .filter(|path| path.join("mod.rs").exists() && !path.ends_with("http") && !path.ends_with("cli"))
@@ -40,15 +41,91 @@ fn rooms() -> Vec<String> {
 }
 
 #[test]
-fn a_room_calls_another_rooms_service_and_never_its_store() {
-    let rooms = rooms();
-    assert!(rooms.len() >= 7);
+fn components_call_services_and_never_anothers_store() {
+    let components = components();
+    assert!(components.len() >= 7);
     for file in rust_files(&source()) {
         let name = relative(&file);
         let text = fs::read_to_string(&file).unwrap();
-        for room in &rooms {
-            let reaches_in = text.contains(&format!("{room}::store"));
-            assert!(!reaches_in || name.starts_with(&format!("{room}/")), "{name} reaches into the store of {room}");
+        for component in &components {
+            let reaches_in = text.contains(&format!("{component}::store"));
+            let is_own = name.starts_with(&format!("{component}/"));
+            assert!(!reaches_in || is_own, "{name} reaches into the store of {component}");
+        }
+    }
+}
+
+/// The names that follow `crate::` in the code of a file without its tests: `a` and `b` of `crate::a::x` and
+/// `crate::{a, b::y}`.
+fn imported(text: &str) -> BTreeSet<String> {
+    let code: Vec<_> = text.split("#[cfg(test)]").next().unwrap_or_default().lines().collect();
+    let code = code.into_iter().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    let name = |text: &str| text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let mut names = BTreeSet::new();
+    for path in code.split("crate::").skip(1) {
+        let Some(group) = path.strip_prefix('{') else {
+            names.insert(name(path));
+            continue;
+        };
+        let (mut depth, mut item) = (0, String::new());
+        for character in group.chars() {
+            match character {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => {
+                    names.insert(name(&item));
+                    item.clear();
+                    continue;
+                }
+                _ => {}
+            }
+            item.push(character);
+        }
+        names.insert(name(&item));
+    }
+    names.remove("");
+    names
+}
+
+/// Which top-level modules of the crate import which, but for `app`, which holds the state of all of them.
+fn imports() -> BTreeMap<String, BTreeSet<String>> {
+    let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in rust_files(&source()) {
+        let top = relative(&file);
+        let top = top.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
+        let names = imported(&fs::read_to_string(&file).unwrap());
+        imports.entry(top).or_default().extend(names);
+    }
+    imports.remove("app");
+    for (top, names) in &mut imports {
+        names.remove("app");
+        names.remove(top);
+    }
+    imports
+}
+
+#[test]
+fn components_do_not_depend_on_each_other_in_circles() {
+    let imports = imports();
+    let reached = |from: &str| {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from.to_owned()]);
+        while let Some(names) = next.pop().and_then(|name| imports.get(&name)) {
+            next.extend(names.iter().filter(|name| seen.insert((*name).clone())).cloned());
+        }
+        seen
+    };
+    let in_circle: Vec<_> = imports.keys().filter(|name| reached(name).contains(*name)).collect();
+    assert!(in_circle.is_empty(), "in a circle: {in_circle:?}");
+    assert!(reached("matchmaking").contains("servers"), "the test reads no imports");
+}
+
+#[test]
+fn only_commands_stand_above_the_router_and_the_lifecycle() {
+    for (name, names) in imports() {
+        for top in ["router", "lifecycle", "serve"] {
+            let may = ["cli", "main", "serve"].contains(&name.as_str());
+            assert!(may || !names.contains(top), "{name} imports {top}");
         }
     }
 }
