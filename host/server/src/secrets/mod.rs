@@ -2,6 +2,8 @@
 //!
 //! Table: `hub_secrets`, which belongs to no network.
 
+mod store;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -56,23 +58,5 @@ impl SigningKey {
 impl std::fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SigningKey").field("purpose", &self.purpose).finish_non_exhaustive()
-    }
-}
-
-mod store {
-    use hub_db::{Db, Error};
-
-    /// The secret for a purpose; `fresh` where there is none yet.
-    pub(super) async fn get_or_insert(db: &Db, purpose: &str, fresh: &str) -> Result<String, Error> {
-        // Crosses networks: it belongs to the hub.
-        db.write("INSERT INTO hub_secrets (purpose, secret) VALUES ($1, $2) ON CONFLICT (purpose) DO NOTHING")
-            .bind(purpose)
-            .bind(fresh)
-            .execute()
-            .await?;
-        // Crosses networks: it belongs to the hub.
-        let (secret,): (String,) =
-            db.query("SELECT secret FROM hub_secrets WHERE purpose = $1").bind(purpose).one().await?;
-        Ok(secret)
     }
 }
