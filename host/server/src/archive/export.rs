@@ -35,7 +35,7 @@ pub(crate) async fn export(
     let mut hub = db.snapshot().await?;
     let mut modules = module_store.snapshot().await?;
     let mut name = None;
-    hub.each(NETWORKS, network.0, |row| {
+    hub.for_each_row(NETWORKS, network.0, |row| {
         name = text(NETWORKS, &row, "name").map(str::to_owned);
         Ok::<_, hub_db::Error>(())
     })
@@ -67,7 +67,7 @@ struct Writer {
 impl Writer {
     async fn table(&mut self, from: &mut Snapshot, network: NetworkId, table: &Table) -> anyhow::Result<()> {
         let (mut tally, mut number, mut lines) = (Tally::default(), 0, Vec::new());
-        from.each(table, network.0, |row| {
+        from.for_each_row(table, network.0, |row| {
             write_row(&row, &mut lines)?;
             tally.count += 1;
             if lines.len() >= PIECE {
@@ -97,7 +97,7 @@ impl Writer {
     async fn files(&mut self, from: &mut Snapshot, network: NetworkId, disk: &Disk) -> anyhow::Result<()> {
         let mut tally = Tally::default();
         for table in TABLES.iter().filter(|table| NamedFile::are_of(table)) {
-            from.each(table, network.0, |row| {
+            from.for_each_row(table, network.0, |row| {
                 let Some(file) = NamedFile::of(network, table, &row)? else { return Ok(()) };
                 self.file(network, &file, disk, &mut tally).with_context(|| {
                     format!(

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hub_db::{Cell, Column, Kind, Table};
+use hub_db::{Cell, Column, ColumnType, Table};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
@@ -108,26 +108,26 @@ pub(super) fn read_row(table: &Table, line: &[u8]) -> anyhow::Result<Row> {
         bail!("a row has {} columns, not {}", table.columns.len(), cells.len());
     }
     let read = |(column, cell): (&Column, &&RawValue)| {
-        read_cell(column.kind, cell.get()).with_context(|| format!("the column {}", column.name))
+        read_cell(column.column_type, cell.get()).with_context(|| format!("the column {}", column.name))
     };
     table.columns.iter().zip(&cells).map(read).collect()
 }
 
 /// Numbers are read from their digits: what is between would not be exact.
-fn read_cell(kind: Kind, text: &str) -> anyhow::Result<Cell> {
+fn read_cell(column_type: ColumnType, text: &str) -> anyhow::Result<Cell> {
     if text == "null" {
         return Ok(Cell::Null);
     }
-    Ok(match kind {
-        Kind::Bool => Cell::Bool(text.parse()?),
-        Kind::Integer => Cell::Integer(text.parse()?),
-        Kind::Float => match text.parse::<f64>()? {
+    Ok(match column_type {
+        ColumnType::Bool => Cell::Bool(text.parse()?),
+        ColumnType::Integer => Cell::Integer(text.parse()?),
+        ColumnType::Float => match text.parse::<f64>()? {
             value if value.is_finite() => Cell::Float(value),
             _ => bail!("{text} is out of range"),
         },
-        Kind::Text => Cell::Text(serde_json::from_str(text)?),
-        Kind::Bytes => Cell::Bytes(STANDARD.decode(serde_json::from_str::<String>(text)?)?),
-        Kind::Uuid => Cell::Uuid(serde_json::from_str(text)?),
+        ColumnType::Text => Cell::Text(serde_json::from_str(text)?),
+        ColumnType::Bytes => Cell::Bytes(STANDARD.decode(serde_json::from_str::<String>(text)?)?),
+        ColumnType::Uuid => Cell::Uuid(serde_json::from_str(text)?),
     })
 }
 
@@ -137,14 +137,14 @@ mod tests {
 
     const TABLE: &Table = &Table {
         name: "all",
-        key: 0,
+        key_columns: 0,
         columns: &[
-            Column { name: "a", kind: Kind::Bool },
-            Column { name: "b", kind: Kind::Integer },
-            Column { name: "c", kind: Kind::Float },
-            Column { name: "d", kind: Kind::Text },
-            Column { name: "e", kind: Kind::Bytes },
-            Column { name: "f", kind: Kind::Uuid },
+            Column { name: "a", column_type: ColumnType::Bool },
+            Column { name: "b", column_type: ColumnType::Integer },
+            Column { name: "c", column_type: ColumnType::Float },
+            Column { name: "d", column_type: ColumnType::Text },
+            Column { name: "e", column_type: ColumnType::Bytes },
+            Column { name: "f", column_type: ColumnType::Uuid },
         ],
     };
 

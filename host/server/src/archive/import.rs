@@ -213,7 +213,7 @@ impl Loader<'_> {
         for row in rows {
             if let Some(at) = row.iter().position(has_nul) {
                 let column = table.columns.get(at).map_or("", |column| column.name);
-                let key = &row[..table.key.min(row.len())];
+                let key = &row[..table.key_columns.min(row.len())];
                 bail!("PostgreSQL cannot keep U+0000, which is in {}.{column} of the row {key:?}", table.name);
             }
         }

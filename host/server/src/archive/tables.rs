@@ -1,16 +1,16 @@
 //! What belongs to a network: every table with a `network_id`. A test holds the list against both databases' schemas.
 
-use hub_db::{Cell, Column, Kind, Table};
+use hub_db::{Cell, Column, ColumnType, Table};
 
 macro_rules! tables {
-    ($($table:ident [$($key:ident: $key_kind:ident),*] [$($column:ident: $kind:ident),*];)+) => {
+    ($($table:ident [$($key:ident: $key_type:ident),*] [$($column:ident: $type:ident),*];)+) => {
         /// The tables in the order of the file. The network itself comes first.
         pub const TABLES: &[Table] = &[$(Table {
             name: stringify!($table),
-            key: { let key: &[&str] = &[$(stringify!($key)),*]; key.len() },
+            key_columns: { let key: &[&str] = &[$(stringify!($key)),*]; key.len() },
             columns: &[
-                $(Column { name: stringify!($key), kind: Kind::$key_kind },)*
-                $(Column { name: stringify!($column), kind: Kind::$kind },)*
+                $(Column { name: stringify!($key), column_type: ColumnType::$key_type },)*
+                $(Column { name: stringify!($column), column_type: ColumnType::$type },)*
             ],
         }),+];
     };

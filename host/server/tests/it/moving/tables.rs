@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hub::archive::TABLES;
-use hub_db::{Kind, Sql};
+use hub_db::{ColumnType, Sql};
 
 use crate::support::{Backend, Hub};
 
@@ -58,14 +58,14 @@ async fn schema(hub: &Hub) -> Schema {
     schema
 }
 
-fn types(kind: Kind) -> &'static [&'static str] {
-    match kind {
-        Kind::Bool => &["BOOLEAN"],
-        Kind::Integer => &["INTEGER", "BIGINT"],
-        Kind::Float => &["REAL", "DOUBLE PRECISION"],
-        Kind::Text => &["TEXT"],
-        Kind::Bytes => &["BLOB", "BYTEA"],
-        Kind::Uuid => &["BLOB", "UUID"],
+fn types(column_type: ColumnType) -> &'static [&'static str] {
+    match column_type {
+        ColumnType::Bool => &["BOOLEAN"],
+        ColumnType::Integer => &["INTEGER", "BIGINT"],
+        ColumnType::Float => &["REAL", "DOUBLE PRECISION"],
+        ColumnType::Text => &["TEXT"],
+        ColumnType::Bytes => &["BLOB", "BYTEA"],
+        ColumnType::Uuid => &["BLOB", "UUID"],
     }
 }
 
@@ -92,10 +92,15 @@ async fn all_tables_are_exported_or_left_for_a_reason(backend: Backend) {
         }
         assert_eq!(found, expected, "{}", table.name);
         for column in table.columns {
-            assert!(types(column.kind).contains(&columns[column.name].as_str()), "{}.{}", table.name, column.name);
+            assert!(
+                types(column.column_type).contains(&columns[column.name].as_str()),
+                "{}.{}",
+                table.name,
+                column.name
+            );
         }
         let named: Vec<&str> =
-            ["network_id"].into_iter().chain(table.columns[..table.key].iter().map(|it| it.name)).collect();
+            ["network_id"].into_iter().chain(table.columns[..table.key_columns].iter().map(|it| it.name)).collect();
         assert_eq!(named, key, "the key of {}", table.name);
     }
 }
