@@ -1,4 +1,4 @@
-//! The list of tables is all of them.
+//! The list of tables is complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,8 @@ use hub_db::{ColumnType, Sql};
 
 use crate::support::{Backend, Hub};
 
-/// What is not exported, and why.
-const LEFT: &[(&str, &str)] = &[
+/// Tables that are not exported, and why.
+const EXCLUDED: &[(&str, &str)] = &[
     ("_sqlx_migrations", "the schema's own"),
     ("hub_nodes", "the hub's nodes"),
     ("hub_secrets", "the hub's own secrets, no network's"),
@@ -24,7 +24,7 @@ const LEFT: &[(&str, &str)] = &[
     ("player_search_idx", "part of it"),
 ];
 
-/// Every table's columns with their types, and its primary key behind `network_id`.
+/// Every table's columns with their types, and its primary key after `network_id`.
 type Schema = BTreeMap<String, (BTreeMap<String, String>, Vec<String>)>;
 
 async fn schema(hub: &Hub) -> Schema {
@@ -69,15 +69,18 @@ fn types(column_type: ColumnType) -> &'static [&'static str] {
     }
 }
 
-async fn all_tables_are_exported_or_left_for_a_reason(backend: Backend) {
+async fn every_table_is_exported_or_excluded(backend: Backend) {
     let hub = Hub::start(backend).await;
     let schema = schema(&hub).await;
     assert!(schema.len() > 40, "{} tables", schema.len());
     let listed: BTreeSet<&str> = TABLES.iter().map(|table| table.name).collect();
-    let left: BTreeSet<&str> = LEFT.iter().map(|(table, _)| *table).collect();
+    let excluded: BTreeSet<&str> = EXCLUDED.iter().map(|(table, _)| *table).collect();
     for (name, (columns, _)) in &schema {
-        assert!(listed.contains(name.as_str()) != left.contains(name.as_str()), "{name} is neither exported nor left");
-        assert!(columns.contains_key("network_id") || left.contains(name.as_str()), "{name} is of no network");
+        assert!(
+            listed.contains(name.as_str()) != excluded.contains(name.as_str()),
+            "{name} is neither exported nor excluded"
+        );
+        assert!(columns.contains_key("network_id") || excluded.contains(name.as_str()), "{name} is of no network");
     }
     for table in TABLES {
         let (columns, key) = schema.get(table.name).unwrap_or_else(|| panic!("there is no {}", table.name));
@@ -106,11 +109,11 @@ async fn all_tables_are_exported_or_left_for_a_reason(backend: Backend) {
 }
 
 #[tokio::test]
-async fn all_of_sqlite() {
-    all_tables_are_exported_or_left_for_a_reason(Backend::sqlite()).await;
+async fn all_sqlite_tables() {
+    every_table_is_exported_or_excluded(Backend::sqlite()).await;
 }
 
 #[tokio::test]
-async fn all_of_postgres() {
-    all_tables_are_exported_or_left_for_a_reason(Backend::postgres().await).await;
+async fn all_postgres_tables() {
+    every_table_is_exported_or_excluded(Backend::postgres().await).await;
 }
