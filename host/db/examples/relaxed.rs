@@ -28,7 +28,7 @@ async fn main() -> Result<(), Failure> {
     let folder = env::args().nth(1).map_or_else(env::temp_dir, PathBuf::from);
     let folder = tempfile::tempdir_in(folder)?;
     let hub = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await?;
-    let relaxed = Db::relaxed(&folder.path().join("relaxed.db")).await?;
+    let relaxed = Db::connect_relaxed(&folder.path().join("relaxed.db")).await?;
     hub.write(TABLE).execute().await?;
     relaxed.write(TABLE).execute().await?;
     for _ in 0..ROUNDS {

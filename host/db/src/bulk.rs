@@ -1,26 +1,22 @@
-//! Whole tables of one network at a time: what moves a network from one database to another.
+//! All rows of one network at a time, which is how a network moves from one database to another.
 //!
-//! The texts are put together here, from names that are part of the program.
+//! The SQL is built here, from names that are part of the program.
 
-use sqlx::{
-    Arguments, Row,
-    error::BoxDynError,
-    postgres::{PgArguments, PgRow},
-    sqlite::{SqliteArguments, SqliteRow},
-};
+use futures_util::future::BoxFuture;
+use sqlx::{AssertSqlSafe, Row, error::BoxDynError, postgres::PgRow, sqlite::SqliteRow};
 use uuid::Uuid;
 
-use crate::{Backend, Error, Tx, Value};
+use crate::{Backend, Error, Tx, query::Query};
 
-/// Placeholders in one statement at most: SQLite takes 32,766.
-const PLACEHOLDERS: usize = 32_000;
-/// Rows in one statement at most.
-const ROWS: usize = 500;
+/// Placeholders in one statement. SQLite takes 32,766.
+const MAX_PLACEHOLDERS: usize = 32_000;
+/// Rows in one statement.
+const MAX_ROWS: usize = 500;
 
 /// A column's type, one for each line of the table at the top of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Kind {
+pub enum ColumnType {
     Bool,
     Integer,
     Float,
@@ -29,7 +25,7 @@ pub enum Kind {
     Uuid,
 }
 
-/// What is in a row's column.
+/// A row's value in one column.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Cell {
@@ -48,7 +44,7 @@ pub struct Column {
     /// Its name.
     pub name: &'static str,
     /// Its type.
-    pub kind: Kind,
+    pub column_type: ColumnType,
 }
 
 /// A table whose rows belong to networks: its primary key leads with `network_id`.
@@ -56,8 +52,8 @@ pub struct Column {
 pub struct Table {
     /// Its name.
     pub name: &'static str,
-    /// How many of `columns` are, behind `network_id`, the primary key.
-    pub key: usize,
+    /// How many of `columns` are, after `network_id`, the primary key.
+    pub key_columns: usize,
     /// All columns but `network_id`, those of the key first.
     pub columns: &'static [Column],
 }
@@ -66,38 +62,38 @@ impl Table {
     /// All rows of a network in the order of their keys, which is the same on both databases.
     pub(crate) fn select(&self, backend: Backend) -> String {
         let columns = if self.columns.is_empty() { "1".to_owned() } else { names(self.columns).join(", ") };
-        let order = self.columns[..self.key].iter().map(|column| match (backend, column.kind) {
-            (Backend::Postgres, Kind::Text) => format!("{} COLLATE \"C\"", column.name),
+        let order = self.columns[..self.key_columns].iter().map(|column| match (backend, column.column_type) {
+            (Backend::Postgres, ColumnType::Text) => format!("{} COLLATE \"C\"", column.name),
             _ => column.name.to_owned(),
         });
         let order = std::iter::once("network_id".to_owned()).chain(order).collect::<Vec<_>>().join(", ");
         format!("SELECT {columns} FROM {} WHERE network_id = $1 ORDER BY {order}", self.name)
     }
 
-    /// SQLite's placeholders have no names: it would look all of them through for each.
+    /// SQLite's placeholders have no numbers here, because it would search all of them for each.
     fn insert(&self, backend: Backend, rows: usize) -> String {
         let width = self.columns.len() + 1;
         let row = |row: usize| {
-            let places = (1..=width).map(|column| match backend {
+            let placeholders = (1..=width).map(|column| match backend {
                 Backend::Sqlite => "?".to_owned(),
                 Backend::Postgres => format!("${}", row * width + column),
             });
-            format!("({})", places.collect::<Vec<_>>().join(", "))
+            format!("({})", placeholders.collect::<Vec<_>>().join(", "))
         };
         let rows = (0..rows).map(row).collect::<Vec<_>>().join(", ");
         let columns = std::iter::once("network_id").chain(names(self.columns)).collect::<Vec<_>>().join(", ");
         format!("INSERT INTO {} ({columns}) VALUES {rows}", self.name)
     }
 
-    fn delete(&self, most: usize) -> String {
+    fn delete(&self, limit: usize) -> String {
         let table = self.name;
-        if self.key == 0 {
+        if self.key_columns == 0 {
             return format!("DELETE FROM {table} WHERE network_id = $1");
         }
-        let key = names(&self.columns[..self.key]).join(", ");
+        let key = names(&self.columns[..self.key_columns]).join(", ");
         format!(
             "DELETE FROM {table} WHERE network_id = $1 AND ({key}) IN
-             (SELECT {key} FROM {table} WHERE network_id = $1 LIMIT {most})"
+             (SELECT {key} FROM {table} WHERE network_id = $1 LIMIT {limit})"
         )
     }
 }
@@ -106,18 +102,17 @@ fn names(columns: &[Column]) -> Vec<&'static str> {
     columns.iter().map(|column| column.name).collect()
 }
 
-/// For either database's rows.
 macro_rules! read_cells {
     ($name:ident, $row:ty) => {
         pub(crate) fn $name(row: &$row, columns: &[Column]) -> sqlx::Result<Vec<Cell>> {
-            let cell = |(at, column): (usize, &Column)| {
-                Ok(match column.kind {
-                    Kind::Bool => row.try_get::<Option<bool>, _>(at)?.map(Cell::Bool),
-                    Kind::Integer => row.try_get::<Option<i64>, _>(at)?.map(Cell::Integer),
-                    Kind::Float => row.try_get::<Option<f64>, _>(at)?.map(Cell::Float),
-                    Kind::Text => row.try_get::<Option<String>, _>(at)?.map(Cell::Text),
-                    Kind::Bytes => row.try_get::<Option<Vec<u8>>, _>(at)?.map(Cell::Bytes),
-                    Kind::Uuid => row.try_get::<Option<Uuid>, _>(at)?.map(Cell::Uuid),
+            let cell = |(index, column): (usize, &Column)| {
+                Ok(match column.column_type {
+                    ColumnType::Bool => row.try_get::<Option<bool>, _>(index)?.map(Cell::Bool),
+                    ColumnType::Integer => row.try_get::<Option<i64>, _>(index)?.map(Cell::Integer),
+                    ColumnType::Float => row.try_get::<Option<f64>, _>(index)?.map(Cell::Float),
+                    ColumnType::Text => row.try_get::<Option<String>, _>(index)?.map(Cell::Text),
+                    ColumnType::Bytes => row.try_get::<Option<Vec<u8>>, _>(index)?.map(Cell::Bytes),
+                    ColumnType::Uuid => row.try_get::<Option<Uuid>, _>(index)?.map(Cell::Uuid),
                 }
                 .unwrap_or(Cell::Null))
             };
@@ -129,74 +124,69 @@ macro_rules! read_cells {
 read_cells!(sqlite_cells, SqliteRow);
 read_cells!(postgres_cells, PgRow);
 
-/// What either driver is given a statement's values in.
-pub(crate) trait Values: Default {
-    fn put<'v, T: Value<'v>>(&mut self, value: T) -> Result<(), BoxDynError>;
-}
-
-impl Values for SqliteArguments {
-    fn put<'v, T: Value<'v>>(&mut self, value: T) -> Result<(), BoxDynError> {
-        self.add(value)
+/// Binds the network and the cells of each row; without rows the network alone.
+fn bind(query: &mut Query, table: &Table, network: Uuid, rows: &[Vec<Cell>]) -> Result<(), BoxDynError> {
+    if rows.is_empty() {
+        query.bind(network)?;
     }
-}
-
-impl Values for PgArguments {
-    fn put<'v, T: Value<'v>>(&mut self, value: T) -> Result<(), BoxDynError> {
-        self.add(value)
+    for row in rows {
+        if row.len() != table.columns.len() {
+            return Err(format!("{} has {} columns", table.name, table.columns.len()).into());
+        }
+        query.bind(network)?;
+        for (column, cell) in table.columns.iter().zip(row) {
+            match (column.column_type, cell) {
+                (ColumnType::Bool, Cell::Null) => query.bind(None::<bool>),
+                (ColumnType::Integer, Cell::Null) => query.bind(None::<i64>),
+                (ColumnType::Float, Cell::Null) => query.bind(None::<f64>),
+                (ColumnType::Text, Cell::Null) => query.bind(None::<&str>),
+                (ColumnType::Bytes, Cell::Null) => query.bind(None::<&[u8]>),
+                (ColumnType::Uuid, Cell::Null) => query.bind(None::<Uuid>),
+                (ColumnType::Bool, Cell::Bool(value)) => query.bind(value),
+                (ColumnType::Integer, Cell::Integer(value)) => query.bind(value),
+                (ColumnType::Float, Cell::Float(value)) => query.bind(value),
+                (ColumnType::Text, Cell::Text(value)) => query.bind(value),
+                (ColumnType::Bytes, Cell::Bytes(value)) => query.bind(value),
+                (ColumnType::Uuid, Cell::Uuid(value)) => query.bind(value),
+                (column_type, _) => Err(format!("{}.{} is {column_type:?}", table.name, column.name).into()),
+            }?;
+        }
     }
-}
-
-/// The network and the cells of each row; of no row the network alone.
-pub(crate) fn values<V: Values>(table: &Table, network: Uuid, rows: &[Vec<Cell>]) -> Result<V, Error> {
-    let mut values = V::default();
-    let put = |values: &mut V, column: &Column, cell: &Cell| match (column.kind, cell) {
-        (Kind::Bool, Cell::Null) => values.put(None::<bool>),
-        (Kind::Integer, Cell::Null) => values.put(None::<i64>),
-        (Kind::Float, Cell::Null) => values.put(None::<f64>),
-        (Kind::Text, Cell::Null) => values.put(None::<&str>),
-        (Kind::Bytes, Cell::Null) => values.put(None::<&[u8]>),
-        (Kind::Uuid, Cell::Null) => values.put(None::<Uuid>),
-        (Kind::Bool, Cell::Bool(value)) => values.put(*value),
-        (Kind::Integer, Cell::Integer(value)) => values.put(*value),
-        (Kind::Float, Cell::Float(value)) => values.put(*value),
-        (Kind::Text, Cell::Text(value)) => values.put(value.as_str()),
-        (Kind::Bytes, Cell::Bytes(value)) => values.put(value.as_slice()),
-        (Kind::Uuid, Cell::Uuid(value)) => values.put(*value),
-        (kind, _) => Err(format!("{}.{} is {kind:?}", table.name, column.name).into()),
-    };
-    let put_all = |values: &mut V| {
-        if rows.is_empty() {
-            values.put(network)?;
-        }
-        for row in rows {
-            if row.len() != table.columns.len() {
-                return Err(format!("{} has {} columns", table.name, table.columns.len()).into());
-            }
-            values.put(network)?;
-            for (column, cell) in table.columns.iter().zip(row) {
-                put(values, column, cell)?;
-            }
-        }
-        Ok(())
-    };
-    put_all(&mut values).map_err(sqlx::Error::Encode)?;
-    Ok(values)
+    Ok(())
 }
 
 impl Tx {
     /// Inserts rows of a network.
-    pub async fn insert_rows(&mut self, table: &Table, network: Uuid, rows: &[Vec<Cell>]) -> Result<(), Error> {
-        let at_once = (PLACEHOLDERS / (table.columns.len() + 1)).min(ROWS);
-        for rows in rows.chunks(at_once) {
-            // The text of a full statement is worth keeping prepared.
-            let keep = rows.len() == at_once;
-            self.run_built(table.insert(self.backend(), rows.len()), keep, table, network, rows).await?;
-        }
-        Ok(())
+    pub fn insert_rows<'t>(
+        &'t mut self,
+        table: &'t Table,
+        network: Uuid,
+        rows: &'t [Vec<Cell>],
+    ) -> BoxFuture<'t, Result<(), Error>> {
+        Box::pin(async move {
+            let max_rows = (MAX_PLACEHOLDERS / (table.columns.len() + 1)).min(MAX_ROWS);
+            for rows in rows.chunks(max_rows) {
+                let mut query = Query::new(self.backend(), AssertSqlSafe(table.insert(self.backend(), rows.len())));
+                // The text of a full statement is worth keeping prepared.
+                query.persistent = rows.len() == max_rows;
+                bind(&mut query, table, network, rows).map_err(sqlx::Error::Encode)?;
+                self.run(query).await?;
+            }
+            Ok(())
+        })
     }
 
-    /// Deletes rows of a network, up to `most`; answers how many.
-    pub async fn delete_rows(&mut self, table: &Table, network: Uuid, most: usize) -> Result<u64, Error> {
-        self.run_built(table.delete(most), true, table, network, &[]).await
+    /// Deletes up to `limit` rows of a network; answers how many.
+    pub fn delete_rows<'t>(
+        &'t mut self,
+        table: &'t Table,
+        network: Uuid,
+        limit: usize,
+    ) -> BoxFuture<'t, Result<u64, Error>> {
+        Box::pin(async move {
+            let mut query = Query::new(self.backend(), AssertSqlSafe(table.delete(limit)));
+            bind(&mut query, table, network, &[]).map_err(sqlx::Error::Encode)?;
+            Ok(self.run(query).await?.count())
+        })
     }
 }

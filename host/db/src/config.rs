@@ -13,7 +13,7 @@ pub enum Config {
     /// A PostgreSQL server, which several nodes may share.
     Postgres {
         /// `postgres://user:password@host:port/database`. Session settings given in its `options`
-        /// parameter replace this crate's own. With `pgbouncer=true` nothing is kept in a session: a
+        /// parameter replace this crate's own. With `pgbouncer=true` nothing is kept in a session, because a
         /// pooler may give every transaction another one.
         url: String,
         /// The most connections this node opens at once.

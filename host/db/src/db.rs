@@ -3,111 +3,86 @@
 use std::{path::Path, sync::Arc};
 
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 
 use crate::{
-    Backend, Config, Error, Record, Snapshot, Sql, Statement, Tx, migrate, postgres, snapshot,
-    sqlite::{self, Durability},
-    unit::{self, End, Ended, Opening, Unit},
+    AmbientOutcome, Backend, Config, Error, OnBegin, Record, Snapshot, Sql, Statement, Tx,
+    ambient::{AmbientTransaction, End},
+    engine::Engine,
+    migrate,
+    postgres::Postgres,
+    retry::Attempts,
+    snapshot,
+    sqlite::{Durability, Sqlite},
+    statement::Target,
+    tx::{self, Work},
 };
-
-tokio::task_local! {
-    /// Set while the work of a transaction runs. A write of the same task beside it would wait,
-    /// on SQLite, for the very connection its own transaction holds.
-    static IN_TRANSACTION: ();
-}
-
-/// Refuses what would wait for the transaction it is asked in.
-pub(crate) fn refuse_nested() -> Result<(), Error> {
-    match IN_TRANSACTION.try_with(|()| ()) {
-        Ok(()) => Err(Error::Nested),
-        Err(_) => Ok(()),
-    }
-}
 
 /// A database, open. Clones share it.
 #[derive(Clone)]
-pub struct Db(Arc<Open>);
-
-enum Open {
-    Sqlite(Box<sqlite::Sqlite>),
-    Postgres { pool: postgres::Pool, server: Box<postgres::Server> },
-}
-
-/// The end of a transaction, which its closure does not hold.
-pub(crate) enum Turn {
-    Sqlite(sqlite::Turn),
-    Postgres(postgres::Turn),
-}
-
-impl Turn {
-    /// Keeps the transaction's work, or undoes it.
-    pub(crate) async fn settle(self, keep: bool) -> Result<(), Error> {
-        match self {
-            Self::Sqlite(turn) => turn.settle(keep).await,
-            Self::Postgres(turn) => turn.settle(keep).await,
-        }
-    }
-}
+pub struct Db(Arc<Engine>);
 
 impl Db {
     /// Opens the database. A missing SQLite file is created; a PostgreSQL server must answer.
-    pub async fn connect(config: &Config) -> Result<Self, Error> {
-        Ok(Self(Arc::new(match config {
-            Config::Sqlite { path } => Open::Sqlite(Box::new(sqlite::Sqlite::open(path, Durability::Full).await?)),
-            Config::Postgres { url, max_connections, statement_timeout } => {
-                let server = postgres::Server::new(url, *statement_timeout)?;
-                Open::Postgres { pool: server.pool(*max_connections).await?, server: Box::new(server) }
+    pub fn connect(config: &Config) -> BoxFuture<'_, Result<Self, Error>> {
+        Box::pin(async move {
+            Ok(Self(Arc::new(match config {
+                Config::Sqlite { path } => Engine::Sqlite(Box::new(Sqlite::open(path, Durability::Full).await?)),
+                Config::Postgres { url, max_connections, statement_timeout } => {
+                    Engine::Postgres(Box::new(Postgres::connect(url, *max_connections, *statement_timeout).await?))
+                }
+            })))
+        })
+    }
+
+    /// Opens a SQLite file with relaxed durability and brings it up to date with `migrations/relaxed`. What it
+    /// acknowledges survives a kill of the process, but a power cut may lose the latest writes: none waits for the disk.
+    pub fn connect_relaxed(path: &Path) -> BoxFuture<'_, Result<Self, Error>> {
+        Box::pin(async move {
+            let sqlite = Sqlite::open(path, Durability::Relaxed).await?;
+            migrate::relaxed(sqlite.options()).await?;
+            Ok(Self(Arc::new(Engine::Sqlite(Box::new(sqlite)))))
+        })
+    }
+
+    /// Waits until all that is acknowledged so far survives a power cut. Only [`Db::connect_relaxed`] needs it.
+    pub fn flush(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async {
+            match &*self.0 {
+                Engine::Sqlite(sqlite) => sqlite.flush().await,
+                Engine::Postgres(_) => Ok(()),
             }
-        })))
-    }
-
-    /// Opens a SQLite file for what many write all the time and nobody mourns, and brings it up to date with
-    /// `migrations/relaxed`. What it acknowledges survives a kill of the process, but a power cut may undo the latest of
-    /// it: no write waits for the disk.
-    pub async fn relaxed(path: &Path) -> Result<Self, Error> {
-        let sqlite = sqlite::Sqlite::open(path, Durability::Relaxed).await?;
-        migrate::relaxed(sqlite.options()).await?;
-        Ok(Self(Arc::new(Open::Sqlite(Box::new(sqlite)))))
-    }
-
-    /// Waits until all that is acknowledged so far survives a power cut. It does already, but for [`Db::relaxed`].
-    pub async fn flush(&self) -> Result<(), Error> {
-        match &*self.0 {
-            Open::Sqlite(sqlite) => sqlite.flush().await,
-            Open::Postgres { .. } => Ok(()),
-        }
+        })
     }
 
     /// Brings the schema up to date. Safe to run from several processes at once.
-    pub async fn migrate(&self) -> Result<(), Error> {
-        match &*self.0 {
-            Open::Sqlite(sqlite) => migrate::sqlite(sqlite.options()).await,
-            Open::Postgres { server, .. } => migrate::postgres(server).await,
-        }
+    pub fn migrate(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async {
+            match &*self.0 {
+                Engine::Sqlite(sqlite) => migrate::sqlite(sqlite.options()).await,
+                Engine::Postgres(postgres) => migrate::postgres(postgres.server()).await,
+            }
+        })
     }
 
     /// The kind of database.
     pub fn backend(&self) -> Backend {
-        match &*self.0 {
-            Open::Sqlite(_) => Backend::Sqlite,
-            Open::Postgres { .. } => Backend::Postgres,
-        }
+        self.0.backend()
     }
 
-    /// Asks the database for a sign of life.
-    pub async fn ping(&self) -> Result<(), Error> {
-        if let Open::Sqlite(sqlite) = &*self.0 {
-            sqlite.check()?;
-        }
-        self.query("SELECT 1").execute().await.map(drop)
+    /// Checks that the database answers.
+    pub fn ping(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async {
+            if let Engine::Sqlite(sqlite) = &*self.0 {
+                sqlite.check_writer()?;
+            }
+            self.query("SELECT 1").execute().await.map(drop)
+        })
     }
 
     /// A reading statement outside any transaction. It sees all that has been acknowledged.
     pub fn query(&self, sql: impl Into<Sql>) -> Statement<'_> {
-        match &*self.0 {
-            Open::Sqlite(sqlite) => Statement::sqlite(sql.into(), sqlite.read()),
-            Open::Postgres { pool, .. } => Statement::postgres(sql.into(), postgres::Target::Read(pool)),
-        }
+        Statement::new(sql.into(), Target::Read(&self.0))
     }
 
     /// Reads one page of a list and the number of all its rows. `count` answers one number, `list` takes the limit and
@@ -140,13 +115,15 @@ impl Db {
         Ok((list.all().await?, total))
     }
 
-    /// All that the database holds at this moment, whatever is written meanwhile, on a connection of its own. It may be
-    /// read for as long as it takes.
-    pub async fn snapshot(&self) -> Result<Snapshot, Error> {
-        match &*self.0 {
-            Open::Sqlite(sqlite) => Snapshot::sqlite(sqlite.reader(snapshot::READ_AHEAD).await?).await,
-            Open::Postgres { server, .. } => Snapshot::postgres(server.unhurried().await?).await,
-        }
+    /// All that the database holds at this moment, whatever is written meanwhile, on a connection of its own. Reading it
+    /// has no time limit.
+    pub fn snapshot(&self) -> BoxFuture<'_, Result<Snapshot, Error>> {
+        Box::pin(async {
+            match &*self.0 {
+                Engine::Sqlite(sqlite) => Snapshot::sqlite(sqlite.connect_reader(snapshot::READ_AHEAD).await?).await,
+                Engine::Postgres(postgres) => Snapshot::postgres(postgres.server().connect_untimed().await?).await,
+            }
+        })
     }
 
     /// One writing statement, with or without `RETURNING`, that is atomic by itself. Answered when
@@ -154,16 +131,13 @@ impl Db {
     ///
     /// PostgreSQL runs it again when it loses against a concurrent transaction.
     pub fn write(&self, sql: impl Into<Sql>) -> Statement<'_> {
-        match &*self.0 {
-            Open::Sqlite(sqlite) => Statement::sqlite(sql.into(), sqlite.write()),
-            Open::Postgres { pool, .. } => Statement::postgres(sql.into(), postgres::Target::Write(pool)),
-        }
+        Statement::new(sql.into(), Target::Write(&self.0))
     }
 
-    /// Runs `work` as one transaction: kept whole and durable if it answers `Ok`, undone if it
+    /// Runs `work` as one transaction: committed whole and durable if it answers `Ok`, rolled back if it
     /// answers `Err`, panics or is dropped.
     ///
-    /// `work` may be run again when PostgreSQL gives it up in favour of a concurrent transaction,
+    /// `work` may run again when PostgreSQL aborts it in favour of a concurrent transaction,
     /// so it must change nothing but the database. It must wait for nothing but the database
     /// either: on SQLite all writers wait for it. All its statements go through its own handle;
     /// [`Db::query`] would not see what it has written. A failed statement spoils the transaction
@@ -179,84 +153,88 @@ impl Db {
     /// .await
     /// # }
     /// ```
-    pub async fn transaction<T, E, F>(&self, work: impl Fn(Tx) -> F) -> Result<T, E>
+    pub async fn transaction<T, E, F>(&self, work: impl Fn(Tx) -> F + Send) -> Result<T, E>
     where
-        E: From<Error>,
+        T: Send,
+        E: From<Error> + Send,
         F: Future<Output = Result<T, E>> + Send,
     {
-        refuse_nested()?;
-        if let Some(unit) = unit::current() {
-            return unit.transaction(|tx| IN_TRANSACTION.scope((), work(tx))).await;
-        }
-        let mut attempt = 1;
-        loop {
-            let (tx, turn) = self.begin().await?;
-            let outcome = IN_TRANSACTION.scope((), work(tx)).await;
-            match turn.settle(outcome.is_ok()).await {
-                Ok(()) => return outcome,
-                Err(Error::Conflict) if attempt < postgres::ATTEMPTS => {
-                    postgres::back_off(attempt).await;
-                    attempt += 1;
-                }
-                Err(error) => return Err(error.into()),
+        let slot = Mutex::new(None);
+        let result = &slot;
+        let mut work = move |tx| -> BoxFuture<'_, bool> {
+            let work = work(tx);
+            Box::pin(async move {
+                let answer = work.await;
+                let succeeded = answer.is_ok();
+                *result.lock() = Some(answer);
+                succeeded
+            })
+        };
+        self.run_transaction(&mut work).await?;
+        slot.lock().take().unwrap_or_else(|| Err(Error::Aborted.into()))
+    }
+
+    /// The part of [`Db::transaction`] that is compiled once, here.
+    fn run_transaction<'w>(&'w self, work: &'w mut Work<'w>) -> BoxFuture<'w, Result<(), Error>> {
+        Box::pin(async {
+            tx::refuse_nested()?;
+            if let Some(ambient) = AmbientTransaction::current(&self.0) {
+                return ambient.transaction(work).await;
             }
-        }
+            let mut attempts = Attempts::first();
+            loop {
+                let (tx, commit) = self.0.begin().await?;
+                let succeeded = tx.run_work(work).await;
+                match commit.finish(succeeded).await {
+                    Err(error @ Error::Conflict) => attempts.retry(error).await?,
+                    result => return result,
+                }
+            }
+        })
     }
 
     /// Runs `work` so that all it writes by [`Db::write`] and [`Db::transaction`] is one transaction, together with what
-    /// `opening` does before the first of it, and `closing` when `work` is done. `opening` may give all of it up,
-    /// `closing` says whether it is kept. What `work` does by [`after_commit`](crate::after_commit) follows then.
+    /// `on_begin` does before the first of it, and `before_commit` when `work` is done. `on_begin` may cancel all of it;
+    /// `before_commit` answers whether to commit. What `work` does by [`after_commit`](crate::after_commit) follows then.
     ///
-    /// Other tasks that `work` starts are not part of it. `work` may be run again, as that of [`Db::transaction`].
-    pub async fn unit<T, F>(
+    /// Other tasks that `work` starts are not part of it. `work` may run again, as that of [`Db::transaction`].
+    pub async fn ambient_transaction<T, F>(
         &self,
-        opening: Opening,
+        on_begin: OnBegin,
         work: impl Fn() -> F,
-        closing: impl for<'a> Fn(&'a mut Tx, &'a T) -> BoxFuture<'a, Result<bool, Error>>,
-    ) -> Result<Ended<T>, Error>
+        before_commit: impl for<'a> Fn(&'a mut Tx, &'a T) -> BoxFuture<'a, Result<bool, Error>>,
+    ) -> Result<AmbientOutcome<T>, Error>
     where
-        F: Future<Output = T>,
+        F: Future<Output = T> + Send,
     {
-        let mut attempt = 1;
+        let mut attempts = Attempts::first();
         loop {
-            let unit = Unit::new(self, Arc::clone(&opening));
-            let done = unit.scope(work()).await;
-            match unit.finish(&done, &closing).await {
-                Ok(End::Untouched) => return Ok(Ended::Untouched(done)),
-                Ok(End::Refused) => return Ok(Ended::Refused),
-                Ok(End::Settled(after)) => {
-                    for follows in after {
-                        follows.await;
-                    }
-                    return Ok(Ended::Settled(done));
+            let ambient = AmbientTransaction::new(&self.0, &on_begin);
+            let result = ambient.scope(Box::pin(work())).await;
+            let finished = match ambient.end().await {
+                Ok(End::NotBegun) => return Ok(AmbientOutcome::NotBegun(result)),
+                Ok(End::Cancelled) => return Ok(AmbientOutcome::Cancelled),
+                Ok(End::Open(mut tx, commit)) => {
+                    let answer = before_commit(&mut tx, &result).await;
+                    ambient.finish(tx, commit, answer).await
                 }
-                Err(error) if error.is_conflict() && attempt < postgres::ATTEMPTS => {
-                    postgres::back_off(attempt).await;
-                    attempt += 1;
-                }
+                Err(error) => Err(error),
+            };
+            match finished {
+                Ok(()) => return Ok(AmbientOutcome::Finished(result)),
+                Err(error) if error.is_conflict() => attempts.retry(error).await?,
                 Err(error) => return Err(error),
             }
         }
     }
 
-    pub(crate) async fn begin(&self) -> Result<(Tx, Turn), Error> {
-        Ok(match &*self.0 {
-            Open::Sqlite(sqlite) => {
-                let (lent, turn) = sqlite.begin().await?;
-                (Tx::sqlite(lent), Turn::Sqlite(turn))
-            }
-            Open::Postgres { pool, .. } => {
-                let (lent, turn) = postgres::begin(pool).await?;
-                (Tx::postgres(lent), Turn::Postgres(turn))
+    /// Finishes what is under way and closes the database. Later use answers [`Error::Closed`].
+    pub fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            match &*self.0 {
+                Engine::Sqlite(sqlite) => sqlite.close().await,
+                Engine::Postgres(postgres) => postgres.close().await,
             }
         })
-    }
-
-    /// Finishes what is under way and closes the database. Later use answers [`Error::Closed`].
-    pub async fn close(&self) {
-        match &*self.0 {
-            Open::Sqlite(sqlite) => sqlite.close().await,
-            Open::Postgres { pool, .. } => pool.close().await,
-        }
     }
 }

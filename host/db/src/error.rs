@@ -18,19 +18,19 @@ pub enum Error {
     /// kept, on either database. Statements that may meet an existing row say `ON CONFLICT`.
     #[error("a statement of the transaction had failed")]
     Aborted,
-    /// Concurrent transactions won again and again; nothing is kept.
+    /// It lost against concurrent transactions again and again; nothing is kept.
     #[error("lost against concurrent transactions")]
     Conflict,
-    /// A write or a transaction was asked for inside a transaction, which would wait for itself.
+    /// A write or a transaction was started inside a transaction, which would wait for itself.
     #[error("a transaction runs its statements on its own handle only")]
     Nested,
-    /// The opening of the [unit](crate::Db::unit) this belongs to gave it up.
-    #[error("the unit of work was given up")]
-    Refused,
+    /// The beginning of the [ambient transaction](crate::Db::ambient_transaction) this belongs to cancelled it.
+    #[error("the transaction was cancelled")]
+    Cancelled,
     /// The commit shared with other writers failed; nothing of it is kept.
     #[error("commit failed: {0}")]
     Commit(#[source] Arc<sqlx::Error>),
-    /// There is a pooler between this node and the server that gives every transaction another session.
+    /// A pooler between this node and the server gives every transaction another session.
     #[error("{0} (behind PgBouncer in transaction mode, add pgbouncer=true to the database's URL)")]
     Pooler(#[source] sqlx::Error),
     /// The schema could not be brought up to date.
@@ -39,7 +39,7 @@ pub enum Error {
     /// The folder of the database file could not be created.
     #[error("cannot create the database's folder: {0}")]
     Folder(#[source] std::io::Error),
-    /// What the driver or the database server says.
+    /// An error of the driver or the database server.
     #[error(transparent)]
     Driver(sqlx::Error),
 }
@@ -72,7 +72,7 @@ impl Error {
         self.database().is_some_and(DatabaseError::is_unique_violation)
     }
 
-    /// A row that is referred to does not exist, or one that is referred to would go.
+    /// A row that is referred to does not exist or would be deleted.
     pub fn is_foreign_key_violation(&self) -> bool {
         self.database().is_some_and(DatabaseError::is_foreign_key_violation)
     }
@@ -88,32 +88,31 @@ impl Error {
         use sqlx::Error::{Database, Io, PoolTimedOut, Tls, WorkerCrashed};
         match self.driver() {
             Some(Io(_) | PoolTimedOut | Tls(_) | WorkerCrashed) => true,
-            Some(Database(error)) => error.code().is_some_and(|code| is_passing(&code)),
+            Some(Database(error)) => error.code().is_some_and(|code| is_transient(&code)),
             Some(_) => false,
             None => matches!(self, Self::Closed | Self::Conflict),
         }
     }
 
-    /// PostgreSQL gave this transaction up in favour of another, by a serialization failure (40001)
-    /// or a deadlock (40P01), or did not begin with it. The same again may succeed.
+    /// PostgreSQL aborted this transaction in favour of another, by a serialization failure (40001)
+    /// or a deadlock (40P01), or did not start it. The same again may succeed.
     pub(crate) fn is_conflict(&self) -> bool {
         matches!(self, Self::Conflict) || self.is_stale() || self.has_code(&["40001", "40P01"])
     }
 
-    /// PostgreSQL refused, before it did anything, a statement that was prepared when its result
-    /// looked different: a migration came between.
+    /// PostgreSQL refused, before it did anything, a statement that was prepared before a migration changed its result.
     pub(crate) fn is_stale(&self) -> bool {
-        // Nothing else of this code ("feature not supported") speaks of plans, in any language.
+        // Nothing else of this code ("feature not supported") is about plans, in any language.
         let by_name = |error: &PgDatabaseError| {
             error.routine() == Some("RevalidateCachedQuery") || error.message().contains("cached plan")
         };
         self.has_code(&["0A000"]) && self.database().and_then(|error| error.try_downcast_ref()).is_some_and(by_name)
     }
 
-    /// The connection it came by is of no use any more, and likely those opened before it: it is
+    /// The connection cannot be used any more, and likely those opened before it: it is
     /// lost, its prepared statements are stale, or it leads to a server that was made read-only
     /// (25006), as the old primary is in a failover.
-    pub(crate) fn spoils(&self) -> bool {
+    pub(crate) fn breaks_connection(&self) -> bool {
         use sqlx::Error::{Io, WorkerCrashed};
         matches!(self.driver(), Some(Io(_) | WorkerCrashed)) || self.is_stale() || self.has_code(&["25006"])
     }
@@ -123,13 +122,13 @@ impl Error {
     }
 
     /// The server did not answer in time.
-    pub(crate) fn silence() -> Self {
+    pub(crate) fn no_answer() -> Self {
         Self::Driver(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "the database does not answer")))
     }
 }
 
-/// Whether a database's error code speaks of its own state, not of what it was asked.
-fn is_passing(code: &str) -> bool {
+/// Whether a database's error code is about its own state, not about the statement.
+fn is_transient(code: &str) -> bool {
     // PostgreSQL's five characters: lost connections, lacking resources, a server that stops, a
     // transaction that idled for too long, a server that is read-only; a statement that took too
     // long or waited too long for a lock; an outcome that is not known.
@@ -141,15 +140,15 @@ fn is_passing(code: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_passing;
+    use super::is_transient;
 
     #[test]
-    fn only_the_state_of_the_database_passes() {
+    fn only_errors_of_the_databases_own_state_are_transient() {
         for code in ["08006", "53300", "57P01", "25P03", "57014", "5", "261", "517"] {
-            assert!(is_passing(code), "{code}");
+            assert!(is_transient(code), "{code}");
         }
         for code in ["23505", "40001", "25001", "00005", "2067", "19", "1", "13"] {
-            assert!(!is_passing(code), "{code}");
+            assert!(!is_transient(code), "{code}");
         }
     }
 }

@@ -1,16 +1,17 @@
 //! One SQL text over SQLite and PostgreSQL.
 //!
 //! [`Db`] runs plain SQL, written once with `$1`, `$2` … placeholders, on the real driver of
-//! either database. Three doors lead in:
+//! either database, in one of three ways:
 //!
 //! - [`Db::query`] reads outside any transaction;
 //! - [`Db::write`] runs one atomic writing statement;
 //! - [`Db::transaction`] runs several statements as one, all or nothing.
 //!
 //! An [`Executor`] is either the database or a transaction. [`Db::page`] reads one page of a list.
-//! [`Db::unit`] makes one transaction of several of them. [`Db::snapshot`] reads whole tables as of one moment.
+//! [`Db::ambient_transaction`] makes one transaction of several of them. [`Db::snapshot`] reads whole tables as of one
+//! moment.
 //!
-//! What is acknowledged by the last two survives a kill and a power cut; of [`Db::relaxed`] only a kill.
+//! What the last two acknowledge survives a kill and a power cut; with [`Db::connect_relaxed`] only a kill.
 //!
 //! # Writing SQL for both
 //!
@@ -27,22 +28,27 @@
 //! PostgreSQL's `sum(bigint)` is `NUMERIC`: say `CAST(sum(x) AS BIGINT)`. Where a text must differ
 //! between the two, give an [`Sql`] pair.
 
+mod ambient;
 mod bulk;
 mod config;
 mod db;
+mod engine;
 mod error;
 mod executor;
+mod lease;
 mod migrate;
 mod pool;
 mod postgres;
+mod query;
+mod retry;
 mod snapshot;
 mod sql;
 mod sqlite;
 mod statement;
 mod tx;
-mod unit;
 
-pub use bulk::{Cell, Column, Kind, Table};
+pub use ambient::{AmbientOutcome, OnBegin, after_commit, has_uncommitted_writes};
+pub use bulk::{Cell, Column, ColumnType, Table};
 pub use config::{Backend, Config};
 pub use db::Db;
 pub use error::Error;
@@ -52,4 +58,3 @@ pub use snapshot::Snapshot;
 pub use sql::{Record, Sql, Value};
 pub use statement::Statement;
 pub use tx::Tx;
-pub use unit::{Ended, Opening, after_commit, is_uncommitted};

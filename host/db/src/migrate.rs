@@ -9,12 +9,12 @@ use crate::{
     postgres::{self, Server},
 };
 
-static SQLITE: LazyLock<Migrator> = LazyLock::new(|| of_any_age(sqlx::migrate!("../../migrations/sqlite")));
-static RELAXED: LazyLock<Migrator> = LazyLock::new(|| of_any_age(sqlx::migrate!("../../migrations/relaxed")));
+static SQLITE: LazyLock<Migrator> = LazyLock::new(|| ignoring_newer(sqlx::migrate!("../../migrations/sqlite")));
+static RELAXED: LazyLock<Migrator> = LazyLock::new(|| ignoring_newer(sqlx::migrate!("../../migrations/relaxed")));
 static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 
-/// An older hub may start on what a newer one has made of the schema: migrations only add.
-fn of_any_age(mut migrations: Migrator) -> Migrator {
+/// An older hub may start on a newer one's schema: migrations only add.
+fn ignoring_newer(mut migrations: Migrator) -> Migrator {
     migrations.set_ignore_missing(true);
     migrations
 }
@@ -24,12 +24,12 @@ pub fn schema_version() -> i64 {
     POSTGRES.iter().map(|migration| migration.version).max().unwrap_or_default()
 }
 
-/// Brings a SQLite file up to date in one transaction, behind which a second process waits.
+/// Brings a SQLite file up to date in one transaction, for which a second process waits.
 pub(crate) async fn sqlite(options: &SqliteConnectOptions) -> Result<(), Error> {
     run(options, &SQLITE).await
 }
 
-/// The same for a file of [`Db::relaxed`](crate::Db::relaxed).
+/// The same for a file of [`Db::connect_relaxed`](crate::Db::connect_relaxed).
 pub(crate) async fn relaxed(options: &SqliteConnectOptions) -> Result<(), Error> {
     run(options, &RELAXED).await
 }

@@ -1,6 +1,6 @@
-//! Connections to lend.
+//! Pooled connections.
 //!
-//! sqlx's own pool asks a connection for a sign of life after every use, which costs about as much
+//! sqlx's own pool pings a connection after every use, which costs about as much
 //! as a short read itself. It also takes a connection back whose `BEGIN` was cancelled, with the
 //! transaction open: the next caller's write would be acknowledged and never committed.
 
@@ -15,120 +15,120 @@ use crate::Error;
 /// How long a caller waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a connection may take to give a sign of life. One whose packets are dropped on the way gives none, and
-/// nothing else would tell.
+/// How long a connection may take to answer a ping. One whose packets are dropped on the way never does.
 const PING_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A connection that can be lent again after a caller left it in the middle of something.
-pub(crate) trait Lendable: Connection + 'static {
+/// A connection that can be used again after a caller left it in the middle of something.
+pub(crate) trait Recover: Connection + 'static {
     /// How the connections of a pool are used.
-    type Terms: Send + Sync;
+    type Settings: Send + Sync;
 
-    /// Waits for what is still under way, and undoes it if a transaction may be open.
-    fn recover(&mut self, terms: &Self::Terms, in_transaction: bool) -> impl Future<Output = sqlx::Result<()>> + Send;
+    /// Waits for what is still under way, and rolls back if a transaction may be open.
+    fn recover(
+        &mut self,
+        settings: &Self::Settings,
+        in_transaction: bool,
+    ) -> impl Future<Output = sqlx::Result<()>> + Send;
 }
 
-/// What a pool allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Connections open at once.
-    pub(crate) max: u32,
-    /// A connection unused for longer is tried before it is lent: the server may have gone.
+    pub(crate) max_connections: u32,
+    /// A connection unused for longer is pinged before it is used: the server may have gone.
     pub(crate) ping_after: Duration,
     /// One unused for longer is closed.
-    pub(crate) idle: Duration,
+    pub(crate) idle_timeout: Duration,
     /// One older than this is closed, so that a failover is noticed.
-    pub(crate) age: Duration,
+    pub(crate) max_lifetime: Duration,
 }
 
-/// Connections, opened as they are needed. Clones share them.
-pub(crate) struct Pool<C: Lendable>(Arc<Shared<C>>);
+/// Connections, opened as they are needed.
+pub(crate) struct Pool<C: Recover>(Arc<Shared<C>>);
 
-struct Shared<C: Lendable> {
+struct Shared<C: Recover> {
     options: C::Options,
-    terms: C::Terms,
+    settings: C::Settings,
     limits: Limits,
-    /// One for each connection that may yet be lent.
+    /// One for each connection that is not in use.
     permits: Semaphore,
     idle: Mutex<Idle<C>>,
 }
 
 struct Idle<C> {
     /// The one used last is at the back.
-    members: VecDeque<Member<C>>,
-    /// Those opened before are not lent any more.
-    sound_since: Instant,
+    connections: VecDeque<Entry<C>>,
+    /// Those opened before are not used any more.
+    valid_since: Instant,
 }
 
-struct Member<C> {
+struct Entry<C> {
     conn: C,
-    opened: Instant,
-    used: Instant,
+    opened_at: Instant,
+    used_at: Instant,
 }
 
-impl<C: Lendable> Pool<C> {
-    pub(crate) fn new(options: C::Options, terms: C::Terms, limits: Limits) -> Self {
-        let permits = Semaphore::new(limits.max as usize);
-        let idle = Mutex::new(Idle { members: VecDeque::new(), sound_since: Instant::now() });
-        Self(Arc::new(Shared { options, terms, limits, permits, idle }))
+impl<C: Recover> Pool<C> {
+    pub(crate) fn new(options: C::Options, settings: C::Settings, limits: Limits) -> Self {
+        let permits = Semaphore::new(limits.max_connections as usize);
+        let idle = Mutex::new(Idle { connections: VecDeque::new(), valid_since: Instant::now() });
+        Self(Arc::new(Shared { options, settings, limits, permits, idle }))
     }
 
-    /// Lends a connection.
     pub(crate) async fn acquire(&self) -> Result<Pooled<C>, Error> {
         let shared = &self.0;
         if let Ok(permit) = shared.permits.try_acquire() {
             let now = Instant::now();
-            let fresh = shared.idle.lock().members.pop_back_if(|member| {
-                now - member.used < shared.limits.ping_after && now - member.opened < shared.limits.age
+            let fresh = shared.idle.lock().connections.pop_back_if(|entry| {
+                now - entry.used_at < shared.limits.ping_after && now - entry.opened_at < shared.limits.max_lifetime
             });
-            if let Some(member) = fresh {
+            if let Some(entry) = fresh {
                 permit.forget();
-                return Ok(self.lend(member));
+                return Ok(self.pooled(entry));
             }
         }
         // Boxed, since it is rare and would make every statement's future large.
-        tokio::time::timeout(ACQUIRE_TIMEOUT, Box::pin(self.acquire_slowly()))
+        tokio::time::timeout(ACQUIRE_TIMEOUT, Box::pin(self.acquire_slow()))
             .await
             .unwrap_or(Err(Error::Driver(sqlx::Error::PoolTimedOut)))
     }
 
-    async fn acquire_slowly(&self) -> Result<Pooled<C>, Error> {
+    async fn acquire_slow(&self) -> Result<Pooled<C>, Error> {
         let shared = &self.0;
         let permit = shared.permits.acquire().await.map_err(|_| Error::Closed)?;
         loop {
-            let candidate = shared.idle.lock().members.pop_back();
-            let member = match candidate {
-                Some(member) if member.opened.elapsed() >= shared.limits.age => continue,
-                Some(mut member) => {
-                    if member.used.elapsed() >= shared.limits.ping_after && !is_alive(&mut member.conn).await {
-                        shared.distrust(member.opened);
+            let candidate = shared.idle.lock().connections.pop_back();
+            let entry = match candidate {
+                Some(entry) if entry.opened_at.elapsed() >= shared.limits.max_lifetime => continue,
+                Some(mut entry) => {
+                    if entry.used_at.elapsed() >= shared.limits.ping_after && !is_alive(&mut entry.conn).await {
+                        shared.invalidate(entry.opened_at);
                         continue;
                     }
-                    member
+                    entry
                 }
                 None => {
                     let conn = shared.options.connect().await?;
                     let now = Instant::now();
-                    Member { conn, opened: now, used: now }
+                    Entry { conn, opened_at: now, used_at: now }
                 }
             };
             permit.forget();
-            return Ok(self.lend(member));
+            return Ok(self.pooled(entry));
         }
     }
 
-    fn lend(&self, member: Member<C>) -> Pooled<C> {
-        Pooled { member: Some(member), in_transaction: false, spoilt: false, pool: Arc::clone(&self.0) }
+    fn pooled(&self, entry: Entry<C>) -> Pooled<C> {
+        Pooled { entry: Some(entry), in_transaction: false, broken: false, pool: Arc::clone(&self.0) }
     }
 
-    /// Waits for all that is lent and closes it; nothing more is lent.
+    /// Waits for all connections and closes them.
     pub(crate) async fn close(&self) {
-        let all = self.0.permits.acquire_many(self.0.limits.max).await;
+        let all = self.0.permits.acquire_many(self.0.limits.max_connections).await;
         self.0.permits.close();
         drop(all);
-        let idle = mem::take(&mut self.0.idle.lock().members);
-        for member in idle {
-            if let Err(error) = member.conn.close().await {
+        let idle = mem::take(&mut self.0.idle.lock().connections);
+        for entry in idle {
+            if let Err(error) = entry.conn.close().await {
                 tracing::debug!(%error, "a connection did not close cleanly");
             }
         }
@@ -139,90 +139,94 @@ async fn is_alive(conn: &mut impl Connection) -> bool {
     tokio::time::timeout(PING_TIMEOUT, conn.ping()).await.is_ok_and(|answer| answer.is_ok())
 }
 
-impl<C: Lendable> Shared<C> {
-    /// Takes a connection back and closes those that nobody has needed for long.
-    fn put(&self, mut member: Member<C>) {
-        member.used = Instant::now();
+impl<C: Recover> Shared<C> {
+    /// Takes a connection back and closes those idle for too long.
+    fn put_back(&self, mut entry: Entry<C>) {
+        entry.used_at = Instant::now();
         let mut idle = self.idle.lock();
-        while idle.members.pop_front_if(|oldest| member.used - oldest.used >= self.limits.idle).is_some() {}
-        if member.opened >= idle.sound_since {
-            idle.members.push_back(member);
+        while idle
+            .connections
+            .pop_front_if(|oldest| entry.used_at - oldest.used_at >= self.limits.idle_timeout)
+            .is_some()
+        {}
+        if entry.opened_at >= idle.valid_since {
+            idle.connections.push_back(entry);
         }
         drop(idle);
         self.permits.add_permits(1);
     }
 
-    /// A connection is lost, and with it, likely, all that were open beside it.
-    fn lose(&self, member: Member<C>) {
-        self.distrust(member.opened);
-        drop(member);
+    /// Drops a lost connection and, likely lost too, all that were open beside it.
+    fn discard(&self, entry: Entry<C>) {
+        self.invalidate(entry.opened_at);
+        drop(entry);
         self.permits.add_permits(1);
     }
 
-    /// A connection opened then is not fit to be lent. Those opened later may be.
-    fn distrust(&self, opened: Instant) {
+    /// Drops all connections, unless one opened at that moment was dropped already.
+    fn invalidate(&self, opened_at: Instant) {
         let mut idle = self.idle.lock();
-        if opened >= idle.sound_since {
-            idle.sound_since = Instant::now();
-            idle.members.clear();
+        if opened_at >= idle.valid_since {
+            idle.valid_since = Instant::now();
+            idle.connections.clear();
         }
     }
 }
 
-/// A connection lent by a pool. Dropped without [`Pooled::release`], as when a statement fails or
-/// its caller hangs up, it recovers before it is lent again.
-pub(crate) struct Pooled<C: Lendable> {
-    member: Option<Member<C>>,
+/// A connection in use. Dropped without [`Pooled::release`], as when a statement fails or
+/// its caller hangs up, it recovers before it is used again.
+pub(crate) struct Pooled<C: Recover> {
+    entry: Option<Entry<C>>,
     /// A transaction may be open on it.
     pub(crate) in_transaction: bool,
-    /// It is not to be lent again.
-    spoilt: bool,
+    /// It must not be used again.
+    broken: bool,
     pool: Arc<Shared<C>>,
 }
 
-impl<C: Lendable> Pooled<C> {
+impl<C: Recover> Pooled<C> {
     pub(crate) fn conn(&mut self) -> Result<&mut C, Error> {
         Ok(self.parts()?.0)
     }
 
-    pub(crate) fn parts(&mut self) -> Result<(&mut C, &C::Terms), Error> {
-        let conn = self.member.as_mut().map(|member| &mut member.conn).ok_or(Error::Closed)?;
-        Ok((conn, &self.pool.terms))
+    pub(crate) fn parts(&mut self) -> Result<(&mut C, &C::Settings), Error> {
+        let conn = self.entry.as_mut().map(|entry| &mut entry.conn).ok_or(Error::Closed)?;
+        Ok((conn, &self.pool.settings))
     }
 
-    pub(crate) fn terms(&self) -> &C::Terms {
-        &self.pool.terms
+    pub(crate) fn settings(&self) -> &C::Settings {
+        &self.pool.settings
     }
 
-    /// It, and likely those opened before it, are of no use any more.
-    pub(crate) fn spoil(&mut self) {
-        self.spoilt = true;
+    /// It and likely those opened before it cannot be used any more.
+    pub(crate) fn mark_broken(&mut self) {
+        self.broken = true;
     }
 
-    /// Gives it back, fit to be lent again at once.
+    /// Gives it back, ready to be used again at once.
     pub(crate) fn release(mut self) {
-        if !self.spoilt
-            && let Some(member) = self.member.take()
+        if !self.broken
+            && let Some(entry) = self.entry.take()
         {
-            self.pool.put(member);
+            self.pool.put_back(entry);
         }
     }
 }
 
-impl<C: Lendable> Drop for Pooled<C> {
+impl<C: Recover> Drop for Pooled<C> {
     fn drop(&mut self) {
-        let Some(mut member) = self.member.take() else { return };
-        if self.spoilt {
-            self.pool.lose(member);
+        let Some(mut entry) = self.entry.take() else { return };
+        if self.broken {
+            self.pool.discard(entry);
             return;
         }
         let (pool, in_transaction) = (Arc::clone(&self.pool), self.in_transaction);
         let recovery = async move {
-            match member.conn.recover(&pool.terms, in_transaction).await {
-                Ok(()) => pool.put(member),
+            match entry.conn.recover(&pool.settings, in_transaction).await {
+                Ok(()) => pool.put_back(entry),
                 Err(error) => {
                     tracing::debug!(%error, "a connection is lost");
-                    pool.lose(member);
+                    pool.discard(entry);
                 }
             }
         };

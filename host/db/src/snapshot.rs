@@ -1,7 +1,10 @@
-//! What a database held at one moment, read at leisure.
+//! What a database held at one moment.
 
-use futures_util::TryStreamExt as _;
-use sqlx::{Arguments as _, AssertSqlSafe, Connection as _, PgConnection, SqliteConnection};
+use futures_util::{TryStreamExt as _, future::BoxFuture};
+use sqlx::{
+    Arguments as _, AssertSqlSafe, Connection as _, PgConnection, SqliteConnection, postgres::PgArguments,
+    sqlite::SqliteArguments,
+};
 use uuid::Uuid;
 
 use crate::{
@@ -13,9 +16,9 @@ use crate::{
 pub(crate) const READ_AHEAD: usize = 4;
 
 /// See [`Db::snapshot`](crate::Db::snapshot).
-pub struct Snapshot(On);
+pub struct Snapshot(Connection);
 
-enum On {
+enum Connection {
     Sqlite(SqliteConnection),
     Postgres(PgConnection),
 }
@@ -23,55 +26,72 @@ enum On {
 impl Snapshot {
     pub(crate) async fn sqlite(mut conn: SqliteConnection) -> Result<Self, Error> {
         sqlx::raw_sql("BEGIN").execute(&mut conn).await?;
-        // The moment is that of the first read.
+        // Its moment is that of the first read.
         sqlx::raw_sql("SELECT 1 FROM sqlite_schema LIMIT 1").execute(&mut conn).await?;
-        Ok(Self(On::Sqlite(conn)))
+        Ok(Self(Connection::Sqlite(conn)))
     }
 
     pub(crate) async fn postgres(mut conn: PgConnection) -> Result<Self, Error> {
-        // Whatever the server or the role sets, this takes as long as it takes.
+        // The server or the role may have set timeouts.
         let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
                      SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; SELECT 1";
         sqlx::raw_sql(begin).execute(&mut conn).await?;
-        Ok(Self(On::Postgres(conn)))
+        Ok(Self(Connection::Postgres(conn)))
     }
 
-    /// Hands over all rows of a network, one by one, in the order of their keys, until `take` fails.
-    pub async fn each<E: From<Error>>(
+    /// Hands over all rows of a network, one by one, in the order of their keys, until `receive` fails.
+    pub async fn for_each_row<E: From<Error> + Send>(
         &mut self,
         table: &Table,
         network: Uuid,
-        mut take: impl FnMut(Vec<Cell>) -> Result<(), E>,
+        mut receive: impl FnMut(Vec<Cell>) -> Result<(), E> + Send,
     ) -> Result<(), E> {
-        let invalid = |error| Error::from(sqlx::Error::Encode(error));
-        match &mut self.0 {
-            On::Sqlite(conn) => {
-                let mut arguments = sqlx::sqlite::SqliteArguments::default();
-                arguments.add(network).map_err(invalid)?;
-                let sql = AssertSqlSafe(table.select(Backend::Sqlite));
-                let mut rows = sqlx::query_with(sql, arguments).persistent(false).fetch(conn);
-                while let Some(row) = rows.try_next().await.map_err(Error::from)? {
-                    take(sqlite_cells(&row, table.columns).map_err(Error::from)?)?;
-                }
-            }
-            On::Postgres(conn) => {
-                let mut arguments = sqlx::postgres::PgArguments::default();
-                arguments.add(network).map_err(invalid)?;
-                let sql = AssertSqlSafe(table.select(Backend::Postgres));
-                let mut rows = sqlx::query_with(sql, arguments).persistent(false).fetch(conn);
-                while let Some(row) = rows.try_next().await.map_err(Error::from)? {
-                    take(postgres_cells(&row, table.columns).map_err(Error::from)?)?;
-                }
-            }
-        }
-        Ok(())
+        let mut failure = None;
+        let mut receive = |row| receive(row).map_err(|error| failure = Some(error)).is_ok();
+        self.read(table, network, &mut receive).await?;
+        failure.map_or(Ok(()), Err)
     }
 
-    /// Lets go of it.
-    pub async fn close(self) -> Result<(), Error> {
-        Ok(match self.0 {
-            On::Sqlite(conn) => conn.close().await,
-            On::Postgres(conn) => conn.close().await,
-        }?)
+    /// Hands over rows as long as `receive` answers true.
+    fn read<'r>(
+        &'r mut self,
+        table: &'r Table,
+        network: Uuid,
+        receive: &'r mut (dyn FnMut(Vec<Cell>) -> bool + Send),
+    ) -> BoxFuture<'r, Result<(), Error>> {
+        Box::pin(async move {
+            let invalid = |error| Error::from(sqlx::Error::Encode(error));
+            match &mut self.0 {
+                Connection::Sqlite(conn) => {
+                    let mut arguments = SqliteArguments::default();
+                    arguments.add(network).map_err(invalid)?;
+                    let sql = AssertSqlSafe(table.select(Backend::Sqlite));
+                    let mut rows = sqlx::query_with(sql, arguments).persistent(false).fetch(conn);
+                    while let Some(row) = rows.try_next().await?
+                        && receive(sqlite_cells(&row, table.columns)?)
+                    {}
+                }
+                Connection::Postgres(conn) => {
+                    let mut arguments = PgArguments::default();
+                    arguments.add(network).map_err(invalid)?;
+                    let sql = AssertSqlSafe(table.select(Backend::Postgres));
+                    let mut rows = sqlx::query_with(sql, arguments).persistent(false).fetch(conn);
+                    while let Some(row) = rows.try_next().await?
+                        && receive(postgres_cells(&row, table.columns)?)
+                    {}
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Closes its connection.
+    pub fn close(self) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async {
+            Ok(match self.0 {
+                Connection::Sqlite(conn) => conn.close().await,
+                Connection::Postgres(conn) => conn.close().await,
+            }?)
+        })
     }
 }

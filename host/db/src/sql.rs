@@ -27,24 +27,3 @@ impl<'v, T> Value<'v> for T where T: Encode<'v, Sqlite> + Type<Sqlite> + Encode<
 pub trait Record: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
 impl<T> Record for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
-
-/// Prepared statements that each connection keeps: all of the hub's.
-pub(crate) const STATEMENTS: usize = 500;
-
-/// How much of a statement's result its caller wants.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Want {
-    /// The number of rows it changed.
-    Count,
-    /// Its first row.
-    First,
-    /// All its rows.
-    All,
-}
-
-/// What a statement answered, as far as it was wanted.
-#[derive(Debug)]
-pub(crate) enum Answer<R> {
-    Count(u64),
-    Rows(Vec<R>),
-}

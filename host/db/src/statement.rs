@@ -1,53 +1,51 @@
 //! One statement on its way to either driver.
+//!
+//! Whatever can be compiled once, here, is behind a boxed future: a crate that runs statements compiles only the decoding
+//! of its rows.
 
-use sqlx::{
-    Arguments, FromRow,
-    error::BoxDynError,
-    postgres::{PgArguments, PgRow},
-    sqlite::{SqliteArguments, SqliteRow},
-};
+use futures_util::future::BoxFuture;
+use sqlx::error::BoxDynError;
 
 use crate::{
-    Error, Record, Sql, Value, postgres,
-    sql::{Answer, Want},
-    sqlite,
+    Backend, Error, Record, Sql, Tx, Value,
+    ambient::AmbientTransaction,
+    engine::Engine,
+    query::{Fetch, Fetched, Query},
+    tx,
 };
 
 /// A statement that gathers its values and then runs.
 #[must_use = "a statement does nothing until it is run"]
 pub struct Statement<'c> {
-    sql: Sql,
-    on: On<'c>,
+    query: Query,
+    target: Target<'c>,
     /// The first value that could not be encoded.
     invalid: Option<BoxDynError>,
 }
 
-enum On<'c> {
-    Sqlite(SqliteArguments, sqlite::Target<'c>),
-    Postgres(PgArguments, postgres::Target<'c>),
-}
-
-enum Rows {
-    Sqlite(Answer<SqliteRow>),
-    Postgres(Answer<PgRow>),
+/// Where a statement runs.
+pub(crate) enum Target<'c> {
+    Read(&'c Engine),
+    Write(&'c Engine),
+    Tx(&'c mut Tx),
 }
 
 impl<'c> Statement<'c> {
-    pub(crate) fn sqlite(sql: Sql, target: sqlite::Target<'c>) -> Self {
-        Self { sql, on: On::Sqlite(SqliteArguments::default(), target), invalid: None }
-    }
-
-    pub(crate) fn postgres(sql: Sql, target: postgres::Target<'c>) -> Self {
-        Self { sql, on: On::Postgres(PgArguments::default(), target), invalid: None }
+    pub(crate) fn new(sql: Sql, target: Target<'c>) -> Self {
+        let backend = match &target {
+            Target::Read(engine) | Target::Write(engine) => engine.backend(),
+            Target::Tx(tx) => tx.backend(),
+        };
+        let text = match backend {
+            Backend::Sqlite => sql.sqlite,
+            Backend::Postgres => sql.postgres,
+        };
+        Self { query: Query::new(backend, text), target, invalid: None }
     }
 
     /// Gives the next placeholder (`$1`, then `$2` …) its value.
     pub fn bind<'v, T: Value<'v>>(mut self, value: T) -> Self {
-        let added = match &mut self.on {
-            On::Sqlite(arguments, _) => Arguments::add(arguments, value),
-            On::Postgres(arguments, _) => Arguments::add(arguments, value),
-        };
-        if let Err(error) = added {
+        if let Err(error) = self.query.bind(value) {
             self.invalid.get_or_insert(error);
         }
         self
@@ -55,50 +53,58 @@ impl<'c> Statement<'c> {
 
     /// Runs it and answers its first row, if it has any.
     pub async fn optional<T: Record>(self) -> Result<Option<T>, Error> {
-        Ok(match self.run(Want::First).await? {
-            Rows::Sqlite(answer) => decode(&answer)?.pop(),
-            Rows::Postgres(answer) => decode(&answer)?.pop(),
-        })
+        self.run_boxed(Fetch::First).await?.row(0)
     }
 
     /// Runs it and answers its first row, or [`Error::NotFound`].
     pub async fn one<T: Record>(self) -> Result<T, Error> {
-        self.optional().await?.ok_or(Error::NotFound)
+        self.run_boxed(Fetch::First).await?.row(0)?.ok_or(Error::NotFound)
     }
 
     /// Runs it and answers all its rows.
     pub async fn all<T: Record>(self) -> Result<Vec<T>, Error> {
-        match self.run(Want::All).await? {
-            Rows::Sqlite(answer) => decode(&answer),
-            Rows::Postgres(answer) => decode(&answer),
+        let fetched = self.run_boxed(Fetch::All).await?;
+        let mut records = Vec::new();
+        while let Some(record) = fetched.row(records.len())? {
+            records.push(record);
         }
+        Ok(records)
     }
 
     /// Runs it and answers how many rows it inserted, updated or deleted.
-    pub async fn execute(self) -> Result<u64, Error> {
-        Ok(match self.run(Want::Count).await? {
-            Rows::Sqlite(Answer::Count(count)) | Rows::Postgres(Answer::Count(count)) => count,
-            Rows::Sqlite(Answer::Rows(_)) | Rows::Postgres(Answer::Rows(_)) => 0,
-        })
+    pub fn execute(self) -> BoxFuture<'c, Result<u64, Error>> {
+        Box::pin(async { Ok(self.run(Fetch::Count).await?.count()) })
     }
 
-    async fn run(self, want: Want) -> Result<Rows, Error> {
+    fn run_boxed(self, fetch: Fetch) -> BoxFuture<'c, Result<Fetched, Error>> {
+        Box::pin(self.run(fetch))
+    }
+
+    async fn run(mut self, fetch: Fetch) -> Result<Fetched, Error> {
         if let Some(error) = self.invalid {
             return Err(sqlx::Error::Encode(error).into());
         }
-        match self.on {
-            On::Sqlite(arguments, target) => target.run(self.sql.sqlite, arguments, want).await.map(Rows::Sqlite),
-            On::Postgres(arguments, target) => target.run(self.sql.postgres, arguments, want).await.map(Rows::Postgres),
+        self.query.fetch = fetch;
+        match self.target {
+            Target::Read(engine) => match AmbientTransaction::current(engine) {
+                Some(ambient) => ambient.read(self.query).await,
+                None => engine.read(self.query).await,
+            },
+            Target::Write(engine) => {
+                tx::refuse_nested()?;
+                match AmbientTransaction::current(engine) {
+                    Some(ambient) => ambient.write(self.query).await,
+                    None => engine.write(self.query).await,
+                }
+            }
+            Target::Tx(tx) => tx.run(self.query).await,
         }
     }
 }
 
-fn decode<R, T: for<'r> FromRow<'r, R>>(answer: &Answer<R>) -> Result<Vec<T>, Error>
-where
-    R: sqlx::Row,
-{
-    match answer {
-        Answer::Rows(rows) => Ok(rows.iter().map(T::from_row).collect::<Result<_, _>>()?),
-        Answer::Count(_) => Ok(Vec::new()),
+impl Tx {
+    /// A statement of this transaction, reading or writing.
+    pub fn query(&mut self, sql: impl Into<Sql>) -> Statement<'_> {
+        Statement::new(sql.into(), Target::Tx(self))
     }
 }

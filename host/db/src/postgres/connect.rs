@@ -1,19 +1,24 @@
-//! The server: how its connections are made, and what binds that which runs on them.
+//! How connections to the server are made and what limits their statements.
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
 use sqlx::{ConnectOptions, Connection, PgConnection, postgres::PgConnectOptions};
 
-use super::Pool;
-use crate::{Error, pool::Limits, sql::STATEMENTS};
+use crate::{
+    Error,
+    pool::{self, Limits},
+    query::PREPARED_STATEMENTS,
+};
 
-/// How long an answer may be late before its connection is given up.
+pub(super) type Pool = pool::Pool<PgConnection>;
+
+/// How long an answer may be late before its connection is closed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long a statement may wait for a lock, and a transaction may hold its own and ask nothing.
-const LOCKS: [(&str, &str); 2] = [("lock_timeout", "5s"), ("idle_in_transaction_session_timeout", "15s")];
+/// How long a statement may wait for a lock, and a transaction may hold its own without a statement.
+const LOCK_TIMEOUTS: [(&str, &str); 2] = [("lock_timeout", "5s"), ("idle_in_transaction_session_timeout", "15s")];
 
-/// A node that was cut off silently keeps no locks for longer than some ten seconds.
+/// A node that was cut off silently keeps its locks for some ten seconds at most.
 const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_keepalives_idle", "5"),
     ("tcp_keepalives_interval", "2"),
@@ -22,18 +27,18 @@ const KEEPALIVE: [(&str, &str); 4] = [
 ];
 
 /// How connections are used.
-pub(crate) struct Terms {
+pub(crate) struct SessionSettings {
     /// What begins a transaction.
     pub(super) begin: Arc<str>,
     /// Whether what one transaction leaves in the session is there in the next.
     pub(super) owns_session: bool,
     /// How long to wait for an answer.
-    pub(super) patience: Duration,
+    pub(super) response_timeout: Duration,
 }
 
 /// A server and how to talk to it.
 pub(crate) struct Server {
-    /// Of connections that may take as long as they like.
+    /// Of connections without timeouts.
     pub(super) options: PgConnectOptions,
     statement_timeout: Duration,
     owns_session: bool,
@@ -49,7 +54,7 @@ impl Server {
         }
         if owns_session {
             if !url.contains("statement-cache-capacity") {
-                options = options.statement_cache_capacity(STATEMENTS);
+                options = options.statement_cache_capacity(PREPARED_STATEMENTS);
             }
         } else {
             // PgBouncer refuses the parameter; values go over in binary, so that it means nothing.
@@ -58,58 +63,58 @@ impl Server {
         Ok(Self { options, statement_timeout, owns_session })
     }
 
-    /// A connection for what may take as long as it likes.
-    pub(crate) async fn unhurried(&self) -> Result<PgConnection, Error> {
+    /// Opens a connection whose statements have no timeouts.
+    pub(crate) async fn connect_untimed(&self) -> Result<PgConnection, Error> {
         Ok(self.options.connect().await?)
     }
 
-    /// Connections for statements that are bounded.
-    pub(crate) async fn pool(&self, max_connections: u32) -> Result<Pool, Error> {
+    /// Connections whose statements have timeouts.
+    pub(super) async fn pool(&self, max_connections: u32) -> Result<Pool, Error> {
         let limits = Limits {
-            max: max_connections.max(1),
+            max_connections: max_connections.max(1),
             ping_after: Duration::from_secs(1),
-            idle: Duration::from_mins(5),
-            age: Duration::from_mins(30),
+            idle_timeout: Duration::from_mins(5),
+            max_lifetime: Duration::from_mins(30),
         };
         let mut options = self.options.clone();
         let mut begin = "BEGIN".to_owned();
-        let statement = format!("{}ms", self.statement_timeout.as_millis());
-        let bounds = LOCKS.into_iter().chain([("statement_timeout", &*statement)]);
-        // Who says what a session is to be like says all of it.
+        let statement_timeout = format!("{}ms", self.statement_timeout.as_millis());
+        let timeouts = LOCK_TIMEOUTS.into_iter().chain([("statement_timeout", &*statement_timeout)]);
+        // Options in the URL replace all of these.
         if options.get_options().is_some() {
         } else if self.owns_session {
-            options = options.options(bounds.chain(KEEPALIVE));
+            options = options.options(timeouts.chain(KEEPALIVE));
         } else {
-            begin.extend(bounds.map(|(name, value)| format!("; SET LOCAL {name} = '{value}'")));
+            begin.extend(timeouts.map(|(name, value)| format!("; SET LOCAL {name} = '{value}'")));
         }
-        let patience = self.statement_timeout.saturating_add(GRACE);
-        let terms = Terms { begin: begin.into(), owns_session: self.owns_session, patience };
-        let pool = Pool::new(options, terms, limits);
+        let response_timeout = self.statement_timeout.saturating_add(GRACE);
+        let settings = SessionSettings { begin: begin.into(), owns_session: self.owns_session, response_timeout };
+        let pool = Pool::new(options, settings, limits);
         self.check(&pool).await?;
         Ok(pool)
     }
 
-    /// A wrong address or password is to be told now, not to the first request. So is a session that is shared: the
-    /// statement that one connection prepared is in the way of the other.
+    /// Reports a wrong address or password now, not to the first request. So too a session that is shared: the name of
+    /// the statement that one connection prepared is taken for the other.
     async fn check(&self, pool: &Pool) -> Result<(), Error> {
         let outcome = async {
-            let mut beside = self.options.connect().await?;
+            let mut unpooled = self.options.connect().await?;
             let mut pooled = pool.acquire().await?;
             if self.owns_session {
-                sqlx::query("SELECT 1").execute(&mut beside).await?;
+                sqlx::query("SELECT 1").execute(&mut unpooled).await?;
                 sqlx::query("SELECT 1").execute(pooled.conn()?).await?;
             }
             pooled.release();
-            Ok(beside.close().await?)
+            Ok(unpooled.close().await?)
         };
         match outcome.await {
-            Err(Error::Driver(error)) if self.owns_session && is_of_a_pooler(&error) => Err(Error::Pooler(error)),
+            Err(Error::Driver(error)) if self.owns_session && is_pooler_error(&error) => Err(Error::Pooler(error)),
             outcome => outcome,
         }
     }
 }
 
-fn is_of_a_pooler(error: &sqlx::Error) -> bool {
+fn is_pooler_error(error: &sqlx::Error) -> bool {
     let Some(error) = error.as_database_error() else { return false };
     match error.code().as_deref() {
         // A statement of that name exists already, or does not exist any more.

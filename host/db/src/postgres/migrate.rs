@@ -1,7 +1,7 @@
-//! Brings a database up to date while other nodes, also those of the previous version, are at work on it.
+//! Brings a database up to date while other nodes, also those of the previous version, use it.
 //!
-//! The row that says that a migration was applied is written first, in the migration's own transaction: who comes
-//! second waits for it and then finds it there. That needs no lock of a session, which a pooler would lose.
+//! The row that says that a migration was applied is written first, in the migration's own transaction: a second node
+//! waits for it and then finds it there. That needs no session lock, which a pooler would lose.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use sqlx::{
     migrate::{MigrateError, Migration, Migrator},
 };
 
-use super::{Server, back_off};
-use crate::Error;
+use super::connect::Server;
+use crate::{Error, retry::back_off};
 
-/// How often a migration is tried that others keep from getting its locks.
-const ATTEMPTS: u32 = 30;
+/// How often a migration is tried that does not get its locks.
+const MAX_ATTEMPTS: u32 = 30;
 
-/// A migration waits for a table only so long, because all others that want the table wait behind it; and for another
-/// node's only so long at a time, because an index that is built beside all others waits for whoever waits.
+/// Short, because all others that want the table wait behind the migration, and an index built concurrently by another
+/// node waits for whoever waits.
 const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '1s'";
 
-/// As sqlx itself would make it.
+/// As sqlx itself creates it.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (
     version        BIGINT      PRIMARY KEY,
     description    TEXT        NOT NULL,
@@ -35,7 +35,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (
 pub(crate) async fn migrate(server: &Server, migrations: &Migrator) -> Result<(), Error> {
     let mut conn = server.options.connect().await?;
     let applied = match applied(&mut conn).await {
-        // Another node made the table just now.
+        // Another node created the table just now.
         Err(error) if has_code(&error, &["23505", "42710", "42P07"]) => applied(&mut conn).await?,
         result => result?,
     };
@@ -71,10 +71,10 @@ async fn apply(server: &Server, conn: &mut PgConnection, migration: &Migration) 
     loop {
         match apply_once(server, conn, migration).await {
             Ok(true) => return Ok(()),
-            // Another node is at it, for as long as it takes.
+            // Another node is applying it, for as long as it takes.
             Ok(false) => {}
-            // Others hold what it wants to lock, or write the same.
-            Err(error) if attempt < ATTEMPTS && has_code(&error, &["55P03", "40001", "40P01"]) => {
+            // Others hold its locks or write the same rows.
+            Err(error) if attempt < MAX_ATTEMPTS && has_code(&error, &["55P03", "40001", "40P01"]) => {
                 tracing::info!(%error, migration = migration.version, "a migration is tried again");
                 attempt += 1;
             }
@@ -84,24 +84,24 @@ async fn apply(server: &Server, conn: &mut PgConnection, migration: &Migration) 
     }
 }
 
-/// Whether it is applied now, by this node or another.
+/// Answers whether it is applied now, by this node or another.
 async fn apply_once(server: &Server, conn: &mut PgConnection, migration: &Migration) -> sqlx::Result<bool> {
     let mut tx = conn.begin().await?;
     sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *tx).await?;
-    let noted = sqlx::query(
+    let record = sqlx::query(
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
          VALUES ($1, $2, TRUE, $3, -1) ON CONFLICT (version) DO NOTHING",
     );
-    let noted = noted.persistent(false).bind(migration.version).bind(&*migration.description);
-    let is_mine = match noted.bind(&*migration.checksum).execute(&mut *tx).await {
+    let record = record.persistent(false).bind(migration.version).bind(&*migration.description);
+    let is_mine = match record.bind(&*migration.checksum).execute(&mut *tx).await {
         Err(error) if has_code(&error, &["55P03"]) => return Ok(false),
-        noted => noted?.rows_affected() == 1,
+        recorded => recorded?.rows_affected() == 1,
     };
     if is_mine && migration.no_tx {
-        // One statement that no transaction may hold, such as CREATE INDEX CONCURRENTLY, beside the one that notes it.
-        let mut beside = server.options.connect().await?;
-        sqlx::raw_sql(migration.sql.clone()).execute(&mut beside).await?;
-        beside.close().await?;
+        // A statement that no transaction may hold, such as CREATE INDEX CONCURRENTLY, runs on a connection of its own.
+        let mut own = server.options.connect().await?;
+        sqlx::raw_sql(migration.sql.clone()).execute(&mut own).await?;
+        own.close().await?;
     } else if is_mine {
         sqlx::raw_sql(migration.sql.clone()).execute(&mut *tx).await?;
     }
@@ -121,9 +121,9 @@ mod tests {
         Migration::new(version, "test".into(), MigrationType::Simple, sqlx::SqlSafeStr::into_sql_str(sql), false)
     }
 
-    /// A column is added while a transaction of the previous binary is at work on the table. Others read it meanwhile.
+    /// A column is added while a transaction of the previous binary uses the table. Others read it meanwhile.
     #[tokio::test]
-    async fn what_a_migration_waits_for_stays_readable() {
+    async fn a_table_that_a_migration_waits_for_stays_readable() {
         let url = std::env::var("HUB_TEST_POSTGRES").unwrap();
         let (base, _) = url.rsplit_once('/').unwrap();
         let name = format!("hub_db_migrate_{}", std::process::id());

@@ -1,101 +1,94 @@
-//! One batch of the writer: several callers' work, one commit.
+//! One batch of the writer: several callers' jobs, one commit.
 
 use std::{sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
-use sqlx::{SqliteConnection, sqlite::SqliteRow};
+use sqlx::SqliteConnection;
 use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
 };
 
 use super::{
-    run as run_statement,
-    writer::{Job, Transaction, Verdict, Write},
+    job::{EndRequest, Job, Transaction, Write},
+    run::{control, run},
 };
 use crate::{
     Error,
-    sql::Answer,
-    tx::{Fate, Lent},
+    lease::{LeasedConnection, TxOutcome},
+    query::Fetched,
 };
 
-/// Requests in one batch at most.
-const MOST: usize = 256;
-/// Statements a connection must be able to take without an answer: two for each turn.
-pub(super) const COMMANDS: usize = 2 * MOST + 2;
+const MAX_JOBS: usize = 256;
+/// Statements a connection must be able to queue without an answer: two for each job.
+pub(super) const MAX_COMMANDS: usize = 2 * MAX_JOBS + 2;
 
-/// Opens a transaction for the batch, with the first turn's savepoint.
+/// Opens the batch's transaction, with the first job's savepoint.
 pub(super) async fn begin(mut conn: SqliteConnection) -> sqlx::Result<SqliteConnection> {
     // IMMEDIATE: a writer in another process is waited for here, never in the middle.
-    control(&mut conn, "BEGIN IMMEDIATE; SAVEPOINT turn").await?;
+    control(&mut conn, "BEGIN IMMEDIATE; SAVEPOINT job").await?;
     Ok(conn)
 }
 
-/// Does `first` and what else is queued, commits it, and answers all callers. The connection
+/// Runs `first` and what else is queued, commits it, and replies to all callers. The connection
 /// comes back unless its state is in doubt; closing it then rolls back what was not committed.
-pub(super) async fn run(
+pub(super) async fn run_batch(
     conn: SqliteConnection,
     first: Job,
     queue: &mut mpsc::Receiver<Job>,
-    longest: Duration,
+    max_duration: Duration,
 ) -> Option<SqliteConnection> {
-    let mut batch = Batch { callers: Vec::new(), fresh: true, longest };
-    match batch.fill(conn, first, queue).await {
+    let mut batch = Batch { replies: Vec::new(), at_savepoint: true };
+    match batch.run_jobs(conn, first, queue, max_duration).await {
         Ok(conn) => {
-            batch.answer(None);
+            batch.reply(None);
             Some(conn)
         }
         Err(error) => {
             tracing::error!(%error, "a batch of writes is lost");
-            batch.answer(Some(&Arc::new(error)));
+            batch.reply(Some(&Arc::new(error)));
             None
         }
     }
 }
 
-/// Runs a statement that steers the transaction.
-pub(crate) async fn control(conn: &mut SqliteConnection, sql: &'static str) -> sqlx::Result<()> {
-    sqlx::query(sql).execute(conn).await.map(drop)
-}
-
-/// Has the connection's own thread run a statement that steers the transaction before whatever
-/// it is asked next. Not to wait for the answer saves each transaction a round trip to that thread.
-fn post(conn: &mut SqliteConnection, sql: &'static str) {
-    // Polled once, the future hands the statement over, which always finds room (`COMMANDS`).
+/// Has the connection's own thread run a statement that controls the transaction before whatever it is asked next. Not
+/// to wait for the answer saves each transaction a round trip to that thread.
+fn post_control(conn: &mut SqliteConnection, sql: &'static str) {
+    // Polled once, the future hands the statement over, which always finds room (`MAX_COMMANDS`).
     let _ = control(conn, sql).now_or_never();
 }
 
 struct Batch {
-    /// Who waits for the commit.
-    callers: Vec<Caller>,
-    /// Nothing has been done since the savepoint `turn`, so a transaction may begin there.
-    fresh: bool,
-    /// Further requests are taken in for this long.
-    longest: Duration,
+    /// To be sent after the commit.
+    replies: Vec<Reply>,
+    /// Nothing has been done since the savepoint `job`, so a transaction may begin there.
+    at_savepoint: bool,
 }
 
-enum Caller {
-    Write(oneshot::Sender<Result<Answer<SqliteRow>, Error>>, Result<Answer<SqliteRow>, Error>),
+enum Reply {
+    Write(oneshot::Sender<Result<Fetched, Error>>, Result<Fetched, Error>),
     Transaction(oneshot::Sender<Result<(), Error>>, Result<(), Error>),
 }
 
 impl Batch {
-    async fn fill(
+    async fn run_jobs(
         &mut self,
         mut conn: SqliteConnection,
         first: Job,
         queue: &mut mpsc::Receiver<Job>,
+        max_duration: Duration,
     ) -> sqlx::Result<SqliteConnection> {
         let started = Instant::now();
-        let mut turns = 0;
+        let mut jobs = 0;
         let mut next = Some(first);
         while let Some(job) = next {
             conn = match job {
                 Job::Write(write) => self.write(conn, write).await?,
                 Job::Transaction(transaction) => self.transaction(conn, transaction).await?,
             };
-            turns += 1;
-            next = if turns < MOST && started.elapsed() < self.longest { queue.try_recv().ok() } else { None };
+            jobs += 1;
+            next = if jobs < MAX_JOBS && started.elapsed() < max_duration { queue.try_recv().ok() } else { None };
         }
         control(&mut conn, "COMMIT").await?;
         Ok(conn)
@@ -103,64 +96,64 @@ impl Batch {
 
     /// A single statement needs no savepoint: if it fails, SQLite has undone just that one.
     async fn write(&mut self, mut conn: SqliteConnection, write: Write) -> sqlx::Result<SqliteConnection> {
-        if write.answer.is_closed() {
+        if write.reply.is_closed() {
             return Ok(conn);
         }
-        let result = run_statement(&mut conn, write.sql, write.arguments, write.want).await;
+        let result = run(&mut conn, write.query).await;
         let failed = result.is_err();
-        self.callers.push(Caller::Write(write.answer, result));
+        self.replies.push(Reply::Write(write.reply, result));
         if failed {
             // Some failures (a full disk) end the whole transaction; then this fails as well.
-            control(&mut conn, "RELEASE turn; SAVEPOINT turn").await?;
+            control(&mut conn, "RELEASE job; SAVEPOINT job").await?;
         }
-        self.fresh = failed;
+        self.at_savepoint = failed;
         Ok(conn)
     }
 
-    /// Lends the connection to a transaction and takes it back.
+    /// Leases the connection to a transaction and takes it back.
     async fn transaction(
         &mut self,
         mut conn: SqliteConnection,
-        Transaction { lend, verdict }: Transaction,
+        Transaction { lease: to_caller, end }: Transaction,
     ) -> sqlx::Result<SqliteConnection> {
-        if lend.is_closed() {
+        if to_caller.is_closed() {
             return Ok(conn);
         }
-        if !self.fresh {
-            // Neither can fail while the turns before were sound. Should SAVEPOINT fail all the
+        if !self.at_savepoint {
+            // Neither can fail while the jobs before succeeded. Should SAVEPOINT fail all the
             // same, so will ROLLBACK TO.
-            post(&mut conn, "RELEASE turn");
-            post(&mut conn, "SAVEPOINT turn");
+            post_control(&mut conn, "RELEASE job");
+            post_control(&mut conn, "SAVEPOINT job");
         }
-        let (lent, back) = Lent::new(conn);
+        let (lease, returned) = LeasedConnection::new(conn);
         // A caller that has gone drops the connection, and so sends it back.
-        drop(lend.send(Ok(lent)));
-        let (mut conn, fate) = back.await.map_err(|_| sqlx::Error::WorkerCrashed)?;
+        drop(to_caller.send(Ok(lease)));
+        let (mut conn, outcome) = returned.await.map_err(|_| sqlx::Error::WorkerCrashed)?;
         let mut keep = false;
-        if let Ok(Verdict { keep: wanted, answer }) = verdict.await {
-            keep = wanted && fate == Fate::Sound;
-            let result = if wanted && !keep { Err(Error::Aborted) } else { Ok(()) };
-            self.callers.push(Caller::Transaction(answer, result));
+        if let Ok(EndRequest { commit, reply }) = end.await {
+            keep = commit && outcome == TxOutcome::Succeeded;
+            let result = if commit && !keep { Err(Error::Aborted) } else { Ok(()) };
+            self.replies.push(Reply::Transaction(reply, result));
         }
-        self.fresh = !keep;
+        self.at_savepoint = !keep;
         if !keep {
-            control(&mut conn, "ROLLBACK TO turn").await?;
+            control(&mut conn, "ROLLBACK TO job").await?;
         }
         Ok(conn)
     }
 
-    /// Tells every caller how its own work went, or that the batch as a whole is lost.
-    fn answer(self, failure: Option<&Arc<sqlx::Error>>) {
-        for caller in self.callers {
-            match caller {
-                Caller::Write(to, result) => answer(to, result, failure),
-                Caller::Transaction(to, result) => answer(to, result, failure),
+    /// Tells every caller the result of its own job, or that the batch as a whole is lost.
+    fn reply(self, failure: Option<&Arc<sqlx::Error>>) {
+        for reply in self.replies {
+            match reply {
+                Reply::Write(to, result) => send(to, result, failure),
+                Reply::Transaction(to, result) => send(to, result, failure),
             }
         }
     }
 }
 
-fn answer<T>(to: oneshot::Sender<Result<T, Error>>, result: Result<T, Error>, failure: Option<&Arc<sqlx::Error>>) {
+fn send<T>(to: oneshot::Sender<Result<T, Error>>, result: Result<T, Error>, failure: Option<&Arc<sqlx::Error>>) {
     let result = match failure {
         Some(error) => result.and(Err(Error::Commit(Arc::clone(error)))),
         None => result,

@@ -1,4 +1,4 @@
-//! Folds the log of a file into it, beside the writer, who would otherwise stop for it in the middle of its work.
+//! Checkpoints the write-ahead log of a file beside the writer, which would otherwise stop for it.
 
 use std::time::Duration;
 
@@ -16,30 +16,30 @@ use crate::Error;
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// A checkpointer at work.
+/// A running checkpointer.
 pub(super) struct Checkpointer {
     stop: watch::Sender<bool>,
-    work: parking_lot::Mutex<Option<JoinHandle<()>>>,
+    task: parking_lot::Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Checkpointer {
     pub(super) fn start(options: SqliteConnectOptions) -> Self {
         let (stop, stopped) = watch::channel(false);
-        Self { stop, work: parking_lot::Mutex::new(Some(tokio::spawn(work(options, stopped)))) }
+        Self { stop, task: parking_lot::Mutex::new(Some(tokio::spawn(run(options, stopped)))) }
     }
 
     /// Ends it, and waits until its connection is closed.
     pub(super) async fn close(&self) {
         self.stop.send_replace(true);
-        let work = self.work.lock().take();
-        if let Some(work) = work {
-            // It has nothing to say.
-            let _ = work.await;
+        let task = self.task.lock().take();
+        if let Some(task) = task {
+            // It answers nothing.
+            let _ = task.await;
         }
     }
 }
 
-async fn work(options: SqliteConnectOptions, mut stopped: watch::Receiver<bool>) {
+async fn run(options: SqliteConnectOptions, mut stopped: watch::Receiver<bool>) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut open = None;

@@ -2,145 +2,39 @@
 
 mod batch;
 mod checkpoint;
+mod durability;
+mod job;
+mod run;
 mod writer;
 
 use std::{num::NonZero, path::Path, thread::available_parallelism, time::Duration};
 
 use sqlx::{
     Connection, SqliteConnection,
-    sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSynchronous},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode},
 };
 
-pub(crate) use self::batch::control;
 use self::checkpoint::Checkpointer;
-pub(crate) use self::writer::Turn;
+pub(crate) use self::durability::Durability;
+pub(crate) use self::job::CommitHandle;
+pub(crate) use self::run::{control, run_leased};
 use self::writer::Writer;
 use crate::{
     Error,
-    db::refuse_nested,
-    pool::{Lendable, Limits, Pool},
-    sql::{Answer, STATEMENTS, Want},
-    tx::Lent,
-    unit,
+    lease::LeasedConnection,
+    pool::{Limits, Pool, Recover},
+    query::{Fetched, PREPARED_STATEMENTS, Query},
 };
 
 /// How long to wait for another process that writes to the same file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-impl Lendable for SqliteConnection {
-    type Terms = ();
+impl Recover for SqliteConnection {
+    type Settings = ();
 
-    /// Its thread resets a statement whose caller has gone before it turns to the next one.
+    /// Its thread resets a statement whose caller has gone before it starts the next one.
     async fn recover(&mut self, (): &(), _in_transaction: bool) -> sqlx::Result<()> {
         self.ping().await
-    }
-}
-
-/// Where a statement runs.
-pub(crate) enum Target<'c> {
-    /// On a reader.
-    Read(&'c Pool<SqliteConnection>),
-    /// On the writer, on its own.
-    Write(&'c Writer),
-    /// On the writer, in a transaction.
-    Tx(&'c mut Lent<SqliteConnection>),
-}
-
-impl Target<'_> {
-    pub(crate) async fn run(
-        self,
-        sql: &'static str,
-        arguments: SqliteArguments,
-        want: Want,
-    ) -> Result<Answer<SqliteRow>, Error> {
-        match self {
-            Self::Read(pool) => {
-                let arguments = match unit::current() {
-                    Some(unit) => match unit.read_sqlite(sql, arguments, want).await? {
-                        Ok(answer) => return Ok(answer),
-                        Err(arguments) => arguments,
-                    },
-                    None => arguments,
-                };
-                let mut pooled = pool.acquire().await?;
-                let answer = run(pooled.conn()?, sql, arguments, want).await?;
-                pooled.release();
-                Ok(answer)
-            }
-            Self::Write(writer) => {
-                refuse_nested()?;
-                match unit::current() {
-                    Some(unit) => unit.write_sqlite(sql, arguments, want).await,
-                    None => writer.write(sql, arguments, want).await,
-                }
-            }
-            Self::Tx(lent) => run_in(lent, sql, arguments, want).await,
-        }
-    }
-}
-
-/// A statement of the transaction that `lent` is in.
-pub(crate) async fn run_in(
-    lent: &mut Lent<SqliteConnection>,
-    sql: &'static str,
-    arguments: SqliteArguments,
-    want: Want,
-) -> Result<Answer<SqliteRow>, Error> {
-    let (conn, fate) = lent.parts()?;
-    let before = fate.begin();
-    let result = run(conn, sql, arguments, want).await;
-    fate.note(before, &result);
-    result
-}
-
-async fn run(
-    conn: &mut SqliteConnection,
-    sql: &'static str,
-    arguments: SqliteArguments,
-    want: Want,
-) -> Result<Answer<SqliteRow>, Error> {
-    let query = sqlx::query_with(sql, arguments);
-    Ok(match want {
-        Want::Count => Answer::Count(query.execute(conn).await?.rows_affected()),
-        Want::First => Answer::Rows(query.fetch_optional(conn).await?.into_iter().collect()),
-        Want::All => Answer::Rows(query.fetch_all(conn).await?),
-    })
-}
-
-/// What survives, and what that costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Durability {
-    /// What is acknowledged survives a power cut: each commit waits for the disk, and many share it.
-    Full,
-    /// What is acknowledged survives a kill of the process; a power cut may undo the latest of it. No commit waits for
-    /// the disk, so that there is nothing to share by waiting for others.
-    Relaxed,
-}
-
-impl Durability {
-    fn synchronous(self) -> SqliteSynchronous {
-        match self {
-            Self::Full => SqliteSynchronous::Full,
-            Self::Relaxed => SqliteSynchronous::Normal,
-        }
-    }
-
-    /// How long a batch of the writer takes in further requests at most: the first of them waits for the last.
-    fn longest_batch(self) -> Duration {
-        match self {
-            Self::Full => Duration::from_millis(10),
-            Self::Relaxed => Duration::from_millis(1),
-        }
-    }
-
-    /// Pages of the log at which the writer folds it into the file itself.
-    fn checkpoint_at(self) -> &'static str {
-        match self {
-            // 1 MiB. Whoever writes waits for it: with 4 MiB four times as long, and as much is written all in all.
-            Self::Full => "250",
-            // 64 MiB: only where the checkpointer does not keep up.
-            Self::Relaxed => "16000",
-        }
     }
 }
 
@@ -162,15 +56,20 @@ impl Sqlite {
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(durability.synchronous())
-            .pragma("wal_autocheckpoint", durability.checkpoint_at())
+            .pragma("wal_autocheckpoint", durability.checkpoint_pages())
             .foreign_keys(true)
             .busy_timeout(BUSY_TIMEOUT)
-            .statement_cache_capacity(STATEMENTS)
-            .command_buffer_size(batch::COMMANDS);
+            .statement_cache_capacity(PREPARED_STATEMENTS)
+            .command_buffer_size(batch::MAX_COMMANDS);
         // The writer creates the file, so it comes before the readers.
         let conn = SqliteConnection::connect_with(&options).await?;
         let writer = Writer::spawn(conn, options.clone(), durability)?;
-        let limits = Limits { max: readers(), ping_after: Duration::MAX, idle: Duration::MAX, age: Duration::MAX };
+        let limits = Limits {
+            max_connections: max_readers(),
+            ping_after: Duration::MAX,
+            idle_timeout: Duration::MAX,
+            max_lifetime: Duration::MAX,
+        };
         let readers = Pool::new(options.clone().pragma("query_only", "ON"), (), limits);
         let checkpointer = (durability == Durability::Relaxed).then(|| Checkpointer::start(options.clone()));
         Ok(Self { options, readers, writer, checkpointer })
@@ -180,26 +79,29 @@ impl Sqlite {
         &self.options
     }
 
-    /// Whether the writer is at work, which a reader's sign of life does not tell.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    /// Fails if the writer has stopped, which no reader would notice.
+    pub(crate) fn check_writer(&self) -> Result<(), Error> {
         self.writer.check()
     }
 
-    pub(crate) fn read(&self) -> Target<'_> {
-        Target::Read(&self.readers)
+    pub(crate) async fn read(&self, query: Query) -> Result<Fetched, Error> {
+        let mut pooled = self.readers.acquire().await?;
+        let fetched = run::run(pooled.conn()?, query).await?;
+        pooled.release();
+        Ok(fetched)
     }
 
-    pub(crate) fn write(&self) -> Target<'_> {
-        Target::Write(&self.writer)
+    pub(crate) async fn write(&self, query: Query) -> Result<Fetched, Error> {
+        self.writer.write(query).await
     }
 
-    pub(crate) async fn begin(&self) -> Result<(Lent<SqliteConnection>, Turn), Error> {
+    pub(crate) async fn begin(&self) -> Result<(LeasedConnection<SqliteConnection>, CommitHandle), Error> {
         self.writer.begin().await
     }
 
-    /// A reader beside those of the pool, which reads that many rows ahead of its caller.
-    pub(crate) async fn reader(&self, ahead: usize) -> Result<SqliteConnection, Error> {
-        let options = self.options.clone().pragma("query_only", "ON").row_buffer_size(ahead);
+    /// Opens a reader beside the pool, which reads that many rows ahead of its caller.
+    pub(crate) async fn connect_reader(&self, read_ahead: usize) -> Result<SqliteConnection, Error> {
+        let options = self.options.clone().pragma("query_only", "ON").row_buffer_size(read_ahead);
         Ok(SqliteConnection::connect_with(&options).await?)
     }
 
@@ -218,6 +120,6 @@ impl Sqlite {
     }
 }
 
-fn readers() -> u32 {
+fn max_readers() -> u32 {
     available_parallelism().map_or(4, |cores| u32::try_from(NonZero::get(cores)).unwrap_or(4).max(4))
 }

@@ -11,8 +11,8 @@ use uuid::Uuid;
 #[derive(Debug)]
 pub(crate) enum Failure {
     Db(Error),
-    /// The test gave its transaction up.
-    GivenUp,
+    /// The test rolls its transaction back.
+    Cancelled,
 }
 
 impl From<Error> for Failure {

@@ -25,7 +25,7 @@ fn write_until_killed() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let db = match target.split_once(':') {
-            Some(("relaxed", path)) => Db::relaxed(path.as_ref()).await,
+            Some(("relaxed", path)) => Db::connect_relaxed(path.as_ref()).await,
             Some(("postgres", _)) => Db::connect(&Config::postgres(target)).await,
             _ => Db::connect(&Config::Sqlite { path: target.into() }).await,
         };
@@ -50,7 +50,7 @@ fn write_until_killed() {
     });
 }
 
-/// Has a process write to the database and kills it; gives what it acknowledged.
+/// Has a process write to the database and kills it; answers what it acknowledged.
 fn killed(target: &str) -> BTreeSet<i64> {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "durability::write_until_killed", "--ignored", "--nocapture"])
@@ -60,17 +60,17 @@ fn killed(target: &str) -> BTreeSet<i64> {
         .unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut acknowledged = BTreeSet::new();
-    let mut note = |line: std::io::Result<String>| {
+    let mut record = |line: std::io::Result<String>| {
         // The last line may be cut short by the kill.
         let line = line.unwrap_or_default();
         if let Some(id) = line.strip_prefix(ACKNOWLEDGED).and_then(|id| id.parse::<i64>().ok()) {
             acknowledged.insert(id);
         }
     };
-    output.by_ref().take(1000).for_each(&mut note);
+    output.by_ref().take(1000).for_each(&mut record);
     child.kill().unwrap();
     child.wait().unwrap();
-    output.for_each(&mut note);
+    output.for_each(&mut record);
     assert!(acknowledged.len() > 900);
     acknowledged
 }
@@ -100,12 +100,12 @@ async fn a_killed_process_loses_nothing() {
 async fn a_killed_process_loses_nothing_of_a_relaxed_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("relaxed.db");
-    let db = Db::relaxed(&path).await.unwrap();
+    let db = Db::connect_relaxed(&path).await.unwrap();
     db.write("CREATE TABLE t (id BIGINT PRIMARY KEY)").execute().await.unwrap();
     db.flush().await.unwrap();
     let acknowledged = killed(&format!("relaxed:{}", path.display()));
     assert_nothing_lost(&db, acknowledged).await;
-    // Closed, all of it is in the file itself.
+    // Once closed, all of it is in the file itself.
     db.close().await;
     assert!(!folder.path().join("relaxed.db-wal").exists());
 }

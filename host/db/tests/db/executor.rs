@@ -1,4 +1,4 @@
-//! What runs on a database or a transaction alike, and pages.
+//! Functions that run on a database or a transaction, and pages of lists.
 
 use hub_db::{Error, Executor};
 

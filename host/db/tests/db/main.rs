@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod ambient;
 mod common;
 mod durability;
 mod executor;
+mod failures;
 mod migrate;
 mod pgbouncer;
 mod postgres;
 mod sqlite;
 mod transactions;
-mod trouble;
 mod types;
-mod unit;

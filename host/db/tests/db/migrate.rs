@@ -23,54 +23,54 @@ fn both_databases_have_the_same_history() {
     assert_eq!(names("sqlite"), names("postgres"));
 }
 
-/// The last migration before a hub could be several nodes. Those since run while nodes of the release before still work.
-const BEFORE_NODES: &str = "0019_cluster.sql";
+/// The last migration before a hub could be several nodes. Later ones run while nodes of the previous release still work.
+const LAST_SINGLE_NODE: &str = "0019_cluster.sql";
 
-/// What a running node of the release before would notice of a migration.
-fn breaks_the_release_before(migration: &str) -> Option<String> {
+/// The first statement of a migration that would break a running node of the previous release.
+fn breaks_previous_release(migration: &str) -> Option<String> {
     let lines = migration.lines().map(|line| line.split("--").next().unwrap_or_default());
     let text = lines.collect::<Vec<_>>().join(" ").to_uppercase();
     let words = |statement: &str| statement.split_whitespace().collect::<Vec<_>>().join(" ");
     let statements: Vec<String> = text.split(';').map(words).filter(|statement| !statement.is_empty()).collect();
-    let made = |table: &str| statements.iter().any(|it| it.starts_with(&format!("CREATE TABLE {table} ")));
-    let fault = |statement: &&String| {
+    let creates = |table: &str| statements.iter().any(|it| it.starts_with(&format!("CREATE TABLE {table} ")));
+    let is_breaking = |statement: &&String| {
         let of = |before: &str| statement.split_once(before).and_then(|(_, rest)| rest.split([' ', '(']).next());
         if statement.starts_with("CREATE TABLE ") {
             return false;
         }
         if let Some(table) = of(" ON ").filter(|_| statement.starts_with("CREATE ") && statement.contains("INDEX ")) {
-            // On a table that is in use it holds writers up while it is made, and a unique one refuses their rows.
-            return !made(table) && (statement.contains("UNIQUE") || !statement.contains(" CONCURRENTLY "));
+            // On a table in use it blocks writers while it is built, and a unique one refuses their rows.
+            return !creates(table) && (statement.contains("UNIQUE") || !statement.contains(" CONCURRENTLY "));
         }
         let adds_column = statement.starts_with("ALTER TABLE ") && statement.contains(" ADD COLUMN ");
-        let sound = !statement.contains("NOT NULL") || statement.contains(" DEFAULT ");
-        // One change each: what else a statement does would need a reading of its own.
-        !(adds_column && sound && !statement.contains(','))
+        let is_optional = !statement.contains("NOT NULL") || statement.contains(" DEFAULT ");
+        // One change per statement, because the rest of it is not parsed.
+        !(adds_column && is_optional && !statement.contains(','))
     };
-    statements.iter().find(fault).cloned()
+    statements.iter().find(is_breaking).cloned()
 }
 
 #[test]
 fn migrations_only_add() {
     for backend in ["sqlite", "postgres"] {
-        for name in names(backend).into_iter().filter(|name| name.as_str() > BEFORE_NODES) {
+        for name in names(backend).into_iter().filter(|name| name.as_str() > LAST_SINGLE_NODE) {
             let file = format!("{}/../../migrations/{backend}/{name}", env!("CARGO_MANIFEST_DIR"));
-            // SQLite has one process; what it shares with others is the form of the tables.
+            // SQLite has one process, so an index there need not be concurrent.
             let text = fs::read_to_string(file).unwrap().replace("WITHOUT ROWID", "");
             let text = if backend == "sqlite" { text.replace("INDEX ", "INDEX CONCURRENTLY ") } else { text };
-            assert_eq!(breaks_the_release_before(&text), None, "{backend}/{name}");
+            assert_eq!(breaks_previous_release(&text), None, "{backend}/{name}");
         }
     }
 }
 
 #[test]
-fn what_does_more_than_add_is_found() {
-    for sound in [
+fn changes_that_break_the_previous_release_are_found() {
+    for additive in [
         "CREATE TABLE a (b TEXT NOT NULL); CREATE UNIQUE INDEX c ON a (b);",
         "-- DROP TABLE a;\nALTER TABLE a ADD COLUMN b TEXT; ALTER TABLE a ADD COLUMN c BIGINT NOT NULL DEFAULT 0;",
         "CREATE INDEX CONCURRENTLY c ON a (b);",
     ] {
-        assert_eq!(breaks_the_release_before(sound), None);
+        assert_eq!(breaks_previous_release(additive), None);
     }
     for wrong in [
         "DROP TABLE a",
@@ -87,12 +87,12 @@ fn what_does_more_than_add_is_found() {
         "UPDATE a SET b = 1",
     ] {
         let migration = format!("CREATE TABLE other (b TEXT); {wrong};");
-        assert_eq!(breaks_the_release_before(&migration), Some(wrong.to_uppercase()));
+        assert_eq!(breaks_previous_release(&migration), Some(wrong.to_uppercase()));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_older_node_starts_on_what_a_newer_one_made_of_the_schema() {
+async fn an_older_node_starts_on_a_newer_schema() {
     on_both(async |fixture| {
         fixture.db.migrate().await.unwrap();
         fixture
@@ -111,7 +111,7 @@ async fn an_older_node_starts_on_what_a_newer_one_made_of_the_schema() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_may_migrate_at_once_and_again() {
+async fn concurrent_and_repeated_migrations_succeed() {
     on_both(async |fixture| {
         let mut tasks = JoinSet::new();
         for _ in 0..6 {

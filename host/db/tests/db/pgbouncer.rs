@@ -17,12 +17,12 @@ fn pooled(fixture: &Fixture, parameters: &str) -> Config {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_doors_work_though_no_session_is_kept() {
+async fn all_kinds_of_statements_work_without_sessions() {
     let fixture = Fixture::postgres().await;
     fixture.set_up(&["CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT NOT NULL)", "INSERT INTO t VALUES (0, 0)"]).await;
     let db = Db::connect(&pooled(&fixture, "?pgbouncer=true")).await.unwrap();
     let one = async |at: i64| {
-        // Different texts in sessions that others use, too: one that got another's would show.
+        // Each text answers something else, so that a statement prepared by another caller would show.
         let (text,): (String,) = db.query("SELECT CAST($1 AS TEXT)").bind(at.to_string()).one().await?;
         assert_eq!(text, at.to_string());
         let (twice,): (i64,) = db.query("SELECT 2 * CAST($1 AS BIGINT)").bind(at).one().await?;
@@ -42,7 +42,7 @@ async fn all_doors_work_though_no_session_is_kept() {
 }
 
 #[tokio::test]
-async fn what_fails_leaves_nothing_behind() {
+async fn a_failed_statement_leaves_nothing_behind() {
     let fixture = Fixture::postgres().await;
     fixture.set_up(&["CREATE TABLE t (id BIGINT PRIMARY KEY)"]).await;
     let db = Db::connect(&pooled(&fixture, "?pgbouncer=true")).await.unwrap();
@@ -53,7 +53,7 @@ async fn what_fails_leaves_nothing_behind() {
         failed.unwrap_err();
         db.ping().await.unwrap();
     }
-    // A connection that was not used for a while is tried before it is lent.
+    // A connection that was idle for a while is pinged before it is used.
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(2)).await;
     tokio::time::resume();
@@ -64,17 +64,17 @@ async fn what_fails_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn statements_are_bounded_and_the_server_keeps_its_own_bounds_for_others() {
-    const BOUND: &str = "SELECT current_setting('statement_timeout')";
+async fn timeouts_are_set_for_each_transaction_and_not_for_others() {
+    const TIMEOUT: &str = "SELECT current_setting('statement_timeout')";
     let fixture = Fixture::postgres().await;
     let db = Db::connect(&pooled(&fixture, "?pgbouncer=true")).await.unwrap();
-    let (alone,): (String,) = db.query(BOUND).one().await.unwrap();
-    let (within,): (String,) = db.transaction(async |mut tx| tx.query(BOUND).one().await).await.unwrap();
+    let (alone,): (String,) = db.query(TIMEOUT).one().await.unwrap();
+    let (within,): (String,) = db.transaction(async |mut tx| tx.query(TIMEOUT).one().await).await.unwrap();
     assert_eq!((&*alone, &*within), ("15s", "15s"));
     let (after,): (String,) = db
         .transaction(async |mut tx| {
             tx.query("COMMIT").execute().await?;
-            tx.query(BOUND).one::<(String,)>().await
+            tx.query(TIMEOUT).one::<(String,)>().await
         })
         .await
         .unwrap();
@@ -84,7 +84,7 @@ async fn statements_are_bounded_and_the_server_keeps_its_own_bounds_for_others()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_may_migrate_through_it() {
+async fn concurrent_migrations_through_a_pooler_succeed() {
     let fixture = Fixture::postgres().await;
     let config = pooled(&fixture, "?pgbouncer=true");
     let one = async |_| {
@@ -99,7 +99,7 @@ async fn many_may_migrate_through_it() {
 }
 
 #[tokio::test]
-async fn who_does_not_say_that_there_is_a_pooler_is_told() {
+async fn an_undeclared_pooler_is_reported() {
     let fixture = Fixture::postgres().await;
     let Err(error) = Db::connect(&pooled(&fixture, "")).await else { panic!("sessions are shared") };
     assert!(error.to_string().contains("pgbouncer=true"), "{error}");

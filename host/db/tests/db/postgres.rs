@@ -1,4 +1,4 @@
-//! What only PostgreSQL does: it gives transactions up.
+//! What only PostgreSQL does: it aborts transactions in favour of others.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,12 +9,12 @@ use crate::common::{Failure, Fixture, count};
 
 /// Answers how often it was called, but until the given call fails as a lost transaction does:
 /// what a sequence has counted is not rolled back.
-const FUSSY: [&str; 2] = [
+const FAIL_UNTIL: [&str; 2] = [
     "CREATE SEQUENCE attempts",
-    "CREATE FUNCTION fussy(patience BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
+    "CREATE FUNCTION fail_until(succeeds_at BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
      DECLARE attempt BIGINT := nextval('attempts');
      BEGIN
-         IF attempt < patience THEN RAISE EXCEPTION 'lost' USING ERRCODE = '40001'; END IF;
+         IF attempt < succeeds_at THEN RAISE EXCEPTION 'lost' USING ERRCODE = '40001'; END IF;
          RETURN attempt;
      END $$",
 ];
@@ -55,7 +55,7 @@ async fn collide(db: &Db, sides: [[&[&'static str]; 2]; 2], at_end: bool) -> u32
 }
 
 #[tokio::test]
-async fn a_statement_lost_to_another_transaction_is_tried_again() {
+async fn a_statement_lost_to_another_transaction_is_retried() {
     let fixture = Fixture::postgres().await;
     fixture.set_up(&["CREATE TABLE t (n BIGINT NOT NULL)", "INSERT INTO t VALUES (0)"]).await;
     let side: [&[&str]; 2] = [&[SERIALIZABLE, "SELECT n FROM t"], &["UPDATE t SET n = n + 1"]];
@@ -66,7 +66,7 @@ async fn a_statement_lost_to_another_transaction_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_commit_lost_to_another_transaction_is_tried_again() {
+async fn a_commit_lost_to_another_transaction_is_retried() {
     let fixture = Fixture::postgres().await;
     fixture.set_up(&["CREATE TABLE t (n BIGINT NOT NULL)"]).await;
     // Each counts rows it has not seen the other insert: no order of the two gives that.
@@ -78,7 +78,7 @@ async fn a_commit_lost_to_another_transaction_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_deadlock_is_tried_again() {
+async fn a_deadlock_is_retried() {
     const SOON: &str = "SET LOCAL deadlock_timeout = '10ms'";
     const ONE: &str = "UPDATE t SET n = n + 1 WHERE id = 1";
     const TWO: &str = "UPDATE t SET n = n + 1 WHERE id = 2";
@@ -91,13 +91,13 @@ async fn a_deadlock_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_single_write_is_tried_again() {
+async fn a_single_write_is_retried() {
     let fixture = Fixture::postgres().await;
-    fixture.set_up(&FUSSY).await;
-    let (attempt,): (i64,) = fixture.db.write("SELECT fussy($1)").bind(3_i64).one().await.unwrap();
+    fixture.set_up(&FAIL_UNTIL).await;
+    let (attempt,): (i64,) = fixture.db.write("SELECT fail_until($1)").bind(3_i64).one().await.unwrap();
     assert_eq!(attempt, 3);
     // A read is not: its caller may not expect it to take that long.
-    fixture.db.query("SELECT fussy($1)").bind(10_i64).one::<(i64,)>().await.unwrap_err();
+    fixture.db.query("SELECT fail_until($1)").bind(10_i64).one::<(i64,)>().await.unwrap_err();
     let (attempt,): (i64,) = fixture.db.query("SELECT nextval('attempts')").one().await.unwrap();
     assert_eq!(attempt, 5);
     fixture.remove().await;
@@ -105,18 +105,18 @@ async fn a_single_write_is_tried_again() {
 
 /// Whatever the closure makes of the failure, also where it hides it.
 #[tokio::test]
-async fn a_transaction_that_always_loses_gives_up_at_last() {
+async fn a_transaction_that_always_loses_fails_at_last() {
     let fixture = Fixture::postgres().await;
-    fixture.set_up(&FUSSY).await;
+    fixture.set_up(&FAIL_UNTIL).await;
     let attempts = AtomicU32::new(0);
     for hidden in [false, true] {
         let result = fixture
             .db
             .transaction(async |mut tx| {
                 attempts.fetch_add(1, Ordering::Relaxed);
-                let lost = tx.query("SELECT fussy($1)").bind(1000_i64).execute().await.unwrap_err();
+                let lost = tx.query("SELECT fail_until($1)").bind(1000_i64).execute().await.unwrap_err();
                 drop(lost);
-                if hidden { Ok(()) } else { Err(Failure::GivenUp) }
+                if hidden { Ok(()) } else { Err(Failure::Cancelled) }
             })
             .await;
         assert!(matches!(result, Err(Failure::Db(Error::Conflict))));
@@ -126,7 +126,7 @@ async fn a_transaction_that_always_loses_gives_up_at_last() {
 }
 
 #[tokio::test]
-async fn other_failures_are_not_tried_again() {
+async fn other_failures_are_not_retried() {
     let fixture = Fixture::postgres().await;
     fixture.set_up(&["CREATE TABLE t (id BIGINT PRIMARY KEY)"]).await;
     let attempts = AtomicU32::new(0);
@@ -144,7 +144,7 @@ async fn other_failures_are_not_tried_again() {
 }
 
 #[tokio::test]
-async fn sessions_are_bounded_and_named() {
+async fn sessions_have_timeouts_and_a_name() {
     let fixture = Fixture::postgres().await;
     let settings = "SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
         current_setting('idle_in_transaction_session_timeout'), current_setting('tcp_user_timeout'),
@@ -173,7 +173,7 @@ async fn a_lost_connection_is_replaced() {
 
 /// All connections are in use and none comes back in time.
 #[tokio::test]
-async fn waiting_for_a_connection_has_an_end() {
+async fn waiting_for_a_connection_times_out() {
     let fixture = Fixture::postgres().await;
     let narrow = Db::connect(&fixture.narrow()).await.unwrap();
     narrow

@@ -55,13 +55,13 @@ async fn queue(db: &Db, ids: Range<i64>, tasks: &mut JoinSet<(i64, Result<u64, E
             };
             (id, result)
         });
-        // In one thread this lets the task come as far as the queue.
+        // On one thread this lets the task reach the queue.
         tokio::task::yield_now().await;
     }
 }
 
 /// The ids acknowledged and not, which must be those stored and not.
-async fn settle(db: &Db, mut tasks: JoinSet<(i64, Result<u64, Error>)>) -> (Vec<i64>, Vec<Error>) {
+async fn finish(db: &Db, mut tasks: JoinSet<(i64, Result<u64, Error>)>) -> (Vec<i64>, Vec<Error>) {
     let (mut acknowledged, mut errors) = (Vec::new(), Vec::new());
     while let Some(task) = tasks.join_next().await {
         match task.unwrap() {
@@ -76,7 +76,7 @@ async fn settle(db: &Db, mut tasks: JoinSet<(i64, Result<u64, Error>)>) -> (Vec<
 }
 
 #[tokio::test]
-async fn the_file_and_its_folder_are_made_and_durable() {
+async fn the_file_and_its_folder_are_created_and_durable() {
     let fixture = Fixture::sqlite().await;
     assert!(fixture.path().exists());
     let (mode,): (String,) = fixture.db.write("PRAGMA journal_mode").one().await.unwrap();
@@ -87,7 +87,7 @@ async fn the_file_and_its_folder_are_made_and_durable() {
 }
 
 #[tokio::test]
-async fn what_waits_together_is_committed_together() {
+async fn queued_writes_share_a_commit() {
     let fixture = Fixture::sqlite().await;
     fixture.set_up(&[TABLE]).await;
     let before = commits(&fixture);
@@ -96,7 +96,7 @@ async fn what_waits_together_is_committed_together() {
     queue(&fixture.db, 0..100, &mut tasks).await;
     go.send(()).unwrap();
     held.await.unwrap().unwrap();
-    let (acknowledged, _) = settle(&fixture.db, tasks).await;
+    let (acknowledged, _) = finish(&fixture.db, tasks).await;
     assert_eq!(acknowledged.len(), 100);
     // As many as fit into the time a batch may take, of which a busy machine takes some away.
     let commits = commits(&fixture) - before;
@@ -105,7 +105,7 @@ async fn what_waits_together_is_committed_together() {
 }
 
 #[tokio::test]
-async fn a_batch_that_cannot_commit_is_lost_and_says_so() {
+async fn a_batch_that_cannot_commit_is_reported_to_all_in_it() {
     let fixture = Fixture::sqlite().await;
     fixture
         .set_up(&[TABLE, "CREATE TABLE child (parent BIGINT REFERENCES t (id) DEFERRABLE INITIALLY DEFERRED)"])
@@ -120,7 +120,7 @@ async fn a_batch_that_cannot_commit_is_lost_and_says_so() {
     queue(&fixture.db, 4..8, &mut tasks).await;
     go.send(()).unwrap();
     held.await.unwrap().ok();
-    let (_, errors) = settle(&fixture.db, tasks).await;
+    let (_, errors) = finish(&fixture.db, tasks).await;
     assert!(!errors.is_empty());
     assert!(errors.iter().all(|error| matches!(error, Error::Commit(_))));
 
@@ -128,14 +128,14 @@ async fn a_batch_that_cannot_commit_is_lost_and_says_so() {
     let mut tasks = JoinSet::new();
     fixture.db.write("DELETE FROM t").execute().await.unwrap();
     queue(&fixture.db, 0..4, &mut tasks).await;
-    assert_eq!(settle(&fixture.db, tasks).await.0, [0, 1, 2, 3]);
+    assert_eq!(finish(&fixture.db, tasks).await.0, [0, 1, 2, 3]);
     fixture.remove().await;
 }
 
 /// A failure that ends SQLite's whole transaction, as a full disk does, must not leave a caller
 /// acknowledged whose work went with it.
 #[tokio::test]
-async fn a_failure_that_ends_the_batch_is_told_to_all_in_it() {
+async fn a_failure_that_ends_the_batch_is_reported_to_all_in_it() {
     for transaction in [false, true] {
         let fixture = Fixture::sqlite().await;
         fixture.set_up(&[TABLE, "INSERT INTO t VALUES (-1)"]).await;
@@ -156,7 +156,7 @@ async fn a_failure_that_ends_the_batch_is_told_to_all_in_it() {
         go.send(()).unwrap();
         held.await.unwrap().ok();
         culprit.await.unwrap().unwrap_err();
-        let (acknowledged, errors) = settle(&fixture.db, tasks).await;
+        let (acknowledged, errors) = finish(&fixture.db, tasks).await;
         assert!(errors.iter().all(|error| matches!(error, Error::Commit(_))));
         assert!(acknowledged.ends_with(&[4, 5, 6, 7]));
         fixture.remove().await;
@@ -173,12 +173,12 @@ async fn another_process_is_waited_for() {
     sqlx::query("INSERT INTO t VALUES (-1)").execute(&mut *writing).await.unwrap();
     let mut tasks = JoinSet::new();
     queue(&fixture.db, 0..10, &mut tasks).await;
-    // Time enough for the writer to meet the lock.
+    // Time enough for the writer to wait for the lock.
     for _ in 0..200 {
         assert_eq!(count(&fixture.db).await, 0);
     }
     writing.commit().await.unwrap();
-    assert_eq!(settle(&fixture.db, tasks).await.1.len(), 0);
+    assert_eq!(finish(&fixture.db, tasks).await.1.len(), 0);
     other.close().await.unwrap();
     fixture.remove().await;
 }
@@ -192,7 +192,7 @@ async fn readers_do_not_write() {
     fixture.remove().await;
 }
 
-/// Once closed, the file alone is the whole database, fit to be copied.
+/// Once closed, the file alone is the whole database and may be copied.
 #[tokio::test]
 async fn closing_folds_the_log_into_the_file() {
     let fixture = Fixture::sqlite().await;
@@ -208,7 +208,7 @@ async fn closing_folds_the_log_into_the_file() {
 }
 
 #[tokio::test]
-async fn a_folder_that_cannot_be_made_is_an_error() {
+async fn a_folder_that_cannot_be_created_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
@@ -218,7 +218,7 @@ async fn a_folder_that_cannot_be_made_is_an_error() {
 
 /// A file in another journal mode, as a backup may leave it, is converted by whoever opens first.
 #[tokio::test(flavor = "multi_thread")]
-async fn many_open_one_new_file_at_once() {
+async fn many_open_one_file_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hub.db");
     let options =

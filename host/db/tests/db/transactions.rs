@@ -52,7 +52,7 @@ async fn no_increment_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_acknowledged_is_seen_by_the_next_read() {
+async fn acknowledged_writes_are_seen_by_the_next_read() {
     on_both(async |fixture| {
         fixture.set_up(&[TABLE]).await;
         let mut tasks = JoinSet::new();
@@ -76,9 +76,9 @@ async fn what_is_acknowledged_is_seen_by_the_next_read() {
     .await;
 }
 
-/// Of many at once a third gives up, a third breaks a rule, and only the last third stays.
+/// Of many at once a third rolls back, a third violates a constraint, and the last third is committed.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_harms_no_neighbour() {
+async fn a_failure_does_not_affect_concurrent_transactions() {
     on_both(async |fixture| {
         fixture.set_up(&[TABLE, "INSERT INTO t VALUES (-1, 0)"]).await;
         let mut tasks = JoinSet::new();
@@ -90,14 +90,14 @@ async fn a_failure_harms_no_neighbour() {
                         insert(&mut tx, id).await?;
                         match id % 3 {
                             0 => Ok(()),
-                            1 => Err(Failure::GivenUp),
+                            1 => Err(Failure::Cancelled),
                             _ => Ok(insert(&mut tx, -1).await.map(drop)?),
                         }
                     })
                     .await;
                 match id % 3 {
                     0 => result.unwrap(),
-                    1 => assert!(matches!(result, Err(Failure::GivenUp))),
+                    1 => assert!(matches!(result, Err(Failure::Cancelled))),
                     _ => assert!(matches!(result, Err(Failure::Db(error)) if error.is_unique_violation())),
                 }
                 let doubled = db.write("INSERT INTO t VALUES (-1, 0)").execute().await;
@@ -144,7 +144,7 @@ async fn a_dropped_transaction_is_undone_alone() {
 /// A caller hangs up at every moment of its transaction, while it is being begun or committed too,
 /// and the next caller gets its connection.
 #[tokio::test]
-async fn a_dropped_transaction_is_never_kept_by_half() {
+async fn a_dropped_transaction_is_never_half_committed() {
     on_both(async |fixture| {
         fixture.set_up(&[TABLE]).await;
         let narrow = Db::connect(&fixture.narrow()).await.unwrap();
@@ -160,7 +160,7 @@ async fn a_dropped_transaction_is_never_kept_by_half() {
                     acknowledged.push(2 * polls);
                     break;
                 }
-                // Time for the other side.
+                // Time for the database.
                 for _ in 0..polls {
                     fixture.db.ping().await.unwrap();
                 }
@@ -173,7 +173,7 @@ async fn a_dropped_transaction_is_never_kept_by_half() {
         }
         let ids = ids(&fixture.db).await;
         for first in (0..60).step_by(2) {
-            assert_eq!(ids.contains(&first), ids.contains(&(first + 1)), "half a transaction was kept");
+            assert_eq!(ids.contains(&first), ids.contains(&(first + 1)), "half a transaction was committed");
         }
         assert!(acknowledged.iter().all(|id| ids.contains(id)), "an acknowledged transaction is lost");
         narrow.close().await;
@@ -211,7 +211,7 @@ async fn a_panic_undoes_its_own_transaction_only() {
 }
 
 #[tokio::test]
-async fn a_swallowed_failure_keeps_nothing() {
+async fn a_transaction_with_an_ignored_failure_is_rolled_back() {
     on_both(async |fixture| {
         fixture.set_up(&[TABLE]).await;
         let result = fixture
@@ -228,12 +228,12 @@ async fn a_swallowed_failure_keeps_nothing() {
     .await;
 }
 
-/// Long enough that nobody sees its end at once.
+/// Takes long enough that its first poll does not finish it.
 const LONG: &str = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000)
                     INSERT INTO t SELECT n, 0 FROM numbers";
 
 #[tokio::test]
-async fn an_abandoned_statement_keeps_nothing() {
+async fn a_transaction_with_an_abandoned_statement_is_rolled_back() {
     on_both(async |fixture| {
         fixture.set_up(&[TABLE]).await;
         let result = fixture
@@ -250,7 +250,7 @@ async fn an_abandoned_statement_keeps_nothing() {
 }
 
 #[tokio::test]
-async fn a_missing_row_does_not_spoil_a_transaction() {
+async fn a_missing_row_does_not_fail_a_transaction() {
     on_both(async |fixture| {
         fixture.set_up(&[TABLE]).await;
         fixture
@@ -282,7 +282,7 @@ async fn a_transaction_does_not_wait_for_itself() {
 }
 
 #[tokio::test]
-async fn rules_of_the_schema_hold() {
+async fn constraints_of_the_schema_hold() {
     on_both(async |fixture| {
         fixture.set_up(&[TABLE, "CREATE TABLE child (parent BIGINT NOT NULL REFERENCES t (id))"]).await;
         let orphan = fixture.db.write("INSERT INTO child VALUES (7)").execute().await.unwrap_err();
@@ -296,7 +296,7 @@ async fn rules_of_the_schema_hold() {
     .await;
 }
 
-/// What was queued before the end is kept, and what comes after it is refused.
+/// What was queued before the close is committed, and what comes after it is refused.
 #[tokio::test]
 async fn closing_finishes_what_has_begun() {
     on_both(async |fixture| {

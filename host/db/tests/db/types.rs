@@ -98,7 +98,7 @@ async fn values_come_back_as_they_went_in() {
 }
 
 #[tokio::test]
-async fn rows_are_wanted_one_by_one_or_all() {
+async fn one_row_or_all_rows_are_fetched() {
     on_both(async |Fixture { db, .. }| {
         db.write("CREATE TABLE t (id BIGINT PRIMARY KEY)").execute().await.unwrap();
         for id in 1..=3_i64 {
@@ -117,7 +117,7 @@ async fn rows_are_wanted_one_by_one_or_all() {
         let moved: Vec<(i64,)> =
             db.write("UPDATE t SET id = id + 10 WHERE id > $1 RETURNING id").bind(1_i64).all().await.unwrap();
         assert_eq!(moved.len(), 2);
-        // Wanting the first row only changes them all.
+        // All rows change, although only the first is fetched.
         let one: (i64,) = db.write("DELETE FROM t WHERE id > 10 RETURNING id").one().await.unwrap();
         assert!(one.0 > 10);
         let left: Vec<(i64,)> = db.query("SELECT id FROM t").all().await.unwrap();

@@ -1,32 +1,32 @@
-//! What the database itself would not refuse, but the hub relies on.
+//! Checks of rows that the database itself would accept.
 
 use std::collections::VecDeque;
 
 use anyhow::{Context as _, ensure};
 use hub_db::Table;
 
-use crate::archive::code::Code;
-use crate::archive::disk::NamedFile;
+use crate::archive::files::NamedFile;
 use crate::archive::format::Manifest;
+use crate::archive::module_code::ModuleCode;
 use crate::archive::tables::{Row, text};
 use crate::auth::OPERATOR_NETWORK;
 use crate::auth::{Scope, Scopes};
 use crate::values::{Identifier, NetworkId};
 
-/// Looks at all rows of a file as they come.
+/// Checks all rows of a file in their order.
 pub(super) struct Checks {
     network: NetworkId,
     name: String,
     networks: usize,
-    modules: Code,
-    /// The files that are to come.
+    modules: ModuleCode,
+    /// The files that must follow.
     files: VecDeque<NamedFile>,
 }
 
 impl Checks {
     pub(super) fn new(manifest: &Manifest) -> Self {
         let (network, name) = (manifest.network, manifest.name.clone());
-        Self { network, name, networks: 0, modules: Code::default(), files: VecDeque::new() }
+        Self { network, name, networks: 0, modules: ModuleCode::default(), files: VecDeque::new() }
     }
 
     pub(super) fn row(&mut self, table: &Table, row: &Row) -> anyhow::Result<()> {
@@ -35,7 +35,7 @@ impl Checks {
             "api_keys" => self.key(table, row)?,
             "modules" => self.modules.module(table, row)?,
             "module_code" => self.modules.code(table, row)?,
-            "module_pieces" => self.modules.piece(table, row)?,
+            "module_pieces" => self.modules.chunk(table, row)?,
             _ => self.files.extend(NamedFile::of(self.network, table, row)?),
         }
         Ok(())
@@ -60,12 +60,12 @@ impl Checks {
         Ok(())
     }
 
-    /// The operator's scope is nobody else's, whoever wrote the file.
+    /// Only the operator's network may have keys with the operator's scope.
     fn key(&self, table: &Table, row: &Row) -> anyhow::Result<()> {
         let scopes = Scopes::from_text(text(table, row, "scopes").unwrap_or_default());
-        let operators = scopes.iter().any(|scope| scope == Scope::Operator);
+        let is_operators = scopes.iter().any(|scope| scope == Scope::Operator);
         ensure!(
-            !operators || self.network == OPERATOR_NETWORK,
+            !is_operators || self.network == OPERATOR_NETWORK,
             "a key has the scope `operator`, which is not a network's"
         );
         Ok(())

@@ -1,4 +1,4 @@
-//! From the database to the file.
+//! Writes a network from the database to a file.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write as _};
@@ -6,20 +6,21 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use hub_db::{Db, Snapshot, Table};
-use sha2::{Digest as _, Sha256};
+use sha2::Digest as _;
 use tar::{Builder, EntryType, Header};
 use tempfile::NamedTempFile;
 
-use crate::archive::disk::{Disk, NamedFile};
-use crate::archive::format::{FORMAT, MANIFEST, Manifest, Report, SUMMARY, Summary, Tally, piece, write_row};
+use crate::archive::files::{FileStore, NamedFile};
+use crate::archive::format::{FORMAT, MANIFEST, Manifest, PartHasher, Report, SUMMARY, Summary, chunk_name, write_row};
+use crate::archive::hashing::HashingReader;
 use crate::archive::tables::{NETWORKS, TABLES, is_of_module_store, text};
 use crate::config::Settings;
-use crate::values::{NetworkId, hex};
+use crate::values::NetworkId;
 
-/// A piece of a table ends with the row that reaches this size.
-const PIECE: usize = 1024 * 1024;
+/// A chunk of a table ends with the row that reaches this size.
+const CHUNK_SIZE: usize = 1024 * 1024;
 
-/// Writes a network to a file that must not be there yet, as both databases hold it at one moment.
+/// Exports a network to a file that must not exist yet, as both databases hold it at one moment.
 pub(crate) async fn export(
     settings: &Settings,
     db: &Db,
@@ -29,26 +30,27 @@ pub(crate) async fn export(
 ) -> anyhow::Result<Report> {
     ensure!(!out.exists(), "{} is there already", out.display());
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // For its owner alone: it holds all that the network keeps secret.
+    // Only its owner may read it: it holds the network's secrets.
     let file = NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
-    let disk = Disk::open(settings)?;
+    let store = FileStore::open(settings)?;
     let mut hub = db.snapshot().await?;
     let mut modules = module_store.snapshot().await?;
     let mut name = None;
-    hub.each(NETWORKS, network.0, |row| {
+    hub.for_each_row(NETWORKS, network.0, |row| {
         name = text(NETWORKS, &row, "name").map(str::to_owned);
         Ok::<_, hub_db::Error>(())
     })
     .await?;
     let name = name.with_context(|| format!("there is no network {network}"))?;
     let manifest = Manifest { format: FORMAT, schema: hub_db::schema_version(), network, name };
-    let mut writer = Writer { tar: Builder::new(BufWriter::with_capacity(PIECE, file)), summary: Summary::default() };
+    let mut writer =
+        Writer { tar: Builder::new(BufWriter::with_capacity(CHUNK_SIZE, file)), summary: Summary::default() };
     writer.json(MANIFEST, &manifest)?;
     for table in TABLES {
         let from = if is_of_module_store(table) { &mut modules } else { &mut hub };
         writer.table(from, network, table).await.with_context(|| format!("the table {}", table.name))?;
     }
-    writer.files(&mut hub, network, &disk).await?;
+    writer.files(&mut hub, network, &store).await?;
     hub.close().await?;
     modules.close().await?;
     let report = Report::new(&manifest, &writer.summary);
@@ -66,40 +68,40 @@ struct Writer {
 
 impl Writer {
     async fn table(&mut self, from: &mut Snapshot, network: NetworkId, table: &Table) -> anyhow::Result<()> {
-        let (mut tally, mut number, mut lines) = (Tally::default(), 0, Vec::new());
-        from.each(table, network.0, |row| {
+        let (mut hasher, mut number, mut lines) = (PartHasher::default(), 0, Vec::new());
+        from.for_each_row(table, network.0, |row| {
             write_row(&row, &mut lines)?;
-            tally.count += 1;
-            if lines.len() >= PIECE {
+            hasher.count += 1;
+            if lines.len() >= CHUNK_SIZE {
                 number += 1;
-                self.piece(table, number, &mut tally, &mut lines)?;
+                self.chunk(table, number, &mut hasher, &mut lines)?;
             }
             Ok::<_, anyhow::Error>(())
         })
         .await?;
         if !lines.is_empty() {
-            self.piece(table, number + 1, &mut tally, &mut lines)?;
+            self.chunk(table, number + 1, &mut hasher, &mut lines)?;
         }
-        self.summary.tables.push(tally.part(table.name));
+        self.summary.tables.push(hasher.part(table.name));
         Ok(())
     }
 
-    fn piece(&mut self, table: &Table, number: u32, tally: &mut Tally, lines: &mut Vec<u8>) -> io::Result<()> {
-        tally.hash.update(&*lines);
-        self.member(&piece(table, number), lines.len() as u64, &**lines)?;
+    fn chunk(&mut self, table: &Table, number: u32, hasher: &mut PartHasher, lines: &mut Vec<u8>) -> io::Result<()> {
+        hasher.hash.update(&*lines);
+        self.member(&chunk_name(table, number), lines.len() as u64, &**lines)?;
         lines.clear();
-        // One large row does not keep its room.
-        lines.shrink_to(2 * PIECE);
+        // Frees the memory of a large row.
+        lines.shrink_to(2 * CHUNK_SIZE);
         Ok(())
     }
 
     /// All files that rows name, in the order of the rows.
-    async fn files(&mut self, from: &mut Snapshot, network: NetworkId, disk: &Disk) -> anyhow::Result<()> {
-        let mut tally = Tally::default();
-        for table in TABLES.iter().filter(|table| NamedFile::are_of(table)) {
-            from.each(table, network.0, |row| {
+    async fn files(&mut self, from: &mut Snapshot, network: NetworkId, store: &FileStore) -> anyhow::Result<()> {
+        let mut hasher = PartHasher::default();
+        for table in TABLES.iter().filter(|table| NamedFile::are_in(table)) {
+            from.for_each_row(table, network.0, |row| {
                 let Some(file) = NamedFile::of(network, table, &row)? else { return Ok(()) };
-                self.file(network, &file, disk, &mut tally).with_context(|| {
+                self.file(network, &file, store, &mut hasher).with_context(|| {
                     format!(
                         "the file of a row of {}; does a hub still change this network? suspend it first",
                         table.name
@@ -108,21 +110,27 @@ impl Writer {
             })
             .await?;
         }
-        self.summary.files = tally.part("files");
+        self.summary.files = hasher.part("files");
         Ok(())
     }
 
-    fn file(&mut self, network: NetworkId, file: &NamedFile, disk: &Disk, tally: &mut Tally) -> anyhow::Result<()> {
-        let mut from = Hashing::new(disk.read(network, file)?);
-        let member = file.member();
-        self.member(&member, file.size, &mut from)?;
-        let sha256 = from.sha256();
+    fn file(
+        &mut self,
+        network: NetworkId,
+        file: &NamedFile,
+        store: &FileStore,
+        hasher: &mut PartHasher,
+    ) -> anyhow::Result<()> {
+        let mut bytes = HashingReader::new(store.open_file(network, file)?);
+        let member = file.member_name();
+        self.member(&member, file.size, &mut bytes)?;
+        let sha256 = bytes.sha256();
         ensure!(
             file.sha256.as_ref().is_none_or(|known| *known == sha256),
             "{member} has not the SHA-256 it should have"
         );
-        tally.count += 1;
-        tally.hash.update(format!("{member} {sha256}\n"));
+        hasher.count += 1;
+        hasher.hash.update(format!("{member} {sha256}\n"));
         Ok(())
     }
 
@@ -132,7 +140,7 @@ impl Writer {
         Ok(self.member(member, text.len() as u64, &*text)?)
     }
 
-    /// Nothing but its name, its size and its bytes: two exports of one network are alike.
+    /// Appends a member with nothing but its name, size and bytes, so that two exports of one network are alike.
     fn member(&mut self, name: &str, size: u64, bytes: impl Read) -> io::Result<()> {
         let mut header = Header::new_ustar();
         header.set_path(name)?;
@@ -150,31 +158,5 @@ impl Writer {
         let mut buffered = self.tar.into_inner()?;
         buffered.flush()?;
         Ok(buffered.into_inner().map_err(io::IntoInnerError::into_error)?)
-    }
-}
-
-/// Hashes what is read.
-pub(super) struct Hashing<R> {
-    from: R,
-    hash: Sha256,
-    pub(super) size: u64,
-}
-
-impl<R: Read> Hashing<R> {
-    pub(super) fn new(from: R) -> Self {
-        Self { from, hash: Sha256::new(), size: 0 }
-    }
-
-    pub(super) fn sha256(self) -> String {
-        hex(&self.hash.finalize())
-    }
-}
-
-impl<R: Read> Read for Hashing<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.from.read(into)?;
-        self.hash.update(&into[..read]);
-        self.size += read as u64;
-        Ok(read)
     }
 }

@@ -1,23 +1,23 @@
-//! A network as one file, to be moved from one database to another: `hub network export` and `hub network import`.
+//! A network as one file: `hub network export` and `hub network import` move it from one database to another.
 //!
 //! The file is a plain tar, its members in this order; `docs/moving.md` describes it for operators.
 //!
 //! - `manifest.json`: the versions of the format and of the schema, and the network's id and name;
 //! - `tables/TABLE/000001.jsonl` …: the rows, each a JSON list of its columns, in the order of their keys;
-//! - `files/…`: artifacts, bundles and snapshots that are on the hub's own disk;
+//! - `files/…`: artifacts, bundles and snapshots on the hub's own disk;
 //! - `summary.json`: how many rows and files there are, and the SHA-256 of each part.
 //!
-//! Invariants: the same network gives the same bytes on either database, whenever it is exported; what is imported is
-//! of the manifest's network, since rows do not carry one; a network that is being imported is there when all of it is,
-//! and not before.
+//! Invariants: the same network gives the same bytes on either database, whenever it is exported; all imported rows are
+//! of the manifest's network, since rows do not carry one; an imported network exists once all of it is there.
 //! Tables: `network_imports`; reads and writes all of [`TABLES`].
 
 mod checks;
-mod code;
-mod disk;
 mod export;
+mod files;
 mod format;
+mod hashing;
 mod import;
+mod module_code;
 mod reader;
 mod store;
 mod tables;

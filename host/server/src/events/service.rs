@@ -78,7 +78,7 @@ pub async fn publish(
     let now = app.clock.now();
     let data = serde_json::to_string(&Envelope { r#type: kind.name(), at: now, payload })?;
     let event = Event { name: kind.name(), target: target.map(str::to_owned), data };
-    if hub_db::is_uncommitted().await {
+    if hub_db::has_uncommitted_writes() {
         let app = app.clone();
         hub_db::after_commit(async move {
             if let Err(error) = app.bus.publish(network.0.as_u128(), event, now).await {

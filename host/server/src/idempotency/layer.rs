@@ -8,7 +8,7 @@ use axum::http::{Method, request::Parts};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
-use hub_db::Ended;
+use hub_db::AmbientOutcome;
 use moka::sync::Cache;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
@@ -189,7 +189,7 @@ impl Attempt<'_> {
     /// Does the work in one transaction with taking the key and writing the answer down.
     async fn in_one_transaction(&self) -> Result<Option<Response>, ApiError> {
         let claimed = self.of.clone();
-        let opening: hub_db::Opening = Arc::new(move |tx| {
+        let opening: hub_db::OnBegin = Arc::new(move |tx| {
             let of = claimed.clone();
             async move { store::claim(tx, &of).await }.boxed()
         });
@@ -204,7 +204,7 @@ impl Attempt<'_> {
             .guard
             .app
             .db
-            .unit(opening, work, |tx, done: &Result<Answer, ApiError>| {
+            .ambient_transaction(opening, work, |tx, done: &Result<Answer, ApiError>| {
                 let (of, answer) = (self.of.clone(), done.as_ref().ok().filter(|answer| answer.is_final()));
                 let answer = answer.map(|answer| self.written(answer));
                 async move {
@@ -217,9 +217,9 @@ impl Attempt<'_> {
             })
             .await?;
         let (answer, settled) = match ended {
-            Ended::Refused => return Ok(None),
-            Ended::Settled(answer) => (answer?, true),
-            Ended::Untouched(answer) => (answer?, false),
+            AmbientOutcome::Cancelled => return Ok(None),
+            AmbientOutcome::Finished(answer) => (answer?, true),
+            AmbientOutcome::NotBegun(answer) => (answer?, false),
         };
         let Some(response) = response.into_inner() else { return Ok(None) };
         if !settled {

@@ -1,8 +1,8 @@
-//! Networks as files: out of either database, into either, the same to the byte.
+//! Networks as files: exported from and imported into either database, the same to the byte.
 
-mod evening;
+mod interrupted;
 mod refused;
-mod staged;
+mod sample;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -35,13 +35,13 @@ fn succeed(backend: &Backend, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What it says of why it did not; it does not panic.
+/// The error message of a command that fails without a panic.
 #[track_caller]
 fn fail(backend: &Backend, arguments: &[&str]) -> String {
     let output = run(backend, arguments);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
-    said
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
+    message
 }
 
 fn text(path: &Path) -> &str {
@@ -78,55 +78,52 @@ async fn there_and_back(from: Backend, to: Backend) {
     let first = Hub::start(from.clone()).await;
     let owner = first.network().await;
     let network = owner.network.unwrap().to_string();
-    let told = evening::fill(&first, &owner).await;
-    // A neighbour, whose rows stay where they are.
-    evening::fill(&first, &first.network().await).await;
-    let shown = evening::shown(&owner).await;
+    let expected = sample::fill(&first, &owner).await;
+    // Another network, whose rows stay where they are.
+    sample::fill(&first, &first.network().await).await;
+    let answers = sample::answers(&owner).await;
     first.stop().await;
 
     export(&from, &network, &file("first"));
     assert_eq!(file("first").metadata().unwrap().permissions().mode() & 0o777, 0o600, "it holds secrets");
     for (table, count) in counts(&file("first")) {
         // The waitlist is the operator's.
-        assert!(count > 0 || table.starts_with("waitlist"), "nothing of {table}");
+        assert!(count > 0 || table.starts_with("waitlist"), "no rows of {table}");
     }
     export(&from, &network, &file("again"));
     assert!(std::fs::read(file("first")).unwrap() == std::fs::read(file("again")).unwrap(), "two exports differ");
 
-    // Into a hub that runs.
+    // Into a running hub.
     let second = Hub::start(to.clone()).await;
     let owner = second.with_key(owner.key.as_deref().unwrap()).for_network(owner.network.unwrap());
     owner.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
-    let neighbour = second.network().await;
-    evening::fill(&second, &neighbour).await;
+    let other = second.network().await;
+    sample::fill(&second, &other).await;
     succeed(&to, &["import", text(&file("first"))]);
     export(&to, &network, &file("second"));
-    assert!(
-        std::fs::read(file("first")).unwrap() == std::fs::read(file("second")).unwrap(),
-        "it did not arrive as it was"
-    );
-    assert_eq!(evening::shown(&owner).await, shown);
+    assert!(std::fs::read(file("first")).unwrap() == std::fs::read(file("second")).unwrap(), "the import changed it");
+    assert_eq!(sample::answers(&owner).await, answers);
     assert_eq!(fail(&to, &["import", text(&file("first"))]), format!("hub: the network {network} is here already\n"));
 
-    // And back, under the first's eyes.
+    // And back.
     let third = Backend::like(&from).await;
     let hub = Hub::start(third.clone()).await;
     succeed(&third, &["import", text(&file("second"))]);
     export(&third, &network, &file("third"));
     assert!(
         std::fs::read(file("first")).unwrap() == std::fs::read(file("third")).unwrap(),
-        "it did not come back as it was"
+        "the second import changed it"
     );
     let back = hub.with_key(owner.key.as_deref().unwrap()).for_network(owner.network.unwrap());
-    assert_eq!(evening::shown(&back).await, shown);
+    assert_eq!(sample::answers(&back).await, answers);
     for (hub, owner) in [(&second, &owner), (&hub, &back)] {
-        evening::goes_on(hub, owner, &told).await;
+        sample::check_continues(hub, owner, &expected).await;
     }
     let history = |client: Client| async move {
         client.get("/api/plugin/punishments/player/069a79f4-44e9-4726-a5be-000000000001/history").await
     };
-    let untouched = history(neighbour).await;
-    assert_eq!(untouched.expect(200).as_array().unwrap().len(), 1, "the neighbour was touched");
+    let untouched = history(other).await;
+    assert_eq!(untouched.expect(200).as_array().unwrap().len(), 1, "another network was changed");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -150,10 +147,10 @@ async fn both_hubs_may_share_their_data_folder() {
     let from = Backend::sqlite();
     let to = from.with_postgres().await;
     let folder = TempDir::new().unwrap();
-    let file = folder.path().join("evening");
+    let file = folder.path().join("network");
     let hub = Hub::start(from.clone()).await;
     let owner = hub.network().await;
-    evening::fill(&hub, &owner).await;
+    sample::fill(&hub, &owner).await;
     let from = hub.stop().await;
     let network = owner.network.unwrap().to_string();
     export(&from, &network, &file);
@@ -161,7 +158,7 @@ async fn both_hubs_may_share_their_data_folder() {
     export(&to, &network, &folder.path().join("second"));
     export(&from, &network, &folder.path().join("again"));
     let bytes = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
-    assert!(bytes("evening") == bytes("second") && bytes("evening") == bytes("again"));
+    assert!(bytes("network") == bytes("second") && bytes("network") == bytes("again"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -179,7 +176,7 @@ async fn a_suspended_network_is_refused_until_it_resumes() {
     }
 }
 
-/// Until what was done beside the hub is in effect, which takes it half a second.
+/// Waits until a change in the database is in effect, which takes half a second.
 async fn until(owner: &Client, status: u16) {
     for _ in 0..500 {
         if owner.get("/api/manage/keys").await.status == status {

@@ -13,7 +13,7 @@ pub async fn open_store(settings: &Settings, db: &Db) -> Result<Db, hub_db::Erro
     if db.backend() == Backend::Postgres {
         return Ok(db.clone());
     }
-    let own = Db::relaxed(&settings.data.join("module-store.db")).await?;
+    let own = Db::connect_relaxed(&settings.data.join("module-store.db")).await?;
     move_over(db, &own).await?;
     Ok(own)
 }

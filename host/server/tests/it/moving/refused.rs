@@ -1,4 +1,4 @@
-//! Files that are damaged, of another age, or made by an enemy.
+//! Files that are damaged, of another version or forged.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
-use super::{counts, evening, export, fail, members, run, succeed, text};
+use super::{counts, export, fail, members, run, sample, succeed, text};
 use crate::support::{Backend, Client, Hub, on_each};
 
 type Members = Vec<(String, Vec<u8>)>;
@@ -22,7 +22,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Writes an archive whose summary says what is in it, whatever that is.
+/// Writes an archive with a summary that matches its members.
 fn seal(members: &Members, to: &Path) {
     let mut members = members.clone();
     let (_, last) = members.last_mut().unwrap();
@@ -52,7 +52,7 @@ fn write(members: &Members, to: &Path) {
     let mut archive = tar::Builder::new(File::create(to).unwrap());
     for (name, bytes) in members {
         let mut header = tar::Header::new_ustar();
-        // As it is, were it to lead out of the folder.
+        // Unchecked, because it may lead out of the folder.
         header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
         header.set_size(bytes.len() as u64);
         header.set_cksum();
@@ -61,37 +61,38 @@ fn write(members: &Members, to: &Path) {
     archive.finish().unwrap();
 }
 
-struct Enemy {
+/// An export that is forged, and the hub it is imported into.
+struct Forgery {
     hub: Hub,
     to: Backend,
     owner: Client,
-    neighbour: Client,
+    other: Client,
     folder: TempDir,
     good: Members,
 }
 
-impl Enemy {
+impl Forgery {
     async fn new(to: Backend) -> Self {
         let first = Hub::start(Backend::sqlite()).await;
         let owner = first.network().await;
-        evening::fill(&first, &owner).await;
+        sample::fill(&first, &owner).await;
         let folder = TempDir::new().unwrap();
         let file = folder.path().join("good");
         export(&first.stop().await, &owner.network.unwrap().to_string(), &file);
         let hub = Hub::start(to.clone()).await;
         let owner = hub.with_key(owner.key.as_deref().unwrap()).for_network(owner.network.unwrap());
-        let neighbour = hub.network().await;
-        evening::fill(&hub, &neighbour).await;
-        Self { hub, to, owner, neighbour, good: members(&file), folder }
+        let other = hub.network().await;
+        sample::fill(&hub, &other).await;
+        Self { hub, to, owner, other, good: members(&file), folder }
     }
 
     fn file(&self) -> PathBuf {
         self.folder.path().join("bad")
     }
 
-    fn all_of_neighbour(&self) -> Vec<u8> {
-        let file = self.folder.path().join("neighbour");
-        export(&self.to, &self.neighbour.network.unwrap().to_string(), &file);
+    fn export_other(&self) -> Vec<u8> {
+        let file = self.folder.path().join("other");
+        export(&self.to, &self.other.network.unwrap().to_string(), &file);
         let bytes = std::fs::read(&file).unwrap();
         std::fs::remove_file(file).unwrap();
         bytes
@@ -104,7 +105,7 @@ impl Enemy {
         members
     }
 
-    /// The good file with one text of it changed wherever it is.
+    /// The good file with every occurrence of a text replaced.
     fn replaced(&self, name: &str, from: &str, to: &str) -> Members {
         self.with(name, |bytes| {
             let text = String::from_utf8(bytes.clone()).unwrap();
@@ -113,8 +114,8 @@ impl Enemy {
         })
     }
 
-    /// The good file as another network's.
-    fn of(&self, other: &str) -> Members {
+    /// The good file with another network's id.
+    fn with_network(&self, other: &str) -> Members {
         let network = self.owner.network.unwrap().to_string();
         let mut members = self.good.clone();
         for (name, bytes) in &mut members {
@@ -127,20 +128,20 @@ impl Enemy {
     }
 
     #[track_caller]
-    fn refused(&self, members: &Members, why: &str) {
+    fn refused(&self, members: &Members, reason: &str) {
         seal(members, &self.file());
-        let said = fail(&self.to, &["import", text(&self.file())]);
-        assert!(said.contains(why), "not `{why}`: {said}");
+        let message = fail(&self.to, &["import", text(&self.file())]);
+        assert!(message.contains(reason), "not `{reason}`: {message}");
     }
 
-    async fn nothing_came(&self) {
+    async fn nothing_was_imported(&self) {
         for (table, count) in rows(&self.hub, &self.owner).await {
             assert_eq!(count, 0, "{table} has rows");
         }
     }
 }
 
-/// How many rows of the network some tables have, whether or not it is one.
+/// How many rows of the network some tables have, whether or not it exists.
 async fn rows(hub: &Hub, owner: &Client) -> Vec<(String, i64)> {
     let network = owner.network.unwrap();
     hub.app
@@ -159,114 +160,116 @@ async fn rows(hub: &Hub, owner: &Client) -> Vec<(String, i64)> {
         .unwrap()
 }
 
-async fn what_an_enemy_writes_is_refused(to: Backend) {
-    let enemy = Enemy::new(to).await;
-    let before = enemy.all_of_neighbour();
-    let network = enemy.owner.network.unwrap().to_string();
-    let neighbours = enemy.neighbour.network.unwrap().to_string();
+async fn a_forged_file_is_refused(to: Backend) {
+    let forgery = Forgery::new(to).await;
+    let before = forgery.export_other();
+    let network = forgery.owner.network.unwrap().to_string();
+    let other = forgery.other.network.unwrap().to_string();
     let nil = "00000000-0000-0000-0000-000000000000";
-    let manifest = |from: &str, to: &str| enemy.replaced("manifest", from, to);
-    enemy.refused(&manifest("\"format\":1", "\"format\":2"), "a newer one wrote it");
-    enemy.refused(&manifest("\"format\":1", "\"format\":0"), "this hub reads 1");
-    enemy.refused(&manifest("\"schema\":", "\"schema\":9"), "a newer hub wrote it");
-    enemy.refused(&manifest("\"schema\":", "\"schema\":-"), "an older hub wrote it");
-    enemy.refused(&enemy.of(nil), "--operator");
-    enemy.refused(&enemy.of(&neighbours), "is here already");
-    enemy.refused(&manifest("\"name\":\"", "\"name\":\"x"), "another network's");
+    let manifest = |from: &str, to: &str| forgery.replaced("manifest", from, to);
+    forgery.refused(&manifest("\"format\":1", "\"format\":2"), "a newer one wrote it");
+    forgery.refused(&manifest("\"format\":1", "\"format\":0"), "this hub reads 1");
+    forgery.refused(&manifest("\"schema\":", "\"schema\":9"), "a newer hub wrote it");
+    forgery.refused(&manifest("\"schema\":", "\"schema\":-"), "an older hub wrote it");
+    forgery.refused(&forgery.with_network(nil), "--operator");
+    forgery.refused(&forgery.with_network(&other), "is here already");
+    forgery.refused(&manifest("\"name\":\"", "\"name\":\"x"), "another network's");
 
-    // What would be more than a network's.
-    enemy.refused(&enemy.replaced("tables/api_keys", "network:manage", "operator network:manage"), "`operator`");
+    // More than a network may have.
+    forgery.refused(&forgery.replaced("tables/api_keys", "network:manage", "operator network:manage"), "`operator`");
     for (table, up) in [("artifacts", "../../hub.db"), ("provisioning_bundles", "../x"), ("artifacts", "/etc/passwd")] {
-        let members = enemy.with(&format!("tables/{table}/"), |bytes| {
+        let members = forgery.with(&format!("tables/{table}/"), |bytes| {
             let mut row: Value = serde_json::from_slice(bytes).unwrap();
             row[usize::from(table != "artifacts")] = json!(up);
             *bytes = serde_json::to_vec(&row).unwrap();
             bytes.push(b'\n');
         });
-        enemy.refused(&members, "no name of a file of the hub's");
+        forgery.refused(&members, "no name of a file of the hub's");
     }
     let snapshot = format!("\"{network}/1/1-1-");
-    enemy.refused(
-        &enemy.replaced("tables/world_blobs", &snapshot, &format!("\"{neighbours}/1/1-1-")),
+    forgery
+        .refused(&forgery.replaced("tables/world_blobs", &snapshot, &format!("\"{other}/1/1-1-")), "no name of a file");
+    forgery.refused(
+        &forgery.replaced("tables/world_blobs", &snapshot, &format!("\"{network}/../1-1-")),
         "no name of a file",
     );
-    enemy.refused(
-        &enemy.replaced("tables/world_blobs", &snapshot, &format!("\"{network}/../1-1-")),
-        "no name of a file",
-    );
-    let code = enemy.with("tables/module_code/", |bytes| {
+    let code = forgery.with("tables/module_code/", |bytes| {
         *bytes = format!("[\"chat-guard\",1,\"{}\",null]\n", STANDARD.encode("other code")).into_bytes();
     });
-    enemy.refused(&code, "not the SHA-256");
-    let pieces = |change: &dyn Fn(&mut Vec<Value>)| {
-        enemy.with("tables/module_pieces/", |bytes| {
+    forgery.refused(&code, "not the SHA-256");
+    let chunks = |change: &dyn Fn(&mut Vec<Value>)| {
+        forgery.with("tables/module_pieces/", |bytes| {
             let mut rows = serde_json::Deserializer::from_slice(bytes).into_iter().map(Result::unwrap).collect();
             change(&mut rows);
             *bytes = rows.iter().flat_map(|row| format!("{row}\n").into_bytes()).collect();
         })
     };
-    let as_it_was = pieces(&|rows| assert_eq!(rows.len(), 37));
-    assert!(as_it_was == enemy.good);
-    enemy.refused(&pieces(&|rows| rows[1][5] = json!(STANDARD.encode("other code"))), "not the SHA-256");
-    enemy.refused(&pieces(&|rows| drop(rows.pop())), "not the SHA-256");
-    let none = enemy.good.iter().filter(|(name, _)| !name.starts_with("tables/module_pieces")).cloned().collect();
-    enemy.refused(&none, "have no bytes");
-    enemy.refused(&pieces(&|rows| rows.swap(0, 1)), "not in their order");
-    enemy.refused(&pieces(&|rows| rows[2][3] = json!(9)), "not in their order");
-    // Behind the one that was looked at, or beside bytes that count already.
+    let unchanged = chunks(&|rows| assert_eq!(rows.len(), 37));
+    assert!(unchanged == forgery.good);
+    forgery.refused(&chunks(&|rows| rows[1][5] = json!(STANDARD.encode("other code"))), "not the SHA-256");
+    forgery.refused(&chunks(&|rows| drop(rows.pop())), "not the SHA-256");
+    let none = forgery.good.iter().filter(|(name, _)| !name.starts_with("tables/module_pieces")).cloned().collect();
+    forgery.refused(&none, "have no bytes");
+    forgery.refused(&chunks(&|rows| rows.swap(0, 1)), "not in their order");
+    forgery.refused(&chunks(&|rows| rows[2][3] = json!(9)), "not in their order");
+    // After the last chunk, or for a module that has its bytes.
     let again = |rows: &mut Vec<Value>, column: usize, value: Value| {
         let mut row = rows[2].clone();
         (row[column], row[3]) = (value, json!(rows.len()));
         rows.push(row);
     };
-    enemy.refused(&pieces(&|rows| again(rows, 5, json!(STANDARD.encode("more")))), "not the SHA-256");
-    enemy.refused(&pieces(&|rows| again(rows, 2, json!("COMPONENT"))), "that has its bytes");
-    enemy.refused(&pieces(&|rows| again(rows, 0, json!("chat-guard"))), "that has its bytes");
+    forgery.refused(&chunks(&|rows| again(rows, 5, json!(STANDARD.encode("more")))), "not the SHA-256");
+    forgery.refused(&chunks(&|rows| again(rows, 2, json!("COMPONENT"))), "that has its bytes");
+    forgery.refused(&chunks(&|rows| again(rows, 0, json!("chat-guard"))), "that has its bytes");
 
-    // What does not fit together.
-    let mut moved = enemy.good.clone();
+    // Parts that do not match.
+    let mut moved = forgery.good.clone();
     moved.swap(2, 3);
-    enemy.refused(&moved, "in the wrong place");
-    let mut unknown = enemy.good.clone();
+    forgery.refused(&moved, "in the wrong place");
+    let mut unknown = forgery.good.clone();
     unknown.insert(2, ("tables/hub_secrets/000001.jsonl".to_owned(), b"[\"links\",\"known\"]\n".to_vec()));
-    enemy.refused(&unknown, "this part is unknown");
-    let mut more = enemy.good.clone();
+    forgery.refused(&unknown, "this part is unknown");
+    let mut more = forgery.good.clone();
     more.insert(more.len() - 1, ("files/artifacts/../../x".to_owned(), b"x".to_vec()));
-    enemy.refused(&more, "no row names this file");
-    let without = |files: &str| enemy.good.iter().filter(|(name, _)| !name.starts_with(files)).cloned().collect();
-    enemy.refused(&without("files/worlds"), "not in this place");
-    enemy.refused(&without("files/artifacts"), "files that rows name are not in it");
-    enemy.refused(&enemy.with("files/artifacts/", |bytes| bytes[7] ^= 1), "not the SHA-256");
-    enemy.refused(&enemy.with("tables/players/", |bytes| bytes.splice(1..1, *b"null,").for_each(drop)), "columns, not");
-    enemy.refused(&enemy.with("tables/players/", |bytes| bytes.extend(bytes.clone())), "a row is there already");
-    let nobody: Members = enemy.good.iter().filter(|(name, _)| !name.starts_with("tables/networks")).cloned().collect();
-    enemy.refused(&nobody, "it holds 0 networks");
+    forgery.refused(&more, "no row names this file");
+    let without = |files: &str| forgery.good.iter().filter(|(name, _)| !name.starts_with(files)).cloned().collect();
+    forgery.refused(&without("files/worlds"), "not in this place");
+    forgery.refused(&without("files/artifacts"), "files that rows name are not in it");
+    forgery.refused(&forgery.with("files/artifacts/", |bytes| bytes[7] ^= 1), "not the SHA-256");
+    forgery.refused(
+        &forgery.with("tables/players/", |bytes| bytes.splice(1..1, *b"null,").for_each(drop)),
+        "columns, not",
+    );
+    forgery.refused(&forgery.with("tables/players/", |bytes| bytes.extend(bytes.clone())), "a row is there already");
+    let no_network: Members =
+        forgery.good.iter().filter(|(name, _)| !name.starts_with("tables/networks")).cloned().collect();
+    forgery.refused(&no_network, "it holds 0 networks");
 
-    // Another's key.
+    // Another network's key.
     let keys = members(&{
-        let file = enemy.folder.path().join("theirs");
-        export(&enemy.to, &neighbours, &file);
+        let file = forgery.folder.path().join("theirs");
+        export(&forgery.to, &other, &file);
         file
     });
     let (_, theirs) = members_of(&keys, "tables/api_keys").next().unwrap();
     let id = |row: &[u8]| serde_json::from_slice::<Value>(row).unwrap()[0].as_str().unwrap().to_owned();
-    let (_, ours) = members_of(&enemy.good, "tables/api_keys").next().unwrap();
-    enemy.refused(&enemy.replaced("tables/api_keys", &id(ours), &id(theirs)), "of this network or another");
+    let (_, ours) = members_of(&forgery.good, "tables/api_keys").next().unwrap();
+    forgery.refused(&forgery.replaced("tables/api_keys", &id(ours), &id(theirs)), "of this network or another");
 
-    enemy.nothing_came().await;
-    assert!(before == enemy.all_of_neighbour(), "the neighbour was touched");
-    enemy.neighbour.get("/api/manage/keys").await.expect(200);
-    seal(&enemy.good, &enemy.file());
-    succeed(&enemy.to, &["import", text(&enemy.file())]);
-    enemy.owner.get("/api/manage/keys").await.expect(200);
+    forgery.nothing_was_imported().await;
+    assert!(before == forgery.export_other(), "another network was changed");
+    forgery.other.get("/api/manage/keys").await.expect(200);
+    seal(&forgery.good, &forgery.file());
+    succeed(&forgery.to, &["import", text(&forgery.file())]);
+    forgery.owner.get("/api/manage/keys").await.expect(200);
 }
 
 async fn a_damaged_file_is_refused_before_anything_is_written(to: Backend) {
-    let enemy = Enemy::new(to).await;
-    let whole = std::fs::read(enemy.folder.path().join("good")).unwrap();
+    let forgery = Forgery::new(to).await;
+    let whole = std::fs::read(forgery.folder.path().join("good")).unwrap();
     let damaged = |bytes: &[u8]| {
-        std::fs::write(enemy.file(), bytes).unwrap();
-        fail(&enemy.to, &["import", text(&enemy.file())])
+        std::fs::write(forgery.file(), bytes).unwrap();
+        fail(&forgery.to, &["import", text(&forgery.file())])
     };
     for cut in [0, 1, 511, 512, 1000, whole.len() / 3, whole.len() / 2, whole.len() - 20_000] {
         damaged(&whole[..cut]);
@@ -279,7 +282,7 @@ async fn a_damaged_file_is_refused_before_anything_is_written(to: Backend) {
     // One bit, somewhere in what a member holds.
     let mut at = 512;
     let mut tried = 0;
-    for (name, bytes) in &enemy.good {
+    for (name, bytes) in &forgery.good {
         let content = at;
         at += bytes.len().next_multiple_of(512) + 512;
         if bytes.is_empty() || name == "summary.json" {
@@ -291,78 +294,79 @@ async fn a_damaged_file_is_refused_before_anything_is_written(to: Backend) {
         tried += 1;
     }
     assert!(tried > 30, "{tried}");
-    enemy.nothing_came().await;
+    forgery.nothing_was_imported().await;
 }
 
-/// Rows that are no rows, under a summary that agrees: whatever becomes of them, it is no panic, and nobody else's loss.
-async fn nonsense_harms_nobody(to: Backend) {
-    let enemy = Enemy::new(to).await;
-    let before = enemy.all_of_neighbour();
+/// Malformed rows under a matching summary may fail or not; they never panic or change another network.
+async fn malformed_rows_affect_no_other_network(to: Backend) {
+    let forgery = Forgery::new(to).await;
+    let before = forgery.export_other();
     let ids = hub::ids::Ids::seeded(7);
     let tables: Vec<_> =
-        enemy.good.iter().map(|(name, _)| name.clone()).filter(|name| name.starts_with("tables/")).collect();
+        forgery.good.iter().map(|(name, _)| name.clone()).filter(|name| name.starts_with("tables/")).collect();
     for round in 0..60 {
         let name = &tables[round % tables.len()];
-        let members = enemy.with(name, |bytes| {
+        let members = forgery.with(name, |bytes| {
             for _ in 0..=round % 3 {
                 let at = ids.seed() as usize % bytes.len();
                 bytes[at] = b"\0\"[]{},-19eE.x\\u\nn\xff"[ids.seed() as usize % 19];
             }
         });
-        seal(&members, &enemy.file());
-        let output = run(&enemy.to, &["import", text(&enemy.file())]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{name}: {said}");
+        seal(&members, &forgery.file());
+        let output = run(&forgery.to, &["import", text(&forgery.file())]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{name}: {message}");
         if output.status.success() {
-            // A value of the network's own; it makes way for the next round.
-            forget(&enemy).await;
+            // The change was valid. The next round imports the same network.
+            unpublish(&forgery).await;
         }
     }
-    assert!(before == enemy.all_of_neighbour(), "the neighbour was touched");
+    assert!(before == forgery.export_other(), "another network was changed");
 }
 
-/// As if the import had not come to its end: the next takes the rows away.
-async fn forget(enemy: &Enemy) {
+/// As if the import had been killed: the next removes the rows.
+async fn unpublish(forgery: &Forgery) {
     let sql = "DELETE FROM networks WHERE network_id = $1";
-    enemy.hub.app.db.write(sql).bind(enemy.owner.network.unwrap()).execute().await.unwrap();
+    forgery.hub.app.db.write(sql).bind(forgery.owner.network.unwrap()).execute().await.unwrap();
 }
 
 on_each! {
-    what_an_enemy_writes_is_refused
+    a_forged_file_is_refused
     a_damaged_file_is_refused_before_anything_is_written
-    nonsense_harms_nobody
+    malformed_rows_affect_no_other_network
 }
 
-/// What SQLite holds and PostgreSQL cannot.
+/// SQLite's texts hold U+0000, PostgreSQL's cannot.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_nul_is_named_where_it_cannot_be_kept() {
-    let enemy = Enemy::new(Backend::postgres().await).await;
-    let members = enemy.replaced("tables/config_documents", "\"lobby\",\"board\",\"", "\"lobby\",\"board\",\"\\u0000");
-    enemy.refused(&members, "PostgreSQL cannot keep U+0000, which is in config_documents.doc");
-    enemy.nothing_came().await;
+async fn a_nul_that_cannot_be_stored_is_reported() {
+    let forgery = Forgery::new(Backend::postgres().await).await;
+    let members =
+        forgery.replaced("tables/config_documents", "\"lobby\",\"board\",\"", "\"lobby\",\"board\",\"\\u0000");
+    forgery.refused(&members, "PostgreSQL cannot keep U+0000, which is in config_documents.doc");
+    forgery.nothing_was_imported().await;
     let sqlite = Backend::sqlite();
-    succeed(&sqlite, &["import", text(&enemy.file())]);
-    let again = enemy.folder.path().join("again");
-    export(&sqlite, &enemy.owner.network.unwrap().to_string(), &again);
-    assert_eq!(counts(&again), counts(&enemy.file()));
+    succeed(&sqlite, &["import", text(&forgery.file())]);
+    let again = forgery.folder.path().join("again");
+    export(&sqlite, &forgery.owner.network.unwrap().to_string(), &again);
+    assert_eq!(counts(&again), counts(&forgery.file()));
 }
 
 #[test]
-fn where_it_goes_is_checked_first() {
+fn the_destination_is_checked_first() {
     let (backend, folder) = (Backend::sqlite(), TempDir::new().unwrap());
     let there = folder.path().join("there");
     std::fs::write(&there, "mine").unwrap();
-    let made = succeed(&backend, &["create", "evening", "--json"]);
-    assert!(made.contains("evening"));
-    assert!(fail(&backend, &["export", "evening", "--out", text(&there)]).contains("is there already"));
+    let made = succeed(&backend, &["create", "survival", "--json"]);
+    assert!(made.contains("survival"));
+    assert!(fail(&backend, &["export", "survival", "--out", text(&there)]).contains("is there already"));
     assert_eq!(std::fs::read(&there).unwrap(), b"mine");
     let nowhere = folder.path().join("no/where");
-    assert!(fail(&backend, &["export", "evening", "--out", text(&nowhere)]).contains("cannot write to"));
+    assert!(fail(&backend, &["export", "survival", "--out", text(&nowhere)]).contains("cannot write to"));
     assert!(fail(&backend, &["export", "morning", "--out", text(&nowhere)]).contains("no network `morning`"));
     assert!(fail(&backend, &["import", text(&nowhere)]).contains("cannot open"));
     // Another network has the name.
-    export(&backend, "evening", &folder.path().join("evening"));
+    export(&backend, "survival", &folder.path().join("survival"));
     let other = Backend::sqlite();
-    succeed(&other, &["create", "evening"]);
-    assert!(fail(&other, &["import", text(&folder.path().join("evening"))]).contains("is named `evening` here"));
+    succeed(&other, &["create", "survival"]);
+    assert!(fail(&other, &["import", text(&folder.path().join("survival"))]).contains("is named `survival` here"));
 }

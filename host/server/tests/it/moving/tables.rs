@@ -1,14 +1,14 @@
-//! The list of tables is all of them.
+//! The list of tables is complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hub::archive::TABLES;
-use hub_db::{Kind, Sql};
+use hub_db::{ColumnType, Sql};
 
 use crate::support::{Backend, Hub};
 
-/// What is not exported, and why.
-const LEFT: &[(&str, &str)] = &[
+/// Tables that are not exported, and why.
+const EXCLUDED: &[(&str, &str)] = &[
     ("_sqlx_migrations", "the schema's own"),
     ("hub_nodes", "the hub's nodes"),
     ("hub_secrets", "the hub's own secrets, no network's"),
@@ -24,7 +24,7 @@ const LEFT: &[(&str, &str)] = &[
     ("player_search_idx", "part of it"),
 ];
 
-/// Every table's columns with their types, and its primary key behind `network_id`.
+/// Every table's columns with their types, and its primary key after `network_id`.
 type Schema = BTreeMap<String, (BTreeMap<String, String>, Vec<String>)>;
 
 async fn schema(hub: &Hub) -> Schema {
@@ -58,26 +58,29 @@ async fn schema(hub: &Hub) -> Schema {
     schema
 }
 
-fn types(kind: Kind) -> &'static [&'static str] {
-    match kind {
-        Kind::Bool => &["BOOLEAN"],
-        Kind::Integer => &["INTEGER", "BIGINT"],
-        Kind::Float => &["REAL", "DOUBLE PRECISION"],
-        Kind::Text => &["TEXT"],
-        Kind::Bytes => &["BLOB", "BYTEA"],
-        Kind::Uuid => &["BLOB", "UUID"],
+fn types(column_type: ColumnType) -> &'static [&'static str] {
+    match column_type {
+        ColumnType::Bool => &["BOOLEAN"],
+        ColumnType::Integer => &["INTEGER", "BIGINT"],
+        ColumnType::Float => &["REAL", "DOUBLE PRECISION"],
+        ColumnType::Text => &["TEXT"],
+        ColumnType::Bytes => &["BLOB", "BYTEA"],
+        ColumnType::Uuid => &["BLOB", "UUID"],
     }
 }
 
-async fn all_tables_are_exported_or_left_for_a_reason(backend: Backend) {
+async fn every_table_is_exported_or_excluded(backend: Backend) {
     let hub = Hub::start(backend).await;
     let schema = schema(&hub).await;
     assert!(schema.len() > 40, "{} tables", schema.len());
     let listed: BTreeSet<&str> = TABLES.iter().map(|table| table.name).collect();
-    let left: BTreeSet<&str> = LEFT.iter().map(|(table, _)| *table).collect();
+    let excluded: BTreeSet<&str> = EXCLUDED.iter().map(|(table, _)| *table).collect();
     for (name, (columns, _)) in &schema {
-        assert!(listed.contains(name.as_str()) != left.contains(name.as_str()), "{name} is neither exported nor left");
-        assert!(columns.contains_key("network_id") || left.contains(name.as_str()), "{name} is of no network");
+        assert!(
+            listed.contains(name.as_str()) != excluded.contains(name.as_str()),
+            "{name} is neither exported nor excluded"
+        );
+        assert!(columns.contains_key("network_id") || excluded.contains(name.as_str()), "{name} is of no network");
     }
     for table in TABLES {
         let (columns, key) = schema.get(table.name).unwrap_or_else(|| panic!("there is no {}", table.name));
@@ -92,20 +95,25 @@ async fn all_tables_are_exported_or_left_for_a_reason(backend: Backend) {
         }
         assert_eq!(found, expected, "{}", table.name);
         for column in table.columns {
-            assert!(types(column.kind).contains(&columns[column.name].as_str()), "{}.{}", table.name, column.name);
+            assert!(
+                types(column.column_type).contains(&columns[column.name].as_str()),
+                "{}.{}",
+                table.name,
+                column.name
+            );
         }
         let named: Vec<&str> =
-            ["network_id"].into_iter().chain(table.columns[..table.key].iter().map(|it| it.name)).collect();
+            ["network_id"].into_iter().chain(table.columns[..table.key_columns].iter().map(|it| it.name)).collect();
         assert_eq!(named, key, "the key of {}", table.name);
     }
 }
 
 #[tokio::test]
-async fn all_of_sqlite() {
-    all_tables_are_exported_or_left_for_a_reason(Backend::sqlite()).await;
+async fn all_sqlite_tables() {
+    every_table_is_exported_or_excluded(Backend::sqlite()).await;
 }
 
 #[tokio::test]
-async fn all_of_postgres() {
-    all_tables_are_exported_or_left_for_a_reason(Backend::postgres().await).await;
+async fn all_postgres_tables() {
+    every_table_is_exported_or_excluded(Backend::postgres().await).await;
 }

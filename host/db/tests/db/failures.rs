@@ -1,4 +1,4 @@
-//! What a server and the way to it do to those who are at work: migrations, failovers, slowness, silence.
+//! Failures of the server and the network: migrations, failovers, timeouts, lost packets.
 
 use std::{
     sync::{
@@ -59,15 +59,15 @@ async fn statements_that_were_prepared_before_a_migration_run_after_it() {
 }
 
 #[tokio::test]
-async fn what_takes_too_long_or_waits_too_long_is_unavailable() {
+async fn a_statement_or_lock_that_takes_too_long_is_unavailable() {
     let fixture = Fixture::postgres().await;
     fixture.set_up(&["CREATE TABLE t (id BIGINT PRIMARY KEY)"]).await;
     let Config::Postgres { url, max_connections, .. } = fixture.config.clone() else { unreachable!() };
-    let hurried = Config::Postgres { url, max_connections, statement_timeout: Duration::from_millis(50) };
-    let hurried = Db::connect(&hurried).await.unwrap();
-    let late = hurried.query("SELECT pg_sleep(20)").execute().await.unwrap_err();
+    let impatient = Config::Postgres { url, max_connections, statement_timeout: Duration::from_millis(50) };
+    let impatient = Db::connect(&impatient).await.unwrap();
+    let late = impatient.query("SELECT pg_sleep(20)").execute().await.unwrap_err();
     assert!(late.is_unavailable(), "{late}");
-    hurried.ping().await.unwrap();
+    impatient.ping().await.unwrap();
     let waiter = Db::connect(&fixture.config).await.unwrap();
     let locked = Barrier::new(2);
     let hold = fixture.db.transaction(async |mut tx| {
@@ -91,7 +91,7 @@ async fn what_takes_too_long_or_waits_too_long_is_unavailable() {
     held.unwrap();
     assert!(waited.unwrap_err().is_unavailable());
     waiter.close().await;
-    hurried.close().await;
+    impatient.close().await;
     fixture.remove().await;
 }
 
@@ -116,21 +116,21 @@ async fn connections_to_a_server_that_was_made_read_only_are_replaced() {
     fixture.remove().await;
 }
 
-/// A way to the server on which packets can get lost without a word.
-struct Way {
+/// A connection to the server that can drop packets.
+struct Proxy {
     url: String,
     cut: Arc<AtomicBool>,
     healed: Arc<Notify>,
 }
 
-impl Way {
+impl Proxy {
     async fn to(url: &str) -> Self {
         let (before, rest) = url.split_once('@').unwrap();
         let (server, database) = rest.split_once('/').unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("{before}@{}/{database}", listener.local_addr().unwrap());
         let (cut, healed) = (Arc::new(AtomicBool::new(false)), Arc::new(Notify::new()));
-        let way = Self { url, cut: Arc::clone(&cut), healed: Arc::clone(&healed) };
+        let proxy = Self { url, cut: Arc::clone(&cut), healed: Arc::clone(&healed) };
         let server = server.to_owned();
         tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
@@ -138,11 +138,11 @@ impl Way {
                 let (near_in, near_out) = near.into_split();
                 let (far_in, far_out) = far.into_split();
                 for (from, to) in [(near_in, far_out), (far_in, near_out)] {
-                    tokio::spawn(carry(from, to, Arc::clone(&cut), Arc::clone(&healed)));
+                    tokio::spawn(forward(from, to, Arc::clone(&cut), Arc::clone(&healed)));
                 }
             }
         });
-        way
+        proxy
     }
 
     fn cut(&self) {
@@ -155,7 +155,7 @@ impl Way {
     }
 }
 
-async fn carry(
+async fn forward(
     from: tokio::net::tcp::OwnedReadHalf,
     to: tokio::net::tcp::OwnedWriteHalf,
     cut: Arc<AtomicBool>,
@@ -170,7 +170,7 @@ async fn carry(
             Err(_) => continue,
         };
         if cut.load(Ordering::SeqCst) {
-            // What was sent meanwhile is lost, and with it the connection.
+            // What was sent meanwhile is lost and with it the connection.
             healed.notified().await;
             return;
         }
@@ -185,14 +185,14 @@ async fn carry(
 }
 
 #[tokio::test]
-async fn silence_has_an_end_and_what_was_cut_off_comes_back() {
+async fn a_silent_server_times_out_and_recovers() {
     let fixture = Fixture::postgres().await;
     let Config::Postgres { url, max_connections, .. } = fixture.config.clone() else { unreachable!() };
-    let way = Way::to(&url).await;
-    let cut = Config::Postgres { url: way.url.clone(), max_connections, statement_timeout: Duration::from_millis(1) };
+    let proxy = Proxy::to(&url).await;
+    let cut = Config::Postgres { url: proxy.url.clone(), max_connections, statement_timeout: Duration::from_millis(1) };
     let db = Db::connect(&cut).await.unwrap();
     db.ping().await.unwrap();
-    way.cut();
+    proxy.cut();
     // One in the middle of a statement, one of a transaction; the others can't even begin.
     let all = join_all((0..4).map(async |at| match at {
         0 => db.transaction(async |mut tx| tx.query("SELECT 1").execute().await).await,
@@ -202,7 +202,7 @@ async fn silence_has_an_end_and_what_was_cut_off_comes_back() {
         let silent = result.unwrap_err();
         assert!(silent.is_unavailable(), "{silent}");
     }
-    way.heal();
+    proxy.heal();
     db.ping().await.unwrap();
     db.close().await;
     fixture.remove().await;
@@ -210,7 +210,7 @@ async fn silence_has_an_end_and_what_was_cut_off_comes_back() {
 
 /// Managed servers ask for TLS.
 #[tokio::test]
-async fn tls_is_spoken() {
+async fn tls_is_supported() {
     let fixture = Fixture::postgres().await;
     let Config::Postgres { url, .. } = &fixture.config else { unreachable!() };
     let Err(error) = Db::connect(&Config::postgres(format!("{url}?sslmode=require"))).await else {

@@ -1,5 +1,5 @@
-//! An import that is under way, killed, or overtaken. The file comes through a pipe, so that the test holds it up where it
-//! likes; it is read twice, once to look at it and once to load it.
+//! An import that is running, killed or replaced by another. The file comes through a pipe, so that the test can stop it
+//! anywhere; it is read twice, once to check it and once to load it.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -9,11 +9,11 @@ use std::process::{Child, Command, Stdio};
 use hub_db::Db;
 use tempfile::TempDir;
 
-use super::{command, evening, export, fail, run, succeed, text};
+use super::{command, export, fail, run, sample, succeed, text};
 use crate::support::{Backend, Client, Hub, on_each};
 
-/// A network's export, and where it is to go.
-struct Move {
+/// A network's export and the hub it is imported into.
+struct Import {
     hub: Hub,
     to: Backend,
     network: String,
@@ -21,11 +21,11 @@ struct Move {
     folder: TempDir,
 }
 
-impl Move {
+impl Import {
     async fn new(to: Backend) -> Self {
         let first = Hub::start(Backend::sqlite()).await;
         let owner = first.network().await;
-        evening::fill(&first, &owner).await;
+        sample::fill(&first, &owner).await;
         let network = owner.network.unwrap().to_string();
         let folder = TempDir::new().unwrap();
         let from = first.stop().await;
@@ -48,22 +48,22 @@ impl Move {
         let mut import = command(&self.to, &["import", text(&pipe)]);
         let import = import.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         drop(feed(&pipe, &whole).await);
-        // The pipe that it looked at is closed when it says that it is at it.
-        self.until("SELECT COUNT(*) FROM network_imports WHERE network_id = $1").await;
+        // It has checked the file and closed the pipe once it has its claim.
+        self.until_any("SELECT COUNT(*) FROM network_imports WHERE network_id = $1").await;
         let tables = whole.windows(6).position(|window| window == b"files/").unwrap();
         let rest = feed(&pipe, &whole[..tables]).await;
-        self.until(LAST).await;
+        self.until_any(LAST).await;
         (import, rest)
     }
 
-    /// Waits until there are some of these.
-    async fn until(&self, sql: &'static str) {
+    /// Waits until the count is not zero.
+    async fn until_any(&self, sql: &'static str) {
         while rows(&self.hub.app.db, sql, &self.owner).await == 0 {
             tokio::task::yield_now().await;
         }
     }
 
-    async fn arrived(&self) {
+    async fn is_complete(&self) {
         let second = self.folder.path().join("second");
         export(&self.to, &self.network, &second);
         assert!(std::fs::read(self.file()).unwrap() == std::fs::read(second).unwrap());
@@ -90,54 +90,54 @@ async fn rows(db: &Db, sql: &'static str, owner: &Client) -> i64 {
     count
 }
 
-async fn a_killed_import_shows_nothing_and_is_made_again(to: Backend) {
-    let moving = Move::new(to).await;
-    let (mut import, rest) = moving.half_way().await;
-    // It is no network yet, though all of its rows are there; and nobody is held up.
-    moving.owner.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
-    let other = moving.hub.network().await;
-    evening::fill(&moving.hub, &other).await;
-    let nothing = moving.folder.path().join("nothing");
-    assert!(fail(&moving.to, &["export", &moving.network, "--out", text(&nothing)]).contains("there is no network"));
+async fn a_killed_import_is_invisible_and_can_be_repeated(to: Backend) {
+    let setup = Import::new(to).await;
+    let (mut import, rest) = setup.half_way().await;
+    // It is no network yet, though all of its rows are there, and other writers are not blocked.
+    setup.owner.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
+    let other = setup.hub.network().await;
+    sample::fill(&setup.hub, &other).await;
+    let nothing = setup.folder.path().join("nothing");
+    assert!(fail(&setup.to, &["export", &setup.network, "--out", text(&nothing)]).contains("there is no network"));
     assert!(!nothing.exists());
     import.kill().unwrap();
     import.wait().unwrap();
     drop(rest);
-    assert!(rows(&moving.hub.app.db, LAST, &moving.owner).await > 0);
-    succeed(&moving.to, &["import", text(&moving.file())]);
-    moving.arrived().await;
+    assert!(rows(&setup.hub.app.db, LAST, &setup.owner).await > 0);
+    succeed(&setup.to, &["import", text(&setup.file())]);
+    setup.is_complete().await;
 }
 
-async fn of_two_imports_one_is_the_networks(to: Backend) {
-    let moving = Move::new(to).await;
-    let (import, mut rest) = moving.half_way().await;
-    succeed(&moving.to, &["import", text(&moving.file())]);
-    let whole = std::fs::read(moving.file()).unwrap();
+async fn of_two_imports_the_later_wins(to: Backend) {
+    let setup = Import::new(to).await;
+    let (import, mut rest) = setup.half_way().await;
+    succeed(&setup.to, &["import", text(&setup.file())]);
+    let whole = std::fs::read(setup.file()).unwrap();
     let tables = whole.windows(6).position(|window| window == b"files/").unwrap();
     rest.write_all(&whole[tables..]).unwrap();
     drop(rest);
     let output = import.wait_with_output().unwrap();
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("meanwhile"), "{output:?}");
-    moving.arrived().await;
+    setup.is_complete().await;
 }
 
-async fn a_file_that_ends_takes_back_what_it_brought(to: Backend) {
-    let moving = Move::new(to).await;
-    let (import, rest) = moving.half_way().await;
+async fn an_import_of_a_truncated_file_removes_its_rows_and_files(to: Backend) {
+    let setup = Import::new(to).await;
+    let (import, rest) = setup.half_way().await;
     drop(rest);
     let output = import.wait_with_output().unwrap();
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("ends before its summary"), "{output:?}");
-    assert_eq!(rows(&moving.hub.app.db, LAST, &moving.owner).await, 0);
-    let left = moving.to.data().join("files/artifacts").join(&moving.network);
+    assert_eq!(rows(&setup.hub.app.db, LAST, &setup.owner).await, 0);
+    let left = setup.to.data().join("files/artifacts").join(&setup.network);
     assert!(!left.exists() || left.read_dir().unwrap().next().is_none(), "files are left");
-    assert!(run(&moving.to, &["import", text(&moving.file())]).status.success());
-    moving.arrived().await;
+    assert!(run(&setup.to, &["import", text(&setup.file())]).status.success());
+    setup.is_complete().await;
 }
 
 on_each! {
-    a_killed_import_shows_nothing_and_is_made_again
-    of_two_imports_one_is_the_networks
-    a_file_that_ends_takes_back_what_it_brought
+    a_killed_import_is_invisible_and_can_be_repeated
+    of_two_imports_the_later_wins
+    an_import_of_a_truncated_file_removes_its_rows_and_files
 }

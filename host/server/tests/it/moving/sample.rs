@@ -7,8 +7,8 @@ use crate::modules::wasm::padded;
 use crate::servers::{join, register, uuid};
 use crate::support::{Answer, Client, Hub, NOW};
 
-/// What the API answers about a network, by path.
-const SHOWN: &[&str] = &[
+/// Paths whose answers must not change.
+const PATHS: &[&str] = &[
     "/api/manage/modules",
     "/api/manage/modules/chat-guard",
     "/api/plugin/punishments/player/069a79f4-44e9-4726-a5be-000000000001/history",
@@ -32,21 +32,21 @@ const SHOWN: &[&str] = &[
     "/api/manage/artifacts",
 ];
 
-/// What is needed to go on where the network was left.
-pub(super) struct Told {
+/// What the network must answer after it has moved.
+pub(super) struct Expected {
     /// The answer under an idempotency key.
     paid: Value,
     transfer: String,
 }
 
-pub(super) async fn shown(owner: &Client) -> Vec<(String, Value)> {
-    let mut shown = vec![];
-    for path in SHOWN {
+pub(super) async fn answers(owner: &Client) -> Vec<(String, Value)> {
+    let mut answers = vec![];
+    for path in PATHS {
         let answer = owner.get(path).await;
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
-        shown.push(((*path).to_owned(), answer.body));
+        answers.push(((*path).to_owned(), answer.body));
     }
-    shown
+    answers
 }
 
 async fn pay(owner: &Client) -> Answer {
@@ -61,12 +61,12 @@ async fn chat(owner: &Client, message: &str) -> Answer {
 }
 
 /// Fills every table, with values that are easily spoilt on the way.
-pub(super) async fn fill(hub: &Hub, owner: &Client) -> Told {
+pub(super) async fn fill(hub: &Hub, owner: &Client) -> Expected {
     let transfer = people(owner).await;
     things(owner).await;
     world(hub, owner).await;
     let paid = pay(owner).await.expect(200).clone();
-    Told { paid, transfer }
+    Expected { paid, transfer }
 }
 
 async fn people(owner: &Client) -> String {
@@ -108,7 +108,7 @@ async fn people(owner: &Client) -> String {
 async fn things(owner: &Client) {
     let doc = json!({"group": "lobby", "namespace": "board", "doc": {"z": 1, "a": 9_007_199_254_740_993_i64}});
     owner.post("/api/plugin/config/publish", doc).await.expect(200);
-    // In an order that languages would rather change.
+    // Some locales would sort them differently.
     for namespace in ["b", "B", "a", "_", "Z-z", "zz", "é"] {
         let doc = json!({"group": "orders", "namespace": namespace, "doc": null});
         owner.post("/api/plugin/config/publish", doc).await.expect(200);
@@ -128,8 +128,8 @@ async fn things(owner: &Client) {
     owner.post("/api/plugin/servers/lobby-1/logs", lines).await.expect(200);
     let bundle = owner.request(Method::PUT, "/api/manage/provisioning/bundles/bedwars").body("mods");
     owner.send(bundle).await.expect(200);
-    let wish = json!({"serverType": "bedwars", "provider": "hetzner"});
-    owner.put("/api/manage/provisioning/servers/bedwars-9", wish).await.expect(200);
+    let request = json!({"serverType": "bedwars", "provider": "hetzner"});
+    owner.put("/api/manage/provisioning/servers/bedwars-9", request).await.expect(200);
     let archive: Vec<u8> = (0..=255).cycle().take(3_000_000).collect();
     let upload = owner.request(Method::POST, "/api/manage/artifacts?name=my-plugin&version=1.4.0").body(archive);
     owner.send(upload).await.expect(201);
@@ -138,7 +138,7 @@ async fn things(owner: &Client) {
     let upload = owner.request(Method::POST, "/api/manage/modules?name=chat-guard");
     let wasm = std::fs::read(wasm).unwrap();
     owner.send(upload.header("Content-Type", "application/wasm").body(wasm.clone())).await.expect(201);
-    // One that is stored in pieces.
+    // One that is stored in chunks.
     let large = owner.request(Method::POST, "/api/manage/modules?name=large-guard").body(padded(wasm, 600_000));
     owner.send(large).await.expect(201);
     let flood = json!({"words": ["heck"], "flood": {"messages": 2, "perMs": 5000}});
@@ -155,28 +155,28 @@ async fn world(hub: &Hub, owner: &Client) {
     owner.post(&format!("/api/plugin/worlds/{id}/ready"), by.clone()).await.expect(200);
     let upload = owner.post(&format!("/api/plugin/worlds/{id}/upload-url"), Value::Null).await.expect(200).clone();
     let path = upload["url"].as_str().unwrap().strip_prefix(&hub.url()).unwrap().to_owned();
-    let stranger = hub.stranger();
-    stranger.send(stranger.request(Method::PUT, &path).body("an island")).await.expect(200);
+    let client = hub.stranger();
+    client.send(client.request(Method::PUT, &path).body("an island")).await.expect(200);
     let mut unloaded = by;
     unloaded["blobKey"] = upload["blobKey"].clone();
     owner.post(&format!("/api/plugin/worlds/{id}/unloaded"), unloaded).await.expect(200);
 }
 
 async fn open(owner: &Client) -> String {
-    let wish = json!({"ownerScope": "party", "ownerId": "p", "gameId": "islands"});
-    let opened = owner.post("/api/plugin/worlds/open", wish).await.expect(200).clone();
+    let request = json!({"ownerScope": "party", "ownerId": "p", "gameId": "islands"});
+    let opened = owner.post("/api/plugin/worlds/open", request).await.expect(200).clone();
     opened["worldInstanceId"].as_str().unwrap().to_owned()
 }
 
-/// The network goes on at another hub where it was left.
-pub(super) async fn goes_on(hub: &Hub, owner: &Client, told: &Told) {
-    assert_eq!(pay(owner).await.expect(200), &told.paid, "paid twice");
-    let transfer = owner.get(&format!("/api/manage/transfers/{}", told.transfer)).await;
+/// The network continues at another hub where it was left.
+pub(super) async fn check_continues(hub: &Hub, owner: &Client, expected: &Expected) {
+    assert_eq!(pay(owner).await.expect(200), &expected.paid, "paid twice");
+    let transfer = owner.get(&format!("/api/manage/transfers/{}", expected.transfer)).await;
     assert_eq!(
         transfer.expect(200)["toServerId"].as_str().or(transfer.body["targetServerId"].as_str()),
         Some("lobby-2")
     );
-    // The module runs, and remembers what it counted.
+    // The module runs with the counts it stored.
     let flood = chat(owner, "three").await;
     flood.expect_error(400, "chat_rejected");
     let line = json!({"player": {"uuid": uuid(4), "name": "p4"}, "message": "hi", "serverId": "a", "serverType": "b"});
@@ -185,15 +185,15 @@ pub(super) async fn goes_on(hub: &Hub, owner: &Client, told: &Told) {
     assert_eq!(run.expect(200)["output"]["decision"], "allow");
     let mute = json!({"playerUuid": uuid(3), "type": "MUTE"});
     assert_eq!(owner.post("/api/plugin/punishments/create", mute).await.expect(200)["id"], 2);
-    // Nobody is online until they say so; then a world boots from its snapshot.
+    // No server is online until it registers; then a world boots from its snapshot.
     let online = owner.get("/api/manage/servers?online=true").await;
     assert_eq!(online.expect(200)["total"], 0);
     register(owner, "islands-1", json!({"serverType": "islands"})).await;
     let mut stream = owner.events(Some("islands-1"), None).await;
     open(owner).await;
-    let told = stream.next_named("WORLD_OPEN").await.data;
-    assert_eq!(told["fence"], 2);
-    let path = told["snapshotUrl"].as_str().unwrap().strip_prefix(&hub.url()).unwrap().to_owned();
+    let event = stream.next_named("WORLD_OPEN").await.data;
+    assert_eq!(event["fence"], 2);
+    let path = event["snapshotUrl"].as_str().unwrap().strip_prefix(&hub.url()).unwrap().to_owned();
     assert_eq!(hub.stranger().get(&path).await.expect(200), "an island");
     // Its artifact can be installed.
     register(owner, "lobby-1", json!({})).await;
@@ -203,5 +203,5 @@ pub(super) async fn goes_on(hub: &Hub, owner: &Client, told: &Told) {
     let url = link.body["url"].as_str().unwrap_or_else(|| panic!("{}", link.body)).to_owned();
     let request = hub.stranger().request(Method::GET, url.strip_prefix(&hub.url()).unwrap());
     let bytes = request.send().await.unwrap().bytes().await.unwrap();
-    assert!(bytes.iter().copied().eq((0..=255).cycle().take(3_000_000)), "the artifact is another");
+    assert!(bytes.iter().copied().eq((0..=255).cycle().take(3_000_000)), "the artifact has other bytes");
 }

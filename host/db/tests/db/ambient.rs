@@ -1,4 +1,4 @@
-//! What one task writes as one transaction, on both databases.
+//! Ambient transactions, on both databases.
 
 use std::sync::{
     Arc,
@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use futures_util::FutureExt;
-use hub_db::{Db, Ended, Error, Opening, after_commit, is_uncommitted};
+use hub_db::{AmbientOutcome, Db, Error, OnBegin, after_commit, has_uncommitted_writes};
 use tokio::task::JoinSet;
 
 use crate::common::{Failure, on_both};
@@ -15,7 +15,7 @@ const TABLES: [&str; 2] =
     ["CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT NOT NULL)", "CREATE TABLE claims (id BIGINT PRIMARY KEY)"];
 
 /// Takes the claim `id`, unless it is taken.
-fn claim(id: i64) -> Opening {
+fn claim(id: i64) -> OnBegin {
     Arc::new(move |tx| {
         async move {
             let taken = tx.query("INSERT INTO claims VALUES ($1) ON CONFLICT DO NOTHING").bind(id).execute().await?;
@@ -40,18 +40,18 @@ async fn in_transaction(db: &Db, id: i64) -> Result<u64, Error> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_its_task_writes_is_kept_together_or_not_at_all() {
+async fn all_writes_of_a_task_are_committed_or_none() {
     on_both(async |fixture| {
         fixture.set_up(&TABLES).await;
         let db = &fixture.db;
         for (id, keep) in [(1, false), (2, true)] {
-            let ended = db
-                .unit(
+            let outcome = db
+                .ambient_transaction(
                     claim(id),
                     || async {
-                        assert!(!is_uncommitted().await);
+                        assert!(!has_uncommitted_writes());
                         write(db, id * 10).await?;
-                        assert!(is_uncommitted().await);
+                        assert!(has_uncommitted_writes());
                         in_transaction(db, id * 10 + 1).await?;
                         // It sees what it has written; nobody else does.
                         assert_eq!(count(db, "t").await, 2);
@@ -70,7 +70,7 @@ async fn what_its_task_writes_is_kept_together_or_not_at_all() {
                 )
                 .await
                 .unwrap();
-            assert!(matches!(ended, Ended::Settled(Ok(()))));
+            assert!(matches!(outcome, AmbientOutcome::Finished(Ok(()))));
             assert_eq!(count(db, "t").await, if keep { 2 } else { 0 });
             assert_eq!(count(db, "claims").await, i64::from(keep));
         }
@@ -81,23 +81,23 @@ async fn what_its_task_writes_is_kept_together_or_not_at_all() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_part_that_fails_is_undone_alone() {
+async fn a_failed_statement_or_inner_transaction_is_undone_alone() {
     on_both(async |fixture| {
         fixture.set_up(&TABLES).await;
         let db = &fixture.db;
-        let ended = db
-            .unit(
+        let outcome = db
+            .ambient_transaction(
                 claim(1),
                 || async {
                     write(db, 1).await.unwrap();
                     assert!(write(db, 1).await.unwrap_err().is_unique_violation());
-                    let given_up = db
+                    let rolled_back = db
                         .transaction(async |mut tx| {
                             tx.query("INSERT INTO t VALUES (2, 0)").execute().await?;
-                            Err::<(), _>(Failure::GivenUp)
+                            Err::<(), _>(Failure::Cancelled)
                         })
                         .await;
-                    assert!(matches!(given_up, Err(Failure::GivenUp)));
+                    assert!(matches!(rolled_back, Err(Failure::Cancelled)));
                     let swallowed = db
                         .transaction(async |mut tx| {
                             let _ = tx.query("INSERT INTO t VALUES (1, 0)").execute().await;
@@ -111,7 +111,7 @@ async fn a_part_that_fails_is_undone_alone() {
             )
             .await
             .unwrap();
-        assert!(matches!(ended, Ended::Settled(())));
+        assert!(matches!(outcome, AmbientOutcome::Finished(())));
         let rows: Vec<(i64,)> = db.query("SELECT id FROM t ORDER BY id").all().await.unwrap();
         assert_eq!(rows, [(1,), (3,)]);
     })
@@ -119,15 +119,18 @@ async fn a_part_that_fails_is_undone_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_those_with_the_same_claim_one_writes() {
+async fn of_tasks_with_the_same_claim_one_writes() {
     on_both(async |fixture| {
         fixture.set_up(&TABLES).await;
         let mut tasks = JoinSet::new();
         for id in 0..20 {
             let db = fixture.db.clone();
             tasks.spawn(async move {
-                let ended = db.unit(claim(1), || write(&db, id), |_, _| async { Ok(true) }.boxed()).await.unwrap();
-                u32::from(matches!(ended, Ended::Settled(Ok(1))))
+                let outcome = db
+                    .ambient_transaction(claim(1), || write(&db, id), |_, _| async { Ok(true) }.boxed())
+                    .await
+                    .unwrap();
+                u32::from(matches!(outcome, AmbientOutcome::Finished(Ok(1))))
             });
         }
         assert_eq!(tasks.join_all().await.iter().sum::<u32>(), 1);
@@ -137,7 +140,7 @@ async fn of_those_with_the_same_claim_one_writes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_follows_follows_the_commit() {
+async fn after_commit_runs_after_a_commit_and_never_after_a_rollback() {
     on_both(async |fixture| {
         fixture.set_up(&TABLES).await;
         let db = &fixture.db;
@@ -152,12 +155,12 @@ async fn what_follows_follows_the_commit() {
         };
         for (id, keep) in [(1, true), (2, false)] {
             let work = || async {
-                // Nothing is written yet, so it is done at once.
+                // Nothing is written yet, so it runs at once.
                 follow(1).await;
                 write(db, id).await.unwrap();
                 follow(100).await;
             };
-            db.unit(claim(id), work, |_, ()| async move { Ok(keep) }.boxed()).await.unwrap();
+            db.ambient_transaction(claim(id), work, |_, ()| async move { Ok(keep) }.boxed()).await.unwrap();
         }
         assert_eq!(followed.load(Ordering::SeqCst), 102);
         follow(1000).await;
@@ -167,19 +170,20 @@ async fn what_follows_follows_the_commit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_opened_for_work_that_only_reads() {
+async fn no_transaction_begins_for_work_that_only_reads() {
     on_both(async |fixture| {
         fixture.set_up(&TABLES).await;
         let db = &fixture.db;
-        let ended = db.unit(claim(1), || count(db, "t"), |_, _| async { Ok(true) }.boxed()).await.unwrap();
-        assert!(matches!(ended, Ended::Untouched(0)));
+        let outcome =
+            db.ambient_transaction(claim(1), || count(db, "t"), |_, _| async { Ok(true) }.boxed()).await.unwrap();
+        assert!(matches!(outcome, AmbientOutcome::NotBegun(0)));
         assert_eq!(count(db, "claims").await, 0);
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_is_dropped_leaves_nothing_and_holds_nobody_up() {
+async fn a_dropped_transaction_leaves_nothing_and_blocks_nobody() {
     on_both(async |fixture| {
         fixture.set_up(&TABLES).await;
         let db = fixture.db.clone();
@@ -194,13 +198,39 @@ async fn one_that_is_dropped_leaves_nothing_and_holds_nobody_up() {
                 })
                 .await
             };
-            db.unit(claim(1), work, |_, _| async { Ok(true) }.boxed()).await.unwrap();
+            db.ambient_transaction(claim(1), work, |_, _| async { Ok(true) }.boxed()).await.unwrap();
         });
         written.await.unwrap();
         task.abort();
         assert!(task.await.unwrap_err().is_cancelled());
         assert_eq!(write(&fixture.db, 1).await.unwrap(), 1);
         assert_eq!(count(&fixture.db, "claims").await, 0);
+    })
+    .await;
+}
+
+/// A caller gives an inner transaction up between two statements and goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_abandoned_inner_transaction_keeps_nothing() {
+    on_both(async |fixture| {
+        fixture.set_up(&TABLES).await;
+        let db = &fixture.db;
+        let work = || async {
+            let inserted = tokio::sync::Notify::new();
+            let inner = db.transaction(async |mut tx| {
+                tx.query("INSERT INTO t VALUES (1, 0)").execute().await?;
+                assert_eq!(count(db, "t").await, 0, "only the transaction itself sees it");
+                inserted.notify_one();
+                std::future::pending::<Result<(), Error>>().await
+            });
+            tokio::select! {
+                result = inner => result,
+                () = inserted.notified() => Ok(()),
+            }
+        };
+        let result = db.ambient_transaction(claim(1), work, |_, _| async { Ok(true) }.boxed()).await;
+        assert!(matches!(result, Err(Error::Aborted)));
+        assert_eq!(count(db, "t").await + count(db, "claims").await, 0);
     })
     .await;
 }

@@ -1,0 +1,205 @@
+//! All that one task writes as one transaction, although it asks for it statement by statement.
+//!
+//! A caller that has to record what a piece of code did, exactly when it did it, cannot hand that code a transaction: it
+//! calls [`Db::write`](crate::Db::write) and [`Db::transaction`](crate::Db::transaction) as it always does. Inside
+//! [`Db::ambient_transaction`](crate::Db::ambient_transaction) these find the transaction they belong to. It begins with
+//! the first write, so that code which computes for long and writes at the end holds no writer up meanwhile.
+
+use std::{mem, sync::Arc};
+
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+
+use crate::{
+    Backend, Error, Tx,
+    engine::{CommitHandle, Engine},
+    lease::TxOutcome,
+    query::{Fetched, Query},
+    tx::{self, Work},
+};
+
+tokio::task_local! {
+    static AMBIENT: Arc<AmbientTransaction>;
+}
+
+/// What runs first in an ambient transaction; false cancels the transaction.
+pub type OnBegin = Arc<dyn for<'a> Fn(&'a mut Tx) -> BoxFuture<'a, Result<bool, Error>> + Send + Sync>;
+
+/// How an [ambient transaction](crate::Db::ambient_transaction) ended.
+#[derive(Debug)]
+pub enum AmbientOutcome<T> {
+    /// Nothing was written, so no transaction was begun.
+    NotBegun(T),
+    /// Committed or rolled back, as `before_commit` answered.
+    Finished(T),
+    /// `on_begin` cancelled it: nothing is kept.
+    Cancelled,
+}
+
+pub(crate) struct AmbientTransaction {
+    engine: Arc<Engine>,
+    on_begin: OnBegin,
+    // Statements of one task that run at once queue for the one connection.
+    state: tokio::sync::Mutex<State>,
+    after_commit: Mutex<Vec<BoxFuture<'static, ()>>>,
+}
+
+enum State {
+    NotBegun,
+    Open(Tx, CommitHandle),
+    Cancelled,
+    /// Lost against a concurrent transaction: all of it has to run again.
+    Conflict,
+}
+
+/// The state in which the work of an ambient transaction leaves it.
+pub(crate) enum End {
+    NotBegun,
+    Open(Tx, CommitHandle),
+    Cancelled,
+}
+
+/// Whether this task is in an [ambient transaction](crate::Db::ambient_transaction) that has written something.
+pub fn has_uncommitted_writes() -> bool {
+    // A state that is locked is that of a statement or a transaction under way.
+    let is_open = |ambient: &Arc<AmbientTransaction>| {
+        ambient.state.try_lock().map_or(true, |state| matches!(*state, State::Open(..)))
+    };
+    AMBIENT.try_with(is_open).unwrap_or(false)
+}
+
+/// Runs `work` once what was written so far is committed: at once where [nothing is
+/// uncommitted](has_uncommitted_writes), never after a rollback.
+pub async fn after_commit(work: impl Future<Output = ()> + Send + 'static) {
+    if has_uncommitted_writes() {
+        AMBIENT.with(|ambient| ambient.after_commit.lock().push(Box::pin(work)));
+    } else {
+        work.await;
+    }
+}
+
+impl AmbientTransaction {
+    pub(crate) fn new(engine: &Arc<Engine>, on_begin: &OnBegin) -> Arc<Self> {
+        Arc::new(Self {
+            engine: Arc::clone(engine),
+            on_begin: Arc::clone(on_begin),
+            state: tokio::sync::Mutex::new(State::NotBegun),
+            after_commit: Mutex::default(),
+        })
+    }
+
+    /// The ambient transaction on `engine` that this task is in. A transaction inside it runs its own statements.
+    pub(crate) fn current(engine: &Engine) -> Option<Arc<Self>> {
+        let ambient = AMBIENT.try_with(Arc::clone).ok()?;
+        (std::ptr::eq(Arc::as_ptr(&ambient.engine), engine) && !tx::is_in_transaction()).then_some(ambient)
+    }
+
+    pub(crate) async fn scope<T>(self: &Arc<Self>, work: BoxFuture<'_, T>) -> T {
+        AMBIENT.scope(Arc::clone(self), work).await
+    }
+
+    /// The transaction, begun if it is not yet.
+    async fn open<'s>(&self, state: &'s mut State) -> Result<&'s mut Tx, Error> {
+        if matches!(state, State::NotBegun) {
+            let (mut tx, commit) = self.engine.begin().await?;
+            match (self.on_begin)(&mut tx).await {
+                Ok(true) => *state = State::Open(tx, commit),
+                answer => {
+                    drop(tx);
+                    // Nothing of it is wanted, so it does not matter whether this succeeds.
+                    let _ = commit.finish(false).await;
+                    match answer {
+                        Err(error) if error.is_conflict() => *state = State::Conflict,
+                        Err(error) => return Err(error),
+                        Ok(_) => *state = State::Cancelled,
+                    }
+                }
+            }
+        }
+        match state {
+            State::Open(tx, _) => Ok(tx),
+            State::Cancelled => Err(Error::Cancelled),
+            State::NotBegun | State::Conflict => Err(Error::Conflict),
+        }
+    }
+
+    /// Runs a single write, which is undone alone if it fails.
+    pub(crate) async fn write(&self, query: Query) -> Result<Fetched, Error> {
+        let mut state = self.state.lock().await;
+        let tx = self.open(&mut state).await?;
+        if tx.backend() == Backend::Sqlite {
+            // SQLite itself undoes just the statement that fails.
+            return tx.run_unrecorded(query).await;
+        }
+        tx.control("SAVEPOINT part").await?;
+        let result = tx.run_unrecorded(query).await;
+        match &result {
+            Ok(_) => tx.control("RELEASE part").await?,
+            Err(error) if error.is_conflict() => *state = State::Conflict,
+            Err(_) => tx.control("ROLLBACK TO part").await?,
+        }
+        result
+    }
+
+    /// Runs a read, which sees what was written so far.
+    pub(crate) async fn read(&self, query: Query) -> Result<Fetched, Error> {
+        let mut state = self.state.lock().await;
+        if let State::Open(tx, _) = &mut *state {
+            return tx.run_unrecorded(query).await;
+        }
+        drop(state);
+        self.engine.read(query).await
+    }
+
+    /// Runs a transaction inside this one, which is undone alone if it fails.
+    pub(crate) async fn transaction(&self, work: &mut Work<'_>) -> Result<(), Error> {
+        let mut state = self.state.lock().await;
+        let tx = self.open(&mut state).await?;
+        tx.control("SAVEPOINT part").await?;
+        match tx.run_nested(work).await? {
+            (_, TxOutcome::Conflict) => {
+                *state = State::Conflict;
+                Err(Error::Conflict)
+            }
+            (true, TxOutcome::Succeeded) => tx.control("RELEASE part").await,
+            (succeeded, outcome) => {
+                tx.control("ROLLBACK TO part").await?;
+                if succeeded && outcome == TxOutcome::Failed { Err(Error::Aborted) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Takes no more statements.
+    pub(crate) fn end(&self) -> BoxFuture<'_, Result<End, Error>> {
+        Box::pin(async {
+            match mem::replace(&mut *self.state.lock().await, State::Cancelled) {
+                State::NotBegun => Ok(End::NotBegun),
+                State::Open(tx, commit) => Ok(End::Open(tx, commit)),
+                State::Cancelled => Ok(End::Cancelled),
+                State::Conflict => Err(Error::Conflict),
+            }
+        })
+    }
+
+    /// Commits or rolls back what [`AmbientTransaction::end`] answered. What was to follow the commit follows.
+    pub(crate) fn finish(
+        &self,
+        tx: Tx,
+        commit: CommitHandle,
+        answer: Result<bool, Error>,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            drop(tx);
+            let finished = commit.finish(matches!(answer, Ok(true))).await;
+            let is_committed = answer?;
+            finished?;
+            if is_committed {
+                let work = mem::take(&mut *self.after_commit.lock());
+                for work in work {
+                    work.await;
+                }
+            }
+            Ok(())
+        })
+    }
+}

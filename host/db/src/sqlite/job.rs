@@ -1,0 +1,64 @@
+//! What callers ask of the writer.
+
+use std::sync::Arc;
+
+use sqlx::SqliteConnection;
+use tokio::sync::oneshot;
+
+use crate::{
+    Error,
+    lease::LeasedConnection,
+    query::{Fetched, Query},
+};
+
+pub(super) enum Job {
+    /// One statement, which the writer runs itself.
+    Write(Write),
+    /// A transaction, which needs the connection for a while.
+    Transaction(Transaction),
+}
+
+pub(super) struct Write {
+    pub(super) query: Query,
+    pub(super) reply: oneshot::Sender<Result<Fetched, Error>>,
+}
+
+pub(super) struct Transaction {
+    /// Takes the connection to the caller.
+    pub(super) lease: oneshot::Sender<Result<LeasedConnection<SqliteConnection>, Error>>,
+    /// Says how to end it; nothing comes from a caller that hung up or panicked.
+    pub(super) end: oneshot::Receiver<EndRequest>,
+}
+
+/// How a caller ends its transaction.
+pub(super) struct EndRequest {
+    /// Keep the work since the savepoint.
+    pub(super) commit: bool,
+    /// Replied to after the commit.
+    pub(super) reply: oneshot::Sender<Result<(), Error>>,
+}
+
+impl Job {
+    /// Tells the caller why its job was not even started.
+    pub(super) fn fail(self, reason: &Arc<sqlx::Error>) {
+        let error = Error::Commit(Arc::clone(reason));
+        match self {
+            Self::Write(write) => drop(write.reply.send(Err(error))),
+            Self::Transaction(transaction) => drop(transaction.lease.send(Err(error))),
+        }
+    }
+}
+
+/// The end of a transaction in its batch.
+pub(crate) struct CommitHandle(pub(super) oneshot::Sender<EndRequest>);
+
+impl CommitHandle {
+    /// Keeps or undoes the work and waits for the batch's commit: even work that is undone has
+    /// seen, and answers by, what the others are about to commit.
+    pub(crate) async fn finish(self, commit: bool) -> Result<(), Error> {
+        let (reply, committed) = oneshot::channel();
+        // A writer that is gone does not reply.
+        let _ = self.0.send(EndRequest { commit, reply });
+        committed.await.unwrap_or(Err(Error::Closed))
+    }
+}
