@@ -111,7 +111,7 @@ impl Homes {
     /// Tells all nodes something, this one included; at a hub that is alone nobody is told.
     pub(crate) async fn tell(&self, topic: &str, payload: Bytes) -> Result<(), ClusterError> {
         match &self.0 {
-            Some(node) => node.cluster.tell(topic, payload).await,
+            Some(node) => node.cluster.broadcast(topic, payload).await,
             None => Ok(()),
         }
     }
@@ -244,7 +244,7 @@ impl Node {
 
     /// Tells the others to look.
     pub(super) async fn tell(&self) {
-        if let Err(error) = self.cluster.tell(TOPIC, Bytes::new()).await {
+        if let Err(error) = self.cluster.broadcast(TOPIC, Bytes::new()).await {
             tracing::debug!(%error, "the other nodes were not told that homes changed");
         }
     }

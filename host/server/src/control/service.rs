@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use hub_bus::Rendezvous;
+use hub_bus::PendingReplies;
 use serde::Serialize;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
@@ -32,7 +32,7 @@ const LONGEST_LINE: usize = 8 * 1024;
 
 /// Console commands that wait for what their connectors say.
 #[derive(Default)]
-pub(super) struct Commands(pub(super) Rendezvous<CommandOutcome, (NetworkId, String)>);
+pub(super) struct Commands(pub(super) PendingReplies<CommandOutcome, (NetworkId, String)>);
 
 impl Commands {
     /// How many wait for an outcome.

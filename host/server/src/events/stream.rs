@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream::unfold;
-use hub_bus::{Ended, Subscription};
+use hub_bus::{EndWatch, Subscription};
 use tokio::sync::Notify;
 
 use crate::app::App;
@@ -27,7 +27,7 @@ const RETRY_MS: u64 = 2_000;
 /// What the watch over all streams knows of one.
 pub(super) struct OpenStream {
     pub(super) credential: Credential,
-    ended: Ended,
+    ended: EndWatch,
     connection: Option<Connection>,
     next_ping: AtomicI64,
     over_since: AtomicI64,
@@ -88,7 +88,7 @@ pub(super) fn body(
 ) -> Body {
     let stream = Arc::new(OpenStream {
         credential,
-        ended: subscription.ended(),
+        ended: subscription.watch_end(),
         connection,
         next_ping: AtomicI64::new(app.clock.now().saturating_add(millis(PING_EVERY))),
         over_since: AtomicI64::new(NOT_OVER),
