@@ -46,8 +46,8 @@ impl Registry {
         }
     }
 
-    /// Removes those of the networks that are idle and in nobody's hands. While the registry is
-    /// locked nobody can get hold of one.
+    /// Removes those of the networks that are idle and referenced only by the registry; its lock
+    /// prevents new references.
     pub(crate) fn remove_idle(&mut self, ids: &[u128], config: &BusConfig, now_ms: i64) {
         for id in ids {
             let network = self.networks.get(id).filter(|network| Arc::strong_count(network) == 1);

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::artifacts::Links;
 use crate::clock::{Clock, Moments};
-use crate::cluster::{self, Homes};
+use crate::cluster::{self, ShardRegistry};
 use crate::config::Settings;
 use crate::control::{self, Control};
 use crate::events::{self, Streams};
@@ -19,13 +19,12 @@ use crate::files::Files;
 use crate::geo::Geo;
 use crate::idempotency;
 use crate::ids::Ids;
-use crate::modules::{Modules, open_store};
+use crate::modules::{self, Modules, open_store};
 use crate::networks::{self, KeyCache, Watch};
 use crate::players::PlayerRegions;
 use crate::punishments;
 use crate::servers::{self, Presence};
 use crate::transfers;
-use crate::values::NetworkId;
 use crate::waitlist::{self, Waitlist};
 use crate::worlds::{self, SnapshotStore};
 
@@ -65,8 +64,8 @@ pub struct AppState {
     pub module_store: Db,
     /// Where events go.
     pub bus: Bus,
-    /// Where networks live.
-    pub homes: Homes,
+    /// Which node owns which networks.
+    pub shards: ShardRegistry,
     /// Where addresses are.
     pub geo: Geo,
     /// Where large files are.
@@ -112,8 +111,8 @@ impl App {
         let db = Db::connect(&settings.database()).await?;
         db.migrate().await?;
         let module_store = open_store(&settings, &db).await?;
-        let (bus, homes) = cluster::open(&settings, &ids).await?;
-        let presence = Presence::new(!homes.is_alone());
+        let (bus, shards) = cluster::open(&settings, &ids).await?;
+        let presence = Presence::new(!shards.is_single_node());
         let modules = Modules::open(&settings, &ids)?;
         let snapshots = SnapshotStore::open(&settings)?;
         let files = Files::open(&settings.data)?;
@@ -127,7 +126,7 @@ impl App {
             db,
             module_store,
             bus,
-            homes,
+            shards,
             geo,
             files,
             links: Links::default(),
@@ -144,7 +143,8 @@ impl App {
             stop,
             tasks: TaskTracker::new(),
         }));
-        cluster::start(&app).await?;
+        let states = vec![servers::network_state(&app), control::network_state(&app), modules::network_state(&app)];
+        cluster::start(&app, states).await?;
         app.spawn(networks::service::note_uses(app.clone()));
         app.spawn(networks::watch::keep(app.clone()));
         control::start(&app).await?;
@@ -171,21 +171,6 @@ impl App {
         });
     }
 
-    /// Brings back what was known in memory of a network that lives here from now on.
-    pub(crate) async fn bring_back(&self, network: NetworkId) -> Result<(), hub_db::Error> {
-        // A request that was late may have left something here after the network had moved away.
-        self.forget(network);
-        control::bring_back(self, network).await?;
-        servers::bring_back(self, network).await
-    }
-
-    /// Lets go of everything in memory of a network that lives elsewhere from now on.
-    pub(crate) fn forget(&self, network: NetworkId) {
-        self.presence.forget(network);
-        self.control.forget(network);
-        self.modules.forget(network);
-    }
-
     /// A handle that does not keep the hub alive.
     pub fn downgrade(&self) -> WeakApp {
         WeakApp(Arc::downgrade(&self.0))
@@ -199,12 +184,12 @@ impl App {
     /// Stops. One of several nodes first gives what lives here to the others, ends its streams and goes on for a moment
     /// with the other connections it has, so that nobody who connects anew where a connection is refused notices.
     pub async fn stop(&self) {
-        if cluster::hand_over(self).await {
+        if cluster::drain(self).await {
             self.listening.cancel();
             self.bus.close();
             tokio::time::sleep(LINGER).await;
             // Who still waits, for a game server's answer for one, is told it.
-            if tokio::time::timeout(ANSWERED_WITHIN, self.homes.all_answered()).await.is_err() {
+            if tokio::time::timeout(ANSWERED_WITHIN, self.shards.wait_for_requests()).await.is_err() {
                 tracing::warn!("some requests were not answered in time");
             }
         }

@@ -227,5 +227,5 @@ async fn until(holds: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("it comes about");
+    tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("the condition comes true");
 }
