@@ -1,4 +1,4 @@
-//! How many events a second reach 5,000 readers: through the bus, and through a bare
+//! How many events a second reach 5,000 readers: through the bus, and through a plain
 //! `tokio::sync::broadcast` of the same frames in the same process.
 //!
 //! `cargo run --release -p hub-bus --example fanout`
@@ -17,7 +17,7 @@ const READERS: usize = 5_000;
 const NETWORK: u128 = 1;
 const LINE: &str = r#"{"type":"CHAT","at":1700000000000,"playerUuid":"00000000-0000-4000-8000-000000000000","playerName":"Somebody","message":"a line of chat of the usual length","serverId":"lobby-1","serverType":"lobby"}"#;
 
-/// Lets the publisher go on when every reader has read the whole burst.
+/// Lets the publisher continue when every reader has read the whole burst.
 struct Burst {
     size: usize,
     done: AtomicUsize,
@@ -45,7 +45,7 @@ async fn subscriptions(bus: &Bus, count: usize) -> Vec<Subscription> {
     let mut all = Vec::with_capacity(count);
     for reader in 0..count {
         let opened = bus.subscribe(NETWORK, Some(&format!("server-{reader}")), None, 0).await;
-        all.push(opened.expect("the bus of one process is there"));
+        all.push(opened.expect("a single process's bus is always reachable"));
     }
     all
 }
@@ -102,7 +102,7 @@ async fn through_broadcast(burst: Arc<Burst>, bursts: usize) -> Duration {
     began.elapsed()
 }
 
-/// What the rounds of one way to deliver cost together.
+/// The cost of all rounds of one way to deliver.
 #[derive(Default)]
 struct Cost {
     walls: Vec<Duration>,
@@ -116,8 +116,8 @@ impl Cost {
         self.cpu_s += cpu_s() - before;
     }
 
-    /// Deliveries a second (median), and a second of processor time: the latter is the fairer
-    /// figure on a machine that has other work.
+    /// Deliveries per second (median), and per second of processor time, which is the fairer figure
+    /// on a machine that has other work.
     fn rates(mut self, deliveries: usize) -> [f64; 2] {
         self.walls.sort_unstable();
         let wall = self.walls[self.walls.len() / 2].as_secs_f64();
@@ -134,17 +134,20 @@ fn cpu_s() -> f64 {
     ticks / 100.0
 }
 
-/// Events for one server each, while 5,000 streams are open: none of the others is woken.
+/// Events for one server each while 5,000 streams are open: the others are not woken.
 async fn targeted(events: usize) -> Duration {
     let bus = bus();
     let mut subscriptions = subscriptions(&bus, READERS).await;
+    let mut frames = Vec::new();
     let began = Instant::now();
     for number in 0..events {
         let reader = number % READERS;
         let event = event(Some(format!("server-{reader}")));
         let published = bus.publish(NETWORK, event, 0).await;
         published.expect("the bus is open");
-        black_box(subscriptions[reader].next().await);
+        let read = subscriptions[reader].next_batch(&mut frames, 1).await;
+        read.expect("the stream is open");
+        black_box(frames.drain(..).count());
     }
     began.elapsed()
 }
@@ -154,10 +157,10 @@ fn resident_bytes() -> Option<usize> {
     Some(pages.split(' ').nth(1)?.parse::<usize>().ok()? * 4_096)
 }
 
-/// On a worker of the runtime, as a request's handler is.
+/// Measures on a worker of the runtime, where request handlers run.
 #[tokio::main]
 async fn main() {
-    tokio::spawn(measure()).await.expect("it does not panic");
+    tokio::spawn(measure()).await.expect("the measurement does not panic");
 }
 
 async fn measure() {

@@ -1,26 +1,26 @@
 use std::time::Duration;
 
-/// How much a [`Bus`](crate::Bus) keeps, and how far behind a reader may be.
+/// Retention and lag limits of a [`Bus`](crate::Bus).
 #[derive(Debug, Clone)]
 pub struct BusConfig {
-    /// Tells this sequence from every earlier one; a new value whenever the sequence starts anew.
+    /// Distinguishes this sequence from every earlier one; a new value whenever the sequence restarts.
     pub epoch: u64,
     /// How long an event can be resumed from.
     pub retention: Duration,
     /// How many of a network's newest events can be resumed from.
     pub retention_events: u64,
-    /// Bytes one network's kept events may take; beyond it the oldest go early. It guards the
-    /// memory of the process against a network that floods its own stream with huge events.
+    /// Bytes of events retained for one network; beyond it the oldest are dropped early. Protects
+    /// the process's memory from a network that floods its own stream with huge events.
     pub retention_bytes: u64,
-    /// A reader with more unread events than this is cut off. What it asked for by resuming does
-    /// not count.
+    /// A reader with more unread events than this is disconnected. Events it requested by resuming
+    /// do not count.
     pub max_lag_events: u64,
-    /// A reader with more unread bytes than this is cut off, as with `max_lag_events`.
+    /// A reader with more unread bytes than this is disconnected, as with `max_lag_events`.
     pub max_lag_bytes: u64,
 }
 
 impl BusConfig {
-    /// The usual limits: 2 minutes or 10,000 events, 64 MiB a network; 2,048 events or 4 MiB of lag.
+    /// Defaults: 2 minutes or 10,000 events, 64 MiB per network; 2,048 events or 4 MiB of lag.
     pub fn new(epoch: u64) -> Self {
         Self {
             epoch,

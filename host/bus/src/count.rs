@@ -1,14 +1,13 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Events and the bytes of their frames.
+/// A number of events and the bytes of their frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     pub(crate) events: u64,
     pub(crate) bytes: u64,
 }
 
-/// A count that is changed and compared under its network's lock alone, though it lies outside
-/// what the lock holds: hence relaxed.
+/// A count outside its network's lock that is only read and changed under that lock: hence relaxed.
 #[derive(Default)]
 pub(crate) struct SharedCount {
     events: AtomicU64,

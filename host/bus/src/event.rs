@@ -1,12 +1,12 @@
 use crate::id::EventId;
 use bytes::Bytes;
 
-/// Something that happened in a network, to be sent to its streams.
+/// Something that happened in a network, for its streams.
 #[derive(Debug, Clone)]
 pub struct Event {
     /// The frame's `event:`, in upper case (`CHAT`).
     pub name: &'static str,
-    /// The server whose stream alone gets the event; `None` sends it to every stream.
+    /// The only server whose stream gets the event; `None` sends it to every stream.
     pub target: Option<String>,
     /// The frame's `data:`, one JSON object on one line.
     pub data: String,
@@ -15,35 +15,44 @@ pub struct Event {
 /// Why an event was not published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PublishError {
-    /// The name is not made of upper-case letters and underscores, or the data has a line break:
-    /// either could forge further frames in the stream.
+    /// The name is not upper-case letters and underscores, or the data has a line break: either could
+    /// forge further frames in the stream.
     #[error("an event is a name in upper case and one line of data")]
-    NotOneFrame,
+    Malformed,
     /// The bus, or this network's part of it, was closed.
     #[error("the event bus is closed")]
     Closed,
     /// The bus between nodes can't be reached.
     #[error("the event bus can't be reached")]
     Unreachable,
-    /// It is more than the bus between nodes carries.
+    /// It exceeds the message size of the bus between nodes.
     #[error("the event is too large for the event bus")]
     TooLarge,
+}
+
+/// An event that the cluster's stream has stored and numbered.
+pub(crate) struct StoredEvent {
+    pub(crate) sequence: u64,
+    pub(crate) name: String,
+    pub(crate) target: Option<String>,
+    pub(crate) at_ms: i64,
+    pub(crate) data: Bytes,
 }
 
 impl Event {
     pub(crate) fn check(&self) -> Result<(), PublishError> {
         let named = !self.name.is_empty() && self.name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
         let one_line = !self.data.bytes().any(|byte| matches!(byte, b'\n' | b'\r'));
-        (named && one_line).then_some(()).ok_or(PublishError::NotOneFrame)
+        (named && one_line).then_some(()).ok_or(PublishError::Malformed)
     }
 }
 
-/// The frame that tells a client to read everything again, and where the stream stands now.
+/// The frame that tells a client to reload everything; its id is the stream's current position.
 pub(crate) fn resync(head: EventId, now_ms: i64) -> Bytes {
     frame(head, "RESYNC", &format!(r#"{{"type":"RESYNC","at":{now_ms}}}"#))
 }
 
-/// The frame a stream sends.
+/// An event as streams send it.
 pub(crate) fn frame(id: EventId, name: &str, data: &(impl AsRef<[u8]> + ?Sized)) -> Bytes {
     let id = id.to_string();
     Bytes::from([b"id: ", id.as_bytes(), b"\nevent: ", name.as_bytes(), b"\ndata: ", data.as_ref(), b"\n\n"].concat())
@@ -58,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_what_a_stream_sends() {
+    fn a_frame_has_an_id_a_name_and_data() {
         let id = EventId { epoch: 7, sequence: 12 };
         let sent = frame(id, "CHAT", r#"{"type":"CHAT","at":5}"#);
         assert_eq!(sent, "id: 7.12\nevent: CHAT\ndata: {\"type\":\"CHAT\",\"at\":5}\n\n");
@@ -73,7 +82,7 @@ mod tests {
             ("", "{}"),
             ("chat", "{}"),
         ] {
-            assert_eq!(event(name, data).check(), Err(PublishError::NotOneFrame), "{name:?} {data:?}");
+            assert_eq!(event(name, data).check(), Err(PublishError::Malformed), "{name:?} {data:?}");
         }
         assert_eq!(event("WORLD_READY", r#"{"a":"\n"}"#).check(), Ok(()));
     }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// An event's place: what a client sends back as `Last-Event-ID`.
+/// An event's id: what a client sends back as `Last-Event-ID`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EventId {
     pub(crate) epoch: u64,
@@ -31,13 +31,13 @@ mod tests {
     use super::EventId;
 
     #[test]
-    fn an_id_reads_back_as_written() {
+    fn an_id_round_trips() {
         let id = EventId { epoch: 1_700_000_000_000, sequence: 42 };
         assert_eq!(EventId::parse(&id.to_string()), Some(id));
     }
 
     #[test]
-    fn anything_else_is_no_id() {
+    fn malformed_ids_are_rejected() {
         for text in
             ["", ".", "1.", ".1", "1", "1.2.3", "-1.2", "1.+2", " 1.2", "1.2\n", "a.b", "1.99999999999999999999"]
         {

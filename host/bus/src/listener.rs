@@ -7,28 +7,28 @@ use tokio::sync::Notify;
 
 /// Why a subscription ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// A newer subscription of the same server took its place.
+pub enum EndReason {
+    /// A newer subscription of the same server replaced it.
     Replaced,
-    /// Its reader fell too far behind; it can resume.
+    /// Its reader lagged too far; it can resume.
     TooSlow,
     /// The bus, or the network's part of it, was closed.
     Closed,
 }
 
-/// What the bus knows of a subscription while its reader is elsewhere.
+/// The part of a subscription that publishers and the sweep see.
 pub(crate) struct Listener {
     pub(crate) server_id: Option<Arc<str>>,
     pub(crate) opened_at_ms: i64,
-    /// Everything ever published for this server alone, so that a reader need not look it up to
-    /// find that there is nothing new.
-    pub(crate) own: SharedCount,
-    /// Read so far, of what was published since the subscription began, as if all that was
-    /// published before had been read.
+    /// Everything ever published for this server alone: tells a reader that there is nothing new
+    /// without a look-up.
+    pub(crate) targeted: SharedCount,
+    /// Read so far of what was published since the subscription began, as if all earlier events
+    /// had been read.
     pub(crate) read: SharedCount,
-    news: AtomicBool,
+    woken: AtomicBool,
     reader: AtomicWaker,
-    end: OnceLock<Option<End>>,
+    end: OnceLock<Option<EndReason>>,
     ended: Notify,
 }
 
@@ -37,69 +37,69 @@ impl Listener {
         Self {
             server_id,
             opened_at_ms,
-            own: SharedCount::default(),
+            targeted: SharedCount::default(),
             read: SharedCount::default(),
-            news: AtomicBool::new(false),
+            woken: AtomicBool::new(false),
             reader: AtomicWaker::new(),
             end: OnceLock::new(),
             ended: Notify::new(),
         }
     }
 
-    /// What is published in the two lanes it reads, given how much there is in the common one.
-    pub(crate) fn published(&self, everyone: Count) -> Count {
-        let own = self.own.get();
-        Count { events: everyone.events + own.events, bytes: everyone.bytes + own.bytes }
+    /// Everything published in the two queues it reads, given the total of the broadcast queue.
+    pub(crate) fn published(&self, broadcast: Count) -> Count {
+        let targeted = self.targeted.get();
+        Count { events: broadcast.events + targeted.events, bytes: broadcast.bytes + targeted.bytes }
     }
 
-    pub(crate) fn unread(&self, everyone: Count) -> Count {
-        let (published, read) = (self.published(everyone), self.read.get());
+    pub(crate) fn unread(&self, broadcast: Count) -> Count {
+        let (published, read) = (self.published(broadcast), self.read.get());
         Count { events: published.events - read.events, bytes: published.bytes - read.bytes }
     }
 
-    /// A reader that was told of news and did not come yet needs no second call.
+    /// Wakes the reader, unless it was woken before and has not polled since.
     pub(crate) fn wake(&self) {
-        if !self.news.swap(true, AcqRel) {
+        if !self.woken.swap(true, AcqRel) {
             self.reader.wake();
         }
     }
 
-    /// Ready at once if `wake` was called since it was last ready. The reader is registered before
-    /// the look, so that a call in between is not missed.
-    pub(crate) fn poll_news(&self, context: &Context<'_>) -> Poll<()> {
+    /// Ready at once if `wake` was called since it was last ready. Registers the reader before it
+    /// checks, so that a call in between is not missed.
+    pub(crate) fn poll_woken(&self, context: &Context<'_>) -> Poll<()> {
         self.reader.register(context.waker());
-        if self.news.swap(false, AcqRel) { Poll::Ready(()) } else { Poll::Pending }
+        if self.woken.swap(false, AcqRel) { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Ends the subscription, if nothing has yet; `None` when its reader left by itself.
-    pub(crate) fn finish(&self, end: Option<End>) {
+    /// Ends the subscription if it has not ended yet; `None` when its reader leaves by itself.
+    pub(crate) fn finish(&self, end: Option<EndReason>) {
         if self.end.set(end).is_ok() {
             self.wake();
             self.ended.notify_waiters();
         }
     }
 
-    pub(crate) fn end(&self) -> Option<End> {
+    pub(crate) fn end(&self) -> Option<EndReason> {
         self.end.get().copied().flatten()
     }
 }
 
-/// Tells whoever is not reading the subscription that it is over.
+/// Watches for the end of a subscription without reading it.
 ///
-/// A stream whose client reads nothing is stuck in a write and never asks its subscription again:
-/// whoever owns the connection waits for this and closes it.
-pub struct Ended(pub(crate) Arc<Listener>);
+/// A stream whose client reads nothing is stuck in a write and never polls its subscription again:
+/// the owner of the connection waits for this and closes it.
+pub struct EndWatch(pub(crate) Arc<Listener>);
 
-impl Ended {
-    /// Whether the end has come, without waiting for it.
+impl EndWatch {
+    /// Whether the subscription has ended.
     pub fn is_over(&self) -> bool {
         self.0.end.get().is_some()
     }
 
     /// Waits for the end. `None`: the subscription was dropped.
-    pub async fn wait(self) -> Option<End> {
+    pub async fn wait(self) -> Option<EndReason> {
         let notified = self.0.ended.notified();
-        // From its creation on, `notified` misses no `notify_waiters`.
+        // `notified` misses no `notify_waiters` after its creation.
         if self.0.end.get().is_none() {
             notified.await;
         }

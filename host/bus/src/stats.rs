@@ -1,23 +1,23 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What the bus holds now, and what happened since it began.
+/// What the bus holds now, and what happened since it started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Networks with events or streams, or with some not long ago.
+    /// Networks that have events or streams, or had some recently.
     pub networks: u64,
     /// Open subscriptions.
     pub subscriptions: u64,
     /// Events that can be resumed from.
-    pub kept_events: u64,
+    pub retained_events: u64,
     /// The bytes of their frames.
-    pub kept_bytes: u64,
+    pub retained_bytes: u64,
     /// Events published.
     pub published: u64,
     /// Subscriptions that could not resume where they asked to.
     pub resyncs: u64,
-    /// Subscriptions that gave way to a newer one of the same server.
+    /// Subscriptions replaced by a newer one of the same server.
     pub replaced: u64,
-    /// Subscriptions that were cut off because they were too far behind.
+    /// Subscriptions disconnected because they lagged too far.
     pub too_slow: u64,
 }
 
@@ -30,16 +30,16 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    pub(crate) fn published(&self) {
+    pub(crate) fn record_published(&self) {
         self.published.fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn subscribed(&self, resync: bool, replaced: bool) {
+    pub(crate) fn record_subscribed(&self, resync: bool, replaced: bool) {
         self.resyncs.fetch_add(u64::from(resync), Relaxed);
         self.replaced.fetch_add(u64::from(replaced), Relaxed);
     }
 
-    pub(crate) fn too_slow(&self, subscriptions: u64) {
+    pub(crate) fn record_too_slow(&self, subscriptions: u64) {
         self.too_slow.fetch_add(subscriptions, Relaxed);
     }
 

@@ -12,7 +12,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::auth::{KeyCache, RevocationWatch};
 use crate::clock::{Clock, LogicalClock};
-use crate::cluster::Homes;
+use crate::cluster::ShardRegistry;
 use crate::config::Settings;
 use crate::control::Control;
 use crate::events::Streams;
@@ -57,8 +57,8 @@ pub struct AppState {
     pub module_store: Db,
     /// Where events go.
     pub bus: Bus,
-    /// Where networks live.
-    pub homes: Homes,
+    /// Which node owns which networks.
+    pub shards: ShardRegistry,
     /// Where addresses are.
     pub geo: Geo,
     /// Where large files are.
@@ -106,7 +106,7 @@ impl AppState {
         db: Db,
         module_store: Db,
         bus: Bus,
-        homes: Homes,
+        shards: ShardRegistry,
     ) -> anyhow::Result<Self> {
         let stop = CancellationToken::new();
         Ok(Self {
@@ -117,7 +117,7 @@ impl AppState {
             streams: Streams::default(),
             keys: KeyCache::default(),
             revocations: RevocationWatch::default(),
-            presence: Presence::new(!homes.is_alone()),
+            presence: Presence::new(!shards.is_single_node()),
             player_regions: PlayerRegions::default(),
             control: Control::default(),
             modules: Modules::open(&settings, &ids)?,
@@ -132,7 +132,7 @@ impl AppState {
             db,
             module_store,
             bus,
-            homes,
+            shards,
         })
     }
 }

@@ -51,8 +51,8 @@ async fn readyz(State(app): State<App>) -> (StatusCode, Json<Health>) {
     if !app.bus.is_reachable() {
         lacks.push("bus");
     }
-    lacks.extend(app.homes.lacks());
-    if app.stopping().is_cancelled() || app.homes.is_leaving() {
+    lacks.extend(app.shards.lacks());
+    if app.stopping().is_cancelled() || app.shards.is_draining() {
         lacks.push("time: the hub is stopping");
     }
     if lacks.is_empty() {

@@ -9,7 +9,6 @@ use crate::clock::Clock;
 use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
-use crate::values::NetworkId;
 use crate::{auth, control, events, idempotency, modules, servers, waitlist};
 use crate::{punishments, transfers, worlds};
 
@@ -23,9 +22,10 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let db = Db::connect(&settings.database()).await?;
     db.migrate().await?;
     let module_store = modules::open_store(&settings, &db).await?;
-    let (bus, homes) = cluster::open(&settings, &ids).await?;
-    let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, homes)?);
-    cluster::start(&app).await?;
+    let (bus, shards) = cluster::open(&settings, &ids).await?;
+    let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, shards)?);
+    let states = vec![servers::network_state(&app), control::network_state(&app), modules::network_state(&app)];
+    cluster::start(&app, states).await?;
     auth::start(&app);
     control::start(&app).await?;
     events::start(&app);
@@ -41,12 +41,12 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
 /// Stops. One of several nodes first gives its networks to the others, ends its streams and goes on for a moment with the
 /// other connections it has, so that nobody who connects anew where a connection is refused notices.
 pub async fn stop(app: &App) {
-    if cluster::hand_over(app).await {
+    if cluster::drain(app).await {
         app.stop_listening();
         app.bus.close();
         tokio::time::sleep(LINGER).await;
         // Whoever waits for a game server's answer is told it.
-        if tokio::time::timeout(ANSWERED_WITHIN, app.homes.all_answered()).await.is_err() {
+        if tokio::time::timeout(ANSWERED_WITHIN, app.shards.wait_for_requests()).await.is_err() {
             tracing::warn!("some requests were not answered in time");
         }
     }
@@ -64,19 +64,4 @@ pub async fn finish_stop(app: &App) {
     }
     app.module_store.close().await;
     app.db.close().await;
-}
-
-/// Restores what was known in memory of a network that lives here from now on.
-pub(crate) async fn restore(app: &App, network: NetworkId) -> Result<(), hub_db::Error> {
-    // A request that was late may have left something here after the network had moved away.
-    evict(app, network);
-    control::bring_back(app, network).await?;
-    servers::bring_back(app, network).await
-}
-
-/// Evicts everything in memory of a network that lives elsewhere from now on.
-pub(crate) fn evict(app: &App, network: NetworkId) {
-    app.presence.forget(network);
-    app.control.forget(network);
-    app.modules.forget(network);
 }

@@ -7,31 +7,33 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-const PING_EVERY: Duration = Duration::from_secs(2);
-/// After how long a connection that is silently dead is noticed.
-const NOTICED_WITHIN: Duration = Duration::from_secs(10);
-const ALIVE_EVERY: Duration = Duration::from_secs(1);
-const STOOD_STILL: Duration = Duration::from_secs(4);
+const PING_INTERVAL: Duration = Duration::from_secs(2);
+/// A connection that is silently dead is noticed within this time.
+const DETECTION_TIME: Duration = Duration::from_secs(10);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// A check that is late by this much means that the process was suspended.
+const SUSPENDED_AFTER: Duration = Duration::from_secs(4);
 
-/// How nodes find each other: those with the same bus and prefix are one hub.
+/// How nodes find each other: nodes with the same bus and prefix form one hub.
 #[derive(Clone, Debug)]
 pub struct ClusterConfig {
-    /// `nats://host:port`, several with commas, with `user:password@` or `token@` where the server asks for it.
+    /// `nats://host:port`, comma-separated where there are several, with `user:password@` or `token@` where the server
+    /// requires it.
     pub url: String,
-    /// Begins the names of the hub's subjects and of its stream, so that several hubs can share a bus.
+    /// Prefixes the hub's subjects and its stream, so that several hubs can share a bus.
     pub prefix: String,
-    /// This node's name, of letters, digits and hyphens: its own among all nodes that ever live at the same time.
+    /// This node's name, of letters, digits and hyphens: unique among the nodes that run at the same time.
     pub node: String,
     /// How long an event can be resumed from.
     pub retention: Duration,
-    /// The most bytes kept for all networks together; beyond it the oldest go early.
+    /// Bytes stored for all networks together; beyond it the oldest events are dropped early.
     pub max_bytes: u64,
-    /// Copies of the events where the bus is a cluster of servers itself.
+    /// Copies of the events where the bus is itself a cluster of servers.
     pub replicas: usize,
 }
 
 impl ClusterConfig {
-    /// The usual limits: 2 minutes or 1 GiB, one copy.
+    /// Defaults: 2 minutes or 1 GiB, one copy.
     pub fn new(url: &str, node: &str) -> Self {
         Self {
             url: url.to_owned(),
@@ -47,7 +49,7 @@ impl ClusterConfig {
 /// The bus between nodes could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// There is no bus at the address, or it refuses this hub.
+    /// No bus at the address, or it refuses this hub.
     #[error("the bus at {0} can't be reached: {1}")]
     Connect(String, async_nats::ConnectError),
     /// It has no JetStream, or refuses the stream of events.
@@ -58,7 +60,7 @@ pub enum ClusterError {
     Subscribe(String),
 }
 
-/// The connection to the bus between nodes. Clones are the same connection; it comes back by itself.
+/// The connection to the bus between nodes. Clones share it; it reconnects by itself.
 #[derive(Clone)]
 pub struct Cluster(Arc<Inner>);
 
@@ -66,16 +68,16 @@ struct Inner {
     config: ClusterConfig,
     client: Client,
     jetstream: jetstream::Context,
-    link: watch::Receiver<Link>,
-    sent: AtomicU64,
+    link: watch::Receiver<LinkState>,
+    message_count: AtomicU64,
 }
 
 /// The state of the connection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Link {
+pub(crate) struct LinkState {
     pub(crate) connected: bool,
-    /// When it was last known to be good before it was lost.
-    pub(crate) away_since: Instant,
+    /// When it was last known to work before it was lost.
+    pub(crate) last_good: Instant,
 }
 
 impl std::fmt::Debug for Cluster {
@@ -85,17 +87,17 @@ impl std::fmt::Debug for Cluster {
 }
 
 impl Cluster {
-    /// Connects, and makes the stream of events where it is missing.
+    /// Connects, and creates the stream of events where it is missing.
     ///
     /// # Errors
     /// See [`ClusterError`].
     pub async fn connect(config: ClusterConfig) -> Result<Self, ClusterError> {
-        let (sender, link) = watch::channel(Link { connected: false, away_since: Instant::now() });
+        let (sender, link) = watch::channel(LinkState { connected: false, last_good: Instant::now() });
         let sender = Arc::new(sender);
         let on_event = Arc::clone(&sender);
         let options = ConnectOptions::new()
             .name(format!("{}-{}", config.prefix, config.node))
-            .ping_interval(PING_EVERY)
+            .ping_interval(PING_INTERVAL)
             .request_timeout(Some(Duration::from_secs(2)))
             .connection_timeout(Duration::from_secs(2))
             .reconnect_delay_callback(|attempts| Duration::from_millis(50 * attempts.min(10) as u64))
@@ -113,14 +115,14 @@ impl Cluster {
         let client = client.map_err(|error| ClusterError::Connect(config.url.clone(), error))?;
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(Duration::from_secs(2));
-        let cluster = Self(Arc::new(Inner { config, client, jetstream, link, sent: AtomicU64::new(0) }));
-        tokio::spawn(note_life(cluster.0.client.clone(), sender));
-        cluster.events().await?;
+        let cluster = Self(Arc::new(Inner { config, client, jetstream, link, message_count: AtomicU64::new(0) }));
+        tokio::spawn(monitor(cluster.0.client.clone(), sender));
+        cluster.event_stream().await?;
         Ok(cluster)
     }
 
-    /// The stream of events, made where it is missing.
-    pub(crate) async fn events(&self) -> Result<Stream, ClusterError> {
+    /// The stream of events, created where it is missing.
+    pub(crate) async fn event_stream(&self) -> Result<Stream, ClusterError> {
         let config = &self.0.config;
         let stream = Config {
             name: self.stream_name(),
@@ -130,7 +132,8 @@ impl Cluster {
                 destination: format!("{}.out.{{{{wildcard(1)}}}}", config.prefix),
                 headers_only: false,
             }),
-            // On disk, so that a restart of the bus neither loses what may be resumed from nor begins to count anew.
+            // On disk, so that a restart of the bus neither loses events that may be resumed from nor restarts the
+            // sequence.
             storage: StorageType::File,
             max_age: config.retention,
             max_bytes: i64::try_from(config.max_bytes).unwrap_or(i64::MAX),
@@ -139,13 +142,13 @@ impl Cluster {
             num_replicas: config.replicas,
             ..Config::default()
         };
-        let made = self.0.jetstream.get_or_create_stream(stream).await;
-        made.map_err(|error| ClusterError::Stream(error.to_string()))
+        let stream = self.0.jetstream.get_or_create_stream(stream).await;
+        stream.map_err(|error| ClusterError::Stream(error.to_string()))
     }
 
-    /// What tells this stream of events from one that takes its place, and the newest sequence in it.
+    /// When the stream of events was created: distinguishes it from one that replaces it.
     pub(crate) async fn epoch(&self) -> Result<u64, ClusterError> {
-        let stream = self.events().await?;
+        let stream = self.event_stream().await?;
         let created = stream.cached_info().created;
         Ok(u64::try_from(created.unix_timestamp_nanos() / 1_000).unwrap_or(0))
     }
@@ -160,8 +163,8 @@ impl Cluster {
         self.0.link.borrow().connected
     }
 
-    /// Changes whenever the connection is lost or made again.
-    pub(crate) fn link(&self) -> watch::Receiver<Link> {
+    /// Changes whenever the connection is lost or restored.
+    pub(crate) fn link(&self) -> watch::Receiver<LinkState> {
         self.0.link.clone()
     }
 
@@ -190,12 +193,12 @@ impl Cluster {
         format!("{}-events", self.0.config.prefix)
     }
 
-    /// Where a network's events go in.
+    /// Where a network's events are published.
     pub(super) fn subject_in(&self, network: u128) -> String {
         format!("{}.in.{network:032x}", self.0.config.prefix)
     }
 
-    /// Where they come out, numbered.
+    /// Where the stream republishes them, numbered.
     pub(super) fn subject_out(&self, network: u128) -> String {
         format!("{}.out.{network:032x}", self.0.config.prefix)
     }
@@ -205,28 +208,28 @@ impl Cluster {
         self.0.client.server_info().max_payload.saturating_sub(4096)
     }
 
-    /// Names a message, so that one sent twice is stored once.
-    pub(super) fn new_id(&self) -> String {
-        format!("{}-{}", self.0.client.new_inbox(), self.0.sent.fetch_add(1, Relaxed))
+    /// Identifies a message, so that one sent twice is stored once.
+    pub(super) fn new_message_id(&self) -> String {
+        format!("{}-{}", self.0.client.new_inbox(), self.0.message_count.fetch_add(1, Relaxed))
     }
 }
 
-/// Notes every second that the connection is good. A process that stood still in between (stopped, or the machine
-/// asleep) takes the connection for lost, whatever its socket says.
-async fn note_life(client: Client, link: Arc<watch::Sender<Link>>) {
-    let mut noted = Instant::now();
+/// Notes every second that the connection works. After the process was suspended (stopped, or the machine asleep) it
+/// reconnects, whatever the socket says.
+async fn monitor(client: Client, link: Arc<watch::Sender<LinkState>>) {
+    let mut checked = Instant::now();
     while !link.is_closed() {
-        tokio::time::sleep(ALIVE_EVERY).await;
-        if noted.elapsed() > ALIVE_EVERY + STOOD_STILL {
+        tokio::time::sleep(CHECK_INTERVAL).await;
+        if checked.elapsed() > CHECK_INTERVAL + SUSPENDED_AFTER {
             let reconnecting = client.force_reconnect().await;
             reconnecting.unwrap_or_else(|error| tracing::debug!(%error, "the bus was not reconnected"));
         } else if link.borrow().connected {
-            // Followers look at it when they are connected again, not now.
+            // Mirrors read it once they are connected again, so nobody is woken now.
             link.send_if_modified(|link| {
-                link.away_since = noted - NOTICED_WITHIN;
+                link.last_good = checked - DETECTION_TIME;
                 false
             });
         }
-        noted = Instant::now();
+        checked = Instant::now();
     }
 }

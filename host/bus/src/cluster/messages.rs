@@ -1,15 +1,15 @@
-//! Messages from a node to all of them. Never stored: whoever is away misses them.
+//! Messages from a node to all of them. They are never stored: a node that is away misses them.
 
 use super::connection::{Cluster, ClusterError};
 use async_nats::RequestErrorKind;
 use bytes::Bytes;
 use futures_util::StreamExt;
 
-/// What a node is sent on a topic.
+/// The messages a node receives on a topic.
 pub struct Inbox(async_nats::Subscriber);
 
 impl Inbox {
-    /// The next message; none when the connection is closed for good.
+    /// The next message; `None` when the connection is closed for good.
     pub async fn next(&mut self) -> Option<Bytes> {
         Some(self.0.next().await?.payload)
     }
@@ -19,23 +19,23 @@ impl Cluster {
     /// Sends a message to every node that listens to the topic, this one included.
     ///
     /// # Errors
-    /// Where the bus can't be reached.
-    pub async fn tell(&self, topic: &str, payload: Bytes) -> Result<(), ClusterError> {
+    /// The bus can't be reached.
+    pub async fn broadcast(&self, topic: &str, payload: Bytes) -> Result<(), ClusterError> {
         let sent = self.client().publish(self.topic(topic), payload).await;
         sent.map_err(|error| ClusterError::Subscribe(error.to_string()))
     }
 
-    /// Listens to what all nodes are told on a topic, from now on.
+    /// Receives everything that is broadcast on a topic from now on.
     ///
     /// # Errors
-    /// Where the bus can't be reached.
+    /// The bus can't be reached.
     pub async fn listen(&self, topic: &str) -> Result<Inbox, ClusterError> {
         let inbox = Inbox(self.subscribe(self.topic(topic)).await?);
         self.round_trip().await?;
         Ok(inbox)
     }
 
-    /// The bus works on what one connection says in order: once it answers, it has the subscription.
+    /// The server handles one connection's commands in order: an answer proves that it has the subscription.
     async fn round_trip(&self) -> Result<(), ClusterError> {
         let nobody = format!("{}.nobody", self.prefix());
         match self.client().request(nobody, Bytes::new()).await {

@@ -1,9 +1,9 @@
-//! Several nodes with one bus between them.
+//! Several nodes with one NATS server.
 
-use crate::common::{NETWORK, chat};
+use crate::common::{self, NETWORK, chat};
 use crate::nats::Nats;
 use bytes::Bytes;
-use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig, Event, Next, PublishError, Subscription};
+use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig, EndReason, Event, PublishError, Subscription};
 use std::time::Duration;
 
 async fn node(nats: &Nats, name: &str) -> (Bus, Cluster) {
@@ -22,9 +22,8 @@ async fn open(bus: &Bus, server: Option<&str>, last: Option<&str>) -> Subscripti
 
 /// The next frame's id and data.
 async fn next(stream: &mut Subscription) -> (String, String) {
-    let next = tokio::time::timeout(Duration::from_secs(20), stream.next()).await.expect("something comes");
-    let (Next::Frame(frame) | Next::Resync(frame)) = next else { panic!("{next:?}") };
-    let text = String::from_utf8(frame.to_vec()).unwrap();
+    let next = tokio::time::timeout(Duration::from_secs(20), common::next(stream)).await.expect("a frame arrives");
+    let text = String::from_utf8(next.unwrap().to_vec()).unwrap();
     let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned();
     (line("id: "), line("data: "))
 }
@@ -85,18 +84,18 @@ async fn a_client_resumes_at_another_node() {
     assert_eq!(data(&mut all, 600).await, data_of(0..600));
     let mut rest = open(&two, Some("a"), Some(&id)).await;
     assert_eq!(data(&mut rest, 599).await, data_of(1..600));
-    // A node that just came has read all of it, too.
+    // A node that just started has all of it, too.
     let (three, _) = node(&nats, "three").await;
     let mut others = open(&three, Some("b"), Some(&begin)).await;
     assert_eq!(data(&mut others, 400).await, data_of((0..600).filter(|number| number % 3 != 0)));
-    // What was never given out is not believed.
+    // An id that was never assigned gets a RESYNC.
     let (epoch, _) = begin.split_once('.').unwrap();
-    let mut liar = open(&two, Some("a"), Some(&format!("{epoch}.999999"))).await;
-    assert!(next(&mut liar).await.1.contains("RESYNC"));
+    let mut unknown = open(&two, Some("a"), Some(&format!("{epoch}.999999"))).await;
+    assert!(next(&mut unknown).await.1.contains("RESYNC"));
 }
 
 #[tokio::test]
-async fn a_quiet_networks_place_is_good_at_every_node() {
+async fn a_quiet_networks_id_is_valid_at_every_node() {
     let nats = Nats::start().await;
     let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
     let quiet = open(&two, Some("a"), None).await.start_id();
@@ -118,20 +117,20 @@ async fn a_quiet_networks_place_is_good_at_every_node() {
 }
 
 #[tokio::test]
-async fn nothing_is_lost_or_doubled_when_the_bus_is_killed_and_comes_back() {
+async fn no_event_is_lost_or_repeated_when_nats_is_killed_and_restarted() {
     let mut nats = Nats::start().await;
     let ((one, _), (two, cluster)) = (node(&nats, "one").await, node(&nats, "two").await);
     let mut stream = open(&two, Some("a"), None).await;
     let writer = tokio::spawn({
         let one = one.clone();
         async move {
-            let mut told = vec![];
+            let mut published = vec![];
             for number in 0..400 {
                 if one.publish(NETWORK, numbered(number, None), 1).await.is_ok() {
-                    told.push(number);
+                    published.push(number);
                 }
             }
-            told
+            published
         }
     });
     let first = data(&mut stream, 100).await;
@@ -143,19 +142,19 @@ async fn nothing_is_lost_or_doubled_when_the_bus_is_killed_and_comes_back() {
     })
     .await
     .expect("the node notices");
-    nats.start_again().await;
-    let told = writer.await.unwrap();
-    assert!(told.len() > 300, "{}", told.len());
+    nats.restart().await;
+    let published = writer.await.unwrap();
+    assert!(published.len() > 300, "{}", published.len());
     let mut seen = first;
-    while seen.last() != Some(&numbered(*told.last().unwrap(), None).data) {
+    while seen.last() != Some(&numbered(*published.last().unwrap(), None).data) {
         seen.extend(data(&mut stream, 1).await);
     }
-    // What was told to be there is, once and in order; what was not may be.
+    // What was acknowledged is there, once and in order; what was not may be.
     let mut sorted: Vec<u64> = seen.iter().map(|data| number_in(data)).collect();
     assert!(sorted.is_sorted());
     sorted.dedup();
     assert_eq!(sorted.len(), seen.len(), "none twice");
-    assert!(told.iter().all(|number| sorted.contains(number)), "none lost");
+    assert!(published.iter().all(|number| sorted.contains(number)), "none lost");
 }
 
 fn number_in(data: &str) -> u64 {
@@ -163,16 +162,17 @@ fn number_in(data: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn a_bus_that_forgot_all_begins_anew() {
+async fn streams_restart_when_nats_lost_its_data() {
     let mut nats = Nats::start().await;
     let (one, _) = node(&nats, "one").await;
     one.publish(NETWORK, numbered(1, None), 1).await.unwrap();
     let mut stream = open(&one, Some("a"), None).await;
     let before = stream.start_id();
     nats.kill(true);
-    nats.start_again().await;
-    let ended = tokio::time::timeout(Duration::from_secs(20), stream.next()).await.expect("the stream ends");
-    assert_eq!(ended, Next::Closed);
+    nats.restart().await;
+    let ended =
+        tokio::time::timeout(Duration::from_secs(20), common::next(&mut stream)).await.expect("the stream ends");
+    assert_eq!(ended, Err(EndReason::Closed));
     let mut again = open(&one, Some("a"), Some(&before)).await;
     assert!(next(&mut again).await.1.contains("RESYNC"));
     one.publish(NETWORK, numbered(2, None), 1).await.unwrap();
@@ -180,7 +180,7 @@ async fn a_bus_that_forgot_all_begins_anew() {
 }
 
 #[tokio::test]
-async fn without_the_bus_a_publish_is_given_up_and_said_so() {
+async fn publishing_without_nats_fails() {
     let mut nats = Nats::start().await;
     let (one, _) = node(&nats, "one").await;
     nats.kill(false);
@@ -190,30 +190,31 @@ async fn without_the_bus_a_publish_is_given_up_and_said_so() {
 }
 
 #[tokio::test]
-async fn nodes_tell_each_other() {
+async fn a_broadcast_reaches_the_other_nodes() {
     let nats = Nats::start().await;
     let ((_, one), (_, two)) = (node(&nats, "one").await, node(&nats, "two").await);
-    // Whoever listens hears all that is told from then on.
-    for told in 0..100_u8 {
-        let mut heard = two.listen("keys").await.unwrap();
-        one.tell("keys", Bytes::copy_from_slice(&[told])).await.unwrap();
-        let came = tokio::time::timeout(Duration::from_secs(20), heard.next()).await.expect("it is heard");
-        assert_eq!(came.unwrap(), [told].as_slice());
+    // A listener receives everything broadcast from then on.
+    for number in 0..100_u8 {
+        let mut inbox = two.listen("keys").await.unwrap();
+        one.broadcast("keys", Bytes::copy_from_slice(&[number])).await.unwrap();
+        let received = tokio::time::timeout(Duration::from_secs(20), inbox.next()).await.expect("it arrives");
+        assert_eq!(received.unwrap(), [number].as_slice());
     }
 }
 
 #[tokio::test]
-async fn a_server_has_one_stream_over_all_nodes_and_every_node_knows_it() {
+async fn a_server_has_one_stream_and_every_node_knows_it() {
     let nats = Nats::start().await;
     let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
     let mut old = one.subscribe(NETWORK, Some("a"), None, 5).await.unwrap();
     until(|| two.is_connected(NETWORK, "a")).await;
     assert!(!two.is_connected(NETWORK + 1, "a"));
     let new = two.subscribe(NETWORK, Some("a"), None, 6).await.unwrap();
-    let ended = tokio::time::timeout(Duration::from_secs(20), old.next()).await.expect("the older one ends");
-    assert_eq!(ended, Next::Replaced);
+    let ended =
+        tokio::time::timeout(Duration::from_secs(20), common::next(&mut old)).await.expect("the older one ends");
+    assert_eq!(ended, Err(EndReason::Replaced));
     assert!(one.is_connected(NETWORK, "a"));
-    // A node that comes later asks.
+    // A node that starts later asks.
     let (three, _) = node(&nats, "three").await;
     until(|| three.is_connected(NETWORK, "a")).await;
     drop(new);
@@ -226,5 +227,5 @@ async fn until(holds: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("it comes about");
+    tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("the condition comes true");
 }

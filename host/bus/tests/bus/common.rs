@@ -1,6 +1,7 @@
-//! What the tests share: polling once in place of waiting, and reading frames.
+//! Shared helpers: polling once instead of waiting, and reading frames.
 
-use hub_bus::{Bus, BusConfig, Event, Next, Subscription};
+use bytes::Bytes;
+use hub_bus::{Bus, BusConfig, EndReason, Event, Subscription};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
@@ -31,7 +32,7 @@ pub(crate) fn publish(bus: &Bus, target: Option<&str>, now_ms: i64) -> u64 {
         .expect("it is published")
 }
 
-/// A stream of the bus of one process, which does not wait for others.
+/// A stream of a single process's bus, which opens without waiting.
 pub(crate) fn subscribe(
     bus: &Bus,
     network: u128,
@@ -56,17 +57,29 @@ pub(crate) fn sequence(frame: &[u8]) -> u64 {
     number.expect("an id of this epoch").parse().expect("a number")
 }
 
-/// Everything there is to read now: sequences of frames, with what is no frame as text.
+/// Waits for the next frame.
+pub(crate) async fn next(subscription: &mut Subscription) -> Result<Bytes, EndReason> {
+    let mut frames = vec![];
+    subscription.next_batch(&mut frames, 1).await?;
+    assert_eq!(frames.len(), 1);
+    Ok(frames.remove(0))
+}
+
+pub(crate) fn is_resync(frame: &[u8]) -> bool {
+    std::str::from_utf8(frame).expect("a frame is text").contains("\nevent: RESYNC\n")
+}
+
+/// Everything there is to read now: the sequences of events, and RESYNCs and the end as text.
 pub(crate) fn read(subscription: &mut Subscription) -> Vec<String> {
     let mut seen = Vec::new();
-    while let Some(next) = now(subscription.next()) {
-        seen.push(match &next {
-            Next::Frame(frame) => sequence(frame).to_string(),
-            Next::Resync(frame) => format!("resync {}", sequence(frame)),
-            end => format!("{end:?}"),
-        });
-        if matches!(next, Next::Replaced | Next::TooSlow | Next::Closed) {
-            break;
+    while let Some(next) = now(next(subscription)) {
+        match next {
+            Ok(frame) if is_resync(&frame) => seen.push(format!("resync {}", sequence(&frame))),
+            Ok(frame) => seen.push(sequence(&frame).to_string()),
+            Err(end) => {
+                seen.push(format!("{end:?}"));
+                break;
+            }
         }
     }
     seen

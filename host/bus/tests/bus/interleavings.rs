@@ -1,7 +1,8 @@
-//! Whatever happens in whatever order, a stream is the sequence it should be, or says that it is not.
+//! In whatever order things happen, a stream carries its sequence without a gap or announces the gap.
 
-use crate::common::{NETWORK, bus, id, now, publish, sequence, subscribe};
-use hub_bus::{Bus, Next, Subscription};
+use crate::common::{NETWORK, bus, id, is_resync, next, now, publish, sequence, subscribe};
+use bytes::Bytes;
+use hub_bus::{Bus, EndReason, Subscription};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -35,8 +36,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What really happened, kept for ever.
-struct World {
+/// The complete history to compare with.
+struct Model {
     bus: Bus,
     now_ms: i64,
     events: Vec<(Option<&'static str>, i64)>,
@@ -46,13 +47,13 @@ struct World {
 #[derive(Default)]
 struct Client {
     stream: Option<Subscription>,
-    /// The last event id it has, and so the sequence all that follows is measured by.
+    /// The last sequence it has; expectations continue after it.
     last: Option<u64>,
     joined_at: u64,
     left_ms: i64,
 }
 
-impl World {
+impl Model {
     fn new() -> Self {
         Self {
             bus: bus(|config| {
@@ -70,13 +71,13 @@ impl World {
         self.events.len() as u64
     }
 
-    /// The sequences after one that a client's stream must carry.
+    /// The sequences after `after` that a client's stream must carry.
     fn due(&self, client: usize, after: u64) -> Vec<u64> {
         let concerns = |target: Option<&str>| target.is_none() || target == CLIENTS[client];
         (after + 1..=self.head()).filter(|sequence| concerns(self.events[*sequence as usize - 1].0)).collect()
     }
 
-    fn is_kept(&self, sequence: u64) -> bool {
+    fn is_retained(&self, sequence: u64) -> bool {
         let at_ms = self.events[sequence as usize - 1].1;
         at_ms > self.now_ms - RETENTION_MS && sequence + RETENTION_EVENTS > self.head()
     }
@@ -94,7 +95,7 @@ impl World {
         let stream = subscribe(&self.bus, NETWORK, CLIENTS[client], text.as_deref(), self.now_ms);
         for (other, server) in CLIENTS.iter().enumerate() {
             if server.is_some() && *server == CLIENTS[client] {
-                self.expect_end(other, &Next::Replaced);
+                self.expect_end(other, EndReason::Replaced);
             }
         }
         let head = self.head();
@@ -109,17 +110,17 @@ impl World {
 
     fn expect_resync_if_due(&mut self, client: usize, last: u64) {
         let missed = self.due(client, last);
-        let kept = missed.iter().all(|sequence| self.is_kept(*sequence));
-        let lately = self.now_ms - self.clients[client].left_ms < RETENTION_MS;
+        let retained = missed.iter().all(|sequence| self.is_retained(*sequence));
+        let recent = self.now_ms - self.clients[client].left_ms < RETENTION_MS;
         match self.next(client) {
-            Some(Next::Resync(frame)) => {
-                assert!(!(kept && lately), "{client} could have resumed after {last}");
+            Some(Ok(frame)) if is_resync(&frame) => {
+                assert!(!(retained && recent), "{client} could have resumed after {last}");
                 assert_eq!(sequence(&frame), self.head());
                 self.clients[client].last = Some(self.head());
             }
-            Some(Next::Frame(frame)) => self.expect_frame(client, sequence(&frame)),
+            Some(Ok(frame)) => self.expect_frame(client, sequence(&frame)),
             None => assert!(missed.is_empty(), "{client} waits although it missed {missed:?}"),
-            Some(end) => panic!("{client} ended at once: {end:?}"),
+            Some(Err(end)) => panic!("{client} ended at once: {end:?}"),
         }
     }
 
@@ -130,16 +131,16 @@ impl World {
         }
     }
 
-    /// A stream that should have been ended from outside, if the client has one.
-    fn expect_end(&mut self, client: usize, end: &Next) {
+    /// Expects the client's stream, if it has one, to have been ended from outside.
+    fn expect_end(&mut self, client: usize, end: EndReason) {
         if self.clients[client].stream.is_some() {
-            assert_eq!(self.next(client).as_ref(), Some(end));
+            assert_eq!(self.next(client), Some(Err(end)));
             self.disconnect(client);
         }
     }
 
-    fn next(&mut self, client: usize) -> Option<Next> {
-        now(self.clients[client].stream.as_mut()?.next())
+    fn next(&mut self, client: usize) -> Option<Result<Bytes, EndReason>> {
+        now(next(self.clients[client].stream.as_mut()?))
     }
 
     fn expect_frame(&mut self, client: usize, sequence: u64) {
@@ -158,10 +159,10 @@ impl World {
             }
             let due = self.due(client, last);
             match self.next(client) {
-                Some(Next::Frame(frame)) => self.expect_frame(client, sequence(&frame)),
-                Some(Next::TooSlow) => {
-                    let expired = due.iter().any(|sequence| !self.is_kept(*sequence));
-                    assert!(self.lags(client) || expired, "{client} is cut off for nothing");
+                Some(Ok(frame)) if !is_resync(&frame) => self.expect_frame(client, sequence(&frame)),
+                Some(Err(EndReason::TooSlow)) => {
+                    let expired = due.iter().any(|sequence| !self.is_retained(*sequence));
+                    assert!(self.lags(client) || expired, "{client} is disconnected without a reason");
                     self.disconnect(client);
                 }
                 None => {
@@ -177,7 +178,7 @@ impl World {
         self.bus.sweep(self.now_ms);
         for client in 0..CLIENTS.len() {
             if self.lags(client) {
-                self.expect_end(client, &Next::TooSlow);
+                self.expect_end(client, EndReason::TooSlow);
             }
         }
     }
@@ -206,9 +207,9 @@ proptest! {
 
     #[test]
     fn every_stream_is_its_sequence_without_a_gap(steps in prop::collection::vec(step(), 1..120)) {
-        let mut world = World::new();
+        let mut model = Model::new();
         for step in steps {
-            world.run(step);
+            model.run(step);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! What is kept, for how long, and what happens to those who are too late.
+//! Retention and lag limits, and what happens beyond them.
 
 use crate::common::{NETWORK, bus, chat, id, now, publish, read, subscribe};
-use hub_bus::{Bus, End};
+use hub_bus::{Bus, EndReason};
 use std::time::Duration;
 
 const MINUTE: i64 = 60_000;
@@ -12,7 +12,7 @@ fn resume(bus: &Bus, last: u64, now_ms: i64) -> Vec<String> {
 }
 
 #[test]
-fn two_minutes_can_be_resumed_and_no_more() {
+fn two_minutes_can_be_resumed() {
     let bus = bus(|_| ());
     publish(&bus, None, 0);
     publish(&bus, None, MINUTE);
@@ -22,7 +22,7 @@ fn two_minutes_can_be_resumed_and_no_more() {
 }
 
 #[test]
-fn ten_events_can_be_resumed_and_no_more() {
+fn ten_events_can_be_resumed() {
     let bus = bus(|config| config.retention_events = 10);
     publish(&bus, Some("a"), 0);
     for _ in 0..9 {
@@ -31,22 +31,22 @@ fn ten_events_can_be_resumed_and_no_more() {
     assert_eq!(resume(&bus, 0, 0), ["1"]);
     publish(&bus, Some("b"), 0);
     assert_eq!(resume(&bus, 0, 0), ["resync 11"]);
-    assert_eq!(resume(&bus, 1, 0), [""; 0], "what is lost was not for this stream");
+    assert_eq!(resume(&bus, 1, 0), [""; 0], "the dropped event was not for this stream");
 }
 
 #[test]
-fn huge_events_go_early() {
+fn huge_events_are_dropped_early() {
     let bus = bus(|config| config.retention_bytes = 100);
     for _ in 0..3 {
         publish(&bus, None, 0);
     }
-    assert!(bus.stats().kept_bytes <= 100);
+    assert!(bus.stats().retained_bytes <= 100);
     assert_eq!(resume(&bus, 0, 0), ["resync 3"]);
     assert_eq!(resume(&bus, 1, 0), ["2", "3"]);
 }
 
 #[test]
-fn who_lags_too_many_events_is_cut_off() {
+fn a_reader_that_lags_too_many_events_is_disconnected() {
     let bus = bus(|config| config.max_lag_events = 3);
     let mut slow = subscribe(&bus, NETWORK, Some("a"), None, 0);
     let mut fast = subscribe(&bus, NETWORK, Some("b"), None, 0);
@@ -59,17 +59,17 @@ fn who_lags_too_many_events_is_cut_off() {
         assert_eq!(read(&mut fast).len(), 1);
     }
     bus.sweep(0);
-    assert!(bus.is_connected(NETWORK, "a"), "the events of others are not its lag");
+    assert!(bus.is_connected(NETWORK, "a"), "events for other servers are no lag");
     publish(&bus, Some("a"), 0);
     assert_eq!(read(&mut slow), ["TooSlow"]);
     assert_eq!(read(&mut fast), [""; 0]);
     assert!(!bus.is_connected(NETWORK, "a"));
     assert_eq!(bus.stats().too_slow, 1);
-    assert_eq!(resume(&bus, 0, 0), ["1", "2", "3", "104"], "it resumes without a loss");
+    assert_eq!(resume(&bus, 0, 0), ["1", "2", "3", "104"], "it resumes without loss");
 }
 
 #[test]
-fn who_lags_too_many_bytes_is_cut_off() {
+fn a_reader_that_lags_too_many_bytes_is_disconnected() {
     let bus = bus(|config| config.max_lag_bytes = 100);
     let mut slow = subscribe(&bus, NETWORK, Some("a"), None, 0);
     publish(&bus, None, 0);
@@ -81,23 +81,23 @@ fn who_lags_too_many_bytes_is_cut_off() {
 }
 
 #[test]
-fn who_never_asks_again_is_cut_off_by_the_sweep() {
+fn a_reader_that_stops_polling_is_disconnected_by_the_sweep() {
     let bus = bus(|config| config.max_lag_events = 3);
     let mut stuck = subscribe(&bus, NETWORK, Some("a"), None, 0);
-    let mut ended = std::pin::pin!(stuck.ended().wait());
+    let mut ended = std::pin::pin!(stuck.watch_end().wait());
     assert_eq!(now(ended.as_mut()), None);
     for _ in 0..4 {
         publish(&bus, None, 0);
     }
     bus.sweep(0);
     assert!(!bus.is_connected(NETWORK, "a"));
-    assert_eq!(now(ended), Some(Some(End::TooSlow)));
+    assert_eq!(now(ended), Some(Some(EndReason::TooSlow)));
     assert_eq!(read(&mut stuck), ["TooSlow"]);
     assert_eq!(bus.stats().too_slow, 1);
 }
 
 #[test]
-fn what_was_missed_before_the_stream_began_is_no_lag() {
+fn events_from_before_the_stream_are_no_lag() {
     let bus = bus(|config| config.max_lag_events = 3);
     for _ in 0..50 {
         publish(&bus, None, 0);
@@ -116,7 +116,7 @@ fn what_was_missed_before_the_stream_began_is_no_lag() {
 }
 
 #[test]
-fn what_expires_unread_cuts_off_instead_of_leaving_a_gap() {
+fn an_event_that_expires_unread_disconnects_instead_of_leaving_a_gap() {
     let bus = bus(|config| config.retention = Duration::from_secs(1));
     let mut slow = subscribe(&bus, NETWORK, Some("a"), None, 0);
     publish(&bus, None, 0);
@@ -140,7 +140,7 @@ fn a_quiet_network_can_be_resumed_whatever_its_age() {
 }
 
 #[test]
-fn nothing_is_kept_of_what_nobody_uses() {
+fn unused_networks_are_removed() {
     let bus = bus(|_| ());
     for network in 0..20 {
         let stream = subscribe(&bus, network, Some("a"), None, 0);
@@ -155,13 +155,13 @@ fn nothing_is_kept_of_what_nobody_uses() {
         bus.sweep(minute * MINUTE);
     }
     let stats = bus.stats();
-    assert_eq!((stats.kept_events, stats.kept_bytes), (0, 0));
-    assert_eq!(stats.networks, 1, "but for the one that is read");
+    assert_eq!((stats.retained_events, stats.retained_bytes), (0, 0));
+    assert_eq!(stats.networks, 1, "except the one that is read");
     drop(reader);
 }
 
 #[test]
-fn a_forgotten_network_never_mistakes_an_old_id_for_a_new_one() {
+fn a_removed_network_never_reuses_an_id() {
     let bus = bus(|_| ());
     for _ in 0..5 {
         publish(&bus, None, 0);
@@ -178,7 +178,7 @@ fn a_forgotten_network_never_mistakes_an_old_id_for_a_new_one() {
 }
 
 #[test]
-fn a_forgotten_server_is_told_that_its_events_are_gone() {
+fn a_removed_server_gets_a_resync() {
     let bus = bus(|_| ());
     let _reader = subscribe(&bus, NETWORK, None, None, 0);
     publish(&bus, None, 0);
@@ -191,7 +191,7 @@ fn a_forgotten_server_is_told_that_its_events_are_gone() {
 }
 
 #[test]
-fn a_short_visit_is_enough_to_be_remembered() {
+fn a_short_subscription_keeps_its_network() {
     let bus = bus(|_| ());
     let _reader = subscribe(&bus, NETWORK, None, None, 0);
     publish(&bus, None, 0);
@@ -207,7 +207,7 @@ fn a_short_visit_is_enough_to_be_remembered() {
         drop(subscribe(&bus, network, server, None, 3 * MINUTE));
     }
     bus.sweep(4 * MINUTE);
-    assert_eq!(bus.stats().networks, 2, "the one nobody visited is forgotten");
+    assert_eq!(bus.stats().networks, 2, "the one without a subscription is removed");
     for (network, server) in visitors {
         let mut stream = subscribe(&bus, network, server, Some(&id(1)), 4 * MINUTE);
         assert_eq!(read(&mut stream), [""; 0], "{network}");

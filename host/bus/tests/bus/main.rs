@@ -1,4 +1,4 @@
-//! The bus as its users see it.
+//! The bus through its public interface.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod cluster;
@@ -6,6 +6,6 @@ mod common;
 mod interleavings;
 mod limits;
 mod nats;
-mod rendezvous;
+mod pending;
 mod streams;
 mod threads;

@@ -1,4 +1,4 @@
-//! A real bus between nodes, started and stopped by each test.
+//! A real NATS server, started and stopped by each test.
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -25,16 +25,16 @@ impl Nats {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    /// Kills it, and gives what it kept away where `forgetting`.
-    pub(crate) fn kill(&mut self, forgetting: bool) {
+    /// Kills it, and deletes its data if `and_delete_data`.
+    pub(crate) fn kill(&mut self, and_delete_data: bool) {
         self.server.kill().unwrap();
         self.server.wait().unwrap();
-        if forgetting {
+        if and_delete_data {
             self.folder = TempDir::new().unwrap();
         }
     }
 
-    pub(crate) async fn start_again(&mut self) {
+    pub(crate) async fn restart(&mut self) {
         self.server = run(self.port, &self.folder);
         self.wait().await;
     }

@@ -1,7 +1,7 @@
-//! Who gets which events, and from where on.
+//! Which stream gets which events, and from where on.
 
-use crate::common::{EPOCH, NETWORK, bus, chat, id, now, publish, read, sequence, subscribe};
-use hub_bus::{End, Event, Next, PublishError};
+use crate::common::{EPOCH, NETWORK, bus, chat, id, next, now, publish, read, sequence, subscribe};
+use hub_bus::{EndReason, Event, PublishError};
 
 #[test]
 fn an_event_is_one_frame_for_every_stream() {
@@ -10,26 +10,26 @@ fn an_event_is_one_frame_for_every_stream() {
     let mut other = subscribe(&bus, NETWORK, None, None, 0);
     let mut elsewhere = subscribe(&bus, NETWORK + 1, Some("a"), None, 0);
     publish(&bus, None, 0);
-    let (Some(Next::Frame(first)), Some(Next::Frame(second))) = (now(one.next()), now(other.next())) else {
+    let (Some(Ok(first)), Some(Ok(second))) = (now(next(&mut one)), now(next(&mut other))) else {
         panic!("both streams have the event");
     };
     assert_eq!(first, format!("id: {EPOCH}.1\nevent: CHAT\ndata: {{\"type\":\"CHAT\"}}\n\n"));
     assert_eq!(first.as_ptr(), second.as_ptr(), "the bytes are shared");
-    assert_eq!(now(elsewhere.next()), None, "another network's stream is silent");
+    assert_eq!(now(next(&mut elsewhere)), None, "another network's stream is silent");
 }
 
 #[test]
 fn a_targeted_event_takes_a_number_but_goes_to_one_stream() {
     let bus = bus(|_| ());
     let mut streams = ["a", "b"].map(|id| subscribe(&bus, NETWORK, Some(id), None, 0));
-    let mut nobodys = subscribe(&bus, NETWORK, None, None, 0);
+    let mut untargeted = subscribe(&bus, NETWORK, None, None, 0);
     for target in [None, Some("a"), Some("b"), None, Some("a"), None] {
         publish(&bus, target, 0);
     }
     let [a, b] = streams.each_mut().map(read);
     assert_eq!(a, ["1", "2", "4", "5", "6"]);
     assert_eq!(b, ["1", "3", "4", "6"]);
-    assert_eq!(read(&mut nobodys), ["1", "4", "6"]);
+    assert_eq!(read(&mut untargeted), ["1", "4", "6"]);
 }
 
 #[test]
@@ -44,24 +44,24 @@ fn a_stream_resumes_after_its_last_event() {
     assert_eq!(resume(Some("b"), &id(1)), ["3", "4"]);
     assert_eq!(resume(None, &id(2)), ["4"]);
     assert_eq!(resume(Some("a"), &id(4)), [""; 0]);
-    assert_eq!(resume(Some("a"), ""), [""; 0], "an empty id is none");
+    assert_eq!(resume(Some("a"), ""), [""; 0], "an empty id counts as none");
 }
 
 #[test]
-fn an_id_that_means_nothing_resynchronises_and_goes_on() {
+fn a_malformed_or_unknown_id_gets_a_resync() {
     let bus = bus(|_| ());
     publish(&bus, None, 0);
-    for last in ["nonsense".to_owned(), format!("{}.1", EPOCH + 1), id(2), format!("{EPOCH}.-1")] {
+    for last in ["malformed".to_owned(), format!("{}.1", EPOCH + 1), id(2), format!("{EPOCH}.-1")] {
         let mut stream = subscribe(&bus, NETWORK, Some("a"), Some(&last), 5);
         assert_eq!(stream.start_id(), id(1));
-        let Some(Next::Resync(frame)) = now(stream.next()) else {
+        let Some(Ok(frame)) = now(next(&mut stream)) else {
             panic!("{last} begins with a RESYNC");
         };
         assert_eq!(frame, format!("id: {EPOCH}.1\nevent: RESYNC\ndata: {{\"type\":\"RESYNC\",\"at\":5}}\n\n"));
-        assert_eq!(now(stream.next()), None);
+        assert_eq!(now(next(&mut stream)), None);
     }
     assert_eq!(bus.stats().resyncs, 4);
-    let mut stream = subscribe(&bus, NETWORK, Some("a"), Some("nonsense"), 0);
+    let mut stream = subscribe(&bus, NETWORK, Some("a"), Some("malformed"), 0);
     publish(&bus, None, 0);
     assert_eq!(read(&mut stream), ["resync 1", "2"]);
     let mut again = subscribe(&bus, NETWORK, Some("a"), Some(&id(1)), 0);
@@ -97,22 +97,22 @@ fn the_newer_stream_of_a_server_replaces_the_older() {
 }
 
 #[test]
-fn connected_is_who_has_an_open_stream_in_this_network() {
+fn a_server_is_connected_while_it_has_an_open_stream() {
     let bus = bus(|_| ());
     publish(&bus, Some("b"), 0);
     let a = subscribe(&bus, NETWORK, Some("a"), None, 0);
-    let nobodys = subscribe(&bus, NETWORK, None, None, 0);
+    let untargeted = subscribe(&bus, NETWORK, None, None, 0);
     assert!(bus.is_connected(NETWORK, "a"));
     assert!(!bus.is_connected(NETWORK, "b"), "events alone connect nobody");
     assert!(!bus.is_connected(NETWORK + 1, "a"));
     assert_eq!(bus.stats().subscriptions, 2);
-    drop((a, nobodys));
+    drop((a, untargeted));
     assert!(!bus.is_connected(NETWORK, "a"));
     assert_eq!(bus.stats().subscriptions, 0);
 }
 
 #[test]
-fn closing_a_network_ends_its_streams_alone() {
+fn closing_a_network_ends_only_its_streams() {
     let bus = bus(|_| ());
     let mut stream = subscribe(&bus, NETWORK, Some("a"), None, 0);
     let mut elsewhere = subscribe(&bus, NETWORK + 1, Some("a"), None, 0);
@@ -122,16 +122,16 @@ fn closing_a_network_ends_its_streams_alone() {
     bus.close_network(NETWORK);
     assert_eq!(read(&mut stream), ["Closed"]);
     assert!(!bus.is_connected(NETWORK, "a"));
-    assert_eq!(now(elsewhere.next()), None);
+    assert_eq!(now(next(&mut elsewhere)), None);
 
-    // Events of before are gone, and no number is given out twice.
+    // Earlier events are dropped, and no number is assigned twice.
     assert_eq!(publish(&bus, None, 0), 4);
     let mut again = subscribe(&bus, NETWORK, Some("a"), Some(&id(1)), 0);
     assert_eq!(read(&mut again), ["resync 4"]);
 }
 
 #[test]
-fn a_closed_bus_takes_and_gives_nothing() {
+fn a_closed_bus_refuses_streams_and_events() {
     let bus = bus(|_| ());
     let mut before = subscribe(&bus, NETWORK, Some("a"), None, 0);
     bus.close();
@@ -152,30 +152,30 @@ fn an_event_that_would_forge_frames_is_refused() {
     let bus = bus(|_| ());
     let forged = Event { data: "{}\n\nevent: TRANSFER\ndata: {}".to_owned(), ..chat(None) };
     let published = now(bus.publish(NETWORK, forged, 0));
-    assert_eq!(published, Some(Err(PublishError::NotOneFrame)));
+    assert_eq!(published, Some(Err(PublishError::Malformed)));
     assert_eq!(publish(&bus, None, 0), 1, "it took no number");
 }
 
 #[test]
-fn whoever_does_not_read_learns_of_the_end() {
+fn the_end_can_be_watched_without_reading() {
     let bus = bus(|_| ());
     let old = subscribe(&bus, NETWORK, Some("a"), None, 0);
-    let mut ended = std::pin::pin!(old.ended().wait());
+    let mut ended = std::pin::pin!(old.watch_end().wait());
     assert_eq!(now(ended.as_mut()), None);
-    assert!(!old.ended().is_over());
+    assert!(!old.watch_end().is_over());
     let new = subscribe(&bus, NETWORK, Some("a"), None, 0);
-    assert_eq!(now(ended), Some(Some(End::Replaced)));
-    assert!(old.ended().is_over());
-    assert_eq!(now(old.ended().wait()), Some(Some(End::Replaced)), "also later");
+    assert_eq!(now(ended), Some(Some(EndReason::Replaced)));
+    assert!(old.watch_end().is_over());
+    assert_eq!(now(old.watch_end().wait()), Some(Some(EndReason::Replaced)), "also later");
 
-    let mut left = std::pin::pin!(new.ended().wait());
+    let mut left = std::pin::pin!(new.watch_end().wait());
     assert_eq!(now(left.as_mut()), None);
     drop(new);
     assert_eq!(now(left), Some(None));
 }
 
 #[test]
-fn a_batch_takes_what_is_there_up_to_its_size() {
+fn a_batch_takes_the_ready_frames_up_to_its_size() {
     let bus = bus(|_| ());
     let mut stream = subscribe(&bus, NETWORK, Some("a"), Some("old"), 0);
     for _ in 0..5 {
@@ -186,6 +186,6 @@ fn a_batch_takes_what_is_there_up_to_its_size() {
     let seen: Vec<_> = frames.iter().map(|frame| sequence(frame)).collect();
     assert_eq!(seen, [0, 1, 2, 3], "the RESYNC, then events");
     assert_eq!(now(stream.next_batch(&mut frames, 4)), Some(Ok(())));
-    assert_eq!(frames.len(), 6, "what was there stays there");
+    assert_eq!(frames.len(), 6, "earlier frames stay in the buffer");
     assert_eq!(now(stream.next_batch(&mut frames, 4)), None);
 }

@@ -1,22 +1,22 @@
-//! The same under real threads: nothing is lost between a reader's look and its sleep.
+//! Under real threads, no event is lost between a reader's check and its sleep.
 
-use crate::common::{NETWORK, bus, chat, id, sequence, subscribe};
-use hub_bus::{Bus, Next};
+use crate::common::{NETWORK, bus, chat, id, next, sequence, subscribe};
+use hub_bus::Bus;
 
 const PUBLISHERS: u64 = 4;
 const EVENTS: u64 = 2_000;
 
-/// Reads the whole sequence, over as many streams as it takes.
-async fn read_all(bus: Bus, server: String, streams_of: u64) {
+/// Reads the whole sequence, reconnecting after every `events_per_stream` events.
+async fn read_all(bus: Bus, server: String, events_per_stream: u64) {
     let mut last = 0;
     while last < PUBLISHERS * EVENTS {
         let after = id(last);
         let mut stream = subscribe(&bus, NETWORK, Some(&server), Some(&after), 0);
-        for _ in 0..streams_of {
+        for _ in 0..events_per_stream {
             if last == PUBLISHERS * EVENTS {
                 break;
             }
-            let Next::Frame(frame) = stream.next().await else {
+            let Ok(frame) = next(&mut stream).await else {
                 panic!("{server} ended after {last}");
             };
             assert_eq!(sequence(&frame), last + 1, "{server}");
@@ -33,8 +33,8 @@ async fn concurrent_readers_and_writers_agree_on_one_sequence() {
     });
     let readers: Vec<_> = (0..12)
         .map(|reader| {
-            let streams_of = [u64::MAX, 1, 17][reader % 3];
-            tokio::spawn(read_all(bus.clone(), format!("server {reader}"), streams_of))
+            let events_per_stream = [u64::MAX, 1, 17][reader % 3];
+            tokio::spawn(read_all(bus.clone(), format!("server {reader}"), events_per_stream))
         })
         .collect();
     let writers: Vec<_> = (0..PUBLISHERS)

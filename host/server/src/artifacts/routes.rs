@@ -12,7 +12,7 @@ use crate::artifacts::model::{Artifact, Label};
 use crate::artifacts::service::{self, ArtifactsError, Uploaded};
 use crate::auth::NetworkManage;
 use crate::clock::Millis;
-use crate::cluster::Tie;
+use crate::cluster::RequestLease;
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 use crate::files::{self, Bytes, FILE_LIMIT, Upload, Validator};
 use crate::http::error::{ApiError, ErrorBody};
@@ -153,13 +153,13 @@ struct Installing {
 async fn install(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     Path(id): Path<String>,
     HubUrl(hub): HubUrl,
     Json(body): Json<InstallBody>,
 ) -> Result<(StatusCode, Json<Installing>), ApiError> {
     let url = |token: &str| format!("{hub}/api/artifacts/{token}");
-    let install = service::install(&app, caller.network, &id, body.server_id, url, &tie).await?;
+    let install = service::install(&app, caller.network, &id, body.server_id, url, &lease).await?;
     Ok((StatusCode::CREATED, Json(Installing { url: install.url, expires_at: install.expires_at })))
 }
 

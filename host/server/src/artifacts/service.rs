@@ -9,7 +9,7 @@ use crate::artifacts::link::{self, Claims};
 use crate::artifacts::model::{Artifact, Label};
 use crate::artifacts::store;
 use crate::clock::Millis;
-use crate::cluster::Tie;
+use crate::cluster::RequestLease;
 use crate::control::service::ControlError;
 use crate::control::{self, Action};
 use crate::files::{FILE_LIMIT, FileError, Upload};
@@ -153,7 +153,7 @@ pub(super) async fn install(
     id: &str,
     server: Identifier,
     url: impl FnOnce(&str) -> String,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<Install, ArtifactsError> {
     let artifact = store::find(&app.db, network, id).await?.ok_or(ArtifactsError::Unknown)?;
     if !servers::service::is_known_server(app, network, &server).await? {
@@ -161,7 +161,7 @@ pub(super) async fn install(
     }
     let link = sign(app, network, &artifact).await?;
     let install = Install { url: url(&link.token), artifact, expires_at: link.expires_at };
-    tell_agent(app, network, &server, &install, tie).await?;
+    tell_agent(app, network, &server, &install, lease).await?;
     Ok(install)
 }
 
@@ -180,7 +180,7 @@ async fn tell_agent(
     network: NetworkId,
     server: &Identifier,
     install: &Install,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<(), ControlError> {
     let Install { url, artifact, expires_at } = install;
     let action = Action::Install {
@@ -189,7 +189,7 @@ async fn tell_agent(
         version: artifact.version.to_string(),
         sha256: artifact.sha256.clone(),
     };
-    control::service::tell(app, network, server, action, *expires_at, tie).await
+    control::service::tell(app, network, server, action, *expires_at, lease).await
 }
 
 /// A file a link leads to.

@@ -1,4 +1,4 @@
-//! Keeps this node's leases, and its share of the shards.
+//! Keeps this node's leases renewed and its share of the shards fair.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,137 +11,142 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::clock::millis;
-use crate::cluster::homes::{Node, TOPIC};
-use crate::cluster::table::Stay;
-use crate::cluster::{SHARDS, store};
+use crate::cluster::lease::ShardLease;
+use crate::cluster::locations::SHARDS;
+use crate::cluster::network_state::NetworkState;
+use crate::cluster::registry::{LEASES_TOPIC, Node};
+use crate::cluster::store;
 
-/// How often leases are renewed and the others' are looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// A node that was silent this long gets no shards any more.
-const SILENT: Duration = Duration::from_secs(5);
-/// A node that was silent this long is not coming back: a node that starts has a name of its own.
-const GONE: Duration = Duration::from_hours(24);
-/// Shards given to others in one round, so that moving never fills the day.
-const MOVES: usize = 16;
-/// Shards that move at once.
-const MOVES_AT_ONCE: usize = 16;
+const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
+/// A node that was silent this long gets no more shards.
+const NODE_TIMEOUT: Duration = Duration::from_secs(5);
+/// A node that was silent this long is deleted: a node that starts has a new name.
+const NODE_RETENTION: Duration = Duration::from_hours(24);
+/// Shards moved to other nodes in one round.
+const MAX_MOVES: usize = 16;
+const MAX_CONCURRENT_MOVES: usize = 16;
 
-/// Joins the other nodes and starts this node's part.
-pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
-    let Some(node) = app.homes.node() else { return Ok(()) };
+/// Joins the cluster and starts this node's part; does nothing on a single node. `states` follow networks from owner to
+/// owner.
+pub(crate) async fn start(app: &App, states: Vec<Box<dyn NetworkState>>) -> anyhow::Result<()> {
+    let Some(node) = app.shards.node() else { return Ok(()) };
     anyhow::ensure!(
         app.db.backend() == hub_db::Backend::Postgres,
         "several nodes (--bus) need a PostgreSQL that they share (--database)"
     );
-    let told = node.cluster.listen(TOPIC).await?;
-    round(app, node).await?;
-    node.tell().await;
-    app.spawn(keep(app.clone(), Arc::clone(node)));
-    app.spawn(listen(Arc::clone(node), told));
+    node.set_states(states);
+    let inbox = node.cluster.listen(LEASES_TOPIC).await?;
+    balance(app, node).await?;
+    node.announce_change().await;
+    app.spawn(run(app.clone(), Arc::clone(node)));
+    app.spawn(listen(Arc::clone(node), inbox));
     Ok(())
 }
 
-async fn listen(node: Arc<Node>, mut told: Inbox) {
-    while told.next().await.is_some() {
-        node.look.notify_one();
+async fn listen(node: Arc<Node>, mut inbox: Inbox) {
+    while inbox.next().await.is_some() {
+        node.refresh.notify_one();
     }
 }
 
-async fn keep(app: App, node: Arc<Node>) {
+async fn run(app: App, node: Arc<Node>) {
     loop {
         tokio::select! {
-            () = tokio::time::sleep(LOOK_EVERY) => {}
-            () = node.look.notified() => {}
+            () = tokio::time::sleep(REFRESH_INTERVAL) => {}
+            () = node.refresh.notified() => {}
         }
-        if let Err(error) = round(&app, &node).await {
-            tracing::warn!(%error, "could not look after the networks' homes");
+        if let Err(error) = balance(&app, &node).await {
+            tracing::warn!(%error, "could not refresh the shard leases");
         }
     }
 }
 
-async fn round(app: &App, node: &Node) -> Result<(), hub_db::Error> {
-    node.look(app).await?;
-    if node.is_leaving() {
+/// Refreshes the leases, then claims or moves shards where this node has fewer or more than its share.
+async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
+    node.refresh_leases(app).await?;
+    if node.is_draining() {
         return Ok(());
     }
-    let nodes = store::nodes(&app.db, millis(SILENT)).await?;
-    let fair = usize::from(SHARDS).div_ceil(nodes.len().max(1));
-    let stays = node.table.stays();
-    let (have, free) = (stays.len(), node.table.free());
-    let is_wanted = nodes.contains(&node.name);
-    if is_wanted && have < fair && !free.is_empty() {
-        // Each begins at another place, so that nodes that come together do not all want the same.
-        let place = nodes.iter().position(|name| *name == node.name).unwrap_or(0);
-        let from = free.len() * place / nodes.len().max(1);
-        let wanted: Vec<_> = free.iter().cycle().skip(from).take((fair - have).min(free.len())).copied().collect();
-        node.claim(app, &wanted).await?;
-        node.tell().await;
+    let nodes = store::eligible_nodes(&app.db, millis(NODE_TIMEOUT)).await?;
+    let share = usize::from(SHARDS).div_ceil(nodes.len().max(1));
+    let leases = node.locations.local_leases();
+    let (owned, unowned) = (leases.len(), node.locations.unowned());
+    let is_eligible = nodes.contains(&node.name);
+    if is_eligible && owned < share && !unowned.is_empty() {
+        // Each node begins at another offset, so that nodes that start together do not claim the same shards.
+        let index = nodes.iter().position(|name| *name == node.name).unwrap_or(0);
+        let offset = unowned.len() * index / nodes.len().max(1);
+        let count = (share - owned).min(unowned.len());
+        let claimed: Vec<_> = unowned.iter().cycle().skip(offset).take(count).copied().collect();
+        node.claim(app, &claimed).await?;
+        node.announce_change().await;
     }
-    let too_many = match is_wanted {
-        true => have.saturating_sub(fair).min(MOVES),
-        false if node.bus.is_gone(Instant::now()) => have,
+    let excess = match is_eligible {
+        true => owned.saturating_sub(share).min(MAX_MOVES),
+        false if node.bus_health.should_evacuate(Instant::now()) => owned,
         false => 0,
     };
-    let mut others = node.table.others();
+    let mut counts = node.locations.remote_counts();
     let mut moves = vec![];
-    for stay in stays.into_iter().take(too_many) {
-        let Some(to) = poorest(&nodes, &node.name, &others, fair) else { break };
-        *others.entry(to.as_str().into()).or_default() += 1;
-        moves.push((stay, Some(to)));
+    for lease in leases.into_iter().take(excess) {
+        let Some(to) = least_loaded(&nodes, &node.name, &counts, share) else { break };
+        *counts.entry(to.as_str().into()).or_default() += 1;
+        moves.push((lease, Some(to)));
     }
-    if moves.is_empty() { Ok(()) } else { give(app, node, moves).await }
+    if moves.is_empty() { Ok(()) } else { transfer(app, node, moves).await }
 }
 
-/// Gives shards away, several at once: each may have to wait for what is under way.
-async fn give(app: &App, node: &Node, moves: Vec<(Arc<Stay>, Option<String>)>) -> Result<(), hub_db::Error> {
-    let given = stream::iter(moves)
-        .map(Ok)
-        .try_for_each_concurrent(MOVES_AT_ONCE, async |(stay, to)| node.give(app, &stay, to.as_deref()).await);
-    given.await?;
-    node.tell().await;
+/// Transfers several shards at once: each may have to wait for requests under way.
+async fn transfer(app: &App, node: &Node, moves: Vec<(Arc<ShardLease>, Option<String>)>) -> Result<(), hub_db::Error> {
+    let transferred = stream::iter(moves).map(Ok).try_for_each_concurrent(MAX_CONCURRENT_MOVES, async |(lease, to)| {
+        node.transfer(app, &lease, to.as_deref()).await
+    });
+    transferred.await?;
+    node.announce_change().await;
     Ok(())
 }
 
 /// The other node with the fewest shards, if it has less than its share.
-fn poorest(nodes: &[String], own: &str, others: &HashMap<Arc<str>, usize>, fair: usize) -> Option<String> {
-    let have = |name: &String| others.get(name.as_str()).copied().unwrap_or(0);
-    nodes.iter().filter(|name| *name != own && have(name) < fair).min_by_key(|name| have(name)).cloned()
+fn least_loaded(nodes: &[String], own: &str, counts: &HashMap<Arc<str>, usize>, share: usize) -> Option<String> {
+    let count = |name: &String| counts.get(name.as_str()).copied().unwrap_or(0);
+    nodes.iter().filter(|name| *name != own && count(name) < share).min_by_key(|name| count(name)).cloned()
 }
 
-/// Gives everything to the others before the hub stops, while it still answers. False where there are none: a node that
-/// is alone keeps what it has until it has stopped.
-pub(crate) async fn hand_over(app: &App) -> bool {
-    let Some(node) = app.homes.node() else { return false };
-    let handed_over = async {
-        let others = store::nodes(&app.db, millis(SILENT)).await?;
-        if others.iter().all(|name| *name == node.name) {
+/// Transfers all shards to the other nodes before the hub stops, while it still answers. False where there are none: the
+/// last node keeps its shards until it has stopped.
+pub(crate) async fn drain(app: &App) -> bool {
+    let Some(node) = app.shards.node() else { return false };
+    let drained = async {
+        let nodes = store::eligible_nodes(&app.db, millis(NODE_TIMEOUT)).await?;
+        if nodes.iter().all(|name| *name == node.name) {
             return Ok(false);
         }
-        give_all(app, node).await.map(|()| true)
+        transfer_all(app, node).await.map(|()| true)
     };
-    handed_over.await.unwrap_or_else(|error| {
-        note_failure(&error);
+    drained.await.unwrap_or_else(|error| {
+        warn_of_failed_transfer(&error);
         false
     })
 }
 
-/// Gives up what is left, when the hub has stopped.
+/// Gives up the shards that are left, when the hub has stopped.
 pub(crate) async fn leave(app: &App) {
-    let Some(node) = app.homes.node() else { return };
-    if let Err(error) = give_all(app, node).await {
-        note_failure(&error);
+    let Some(node) = app.shards.node() else { return };
+    if let Err(error) = transfer_all(app, node).await {
+        warn_of_failed_transfer(&error);
     }
 }
 
-fn note_failure(error: &hub_db::Error) {
-    tracing::warn!(%error, "shards were not handed over; others take them when their leases run out");
+fn warn_of_failed_transfer(error: &hub_db::Error) {
+    tracing::warn!(%error, "shards were not transferred; other nodes take them when their leases expire");
 }
 
-async fn give_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {
-    node.leaving.store(true, Ordering::Relaxed);
-    store::retire_node(&app.db, &node.name, millis(SILENT)).await?;
-    let others = store::nodes(&app.db, millis(SILENT)).await?;
-    let mut to = others.iter().cycle();
-    give(app, node, node.table.stays().into_iter().map(|stay| (stay, to.next().cloned())).collect()).await?;
-    store::forget_node(&app.db, &node.name, millis(GONE)).await
+async fn transfer_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {
+    node.draining.store(true, Ordering::Relaxed);
+    store::retire_node(&app.db, &node.name, millis(NODE_TIMEOUT)).await?;
+    let others = store::eligible_nodes(&app.db, millis(NODE_TIMEOUT)).await?;
+    let mut targets = others.iter().cycle();
+    let leases = node.locations.local_leases().into_iter();
+    transfer(app, node, leases.map(|lease| (lease, targets.next().cloned())).collect()).await?;
+    store::delete_node(&app.db, &node.name, millis(NODE_RETENTION)).await
 }

@@ -1,4 +1,4 @@
-//! Passes a network's requests on to its home.
+//! Forwards a network's requests to its owner.
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -14,60 +14,48 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use http_body_util::{BodyExt as _, Full};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::time::Instant;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::app::App;
 use crate::auth;
-use crate::cluster::homes::Node;
-use crate::cluster::secret::{self, NOWHERE};
-use crate::cluster::table::{Place, Stay, shard_of};
-use crate::cluster::tie::Tie;
+use crate::cluster::lease::ShardLease;
+use crate::cluster::locations::{ShardLocation, shard_of};
+use crate::cluster::registry::Node;
+use crate::cluster::request_lease::RequestLease;
+use crate::cluster::secret::{self, UNKNOWN_ADDRESS};
 use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
 use crate::values::NetworkId;
 
-/// On a request that another node passed on: where it came from, and the node's word for it.
-static FROM: HeaderName = HeaderName::from_static("x-hub-from");
-/// On an answer: this node is not the network's home, and did nothing.
-static NOT_HERE: HeaderName = HeaderName::from_static("x-hub-not-here");
-/// How long a request waits for its network to have a home.
-const WAIT: Duration = Duration::from_secs(8);
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// Bodies up to this size are kept until the home has answered, and go to the next home if this one is gone.
-const KEPT_BODY: usize = 1 << 20;
-/// Sends requests to other nodes.
-pub(super) type Http = Client<HttpConnector, Body>;
+/// On a forwarded request: the client's address, signed by the node that forwarded it.
+static FORWARDED_FROM: HeaderName = HeaderName::from_static("x-hub-from");
+/// On a response: this node does not own the network, and did nothing.
+static NOT_OWNER: HeaderName = HeaderName::from_static("x-hub-not-here");
+/// How long a request waits for its network to have an owner.
+const OWNER_TIMEOUT: Duration = Duration::from_secs(8);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
+/// Bodies up to this size are buffered until the owner has answered, so that they can be sent to the next owner.
+const MAX_BUFFERED_BODY: usize = 1 << 20;
 
-pub(super) fn client() -> Http {
-    let mut connector = HttpConnector::new();
-    connector.set_nodelay(true);
-    connector.set_connect_timeout(Some(Duration::from_secs(2)));
-    Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)
-}
-
-/// Serves a request at its network's home: here, or by passing it on.
+/// Serves a request at its network's owner: here, or by forwarding it.
 pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    let Some(node) = app.homes.node() else { return next.run(request).await };
-    let _asked = node.requests.token();
+    let Some(node) = app.shards.node() else { return next.run(request).await };
+    let _open = node.requests.token();
     let mut response = serve(&app, node, request, next).await;
-    if node.is_leaving() {
-        // The next request on this connection might meet its end.
+    if node.is_draining() {
+        // The connection ends soon; another request on it might fail.
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }
 
 async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Response {
-    let said = request.headers_mut().remove(&FROM);
-    let passed_on = match said {
+    let is_forwarded = match request.headers_mut().remove(&FORWARDED_FROM) {
         None => false,
-        Some(said) => match secret::read(app, said.to_str().unwrap_or_default()).await {
-            Ok(Some(from)) => {
-                request.extensions_mut().insert(ConnectInfo(from));
+        Some(header) => match secret::verify(app, header.to_str().unwrap_or_default()).await {
+            Ok(Some(client)) => {
+                request.extensions_mut().insert(ConnectInfo(client));
                 true
             }
             Ok(None) => false,
@@ -77,169 +65,172 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
     if facts(&request).is_any_node {
         return next.run(request).await;
     }
-    let sent = request.headers().get("x-service-api-key").map(HeaderValue::as_bytes);
-    let network = match auth::authenticate(app, sent).await {
+    let key = request.headers().get("x-service-api-key").map(HeaderValue::as_bytes);
+    let network = match auth::authenticate(app, key).await {
         Ok(key) if key.network != auth::OPERATOR_NETWORK => key.network,
-        // The route says what is wrong with the key, or needs none.
+        // The route answers what is wrong with the key, or needs none.
         _ => return next.run(request).await,
     };
-    let routed = Routed { app, node, network };
-    let served = if passed_on { routed.here_or_not(request, next).await } else { routed.anywhere(request, next).await };
-    served.unwrap_or_else(ApiError::into_response)
+    let dispatcher = Dispatcher { app, node, network };
+    let response = match is_forwarded {
+        true => dispatcher.serve_forwarded(request, next).await,
+        false => dispatcher.serve_or_forward(request, next).await,
+    };
+    response.unwrap_or_else(ApiError::into_response)
 }
 
-/// What became of a request that was passed on.
-enum Passed {
-    /// The home's answer.
-    On(Response),
-    /// The other node is not, or not any more, the home. It changed nothing.
-    NotHome,
+/// What became of a forwarded request.
+enum Forwarded {
+    /// The owner's response.
+    Response(Response),
+    /// The other node does not own the network any more, and did nothing.
+    NotOwner,
     /// The other node cannot be reached.
-    NotThere,
+    Unreachable,
 }
 
-struct Routed<'a> {
+/// Serves the requests of one network.
+struct Dispatcher<'a> {
     app: &'a App,
     node: &'a Node,
     network: NetworkId,
 }
 
-impl Routed<'_> {
-    /// Of a request that was passed on. It is not passed on again: nodes that disagree would do so for ever.
-    async fn here_or_not(&self, request: Request, next: Next) -> Result<Response, ApiError> {
-        if let Some(stay) = self.node.stay(self.network)
-            && let Some(under_way) = stay.enter()
-            && let Some(response) = self.here(&stay, under_way, request, next).await?
+impl Dispatcher<'_> {
+    /// Serves a forwarded request only where this node owns the network: nodes that disagree would forward it in circles.
+    async fn serve_forwarded(&self, request: Request, next: Next) -> Result<Response, ApiError> {
+        if let Some(lease) = self.node.valid_lease(self.network)
+            && let Some(admitted) = lease.admit()
+            && let Some(response) = self.serve_here(&lease, admitted, request, next).await?
         {
             return Ok(response);
         }
-        self.node.look.notify_one();
-        Ok((StatusCode::MISDIRECTED_REQUEST, [(NOT_HERE.clone(), "1")]).into_response())
+        self.node.refresh.notify_one();
+        Ok((StatusCode::MISDIRECTED_REQUEST, [(NOT_OWNER.clone(), "1")]).into_response())
     }
 
-    async fn anywhere(&self, request: Request, next: Next) -> Result<Response, ApiError> {
-        let mut until = Instant::now() + WAIT;
-        let mut body = None;
+    async fn serve_or_forward(&self, request: Request, next: Next) -> Result<Response, ApiError> {
+        let mut deadline = Instant::now() + OWNER_TIMEOUT;
+        let mut buffered = None;
         let mut request = Some(request);
         loop {
-            match self.node.table.place(shard_of(self.network)) {
-                Place::Here(stay) => {
-                    // Otherwise it has run out, or is moving.
-                    if let Some(under_way) = stay.enter() {
-                        if let Some(first) = request.take_if(|request| may_come_again(request)) {
-                            match Kept::read(first).await? {
-                                Ok(kept) => body = Some(kept),
+            match self.node.locations.get(shard_of(self.network)) {
+                ShardLocation::Local(lease) => {
+                    // Not admitted: the lease has expired, or is being transferred.
+                    if let Some(admitted) = lease.admit() {
+                        if let Some(first) = request.take_if(|request| may_retry(request)) {
+                            match BufferedRequest::read(first).await? {
+                                Ok(small) => buffered = Some(small),
                                 Err(large) => request = Some(large),
                             }
                         }
-                        let request = match (request.take(), &body) {
+                        let request = match (request.take(), &buffered) {
                             (Some(request), _) => request,
-                            (None, Some(kept)) => kept.request(),
-                            (None, None) => return Err(no_home()),
+                            (None, Some(buffered)) => buffered.request(),
+                            (None, None) => return Err(no_owner()),
                         };
-                        if let Some(response) = self.here(&stay, under_way, request, next.clone()).await? {
+                        if let Some(response) = self.serve_here(&lease, admitted, request, next.clone()).await? {
                             return Ok(response);
                         }
-                        until = Instant::now() + WAIT;
+                        deadline = Instant::now() + OWNER_TIMEOUT;
                     }
                 }
-                Place::There { url, .. } => {
+                ShardLocation::Remote { url, .. } => {
                     if let Some(request) = request.take() {
-                        match Kept::read(request).await? {
-                            Ok(kept) => body = Some(kept),
+                        match BufferedRequest::read(request).await? {
+                            Ok(small) => buffered = Some(small),
                             Err(large) => {
-                                let Passed::On(response) = self.pass_on(&url, large).await? else {
-                                    return Err(no_home());
+                                let Forwarded::Response(response) = self.forward(&url, large).await? else {
+                                    return Err(no_owner());
                                 };
                                 return Ok(response);
                             }
                         }
                     }
-                    let asked_at = Instant::now();
-                    if let Some(kept) = &body {
-                        match self.pass_on(&url, kept.request()).await? {
-                            Passed::On(response) => return Ok(response),
-                            // The time that it may have waited there, for what it asks for, does not count.
-                            Passed::NotHome => until += asked_at.elapsed(),
-                            Passed::NotThere => {}
+                    let sent_at = Instant::now();
+                    if let Some(buffered) = &buffered {
+                        match self.forward(&url, buffered.request()).await? {
+                            Forwarded::Response(response) => return Ok(response),
+                            // It may have waited there for what it asks for, which is not waiting for an owner.
+                            Forwarded::NotOwner => deadline += sent_at.elapsed(),
+                            Forwarded::Unreachable => {}
                         }
                     }
-                    self.node.look.notify_one();
+                    self.node.refresh.notify_one();
                 }
-                Place::Nobody => {
+                ShardLocation::Unowned => {
                     let claimed = self.node.claim(self.app, &[shard_of(self.network)]).await;
                     claimed.map_err(ApiError::internal)?;
-                    self.node.look.notify_one();
+                    self.node.refresh.notify_one();
                 }
             }
-            if Instant::now() >= until {
-                return Err(no_home());
+            if Instant::now() >= deadline {
+                return Err(no_owner());
             }
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::time::sleep(RETRY_DELAY).await;
         }
     }
 
-    /// Serves a request here, as long as this is the network's home; none where it is to be served at the next: it only
-    /// waited for something, which will happen there, or it did nothing yet.
-    async fn here(
+    /// Serves a request here while the lease is valid. `None`: the next owner is to serve it, since it only waited for
+    /// something that will happen there, or did nothing yet.
+    async fn serve_here(
         &self,
-        stay: &Stay,
-        under_way: TaskTrackerToken,
+        lease: &ShardLease,
+        admitted: TaskTrackerToken,
         mut request: Request,
         next: Next,
     ) -> Result<Option<Response>, ApiError> {
-        let known = stay.network(self.network);
-        known.get_or_try_init(|| crate::lifecycle::restore(self.app, self.network)).await?;
-        let looks = looks(&request);
-        let tie = Tie::new(stay, under_way);
-        request.extensions_mut().insert(tie.clone());
+        lease.restored(self.network).get_or_try_init(|| self.node.restore(self.network)).await?;
+        let is_read_only = is_read_only(&request);
+        let request_lease = RequestLease::new(lease, admitted);
+        request.extensions_mut().insert(request_lease.clone());
         let mut run = pin!(next.run(request));
         let response = tokio::select! {
             biased;
             response = &mut run => response,
-            () = stay.ended.cancelled(), if looks => {
-                if !tie.is_released() {
+            () = lease.ending.cancelled(), if is_read_only => {
+                if !request_lease.is_released() {
                     return Ok(None);
                 }
                 run.await
             }
         };
-        if tie.is_again() {
+        if request_lease.wants_retry() {
             return Ok(None);
         }
-        // What it was told of memory, or left there, may not be so any more.
-        match Instant::now() < stay.until() {
-            true if is_stream(&response) => Ok(Some(until_ended(response, stay))),
-            true => Ok(Some(response)),
-            false if tie.is_released() => Ok(Some(response)),
-            false if looks => Ok(None),
-            false => Err(moved()),
+        // After the lease expired, what the request read or wrote in memory may be outdated.
+        match lease.has_expired() {
+            false if is_stream(&response) => Ok(Some(end_with_lease(response, lease))),
+            false => Ok(Some(response)),
+            true if request_lease.is_released() => Ok(Some(response)),
+            true if is_read_only => Ok(None),
+            true => Err(moved()),
         }
     }
 
-    /// Passes a request on.
-    async fn pass_on(&self, url: &str, mut request: Request) -> Result<Passed, ApiError> {
-        let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(NOWHERE, |from| from.0);
+    async fn forward(&self, url: &str, mut request: Request) -> Result<Forwarded, ApiError> {
+        let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(UNKNOWN_ADDRESS, |client| client.0);
         let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
         let uri: Uri = format!("{url}{path}").parse().map_err(ApiError::internal)?;
-        let word = secret::sign(self.app, from).await?;
+        let signed = secret::sign(self.app, client).await?;
         *request.uri_mut() = uri;
         *request.version_mut() = axum::http::Version::HTTP_11;
-        request.headers_mut().insert(FROM.clone(), HeaderValue::try_from(word).map_err(ApiError::internal)?);
+        request
+            .headers_mut()
+            .insert(FORWARDED_FROM.clone(), HeaderValue::try_from(signed).map_err(ApiError::internal)?);
         match self.node.http.request(request).await {
-            Ok(response) if response.headers().contains_key(&NOT_HERE) => Ok(Passed::NotHome),
-            Ok(response) => Ok(Passed::On(response.map(Body::new))),
-            Err(error) if error.is_connect() => Ok(Passed::NotThere),
+            Ok(response) if response.headers().contains_key(&NOT_OWNER) => Ok(Forwarded::NotOwner),
+            Ok(response) => Ok(Forwarded::Response(response.map(Body::new))),
+            Err(error) if error.is_connect() => Ok(Forwarded::Unreachable),
             Err(error) => {
-                tracing::warn!(%error, network = %self.network, "a home went away while it was asked");
+                tracing::warn!(%error, network = %self.network, "a network's owner went away during a request");
                 Err(lost())
             }
         }
     }
 }
 
-/// Whether a request changes nothing. It has no body.
-fn looks(request: &Request) -> bool {
+fn is_read_only(request: &Request) -> bool {
     request.method() == Method::GET
 }
 
@@ -247,8 +238,8 @@ fn facts(request: &Request) -> RouteFacts {
     request.extensions().get().copied().unwrap_or_default()
 }
 
-fn may_come_again(request: &Request) -> bool {
-    looks(request) || facts(request).is_retried_on_owner
+fn may_retry(request: &Request) -> bool {
+    is_read_only(request) || facts(request).is_retried_on_owner
 }
 
 fn is_stream(response: &Response) -> bool {
@@ -256,24 +247,24 @@ fn is_stream(response: &Response) -> bool {
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// A stream of what happens here; whoever reads it comes again when the network lives elsewhere.
-fn until_ended(response: Response, stay: &Stay) -> Response {
-    let ended = stay.ended.clone().cancelled_owned();
-    response.map(|body| Body::from_stream(body.into_data_stream().take_until(ended)))
+/// Ends a stream of this owner's events when the network moves, so that its reader reconnects to the next owner.
+fn end_with_lease(response: Response, lease: &ShardLease) -> Response {
+    let ending = lease.ending.clone().cancelled_owned();
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(ending)))
 }
 
-/// A request whose body is small enough to be sent again.
-struct Kept {
+/// A request that can be sent again.
+struct BufferedRequest {
     parts: Parts,
     body: Bytes,
 }
 
-impl Kept {
-    /// The request itself where its body is large, or nobody knows how large.
+impl BufferedRequest {
+    /// Returns the request itself where its body is large or of unknown size.
     async fn read(request: Request) -> Result<Result<Self, Request>, ApiError> {
         let (parts, body) = request.into_parts();
         let size = axum::body::HttpBody::size_hint(&body).upper();
-        if size.is_none_or(|size| size > KEPT_BODY as u64) {
+        if size.is_none_or(|size| size > MAX_BUFFERED_BODY as u64) {
             return Ok(Err(Request::from_parts(parts, body)));
         }
         let body = body.collect().await.map_err(|_| ApiError::invalid("The body ended early.".to_owned()))?.to_bytes();
@@ -285,7 +276,7 @@ impl Kept {
     }
 }
 
-fn no_home() -> ApiError {
+fn no_owner() -> ApiError {
     unavailable("no_home", "The hub's nodes have not agreed yet on who serves this network; try again in a moment.")
 }
 
@@ -296,7 +287,7 @@ fn moved() -> ApiError {
 fn lost() -> ApiError {
     unavailable(
         "node_lost",
-        "The node that serves this network went away while it was asked; what was asked may be done or not.",
+        "The node that serves this network failed during the request, which may or may not have taken effect.",
     )
 }
 

@@ -1,43 +1,45 @@
-//! Several nodes that are one hub.
+//! Several nodes that form one hub.
 //!
-//! Every network has a home: the node that serves its requests, so that what is in memory (presence, reservations,
-//! agents, modules) is in one place and exact. The other nodes pass its requests on to it. Event streams and uploads are
-//! served where they come: events reach all nodes over the bus, and an upload needs nothing that is in memory.
+//! Every network has an owner: the node that serves its requests, so that what is in memory (presence, reservations,
+//! agents, modules) is in one place and exact. The other nodes forward its requests to it. Event streams and uploads are
+//! served where they arrive: events reach all nodes over the bus, and an upload needs nothing in memory.
 //!
-//! Networks are spread over [`SHARDS`] shards, and a shard's home is a lease in the database. A node is home for as long
-//! as it knows its lease is good, by its own clock from before it asked for it; who takes the shard over waits until the
-//! database says the lease has run out. So there is never a moment with two homes, whatever stands still or is cut off.
+//! Networks are spread over 256 shards, and owning a shard is a lease in the database. A node owns a shard while it knows
+//! that its lease is valid, by its own clock from before it asked for it; the next owner waits until the lease has
+//! expired by the database's clock. So a shard never has two owners, whichever node is paused or cut off.
 //!
-//! A hub that is alone (no `--bus`) is everybody's home and none of this runs.
+//! When a network moves, its state moves through the database: see [`NetworkState`].
+//! A single node (without `--bus`) owns everything, and none of this runs.
 //! Tables: `hub_nodes`, `network_homes`.
 
 mod balance;
-mod bus_watch;
+mod bus_health;
+mod client;
 mod forward;
-mod homes;
+mod lease;
+mod locations;
+mod network_state;
+mod registry;
+mod request_lease;
 mod secret;
 mod store;
-mod table;
-mod tie;
 
 use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig};
 
 use crate::config::Settings;
 use crate::ids::Ids;
 
-pub(crate) use balance::{hand_over, leave, start};
+pub(crate) use balance::{drain, leave, start};
 pub(crate) use forward::layer;
-pub use homes::Homes;
-pub use tie::Tie;
+pub(crate) use network_state::NetworkState;
+pub use registry::ShardRegistry;
+pub use request_lease::RequestLease;
 
-/// Into how many parts the networks are spread. The same at every node, for ever.
-const SHARDS: u16 = 256;
-
-/// The bus, and this node's place among the others where there are any.
-pub(crate) async fn open(settings: &Settings, ids: &Ids) -> anyhow::Result<(Bus, Homes)> {
+/// Connects to the bus, and to the cluster where the settings name one.
+pub(crate) async fn open(settings: &Settings, ids: &Ids) -> anyhow::Result<(Bus, ShardRegistry)> {
     let config = BusConfig::new(ids.seed());
-    let Some(url) = &settings.bus else { return Ok((Bus::new(config), Homes::default())) };
+    let Some(url) = &settings.bus else { return Ok((Bus::new(config), ShardRegistry::default())) };
     let cluster = Cluster::connect(ClusterConfig::new(url, &ids.token(10))).await?;
     let bus = Bus::clustered(config, cluster.clone()).await?;
-    Ok((bus, Homes::of_node(cluster, &settings.node_url()?)))
+    Ok((bus, ShardRegistry::clustered(cluster, &settings.node_url()?)))
 }

@@ -1,6 +1,6 @@
-//! The word by which nodes know each other: who passes a request on vouches for where it came from.
+//! Signs the client address of forwarded requests, so that a node trusts it only from another node.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -8,22 +8,22 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use crate::app::App;
 use crate::secrets::signing_key;
 
-/// What the secret is for; it signs nothing else.
+/// Part of everything signed, so that a signature is valid for nothing else.
 const PURPOSE: &str = "node";
 
-/// Vouches for where a request came from.
-pub(super) async fn sign(app: &App, from: SocketAddr) -> Result<String, hub_db::Error> {
-    let signature = signing_key(app, PURPOSE).await?.sign(from.to_string().as_bytes());
-    Ok(format!("{from} {}", BASE64.encode(signature)))
+/// Stands for the address of a client whose connection is unknown.
+pub(super) const UNKNOWN_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// The header that vouches for a client's address.
+pub(super) async fn sign(app: &App, client: SocketAddr) -> Result<String, hub_db::Error> {
+    let signature = signing_key(app, PURPOSE).await?.sign(client.to_string().as_bytes());
+    Ok(format!("{client} {}", BASE64.encode(signature)))
 }
 
-/// Where a request came from that another node passed on; none where no node vouches for it.
-pub(super) async fn read(app: &App, header: &str) -> Result<Option<SocketAddr>, hub_db::Error> {
-    let Some((from, signature)) = header.split_once(' ') else { return Ok(None) };
+/// The client's address in a header of another node; `None` where the signature is not a node's.
+pub(super) async fn verify(app: &App, header: &str) -> Result<Option<SocketAddr>, hub_db::Error> {
+    let Some((client, signature)) = header.split_once(' ') else { return Ok(None) };
     let Ok(signature) = BASE64.decode(signature) else { return Ok(None) };
-    let good = signing_key(app, PURPOSE).await?.verify(from.as_bytes(), &signature);
-    Ok(good.then(|| from.parse().ok()).flatten())
+    let is_valid = signing_key(app, PURPOSE).await?.verify(client.as_bytes(), &signature);
+    Ok(is_valid.then(|| client.parse().ok()).flatten())
 }
-
-/// Where a request came from whose connection is not known.
-pub(super) const NOWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);

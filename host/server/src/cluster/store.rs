@@ -1,6 +1,6 @@
-//! All SQL of nodes and homes. None of it is a network's.
+//! All SQL of nodes and shard leases. None of it is a network's.
 //!
-//! The database's clock is the one that counts: `clock_timestamp()`, not `now()`, which stands still in a transaction.
+//! Times are by the database's clock: `clock_timestamp()`, since `now()` does not advance within a transaction.
 
 use hub_db::{Db, Error, Sql, Tx};
 
@@ -13,12 +13,12 @@ pub(super) struct LeaseRow {
     pub(super) node: String,
     pub(super) url: Option<String>,
     pub(super) fence: i64,
-    /// How long it is still good; 0 or less: it has run out.
+    /// Milliseconds until it expires; 0 or less: it has expired.
     pub(super) left: Millis,
 }
 
-/// Says that a node is there, and whether it has the bus.
-pub(super) async fn note_node(db: &Db, node: &str, url: &str, has_bus: bool) -> Result<(), Error> {
+/// Records that a node is alive, and whether it reaches the bus.
+pub(super) async fn upsert_node(db: &Db, node: &str, url: &str, has_bus: bool) -> Result<(), Error> {
     db.write(Sql {
         sqlite: "INSERT INTO hub_nodes (node, url, seen_at, has_bus)
                  VALUES ($1, $2, CAST(unixepoch('subsec') * 1000 AS INTEGER), $3)
@@ -29,43 +29,39 @@ pub(super) async fn note_node(db: &Db, node: &str, url: &str, has_bus: bool) -> 
                    ON CONFLICT (node) DO UPDATE
                    SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus",
     })
-    .bind(node.to_owned())
-    .bind(url.to_owned())
+    .bind(node)
+    .bind(url)
     .bind(has_bus)
     .execute()
     .await?;
     Ok(())
 }
 
-/// A node is about to leave: it counts as silent for `silent`, and gets no more shards. Where it is reached stays known,
-/// for as long as it is home to somebody.
+/// Makes a node that is about to stop count as silent for `silent`, so that it gets no more shards. Its URL stays known
+/// while it owns some.
 pub(super) async fn retire_node(db: &Db, node: &str, silent: Millis) -> Result<(), Error> {
-    db.write("UPDATE hub_nodes SET seen_at = seen_at - $2 WHERE node = $1")
-        .bind(node.to_owned())
-        .bind(silent)
-        .execute()
-        .await?;
+    db.write("UPDATE hub_nodes SET seen_at = seen_at - $2 WHERE node = $1").bind(node).bind(silent).execute().await?;
     Ok(())
 }
 
-/// A node has left, and with it go those that were not seen for longer than `gone`.
-pub(super) async fn forget_node(db: &Db, node: &str, gone: Millis) -> Result<(), Error> {
+/// Deletes a node that has stopped, and those that were silent for longer than `silent`.
+pub(super) async fn delete_node(db: &Db, node: &str, silent: Millis) -> Result<(), Error> {
     db.write(Sql {
         sqlite: "DELETE FROM hub_nodes
                  WHERE node = $1 OR seen_at < CAST(unixepoch('subsec') * 1000 AS INTEGER) - $2",
         postgres: "DELETE FROM hub_nodes
                    WHERE node = $1 OR seen_at < CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $2",
     })
-    .bind(node.to_owned())
-    .bind(gone)
+    .bind(node)
+    .bind(silent)
     .execute()
     .await?;
     Ok(())
 }
 
-/// The nodes that were there lately and should be home to somebody, in the order of their names: those that have the
-/// bus, or all where none has.
-pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<String>, Error> {
+/// The names of the nodes that were alive lately and should own shards, in order: those that reach the bus, or all where
+/// none does.
+pub(super) async fn eligible_nodes(db: &Db, within: Millis) -> Result<Vec<String>, Error> {
     let rows: Vec<(String, bool)> = db
         .query(Sql {
             sqlite: "SELECT node, has_bus FROM hub_nodes
@@ -76,11 +72,11 @@ pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<String>, Error>
         .bind(within)
         .all()
         .await?;
-    let any_has = rows.iter().any(|(_, has_bus)| *has_bus);
-    Ok(rows.into_iter().filter(|(_, has_bus)| *has_bus || !any_has).map(|(node, _)| node).collect())
+    let any_has_bus = rows.iter().any(|(_, has_bus)| *has_bus);
+    Ok(rows.into_iter().filter(|(_, has_bus)| *has_bus || !any_has_bus).map(|(node, _)| node).collect())
 }
 
-/// All leases, also those that have run out.
+/// All leases, also expired ones.
 pub(super) async fn leases(db: &Db) -> Result<Vec<LeaseRow>, Error> {
     db.query(Sql {
         sqlite: "SELECT h.shard, h.node, n.url, h.fence,
@@ -94,7 +90,7 @@ pub(super) async fn leases(db: &Db) -> Result<Vec<LeaseRow>, Error> {
     .await
 }
 
-/// Makes the leases a node still has last for `ttl` from now; which these are, with their fences.
+/// Renews a node's unexpired leases for `ttl` from now; returns their shards and fences.
 pub(super) async fn renew(db: &Db, node: &str, ttl: Millis) -> Result<Vec<(i32, i64)>, Error> {
     db.write(Sql {
         sqlite: "UPDATE network_homes SET expires_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) + $2
@@ -105,13 +101,13 @@ pub(super) async fn renew(db: &Db, node: &str, ttl: Millis) -> Result<Vec<(i32, 
                    WHERE node = $1 AND expires_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
                    RETURNING shard, fence",
     })
-    .bind(node.to_owned())
+    .bind(node)
     .bind(ttl)
     .all()
     .await
 }
 
-/// Takes those of the shards (a JSON list) that are nobody's; which these are, with their leases' fences.
+/// Claims those of the shards that have no unexpired lease; returns these with their fences.
 pub(super) async fn claim(db: &Db, shards: &[u16], node: &str, ttl: Millis) -> Result<Vec<(i32, i64)>, Error> {
     db.write(Sql {
         sqlite: "INSERT INTO network_homes (shard, node, fence, expires_at)
@@ -120,7 +116,7 @@ pub(super) async fn claim(db: &Db, shards: &[u16], node: &str, ttl: Millis) -> R
                  SET node = excluded.node, fence = network_homes.fence + 1, expires_at = excluded.expires_at
                  WHERE network_homes.expires_at <= CAST(unixepoch('subsec') * 1000 AS INTEGER)
                  RETURNING shard, fence",
-        // In their order, so that two nodes that claim at once do not wait for each other for ever.
+        // In order, so that two nodes that claim at once do not deadlock.
         postgres: "INSERT INTO network_homes (shard, node, fence, expires_at)
                    SELECT CAST(value AS INTEGER), $2, 1,
                           CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $3
@@ -131,14 +127,14 @@ pub(super) async fn claim(db: &Db, shards: &[u16], node: &str, ttl: Millis) -> R
                    RETURNING shard, fence",
     })
     .bind(serde_json::json!(shards).to_string())
-    .bind(node.to_owned())
+    .bind(node)
     .bind(ttl)
     .all()
     .await
 }
 
-/// Whether a node's lease is good, by the database's clock. It is held until the transaction ends.
-pub(crate) async fn holds(tx: &mut Tx, shard: u16, fence: i64, node: &str) -> Result<bool, Error> {
+/// Whether a node has the lease; it is locked until the transaction ends.
+pub(super) async fn lock_lease(tx: &mut Tx, shard: u16, fence: i64, node: &str) -> Result<bool, Error> {
     let row: Option<(i64,)> = tx
         .query(Sql {
             sqlite: "SELECT fence FROM network_homes WHERE shard = $1 AND fence = $2 AND node = $3",
@@ -146,14 +142,14 @@ pub(crate) async fn holds(tx: &mut Tx, shard: u16, fence: i64, node: &str) -> Re
         })
         .bind(i32::from(shard))
         .bind(fence)
-        .bind(node.to_owned())
+        .bind(node)
         .optional()
         .await?;
     Ok(row.is_some())
 }
 
-/// Gives a shard to another node, or (with none) to whoever wants it. Does nothing where the lease is not the one meant.
-pub(super) async fn hand_over(
+/// Transfers a lease to another node, or (with none) expires it. Does nothing where the fence or the node differs.
+pub(super) async fn transfer(
     db: &Db,
     shard: u16,
     fence: i64,
@@ -173,8 +169,8 @@ pub(super) async fn hand_over(
     })
     .bind(i32::from(shard))
     .bind(fence)
-    .bind(node.to_owned())
-    .bind(to.map(str::to_owned))
+    .bind(node)
+    .bind(to)
     .bind(ttl)
     .execute()
     .await?;

@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_bus::{Rendezvous, Waiter};
+use hub_bus::{PendingReplies, PendingReply};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -32,7 +32,7 @@ pub(super) type CommandKey = (NetworkId, Identifier, Uuid);
 #[derive(Default)]
 pub(super) struct Agents {
     nodes: RwLock<HashMap<ServerKey, Arc<Node>>>,
-    waiting: Rendezvous<Answer, CommandKey>,
+    waiting: PendingReplies<Answer, CommandKey>,
 }
 
 impl std::fmt::Debug for Agents {
@@ -288,7 +288,7 @@ impl Drop for Poll {
 
 /// One command's claim to its answer.
 pub(super) struct Ticket {
-    waiter: Waiter<Answer, CommandKey>,
+    waiter: PendingReply<Answer, CommandKey>,
     left: Left,
 }
 

@@ -24,11 +24,11 @@ pub(super) enum Answered {
 /// Gives an answer to who waits for it, here or at another node. Nobody may be waiting any more.
 pub(super) async fn give(app: &App, answered: Answered) {
     let Err(left) = give_here(app, answered) else { return };
-    if app.homes.is_alone() {
+    if app.shards.is_single_node() {
         return;
     }
     let told = match serde_json::to_vec(&left) {
-        Ok(payload) => app.homes.tell(TOPIC, payload.into()).await.map_err(|error| error.to_string()),
+        Ok(payload) => app.shards.broadcast(TOPIC, payload.into()).await.map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     };
     if let Err(error) = told {

@@ -13,6 +13,7 @@ mod agents;
 mod answers;
 mod follow;
 mod model;
+mod network_state;
 mod routes;
 mod saving;
 pub mod service;
@@ -20,8 +21,9 @@ mod store;
 
 pub use model::Action;
 pub(crate) use model::Report;
+pub(crate) use network_state::network_state;
 pub(crate) use routes::router;
-pub(crate) use saving::{bring_back, save, stop};
+pub(crate) use saving::stop;
 
 use crate::app::App;
 use crate::background::every;
@@ -51,12 +53,12 @@ impl Control {
 /// Brings back what the last run knew and starts the room's background work. One of several nodes brings a network back
 /// when it becomes its home.
 pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
-    if app.homes.is_alone() {
+    if app.shards.is_single_node() {
         for network in networks::service::network_ids(&app.db).await? {
-            bring_back(app, network).await?;
+            saving::bring_back(app, network).await?;
         }
     }
-    if let Some(inbox) = app.homes.listen(answers::TOPIC).await? {
+    if let Some(inbox) = app.shards.listen(answers::TOPIC).await? {
         app.spawn(answers::listen(app.clone(), inbox));
     }
     every(app, agents::SWEEP_EVERY, "sweep agents", agents::sweep);

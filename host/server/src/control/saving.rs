@@ -25,7 +25,7 @@ pub(crate) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
     }
     app.db
         .transaction(async |mut tx| {
-            if app.homes.holds(&mut tx, network).await? {
+            if app.shards.lock_lease(&mut tx, network).await? {
                 store::save_agents(&mut tx, network, &seen).await?;
             }
             Ok(())

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use hub_bus::Rendezvous;
+use hub_bus::PendingReplies;
 use serde::Serialize;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::clock::{Clock, Millis, millis};
-use crate::cluster::Tie;
+use crate::cluster::RequestLease;
 use crate::control::agents::{Found, Pending, Poll};
 use crate::control::answers::{self, Answered};
 use crate::control::model::{Action, Answer, Command, CommandOutcome, LogLine, NewLine, Report};
@@ -32,7 +32,7 @@ const LONGEST_LINE: usize = 8 * 1024;
 
 /// Console commands that wait for what their connectors say.
 #[derive(Default)]
-pub(super) struct Commands(pub(super) Rendezvous<CommandOutcome, (NetworkId, String)>);
+pub(super) struct Commands(pub(super) PendingReplies<CommandOutcome, (NetworkId, String)>);
 
 impl Commands {
     /// How many wait for an outcome.
@@ -138,7 +138,7 @@ pub(super) async fn poll(
     server: &Identifier,
     report: Report,
     wait_ms: Millis,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<Vec<String>, ControlError> {
     let now = app.clock.now();
     let until = now.saturating_add(wait_ms);
@@ -152,7 +152,7 @@ pub(super) async fn poll(
         match poll.take(now) {
             Found::Commands(commands) => {
                 // They are nowhere else: the answer counts, wherever the network lives.
-                tie.release();
+                lease.release();
                 return hand_out(app, network, server, &poll, commands).await;
             }
             Found::Replaced => return Ok(vec![]),
@@ -199,7 +199,7 @@ pub(super) async fn ask(
     network: NetworkId,
     server: &Identifier,
     action: Action,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<Answer, ControlError> {
     let deadline = Deadline::new(app, millis(ANSWER_WITHIN));
     let now = app.clock.now();
@@ -209,13 +209,13 @@ pub(super) async fn ask(
     };
     tokio::select! {
         answer = deadline.wait(server, ticket.answer()) => return answer,
-        () = tie.moving() => {}
+        () = lease.wait_for_move() => {}
     }
     if ticket.take_back() {
-        tie.again();
+        lease.retry_on_owner();
         return Err(ControlError::Moving);
     }
-    tie.release();
+    lease.release();
     deadline.wait(server, ticket.answer()).await
 }
 
@@ -227,7 +227,7 @@ pub async fn tell(
     server: &Identifier,
     action: Action,
     until: Millis,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<(), ControlError> {
     let now = app.clock.now();
     let command = Command { id: app.ids.uuid(), action, issued_at: now };
@@ -235,17 +235,17 @@ pub async fn tell(
         .db
         .transaction(async |mut tx| {
             // Otherwise the next home would not read it.
-            if !app.homes.holds(&mut tx, network).await? {
+            if !app.shards.lock_lease(&mut tx, network).await? {
                 return Err(ControlError::Moving);
             }
             Ok(store::insert_command(&mut tx, network, server, &command, until, now).await?)
         })
         .await;
     if matches!(stored, Err(ControlError::Moving)) {
-        tie.again();
+        lease.retry_on_owner();
     }
     stored?;
-    tie.release();
+    lease.release();
     // What the agent is to do is done: one that gave way and stays in the database comes again after a restart at worst.
     if let Some(oldest) = app.control.agents.tell(network, server, command, now, until)
         && let Err(error) = store::delete_commands(&app.db, network, server, vec![oldest.command.id]).await
@@ -268,9 +268,9 @@ pub(super) async fn output(
     network: NetworkId,
     server: &Identifier,
     lines: i64,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<String, ControlError> {
-    let answer = ask(app, network, server, Action::Logs { lines }, tie).await?;
+    let answer = ask(app, network, server, Action::Logs { lines }, lease).await?;
     let failed = |why: String| ControlError::NoOutput(server.clone(), why);
     if !answer.ok {
         return Err(failed(answer.error.unwrap_or_else(|| "it does not say why".to_owned())));
@@ -294,7 +294,7 @@ pub(super) async fn execute(
     server: &Identifier,
     command: &str,
     timeout_ms: Millis,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<CommandOutcome, ControlError> {
     if servers::service::snapshot(app, network, server).is_none() {
         let known = servers::service::is_known_server(app, network, server).await?;
@@ -310,7 +310,7 @@ pub(super) async fn execute(
     let payload = ExecuteCommand { request_id: &request_id, command, timeout_ms };
     events::publish(app, network, EventKind::ExecuteCommand, Some(server.as_str()), payload).await?;
     // Wherever the network lives when its connector answers, the answer comes here.
-    tie.release();
+    lease.release();
     deadline.wait(server, waiter.wait()).await
 }
 

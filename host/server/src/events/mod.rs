@@ -1,8 +1,8 @@
-//! Events: one long-lived stream per server, and the one way to send something to them.
+//! Events: one long-lived stream per server, and publishing to the streams.
 //!
-//! Invariants: an event is published after what it tells of is committed; a stream never shows another network's
-//! events; a server has at most one stream; a stream ends within a second after its key was withdrawn.
-//! Owns no table: what was published lately is kept by the bus.
+//! Invariants: an event is published after the change it reports is committed; a stream never shows another network's
+//! events; a server has at most one stream; a stream ends within a second after its key was revoked or expired.
+//! Owns no table: the bus retains recent events.
 
 mod model;
 mod routes;

@@ -1,32 +1,32 @@
-//! What can be told.
+//! The kinds of events.
 
-/// The kinds of events; the name is the frame's `event:` and the `type` in its data.
+/// A kind of event; its name is the frame's `event:` and the `type` in its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
-    /// A chat line, to everybody.
+    /// A chat line, to every server.
     Chat,
-    /// A punishment was created, revoked or ran out.
+    /// A punishment was created, revoked or expired.
     Punishment,
-    /// A signed command to send a player elsewhere, to the owning server.
+    /// A signed command to transfer a player, to the server the player is on.
     Transfer,
-    /// A console command, to the server that is to run it.
+    /// A console command, to the server that runs it.
     ExecuteCommand,
     /// The localization catalog changed.
     LocalizationUpdated,
-    /// A world that was opened is ready.
+    /// An opened world is ready.
     WorldReady,
-    /// A world is to be booted, to its node.
+    /// Boots a world, to its node.
     WorldOpen,
-    /// A world is to be saved, to its node.
+    /// Saves a world, to its node.
     WorldSnapshot,
-    /// A world is to be saved and unloaded, to its node.
+    /// Saves and unloads a world, to its node.
     WorldUnload,
     /// A config document changed.
     ConfigUpdated,
 }
 
 impl EventKind {
-    /// The name on the wire.
+    /// The name in frames.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Chat => "CHAT",

@@ -11,14 +11,14 @@ use utoipa::IntoParams;
 use crate::app::App;
 use crate::auth::Plugin;
 use crate::endpoints::{Endpoints, endpoints};
-use crate::events::service::unreachable_bus;
+use crate::events::service::bus_unreachable;
 use crate::events::stream;
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::values::Identifier;
 
-/// The room's routes.
+/// The component's routes.
 pub(crate) fn router() -> Endpoints {
     endpoints![open_events: any_node]
 }
@@ -34,25 +34,25 @@ struct OpenQuery {
 }
 
 /// What the stream needs of the request besides its parameters.
-struct Opening {
+struct StreamRequest {
     last_event_id: Option<String>,
-    /// Only the headers are wanted.
+    /// A HEAD request, which gets headers only.
     head: bool,
-    /// Absent where other requests share the connection.
+    /// `None` where other requests share the connection.
     connection: Option<Connection>,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Opening {
+impl<S: Send + Sync> FromRequestParts<S> for StreamRequest {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let last = parts.headers.get("last-event-id");
-        let alone = parts.version < Version::HTTP_2;
+        let is_exclusive = parts.version < Version::HTTP_2;
         Ok(Self {
-            // Whatever is not an id is one the bus does not know.
+            // The bus answers anything malformed as an unknown id.
             last_event_id: last.map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned()),
             head: parts.method == Method::HEAD,
-            connection: parts.extensions.get::<Connection>().filter(|_| alone).cloned(),
+            connection: parts.extensions.get::<Connection>().filter(|_| is_exclusive).cloned(),
         })
     }
 }
@@ -75,22 +75,22 @@ async fn open_events(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Query(query): Query<OpenQuery>,
-    opening: Opening,
+    request: StreamRequest,
 ) -> Result<Response, ApiError> {
-    let body = if opening.head {
+    let body = if request.head {
         Body::empty()
     } else {
         let server = query.server_id.as_ref().map(Identifier::as_str);
-        let last = opening.last_event_id.as_deref();
+        let last = request.last_event_id.as_deref();
         let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now()).await;
-        let subscription = subscription.map_err(unreachable_bus)?;
+        let subscription = subscription.map_err(bus_unreachable)?;
         let has_id = last.is_some_and(|id| !id.is_empty());
-        stream::body(&app, subscription, caller.credential, opening.connection, has_id)
+        stream::body(&app, subscription, caller.credential, request.connection, has_id)
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        // A proxy that gathers the answer before it sends any would gather for ever.
+        // A proxy that buffers the response would never send any of it.
         (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
     Ok((headers, body).into_response())

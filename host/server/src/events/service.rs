@@ -1,4 +1,4 @@
-//! Publishing, and the watch over the streams that are open.
+//! Publishes events and maintains the open streams.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -20,8 +20,8 @@ use crate::events::stream::OpenStream;
 use crate::http::error::ApiError;
 use crate::values::NetworkId;
 
-/// Twice a second, so that a withdrawn key's stream is gone within one.
-const WATCH_EVERY: Duration = Duration::from_millis(500);
+/// Twice a second, so that the stream of a revoked key ends within one.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Why an event was not published.
 #[derive(Debug, Error)]
@@ -29,7 +29,7 @@ pub enum PublishError {
     /// The payload has no JSON form.
     #[error("the event has no JSON form: {0}")]
     Payload(#[from] serde_json::Error),
-    /// The bus did not take it: the hub is stopping.
+    /// The bus refused it.
     #[error(transparent)]
     Bus(#[from] hub_bus::PublishError),
 }
@@ -41,19 +41,19 @@ impl From<PublishError> for ApiError {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "The hub is stopping; try again in a moment.")
                     .retry_after(1)
             }
-            PublishError::Bus(hub_bus::PublishError::Unreachable) => unreachable_bus("no answer in time"),
+            PublishError::Bus(hub_bus::PublishError::Unreachable) => bus_unreachable("no answer in time"),
             other => Self::internal(other),
         }
     }
 }
 
-/// The bus between the nodes can't be reached; it comes back, or another node has it.
-pub(super) fn unreachable_bus(why: impl std::fmt::Display) -> ApiError {
+/// Temporary: the bus between nodes comes back, or another node reaches it.
+pub(super) fn bus_unreachable(why: impl std::fmt::Display) -> ApiError {
     tracing::warn!(%why, "the bus between nodes can't be reached");
     ApiError::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "bus_unreachable",
-        "Events can't be had right now; try again in a moment.",
+        "Events are unavailable right now; try again in a moment.",
     )
     .retry_after(1)
 }
@@ -66,8 +66,8 @@ struct Envelope<P> {
     payload: P,
 }
 
-/// Sends an event to the network's streams, or to that of the server `target` alone: the fields of `payload`, with
-/// the event's name as `type` and the time as `at`. To be called after what it tells of is committed.
+/// Publishes an event to the network's streams, or to that of the server `target` alone: the fields of `payload`, with
+/// the event's name as `type` and the time as `at`. Inside a transaction it waits for the commit.
 pub async fn publish(
     app: &App,
     network: NetworkId,
@@ -82,7 +82,7 @@ pub async fn publish(
         let app = app.clone();
         hub_db::after_commit(async move {
             if let Err(error) = app.bus.publish(network.0.as_u128(), event, now).await {
-                tracing::warn!(%error, %network, event = kind.name(), "an event was not sent");
+                tracing::warn!(%error, %network, event = kind.name(), "an event was not published");
             }
         })
         .await;
@@ -92,7 +92,7 @@ pub async fn publish(
     Ok(())
 }
 
-/// The streams that are open in this process.
+/// The open streams of this process.
 #[derive(Debug, Default)]
 pub struct Streams {
     open: Mutex<HashMap<usize, Arc<OpenStream>>>,
@@ -117,15 +117,14 @@ impl Streams {
     }
 }
 
-/// Starts the watch over the open streams.
+/// Starts the maintenance of the open streams.
 pub(crate) fn start(app: &App) {
-    every(app, WATCH_EVERY, "tend the open streams", tend);
-    every(app, WATCH_EVERY, "check the keys of open streams", check_keys);
+    every(app, CHECK_INTERVAL, "maintain the open streams", tick);
+    every(app, CHECK_INTERVAL, "check the keys of open streams", check_keys);
 }
 
-/// One loop for all streams, so that a stream costs no timer: it lets the bus forget what is old and cut off who is
-/// too slow, and makes the pings due.
-async fn tend(app: App) -> Result<(), Infallible> {
+/// One loop for all streams, so that a stream costs no timer: sweeps the bus and makes pings due.
+async fn tick(app: App) -> Result<(), Infallible> {
     let now = app.clock.now();
     app.bus.sweep(now);
     for stream in app.streams.all() {
@@ -134,7 +133,7 @@ async fn tend(app: App) -> Result<(), Infallible> {
     Ok(())
 }
 
-/// Ends the streams whose key is no longer good. Apart from the watch, so that no ping waits for the database.
+/// Ends the streams whose key is no longer valid. Separate from `tick`, so that no ping waits for the database.
 async fn check_keys(app: App) -> Result<(), hub_db::Error> {
     let streams = app.streams.all();
     let shown = streams.iter().map(|stream| &stream.credential).collect();

@@ -1,4 +1,4 @@
-//! One open stream: what its client is sent, frame by frame.
+//! One open stream: the frames its client is sent.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream::unfold;
-use hub_bus::{Ended, Subscription};
+use hub_bus::{EndWatch, Subscription};
 use tokio::sync::Notify;
 
 use crate::app::App;
@@ -16,27 +16,27 @@ use crate::auth::Credential;
 use crate::clock::{Millis, millis};
 use crate::http::connection::Connection;
 
-const PING_EVERY: Duration = Duration::from_secs(15);
-/// How long a stream that is over may take to say so. Longer takes only one whose client reads nothing.
-const END_WITHIN: Duration = Duration::from_secs(2);
+const PING_INTERVAL: Duration = Duration::from_secs(15);
+/// How long a stream may take to close after its end. Only a stream whose client reads nothing takes longer.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Frames read from the bus at once.
-const BATCH: usize = 64;
-/// Clients wait 2 to 4 s before they reconnect: not all at once after a restart.
+const BATCH_SIZE: usize = 64;
+/// Clients wait 2 to 4 s before they reconnect, so that they do not all come at once after a restart.
 const RETRY_MS: u64 = 2_000;
 
-/// What the watch over all streams knows of one.
+/// The part of a stream that the maintenance loops see.
 pub(super) struct OpenStream {
     pub(super) credential: Credential,
-    ended: Ended,
+    end: EndWatch,
     connection: Option<Connection>,
     next_ping: AtomicI64,
-    over_since: AtomicI64,
+    ended_at: AtomicI64,
     ping_due: AtomicBool,
     withdrawn: AtomicBool,
-    news: Notify,
+    wake: Notify,
 }
 
-const NOT_OVER: Millis = Millis::MAX;
+const NOT_ENDED: Millis = Millis::MAX;
 
 impl std::fmt::Debug for OpenStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -45,25 +45,25 @@ impl std::fmt::Debug for OpenStream {
 }
 
 impl OpenStream {
-    /// Ends the stream.
+    /// Ends the stream because its key is no longer valid.
     pub(super) fn end(&self) {
         self.withdrawn.store(true, Ordering::Relaxed);
-        self.news.notify_one();
+        self.wake.notify_one();
     }
 
-    /// Makes a ping due when it is time for one, and cuts the connection of a stream that is over and does not end.
+    /// Makes a ping due when it is time for one, and cuts the connection of a stream that does not close after its end.
     pub(super) fn tick(&self, now: Millis) {
-        if self.ended.is_over() || self.withdrawn.load(Ordering::Relaxed) {
-            let since = self.over_since.fetch_min(now, Ordering::Relaxed).min(now);
-            if now - since >= millis(END_WITHIN)
+        if self.end.is_over() || self.withdrawn.load(Ordering::Relaxed) {
+            let ended_at = self.ended_at.fetch_min(now, Ordering::Relaxed).min(now);
+            if now - ended_at >= millis(CLOSE_TIMEOUT)
                 && let Some(connection) = &self.connection
             {
                 connection.cut();
             }
         } else if now >= self.next_ping.load(Ordering::Relaxed) {
-            self.next_ping.store(now.saturating_add(millis(PING_EVERY)), Ordering::Relaxed);
+            self.next_ping.store(now.saturating_add(millis(PING_INTERVAL)), Ordering::Relaxed);
             self.ping_due.store(true, Ordering::Relaxed);
-            self.news.notify_one();
+            self.wake.notify_one();
         }
     }
 }
@@ -73,12 +73,12 @@ struct Sender {
     app: App,
     subscription: Subscription,
     stream: Arc<OpenStream>,
-    /// What was read and not yet sent, the next one last.
+    /// Read and not yet sent, the next one last.
     frames: Vec<Bytes>,
 }
 
-/// The body of a stream: `subscription` from here on. `connection` is the one it is alone on. A client that has no id
-/// yet is told one at once, so that it can resume before its first event.
+/// The body of a stream. `connection` is the one that no other request shares. A client that has no id yet gets one at
+/// once, so that it can resume before its first event.
 pub(super) fn body(
     app: &App,
     subscription: Subscription,
@@ -88,17 +88,17 @@ pub(super) fn body(
 ) -> Body {
     let stream = Arc::new(OpenStream {
         credential,
-        ended: subscription.ended(),
+        end: subscription.watch_end(),
         connection,
-        next_ping: AtomicI64::new(app.clock.now().saturating_add(millis(PING_EVERY))),
-        over_since: AtomicI64::new(NOT_OVER),
+        next_ping: AtomicI64::new(app.clock.now().saturating_add(millis(PING_INTERVAL))),
+        ended_at: AtomicI64::new(NOT_ENDED),
         ping_due: AtomicBool::new(false),
         withdrawn: AtomicBool::new(false),
-        news: Notify::new(),
+        wake: Notify::new(),
     });
     app.streams.add(Arc::clone(&stream));
-    let opening = opening(app, (!has_id).then(|| subscription.start_id()));
-    let sender = Sender { app: app.clone(), subscription, stream, frames: vec![opening] };
+    let preamble = preamble(app, (!has_id).then(|| subscription.start_id()));
+    let sender = Sender { app: app.clone(), subscription, stream, frames: vec![preamble] };
     Body::from_stream(unfold(sender, async |mut sender| {
         let frame = sender.next().await?;
         Some((Ok::<_, Infallible>(frame), sender))
@@ -111,7 +111,7 @@ impl Sender {
             if self.stream.withdrawn.load(Ordering::Relaxed) {
                 return None;
             }
-            // Between batches on a busy stream too.
+            // Before the next frame, so that a busy stream pings too.
             if self.stream.ping_due.swap(false, Ordering::Relaxed) {
                 return Some(ping(self.app.clock.now()));
             }
@@ -119,11 +119,11 @@ impl Sender {
                 return Some(frame);
             }
             tokio::select! {
-                read = self.subscription.next_batch(&mut self.frames, BATCH) => match read {
+                read = self.subscription.next_batch(&mut self.frames, BATCH_SIZE) => match read {
                     Ok(()) => self.frames.reverse(),
                     Err(_) => return None,
                 },
-                () = self.stream.news.notified() => {}
+                () = self.stream.wake.notified() => {}
             }
         }
     }
@@ -135,8 +135,8 @@ impl Drop for Sender {
     }
 }
 
-/// Not an event: the stream is open, when to reconnect, and where it begins.
-fn opening(app: &App, start: Option<String>) -> Bytes {
+/// Comment, reconnect delay and start id; no event.
+fn preamble(app: &App, start: Option<String>) -> Bytes {
     let retry = RETRY_MS + app.ids.seed() % RETRY_MS;
     let id = start.map(|id| format!("id: {id}\n")).unwrap_or_default();
     Bytes::from(format!(": open\nretry: {retry}\n{id}\n"))

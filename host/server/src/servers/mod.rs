@@ -11,6 +11,7 @@
 //! Tables: `servers`, `server_players`, `slot_reservations`, `provisioned_servers` (those whose machine is made by a provisioner).
 
 mod model;
+mod network_state;
 mod presence;
 pub(crate) mod provisioned;
 mod routes;
@@ -20,8 +21,9 @@ mod snapshot;
 mod store;
 
 pub(crate) use model::{Count, Facts, GameState, Role};
+pub(crate) use network_state::network_state;
 pub use presence::Presence;
 pub(crate) use presence::{HOLD, LiveWorld, NetworkPresence, Reservation, Server, free_slots};
 pub(crate) use routes::router;
-pub(crate) use saving::{bring_back, save, save_reserved, start, stop};
+pub(crate) use saving::{save_reserved, start, stop};
 pub(crate) use snapshot::{LiveServer, World};

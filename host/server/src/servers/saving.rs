@@ -17,7 +17,7 @@ const SAVE_EVERY: Duration = Duration::from_secs(1);
 /// Brings back the presence that the last run knew and starts the room's background work. One of several nodes brings a
 /// network back when it becomes its home.
 pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
-    if app.homes.is_alone() {
+    if app.shards.is_single_node() {
         for network in networks::service::network_ids(&app.db).await? {
             bring_back(app, network).await?;
         }
@@ -37,7 +37,7 @@ pub(crate) async fn bring_back(app: &App, network: NetworkId) -> Result<(), Erro
 async fn load(app: &App, network: NetworkId, now: Millis, patience: Millis) -> Result<(), Error> {
     let servers = store::present_servers(&app.db, network, now.saturating_sub(patience)).await?;
     let players = store::present_players(&app.db, network).await?;
-    let slots = if app.homes.is_alone() {
+    let slots = if app.shards.is_single_node() {
         vec![]
     } else {
         store::reservations::kept(&app.db, network, app.clock.now()).await?
@@ -90,7 +90,7 @@ pub(crate) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
 /// Writes down the slots that were reserved, where they must outlive this process: one of several nodes may be followed
 /// by another at any moment. Called before anybody is told of a slot.
 pub(crate) async fn save_reserved(app: &App, network: NetworkId) -> Result<(), Error> {
-    if app.homes.is_alone() { Ok(()) } else { save(app, network).await }
+    if app.shards.is_single_node() { Ok(()) } else { save(app, network).await }
 }
 
 async fn save_slot(app: &App, network: NetworkId, slot: &Slot) -> Result<(), Error> {
@@ -118,13 +118,13 @@ async fn write(app: &App, network: NetworkId, changes: &Changes) -> Result<(), E
     let only_beats = servers.is_empty() && gone.is_empty() && players.is_empty() && left.is_empty();
     let slots = store::reservations::Slots::of(&changes.kept, app.clock.now());
     let beats = store::Beats::of(&changes.beats);
-    if only_beats && app.homes.is_alone() {
+    if only_beats && app.shards.is_single_node() {
         return store::note_beats(&app.db, network, beats).await;
     }
     app.db
         .transaction(async |mut tx| {
             // What is known here of a network that lives elsewhere by now is nobody's any more.
-            if !app.homes.holds(&mut tx, network).await? {
+            if !app.shards.lock_lease(&mut tx, network).await? {
                 return Ok(());
             }
             for server in servers {

@@ -44,13 +44,13 @@ pub async fn look_after(app: &App) -> Result<(), hub_db::Error> {
     let idle_since = now.saturating_sub(millis(IDLE_AFTER));
     for (network, id) in store::sweep::idle(&app.db, idle_since, now, BATCH).await? {
         // Who is there is known at the network's home.
-        if !app.homes.is_here(network) {
+        if !app.shards.owns(network) {
             continue;
         }
         service::drain_idle(app, network, id, idle_since).await?;
     }
     for (network, world) in store::sweep::waiting(&app.db, now, BATCH).await? {
-        if !app.homes.is_here(network) {
+        if !app.shards.owns(network) {
             continue;
         }
         if let Err(error) = service::boot_waiting(app, network, world).await {

@@ -1,4 +1,4 @@
-//! Commands find those they are for, whichever nodes the three parties are connected to.
+//! Commands reach their recipient, whichever nodes the three parties are connected to.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::stream::Events;
 const POST: Method = Method::POST;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_console_command_finds_the_connectors_stream_at_another_node() {
+async fn a_console_command_reaches_a_stream_at_another_node() {
     let fleet = Fleet::start().await;
     let owner = fleet.network("console");
     owner.register("lobby-1", json!({})).await;
@@ -19,17 +19,17 @@ async fn a_console_command_finds_the_connectors_stream_at_another_node() {
         let mut events = Events::open(owner.stream(node, "lobby-1", None).unwrap()).await;
         let connector = owner.clone();
         let connector = tokio::spawn(async move {
-            let asked = events.next_named("EXECUTE_COMMAND").await.data;
-            let result = json!({"requestId": asked["requestId"], "success": true, "output": asked["command"]});
+            let command = events.next_named("EXECUTE_COMMAND").await.data;
+            let result = json!({"requestId": command["requestId"], "success": true, "output": command["command"]});
             let path = "/api/plugin/servers/command-result";
-            connector.ask(node + 2, &POST, path, Some(&result), None).await.unwrap().expect(204);
+            connector.send(node + 2, &POST, path, Some(&result), None).await.unwrap().expect(204);
             events
         });
         let (path, line) = ("/api/manage/servers/lobby-1/command", format!("say {node}"));
         let command = json!({"command": line, "timeoutMs": 5_000});
         let outcome = loop {
-            let outcome = owner.ask(node + 1, &POST, path, Some(&command), None).await.unwrap();
-            // That a stream is open is known at once where it was opened, and a moment later elsewhere.
+            let outcome = owner.send(node + 1, &POST, path, Some(&command), None).await.unwrap();
+            // An open stream is known at once at its node, and a moment later elsewhere.
             if outcome.body["code"] != "not_connected" {
                 break outcome;
             }
@@ -40,7 +40,7 @@ async fn a_console_command_finds_the_connectors_stream_at_another_node() {
     }
 }
 
-/// What an agent that polls at a node is handed out.
+/// Polls a node as an agent does; returns the commands.
 async fn poll(agent: &Client, node: usize, wait_ms: u32) -> Vec<Value> {
     let path = format!("/api/plugin/servers/lobby-1/commands?nodeId=n&waitMs={wait_ms}");
     let answer = agent.request(node, &Method::GET, &path).unwrap().send().await.unwrap();
@@ -54,27 +54,27 @@ async fn poll(agent: &Client, node: usize, wait_ms: u32) -> Vec<Value> {
         .collect()
 }
 
-/// Has the agent, which polls already, do something, and says so in its name.
-async fn command(owner: &Client, asked_at: usize, polling: tokio::task::JoinHandle<Vec<Value>>, answered_at: usize) {
-    let (asking, line) = (owner.clone(), format!("say {asked_at}{answered_at}"));
+/// Sends a command to an agent that already polls, and answers in its name.
+async fn command(owner: &Client, sent_at: usize, polling: tokio::task::JoinHandle<Vec<Value>>, answered_at: usize) {
+    let (sender, line) = (owner.clone(), format!("say {sent_at}{answered_at}"));
     let body = json!({"line": line});
-    let asked = tokio::spawn(async move {
-        asking.ask(asked_at, &POST, "/api/manage/servers/lobby-1/console", Some(&body), None).await.unwrap()
+    let sent = tokio::spawn(async move {
+        sender.send(sent_at, &POST, "/api/manage/servers/lobby-1/console", Some(&body), None).await.unwrap()
     });
     let commands = polling.await.unwrap();
     assert_eq!(commands.len(), 1);
     assert_eq!(commands[0]["line"], line);
     let path = format!("/api/plugin/servers/lobby-1/commands/{}/result", commands[0]["commandId"].as_str().unwrap());
-    let result = json!({"status": "OK", "result": {"said": line}});
-    owner.ask(answered_at, &POST, &path, Some(&result), None).await.unwrap().expect(201);
-    assert_eq!(asked.await.unwrap().expect(200)["data"]["said"], line);
+    let result = json!({"status": "OK", "result": {"echo": line}});
+    owner.send(answered_at, &POST, &path, Some(&result), None).await.unwrap().expect(201);
+    assert_eq!(sent.await.unwrap().expect(200)["data"]["echo"], line);
 }
 
-/// Reads the numbers of a server's log lines, going on where a stream ended, until it has so many.
+/// Reads a server's log lines, resuming where a stream ended, until it has enough.
 async fn follow(owner: Client, lines: usize) -> Vec<String> {
     let (mut seen, mut last, began) = (vec![], None, Instant::now());
     while seen.len() < lines {
-        assert!(began.elapsed() < Duration::from_secs(30), "{} of {lines} lines came", seen.len());
+        assert!(began.elapsed() < Duration::from_secs(30), "{} of {lines} lines arrived", seen.len());
         let request = owner.request(0, &Method::GET, "/api/manage/servers/lobby-1/logs/recent").unwrap();
         let request = request.header("Accept", "text/event-stream");
         let request = match &last {
@@ -93,12 +93,12 @@ async fn follow(owner: Client, lines: usize) -> Vec<String> {
     seen
 }
 
-/// A node that comes gets its share of the networks: those that move lose nothing that waits.
+/// A node that starts gets its share of the networks; polls and streams of those that move go on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn polls_and_logs_go_on_when_their_network_moves() {
     const LINES: usize = 60;
     let mut fleet = Fleet::start().await;
-    fleet.end(2);
+    fleet.stop(2);
     let networks: Vec<_> = (0..6).map(|number| fleet.network(&format!("moving-{number}"))).collect();
     let (mut polling, mut following) = (vec![], vec![]);
     for owner in &networks {
@@ -110,10 +110,12 @@ async fn polls_and_logs_go_on_when_their_network_moves() {
     let lines = |number: usize| json!({"lines": [{"at": 5, "stream": "stdout", "text": number.to_string()}]});
     for line in 0..LINES {
         if line == 5 {
-            fleet.begin(2);
+            fleet.start_node(2);
         }
         for owner in &networks {
-            owner.surely(POST, "/api/plugin/servers/lobby-1/logs", Some(lines(line)), Some(&line.to_string())).await;
+            owner
+                .send_retrying(POST, "/api/plugin/servers/lobby-1/logs", Some(lines(line)), Some(&line.to_string()))
+                .await;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
@@ -126,37 +128,37 @@ async fn polls_and_logs_go_on_when_their_network_moves() {
     }
 }
 
-/// Agents that poll now and then, with commands waiting for them when their networks' home stops.
+/// Commands wait for agents that poll rarely, and the networks' owner stops meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_command_that_was_not_fetched_is_given_at_the_next_home() {
+async fn an_unfetched_command_is_delivered_by_the_next_owner() {
     let mut fleet = Fleet::start().await;
     let networks: Vec<_> = (0..6).map(|number| fleet.network(&format!("waiting-{number}"))).collect();
-    let mut asked = vec![];
+    let mut sent = vec![];
     for owner in &networks {
         owner.register("lobby-1", json!({})).await;
         assert!(poll(owner, 1, 0).await.is_empty());
         let owner = owner.without(0);
-        asked.push(tokio::spawn(async move {
-            owner.ask(1, &POST, "/api/manage/servers/lobby-1/console", Some(&json!({"line": "say"})), None).await
+        sent.push(tokio::spawn(async move {
+            owner.send(1, &POST, "/api/manage/servers/lobby-1/console", Some(&json!({"line": "say"})), None).await
         }));
     }
     tokio::time::sleep(Duration::from_millis(500)).await;
-    // Two in three networks lived there or came to live there.
+    // Two in three networks were owned by these nodes, or move to the second.
     for node in [0, 2] {
-        fleet.end(node);
+        fleet.stop(node);
         for owner in &networks {
-            let server = owner.ask(1, &Method::GET, "/api/manage/servers/lobby-1", None, None).await.unwrap();
+            let server = owner.send(1, &Method::GET, "/api/manage/servers/lobby-1", None, None).await.unwrap();
             assert_eq!(server.expect(200)["control"]["nodeId"], "n");
         }
     }
-    for (owner, asked) in networks.iter().zip(asked) {
+    for (owner, sent) in networks.iter().zip(sent) {
         let commands = poll(owner, 1, 1_000).await;
         assert_eq!(commands.len(), 1);
         assert!(poll(owner, 1, 0).await.is_empty());
         let id = commands[0]["commandId"].as_str().unwrap();
         let path = format!("/api/plugin/servers/lobby-1/commands/{id}/result");
-        owner.ask(1, &POST, &path, Some(&json!({"status": "OK"})), None).await.unwrap().expect(201);
-        asked.await.unwrap().expect("an answer").expect(200);
+        owner.send(1, &POST, &path, Some(&json!({"status": "OK"})), None).await.unwrap().expect(201);
+        sent.await.unwrap().expect("an answer").expect(200);
     }
 }
 
@@ -166,7 +168,7 @@ fn keep_polling(agent: &Client, node: usize) -> tokio::task::JoinHandle<Vec<Valu
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_agent_polls_at_one_node_is_asked_at_another_and_answers_at_a_third() {
+async fn an_agent_polls_receives_and_answers_at_three_nodes() {
     let fleet = Fleet::start().await;
     let owner = fleet.network("agent");
     assert!(poll(&owner, 0, 0).await.is_empty());

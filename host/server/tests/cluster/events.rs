@@ -1,4 +1,4 @@
-//! One sequence of events, at whichever node a client reads it.
+//! Every node streams the same sequence of events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,13 +11,15 @@ use crate::fleet::{Client, Fleet, uuid};
 
 const LINES: usize = 150;
 
-/// Reads chat lines, going on at another node whenever a stream ends, until the last one came.
-pub async fn read(client: Client, server: String, over: Arc<AtomicBool>) -> Vec<usize> {
+/// Reads chat lines, resuming at another node whenever a stream ends, until the last one arrived.
+pub async fn read(client: Client, server: String, stop: Arc<AtomicBool>) -> Vec<usize> {
     let (mut last, mut seen, mut node) = (None::<String>, vec![], 0);
-    let mut ended = None::<Instant>;
+    let mut stopped_at = None::<Instant>;
     loop {
-        // A moment for what is on its way when the last was said.
-        if over.load(Ordering::Relaxed) && ended.get_or_insert_with(Instant::now).elapsed() > Duration::from_secs(8) {
+        // Waits for lines still on their way when the last was sent.
+        if stop.load(Ordering::Relaxed)
+            && stopped_at.get_or_insert_with(Instant::now).elapsed() > Duration::from_secs(8)
+        {
             return seen;
         }
         node += 1;
@@ -28,9 +30,9 @@ pub async fn read(client: Client, server: String, over: Arc<AtomicBool>) -> Vec<
             continue;
         }
         let (mut bytes, mut text) = (response.bytes_stream(), String::new());
-        let stays = Instant::now();
-        // Now and then it moves by itself.
-        while stays.elapsed() < Duration::from_secs(2) {
+        let opened_at = Instant::now();
+        // Reconnects every 2 s even if the stream goes on.
+        while opened_at.elapsed() < Duration::from_secs(2) {
             let Ok(chunk) = tokio::time::timeout(Duration::from_millis(500), bytes.next()).await else { continue };
             let Some(Ok(chunk)) = chunk else { break };
             text.push_str(std::str::from_utf8(&chunk).unwrap());
@@ -51,45 +53,45 @@ pub async fn read(client: Client, server: String, over: Arc<AtomicBool>) -> Vec<
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_misses_and_doubles_nothing_while_nodes_and_the_bus_go_down() {
+async fn a_client_gets_every_event_once_while_nodes_and_the_bus_restart() {
     let mut fleet = Fleet::start().await;
     let owner = fleet.network("events");
-    let over = Arc::new(AtomicBool::new(false));
+    let stop = Arc::new(AtomicBool::new(false));
     let readers: Vec<_> =
-        (0..3).map(|reader| tokio::spawn(read(owner.clone(), format!("s-{reader}"), Arc::clone(&over)))).collect();
+        (0..3).map(|reader| tokio::spawn(read(owner.clone(), format!("s-{reader}"), Arc::clone(&stop)))).collect();
     tokio::time::sleep(Duration::from_secs(1)).await;
     let writer = tokio::spawn({
         let owner = owner.clone();
         async move {
-            let mut told = vec![];
+            let mut acknowledged = vec![];
             for line in 0..LINES {
                 let body = json!({"playerUuid": uuid(1), "playerName": "p", "message": line.to_string(),
                     "serverId": "s-0", "serverType": "lobby"});
-                // Once: a line that is said again is another line.
-                let said = owner.once(&reqwest::Method::POST, "/api/plugin/chat", Some(&body)).await;
-                if said.is_some_and(|said| said.status == 204) {
-                    told.push(line);
+                // Not retried: a repeated line is another line.
+                let answer = owner.send_once(&reqwest::Method::POST, "/api/plugin/chat", Some(&body)).await;
+                if answer.is_some_and(|answer| answer.status == 204) {
+                    acknowledged.push(line);
                 }
                 tokio::time::sleep(Duration::from_millis(40)).await;
             }
-            told
+            acknowledged
         }
     });
     tokio::time::sleep(Duration::from_millis(1500)).await;
     fleet.kill(0);
     tokio::time::sleep(Duration::from_millis(1500)).await;
-    fleet.begin(0);
+    fleet.start_node(0);
     fleet.restart_nats().await;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    fleet.end(1);
-    fleet.begin(1);
-    let told = writer.await.unwrap();
-    over.store(true, Ordering::Relaxed);
-    assert!(told.len() > LINES / 2, "{told:?}");
+    fleet.stop(1);
+    fleet.start_node(1);
+    let acknowledged = writer.await.unwrap();
+    stop.store(true, Ordering::Relaxed);
+    assert!(acknowledged.len() > LINES / 2, "{acknowledged:?}");
     for reader in readers {
         let seen = reader.await.unwrap();
         assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "in order, none twice: {seen:?}");
-        let missed: Vec<_> = told.iter().filter(|line| !seen.contains(line)).collect();
-        assert!(missed.is_empty(), "told but not seen: {missed:?}");
+        let missed: Vec<_> = acknowledged.iter().filter(|line| !seen.contains(line)).collect();
+        assert!(missed.is_empty(), "acknowledged but not seen: {missed:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Three nodes, what they stand on, and a client that goes to the next node when one does not answer.
+//! Three nodes, their NATS and database, and a client that tries the next node when one does not answer.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
@@ -14,16 +14,16 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use crate::apart::{Island, Link, Postgres};
+use crate::isolation::{Link, NetworkNamespace, Postgres};
 
-/// How long a client goes on asking. Nothing takes this long when all is well.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// How long a client retries. Nothing takes this long when all is well.
+const TIMEOUT: Duration = Duration::from_secs(40);
 
-/// The hub that is tested.
+/// The binary under test.
 pub const CURRENT: &str = env!("CARGO_BIN_EXE_hub");
 
 /// One fleet at a time: the machine is small.
-static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+static FLEET_LOCK: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 pub struct Fleet {
     nodes: Vec<Node>,
@@ -31,13 +31,13 @@ pub struct Fleet {
     /// Address and port of NATS.
     bus: String,
     database: String,
-    /// What the nodes that are started run.
+    /// The binary of nodes that are started.
     binary: String,
     folder: TempDir,
     urls: Arc<Mutex<Vec<Option<String>>>>,
-    /// Where the first node is on a machine of its own, and the database is the fleet's own.
-    apart: Option<(Postgres, Island)>,
-    _turn: tokio::sync::MutexGuard<'static, ()>,
+    /// The fleet's own database, and the namespace of the first node.
+    isolation: Option<(Postgres, NetworkNamespace)>,
+    _fleet_lock: tokio::sync::MutexGuard<'static, ()>,
 }
 
 struct Node {
@@ -45,46 +45,46 @@ struct Node {
     address: String,
 }
 
-/// A process that ends with the test.
+/// A process that is killed when the test ends.
 struct Daemon(Child);
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // One that was stopped would not notice otherwise.
+        // A paused process does not handle signals.
         signal(&self.0, "-CONT");
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// A node that was asked to end.
-pub struct Ending(Daemon);
+/// A node that was asked to stop.
+pub struct StoppingNode(Daemon);
 
-impl Ending {
-    /// Waits until it has.
+impl StoppingNode {
+    /// Waits until it has stopped.
     pub fn wait(mut self) {
         assert!(self.0.0.wait().unwrap().success());
     }
 }
 
-/// A table that is held.
-pub struct Held(PgConnection);
+/// An exclusive lock on a table.
+pub struct TableLock(PgConnection);
 
-impl Held {
-    /// Waits until so many statements wait for it.
-    pub async fn holds_up(&mut self, statements: i64) {
+impl TableLock {
+    /// Waits until this many statements wait for the lock.
+    pub async fn wait_for_blocked(&mut self, statements: i64) {
         let count = "SELECT count(*) FROM pg_stat_activity
                      WHERE datname = current_database() AND wait_event_type = 'Lock'";
         let began = Instant::now();
         while sqlx::query_scalar::<_, i64>(count).fetch_one(&mut self.0).await.unwrap() < statements {
-            assert!(began.elapsed() < PATIENCE, "fewer than {statements} wait");
-            // What a transaction was told of activity it is told again.
+            assert!(began.elapsed() < TIMEOUT, "fewer than {statements} statements wait");
+            // Within a transaction the activity is a snapshot.
             self.0.execute("SELECT pg_stat_clear_snapshot()").await.unwrap();
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 
-    pub async fn let_go(mut self) {
+    pub async fn release(mut self) {
         self.0.execute("COMMIT").await.unwrap();
     }
 }
@@ -105,31 +105,31 @@ impl Fleet {
     /// As [`Self::start`], with another binary.
     pub async fn start_with(binary: &str) -> Self {
         let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
-        Self::on(TURN.lock().await, binary, &url, "127.0.0.1", None).await
+        Self::on(FLEET_LOCK.lock().await, binary, &url, "127.0.0.1", None).await
     }
 
-    /// A fleet whose database can be restarted and whose first node can be cut off.
-    pub async fn start_apart() -> Self {
-        let turn = TURN.lock().await;
-        let island = Island::new();
-        let postgres = Postgres::start(&island.here(Link::Database), free_port());
-        let (url, nats_host) = (postgres.url.clone(), island.here(Link::Bus));
-        Self::on(turn, CURRENT, &url, &nats_host, Some((postgres, island))).await
+    /// A fleet whose database can be restarted and whose first node can be disconnected.
+    pub async fn start_isolated() -> Self {
+        let lock = FLEET_LOCK.lock().await;
+        let namespace = NetworkNamespace::new();
+        let postgres = Postgres::start(&namespace.host_address(Link::Database), free_port());
+        let (url, nats_host) = (postgres.url.clone(), namespace.host_address(Link::Bus));
+        Self::on(lock, CURRENT, &url, &nats_host, Some((postgres, namespace))).await
     }
 
     async fn on(
-        turn: tokio::sync::MutexGuard<'static, ()>,
+        lock: tokio::sync::MutexGuard<'static, ()>,
         binary: &str,
         postgres: &str,
         nats_host: &str,
-        apart: Option<(Postgres, Island)>,
+        isolation: Option<(Postgres, NetworkNamespace)>,
     ) -> Self {
         let folder = TempDir::new().unwrap();
         let bus = format!("{nats_host}:{}", free_port());
-        let host = |node| match (&apart, node) {
+        let host = |node| match (&isolation, node) {
             (None, _) => "127.0.0.1".to_owned(),
-            (Some((_, island)), 0) => island.there(Link::Http),
-            (Some((_, island)), _) => island.here(Link::Http),
+            (Some((_, namespace)), 0) => namespace.namespace_address(Link::Http),
+            (Some((_, namespace)), _) => namespace.host_address(Link::Http),
         };
         let mut fleet = Self {
             nodes: (0..3)
@@ -141,30 +141,30 @@ impl Fleet {
             binary: binary.to_owned(),
             folder,
             urls: Arc::new(Mutex::new(vec![None; 3])),
-            apart,
-            _turn: turn,
+            isolation,
+            _fleet_lock: lock,
         };
         wait_for(&fleet.bus).await;
         for node in 0..3 {
-            fleet.begin(node);
+            fleet.start_node(node);
         }
-        fleet.settle().await;
+        fleet.wait_until_ready().await;
         fleet
     }
 
     pub fn postgres(&self) -> &Postgres {
-        &self.apart.as_ref().expect("a fleet that was started apart").0
+        &self.isolation.as_ref().expect("a fleet that was started isolated").0
     }
 
-    pub fn island(&self) -> &Island {
-        &self.apart.as_ref().expect("a fleet that was started apart").1
+    pub fn namespace(&self) -> &NetworkNamespace {
+        &self.isolation.as_ref().expect("a fleet that was started isolated").1
     }
 
     /// Starts a node, without waiting for it to be ready.
-    pub fn begin(&mut self, node: usize) {
+    pub fn start_node(&mut self, node: usize) {
         let address = self.nodes[node].address.clone();
-        let mut command = match &self.apart {
-            Some((_, island)) if node == 0 => island.command(&self.binary),
+        let mut command = match &self.isolation {
+            Some((_, namespace)) if node == 0 => namespace.command(&self.binary),
             _ => Command::new(&self.binary),
         };
         let mut child = command
@@ -181,16 +181,16 @@ impl Fleet {
         self.urls.lock().unwrap()[node] = Some(format!("http://{address}"));
     }
 
-    /// Waits until every node that runs is ready.
-    pub async fn settle(&self) {
+    /// Waits until every running node is ready.
+    pub async fn wait_until_ready(&self) {
         for node in 0..3 {
             if self.nodes[node].process.is_some() {
-                until(async || self.readiness(node).await == Some(json!([]))).await;
+                wait_until(async || self.readiness(node).await == Some(json!([]))).await;
             }
         }
     }
 
-    /// What a node says it lacks; none where it does not answer.
+    /// What a node lacks by its own account; `None` where it does not answer.
     pub async fn readiness(&self, node: usize) -> Option<Value> {
         let url = format!("http://{}/readyz", self.nodes[node].address);
         let answer = http_client::client().ok()?.get(url).timeout(Duration::from_secs(2)).send().await.ok()?;
@@ -205,23 +205,23 @@ impl Fleet {
         }
     }
 
-    /// Asks a node to end, and waits until it has.
-    pub fn end(&mut self, node: usize) -> Duration {
+    /// Asks a node to stop, and waits until it has.
+    pub fn stop(&mut self, node: usize) -> Duration {
         let began = Instant::now();
-        self.ask_to_end(node).wait();
+        self.request_stop(node).wait();
         began.elapsed()
     }
 
-    /// Asks a node to end.
-    pub fn ask_to_end(&mut self, node: usize) -> Ending {
+    /// Asks a node to stop.
+    pub fn request_stop(&mut self, node: usize) -> StoppingNode {
         self.urls.lock().unwrap()[node] = None;
         let process = self.nodes[node].process.take().unwrap();
         signal(&process.0, "-TERM");
-        Ending(process)
+        StoppingNode(process)
     }
 
-    /// Puts another binary in the place of a node's, as an operator would: clients still know where it was, and what they
-    /// notice of it is up to the hub. How long the node took to end its streams after it was asked to stop.
+    /// Restarts a node with another binary, as an operator would: clients keep its address, and the hub must hide the
+    /// restart from them. Returns how long the node took to end its streams after it was asked to stop.
     pub async fn replace(&mut self, node: usize, binary: &str, streams: JoinSet<()>) -> Duration {
         let began = Instant::now();
         let mut process = self.nodes[node].process.take().unwrap();
@@ -231,30 +231,30 @@ impl Fleet {
         let status = tokio::task::spawn_blocking(move || process.0.wait().unwrap()).await.unwrap();
         assert!(status.success(), "{status}");
         binary.clone_into(&mut self.binary);
-        self.begin(node);
-        self.settle().await;
+        self.start_node(node);
+        self.wait_until_ready().await;
         took
     }
 
-    /// Holds up whatever needs a table, until it is let go.
-    pub async fn hold(&self, table: &str) -> Held {
+    /// Blocks every statement that needs a table, until the lock is released.
+    pub async fn lock_table(&self, table: &str) -> TableLock {
         let mut connection = PgConnection::connect(&self.database).await.unwrap();
         connection.execute("BEGIN").await.unwrap();
         connection.execute(AssertSqlSafe(format!("LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"))).await.unwrap();
-        Held(connection)
+        TableLock(connection)
     }
 
-    /// Changes the database behind the hub's back.
+    /// Changes the database directly.
     pub async fn sql(&self, statement: &'static str) {
         PgConnection::connect(&self.database).await.unwrap().execute(statement).await.unwrap();
     }
 
-    /// A node stands still, and does not know it.
-    pub fn freeze(&self, node: usize) {
+    /// Pauses a node's process, which it can't notice.
+    pub fn pause(&self, node: usize) {
         signal(&self.nodes[node].process.as_ref().unwrap().0, "-STOP");
     }
 
-    pub fn thaw(&self, node: usize) {
+    pub fn resume(&self, node: usize) {
         signal(&self.nodes[node].process.as_ref().unwrap().0, "-CONT");
     }
 
@@ -269,7 +269,7 @@ impl Fleet {
         wait_for(&self.bus).await;
     }
 
-    /// A new network's owner.
+    /// Creates a network; returns a client with its owner's key.
     pub fn network(&self, name: &str) -> Client {
         let output = Command::new(env!("CARGO_BIN_EXE_hub"))
             .args(["network", "create", name, "--json", "--database", &self.database, "--data"])
@@ -281,7 +281,7 @@ impl Fleet {
     }
 
     pub fn client(&self, key: &str) -> Client {
-        // A connection that was idle for longer may be closed at any moment, also while something is sent on it.
+        // A node may close an idle connection at any moment, also while a request is sent on it.
         let http = http_client::builder().unwrap().pool_idle_timeout(Duration::from_secs(1)).build().unwrap();
         Client { http, urls: Arc::clone(&self.urls), key: key.to_owned(), next: Arc::default() }
     }
@@ -299,10 +299,10 @@ fn nats(address: &str, folder: &TempDir) -> Daemon {
 }
 
 async fn wait_for(address: &str) {
-    until(async || tokio::net::TcpStream::connect(address).await.is_ok()).await;
+    wait_until(async || tokio::net::TcpStream::connect(address).await.is_ok()).await;
 }
 
-/// A database of its own on a PostgreSQL.
+/// Creates a database.
 async fn database(url: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("cluster_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -312,15 +312,15 @@ async fn database(url: &str) -> String {
     format!("{}/{name}", url.rsplit_once('/').unwrap().0)
 }
 
-pub async fn until(holds: impl AsyncFn() -> bool) {
+pub async fn wait_until(holds: impl AsyncFn() -> bool) {
     let began = Instant::now();
     while !holds().await {
-        assert!(began.elapsed() < PATIENCE, "it does not come about");
+        assert!(began.elapsed() < TIMEOUT, "the condition does not come true");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,
@@ -334,7 +334,7 @@ impl Answer {
     }
 }
 
-/// A connector that knows all nodes.
+/// A caller that knows all nodes.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -344,15 +344,15 @@ pub struct Client {
 }
 
 impl Client {
-    /// The same caller, who does not know of a node.
+    /// The same caller without one of the nodes.
     pub fn without(&self, node: usize) -> Self {
         let mut urls = self.urls.lock().unwrap().clone();
         urls[node] = None;
         Self { urls: Arc::new(Mutex::new(urls)), ..self.clone() }
     }
 
-    /// Asks one node once; none where no answer came.
-    pub async fn ask(
+    /// Sends a request to one node, once; `None` where no answer came.
+    pub async fn send(
         &self,
         node: usize,
         method: &Method,
@@ -373,63 +373,63 @@ impl Client {
         Some(Answer { status, body: serde_json::from_slice(&bytes).unwrap_or_default() })
     }
 
-    /// Asks the next node, once.
-    pub async fn once(&self, method: &Method, path: &str, body: Option<&Value>) -> Option<Answer> {
-        self.ask(self.turn(), method, path, body, None).await
+    /// Sends a request to the next node, once.
+    pub async fn send_once(&self, method: &Method, path: &str, body: Option<&Value>) -> Option<Answer> {
+        self.send(self.next_node(), method, path, body, None).await
     }
 
-    fn turn(&self) -> usize {
+    fn next_node(&self) -> usize {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Asks one node after the other until one answers. `key`: what makes it one effect.
-    pub async fn surely(&self, method: Method, path: &str, body: Option<Value>, key: Option<&str>) -> Answer {
+    /// Tries one node after the other until one answers. The idempotency `key` makes it one effect.
+    pub async fn send_retrying(&self, method: Method, path: &str, body: Option<Value>, key: Option<&str>) -> Answer {
         let began = Instant::now();
         loop {
-            match self.ask(self.turn(), &method, path, body.as_ref(), key).await {
+            match self.send(self.next_node(), &method, path, body.as_ref(), key).await {
                 Some(answer) if answer.status != 503 => return answer,
-                other => assert!(began.elapsed() < PATIENCE, "no node answers {path}: {other:?}"),
+                other => assert!(began.elapsed() < TIMEOUT, "no node answers {path}: {other:?}"),
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
     pub async fn get(&self, path: &str) -> Answer {
-        self.surely(Method::GET, path, None, None).await
+        self.send_retrying(Method::GET, path, None, None).await
     }
 
     pub async fn post(&self, path: &str, body: Value) -> Answer {
-        self.surely(Method::POST, path, Some(body), None).await
+        self.send_retrying(Method::POST, path, Some(body), None).await
     }
 
     pub async fn put(&self, path: &str, body: Value) -> Answer {
-        self.surely(Method::PUT, path, Some(body), None).await
+        self.send_retrying(Method::PUT, path, Some(body), None).await
     }
 
-    /// A request to a node; none where it is known to be down.
+    /// A request to a node; `None` where it is known to be down.
     pub fn request(&self, node: usize, method: &Method, path: &str) -> Option<RequestBuilder> {
         let url = self.urls.lock().unwrap()[node % 3].clone()?;
         Some(self.http.request(method.clone(), format!("{url}{path}")).header("X-Service-Api-Key", &self.key))
     }
 
-    /// Asks as a client that goes to the next node where one refuses its connection, and takes nothing else.
-    pub async fn strictly(&self, method: Method, path: &str, body: Value, key: Option<&str>) -> Value {
+    /// Tries the next node where one refuses the connection; any other failure fails the test.
+    pub async fn expect_success(&self, method: Method, path: &str, body: Value, key: Option<&str>) -> Value {
         let with = |request: RequestBuilder| match key {
             Some(key) => request.json(&body).header("Idempotency-Key", key),
             None => request.json(&body),
         };
-        self.strictly_with(&method, path, with).await
+        self.expect_success_with(&method, path, with).await
     }
 
-    /// As [`Self::strictly`], with something else in the request.
-    pub async fn strictly_with(
+    /// As [`Self::expect_success`], with any request.
+    pub async fn expect_success_with(
         &self,
         method: &Method,
         path: &str,
         with: impl Fn(RequestBuilder) -> RequestBuilder,
     ) -> Value {
         for _ in 0..100 {
-            let request = with(self.request(self.turn(), method, path).unwrap());
+            let request = with(self.request(self.next_node(), method, path).unwrap());
             match request.timeout(Duration::from_secs(10)).send().await {
                 Ok(answer) => {
                     let status = answer.status();
@@ -460,7 +460,7 @@ impl Client {
     }
 }
 
-/// The UUID of a made-up player.
+/// A test player's UUID.
 pub fn uuid(player: usize) -> String {
     format!("00000000-0000-4000-8000-{player:012}")
 }

@@ -1,19 +1,19 @@
-//! Several real hub processes on one PostgreSQL and one NATS: what clients are told is written down, and checked
-//! afterwards against what became of it. Nodes are killed, stopped for a while, and cut off meanwhile.
+//! Several real hub processes on one PostgreSQL and one NATS. Nodes are killed, paused and disconnected under load, and
+//! every acknowledgement that clients got is checked against the final state.
 #![allow(unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
-mod apart;
-mod changes;
+mod any_node;
+mod compare_and_set;
 mod control;
-mod data;
 mod events;
 mod faults;
 mod fleet;
-mod held;
-mod money;
-mod places;
-mod reach;
+mod isolation;
+mod long_requests;
+mod moves;
+mod payments;
+mod propagation;
+mod slots;
 #[path = "../it/support/events.rs"]
 mod stream;
 mod upgrade;
-mod waits;

@@ -1,4 +1,4 @@
-//! Nodes are replaced one after the other, and who uses the hub does not notice.
+//! Nodes are replaced one after the other, and clients do not notice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,33 +15,32 @@ use crate::stream::Events;
 const POST: Method = Method::POST;
 const NETWORKS: usize = 4;
 
-/// What goes on in a network until it is over. Every answer must be a good one; how much money was paid, and which lines
-/// were said.
-async fn play(owner: Client, network: usize, over: Arc<AtomicBool>) -> (usize, Vec<usize>) {
-    let (mut paid, mut said) = (0, vec![]);
-    for turn in 0.. {
-        if over.load(Ordering::Relaxed) {
+/// Uses a network until it is stopped. Every request must succeed; returns the money paid and the chat lines sent.
+async fn play(owner: Client, network: usize, stop: Arc<AtomicBool>) -> (usize, Vec<usize>) {
+    let (mut paid, mut sent) = (0, vec![]);
+    for round in 0.. {
+        if stop.load(Ordering::Relaxed) {
             break;
         }
         let beat = json!({"serverId": "lobby-1", "serverType": "lobby"});
-        owner.strictly(POST, "/api/plugin/servers/heartbeat", beat, None).await;
-        let wish = json!({"playerUuid": uuid(turn), "playerName": "p", "serverType": "lobby"});
-        let found = owner.strictly(POST, "/api/plugin/matchmaking/find", wish, None).await;
+        owner.expect_success(POST, "/api/plugin/servers/heartbeat", beat, None).await;
+        let request = json!({"playerUuid": uuid(round), "playerName": "p", "serverType": "lobby"});
+        let found = owner.expect_success(POST, "/api/plugin/matchmaking/find", request, None).await;
         assert_eq!(found["matchedServer"]["serverId"], "lobby-1", "{found}");
         let payment = json!({"currency": "coins", "amount": 1});
-        let (path, key) = ("/api/plugin/economy/team/red/currencies/modify", format!("{network}-{turn}"));
-        let balance = owner.strictly(POST, path, payment, Some(&key)).await;
+        let (path, key) = ("/api/plugin/economy/team/red/currencies/modify", format!("{network}-{round}"));
+        let balance = owner.expect_success(POST, path, payment, Some(&key)).await;
         paid += 1;
         assert_eq!(balance["balance"].as_f64(), Some(f64::from(paid)));
-        let line = json!({"playerUuid": uuid(1), "playerName": "p", "message": turn.to_string(), "serverId": "s"});
-        owner.strictly(POST, "/api/plugin/chat", line, None).await;
-        said.push(turn);
+        let line = json!({"playerUuid": uuid(1), "playerName": "p", "message": round.to_string(), "serverId": "s"});
+        owner.expect_success(POST, "/api/plugin/chat", line, None).await;
+        sent.push(round);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    (paid as usize, said)
+    (paid as usize, sent)
 }
 
-/// With `HUB_PREVIOUS_BINARY`, from that one to the one that is tested; without, from one of its own to another.
+/// From the binary in `HUB_PREVIOUS_BINARY`, if it is set, to the one under test.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_are_replaced_one_after_the_other_without_an_error() {
     let previous = std::env::var("HUB_PREVIOUS_BINARY").unwrap_or_else(|_| CURRENT.to_owned());
@@ -50,12 +49,12 @@ async fn nodes_are_replaced_one_after_the_other_without_an_error() {
     for owner in &owners {
         owner.register("lobby-1", json!({"maxPlayers": 100_000})).await;
     }
-    let over = Arc::new(AtomicBool::new(false));
+    let stop = Arc::new(AtomicBool::new(false));
     let readers: Vec<_> =
-        owners.iter().map(|owner| tokio::spawn(read(owner.clone(), "s".to_owned(), Arc::clone(&over)))).collect();
+        owners.iter().map(|owner| tokio::spawn(read(owner.clone(), "s".to_owned(), Arc::clone(&stop)))).collect();
     tokio::time::sleep(Duration::from_secs(1)).await;
     let players = owners.iter().cloned().enumerate();
-    let players: Vec<_> = players.map(|(number, owner)| tokio::spawn(play(owner, number, Arc::clone(&over)))).collect();
+    let players: Vec<_> = players.map(|(number, owner)| tokio::spawn(play(owner, number, Arc::clone(&stop)))).collect();
     for node in 0..3 {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let mut streams = JoinSet::new();
@@ -67,11 +66,11 @@ async fn nodes_are_replaced_one_after_the_other_without_an_error() {
         assert!(took < Duration::from_secs(2), "the streams of node {node} ended after {took:?}");
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
-    over.store(true, Ordering::Relaxed);
+    stop.store(true, Ordering::Relaxed);
     for ((owner, player), reader) in owners.iter().zip(players).zip(readers) {
-        let (paid, said) = player.await.unwrap();
+        let (paid, sent) = player.await.unwrap();
         let balances = owner.get("/api/plugin/economy/team/red/currencies").await;
         assert_eq!(balances.expect(200)[0]["balance"], paid);
-        assert_eq!(reader.await.unwrap(), said, "every line came, in its order and once");
+        assert_eq!(reader.await.unwrap(), sent, "every line arrived, in order and once");
     }
 }

@@ -339,7 +339,7 @@ async fn an_agent_outlives_its_hub() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plugin_is_installed_if_it_is_what_it_should_be() {
-    use hub::cluster::Tie;
+    use hub::cluster::RequestLease;
     use hub::control::{Action, service};
     use sha2::{Digest as _, Sha256};
 
@@ -354,7 +354,7 @@ async fn a_plugin_is_installed_if_it_is_what_it_should_be() {
     let until = hub.app.clock.now() + 60_000;
     for (name, sha256) in [("wrong", "0".repeat(64)), ("../outside", sha256.clone()), ("right", sha256)] {
         let action = Action::Install { url: url.clone(), name: name.to_owned(), version: "1.0.0".to_owned(), sha256 };
-        service::tell(&hub.app, network, &server, action, until, &Tie::default()).await.unwrap();
+        service::tell(&hub.app, network, &server, action, until, &RequestLease::default()).await.unwrap();
     }
     let plugins = agent.folder.path().join("plugins");
     let deadline = tokio::time::Instant::now() + PATIENCE;

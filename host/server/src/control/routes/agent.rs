@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::app::App;
 use crate::auth::Agent;
 use crate::clock::Millis;
-use crate::cluster::Tie;
+use crate::cluster::RequestLease;
 use crate::control::model::{Answer, NewLine, OutputStream, Report};
 use crate::control::service;
 use crate::endpoints::{Endpoints, endpoints};
@@ -115,7 +115,7 @@ struct Commands {
 async fn poll(
     Agent(caller): Agent,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     method: Method,
     Path(server): Path<Identifier>,
     Query(query): Query<PollQuery>,
@@ -126,7 +126,7 @@ async fn poll(
     }
     let wait_ms = query.wait_ms.0;
     let report = query.report(&server)?;
-    let commands = service::poll(&app, caller.network, &server, report, wait_ms, &tie).await?;
+    let commands = service::poll(&app, caller.network, &server, report, wait_ms, &lease).await?;
     Ok(Json(Commands { commands }))
 }
 

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::{Plugin, ServersControl};
-use crate::cluster::Tie;
+use crate::cluster::RequestLease;
 use crate::control::model::{CommandOutcome, ConsoleLine, TimeoutMs};
 use crate::control::service;
 use crate::endpoints::{Endpoints, endpoints};
@@ -54,12 +54,12 @@ struct Outcome {
 async fn execute(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     Path(server): Path<Identifier>,
     Json(body): Json<Execute>,
 ) -> Result<Json<Outcome>, ApiError> {
     let timeout = body.timeout_ms.unwrap_or_default();
-    let outcome = service::execute(&app, caller.network, &server, &body.command.0, timeout.0, &tie).await?;
+    let outcome = service::execute(&app, caller.network, &server, &body.command.0, timeout.0, &lease).await?;
     let CommandOutcome { success, output, error } = outcome;
     Ok(Json(Outcome { success, output, error }))
 }

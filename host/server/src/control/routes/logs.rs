@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::app::App;
 use crate::auth::Scope;
 use crate::auth::{Caller, ServersRead};
-use crate::cluster::Tie;
+use crate::cluster::RequestLease;
 use crate::control::follow::{self, Begin};
 use crate::control::model::LogLine;
 use crate::control::service;
@@ -59,11 +59,11 @@ struct Output {
 async fn logs(
     ServersRead(caller): ServersRead,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     Path(server_id): Path<Identifier>,
     Query(query): Query<OutputQuery>,
 ) -> Result<Json<Output>, ApiError> {
-    let content = service::output(&app, caller.network, &server_id, query.lines.0, &tie).await?;
+    let content = service::output(&app, caller.network, &server_id, query.lines.0, &lease).await?;
     Ok(Json(Output { server_id, content }))
 }
 

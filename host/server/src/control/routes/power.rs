@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::{Caller, ServersControl};
-use crate::cluster::Tie;
+use crate::cluster::RequestLease;
 use crate::control::model::{Action, ConsoleLine};
 use crate::control::service;
 use crate::endpoints::{Endpoints, endpoints};
@@ -43,9 +43,9 @@ async fn ask(
     caller: &Caller,
     server: &Identifier,
     action: Action,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<Json<Done>, ApiError> {
-    let answer = service::ask(app, caller.network, server, action, tie).await?;
+    let answer = service::ask(app, caller.network, server, action, lease).await?;
     Ok(Json(Done { ok: answer.ok, error: answer.error, data: answer.result }))
 }
 
@@ -67,11 +67,11 @@ struct Console {
 async fn console(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     Path(server): Path<Identifier>,
     Json(body): Json<Console>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Console { line: body.line.0 }, &tie).await
+    ask(&app, &caller, &server, Action::Console { line: body.line.0 }, &lease).await
 }
 
 /// Kill the server
@@ -85,10 +85,10 @@ async fn console(
 async fn kill(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Kill, &tie).await
+    ask(&app, &caller, &server, Action::Kill, &lease).await
 }
 
 /// Restart the server
@@ -102,10 +102,10 @@ async fn kill(
 async fn restart(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Restart, &tie).await
+    ask(&app, &caller, &server, Action::Restart, &lease).await
 }
 
 /// Start the server
@@ -119,10 +119,10 @@ async fn restart(
 async fn start(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Start, &tie).await
+    ask(&app, &caller, &server, Action::Start, &lease).await
 }
 
 /// Stop the server
@@ -136,8 +136,8 @@ async fn start(
 async fn stop(
     ServersControl(caller): ServersControl,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Stop, &tie).await
+    ask(&app, &caller, &server, Action::Stop, &lease).await
 }

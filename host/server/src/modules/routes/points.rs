@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::{ModulesRead, ModulesWrite};
-use crate::cluster::Tie;
+use crate::cluster::RequestLease;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::modules::live::Live;
@@ -176,12 +176,12 @@ pub(super) async fn get(
 pub(super) async fn put(
     ModulesWrite(caller): ModulesWrite,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     Path(point): Path<String>,
     Json(body): Json<PutChain>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = named(&point)?;
-    let live = service::put(&app, caller.network, point, body.modules, &tie).await?;
+    let live = service::put(&app, caller.network, point, body.modules, &lease).await?;
     let tried = service::try_out(&app, caller.network, live.as_deref()).await?;
     let warnings = tried.into_iter().map(|(name, version, message)| Warning { name, version, message });
     Ok(Json(ExtensionPoint { warnings: Some(warnings.collect()), ..shown(&app, point, live.as_deref()) }))
@@ -196,10 +196,10 @@ pub(super) async fn put(
 pub(super) async fn roll_back(
     ModulesWrite(caller): ModulesWrite,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     Path(point): Path<String>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = named(&point)?;
-    let live = service::roll_back(&app, caller.network, point, &tie).await?;
+    let live = service::roll_back(&app, caller.network, point, &lease).await?;
     Ok(Json(shown(&app, point, live.as_deref())))
 }

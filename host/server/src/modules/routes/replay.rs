@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::ModulesWrite;
-use crate::cluster::Tie;
+use crate::cluster::RequestLease;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::modules::records::CALLS;
@@ -154,7 +154,7 @@ impl TryFrom<Replayed> for ReplayReport {
 pub(super) async fn replay(
     ModulesWrite(caller): ModulesWrite,
     State(app): State<App>,
-    tie: Tie,
+    lease: RequestLease,
     Path((name, version)): Path<(String, i64)>,
     Json(body): Json<Replay>,
 ) -> Result<Json<ReplayAnswer>, ApiError> {
@@ -163,7 +163,7 @@ pub(super) async fn replay(
     match (body.call_id, body.last) {
         (Some(_), Some(_)) => Err(ModulesError::OneOrMany.into()),
         (Some(call_id), None) => {
-            let replayed = service::one(&app, caller.network, &subject, &call_id, body.config, &tie).await?;
+            let replayed = service::one(&app, caller.network, &subject, &call_id, body.config, &lease).await?;
             Ok(Json(ReplayAnswer::One(Box::new(replayed.try_into()?))))
         }
         (None, last) => {
@@ -171,7 +171,7 @@ pub(super) async fn replay(
             if !(1..=CALLS).contains(&last) {
                 return Err(ApiError::invalid(format!("In the body, `last`: must be 1 to {CALLS}.")));
             }
-            let summary = service::many(&app, caller.network, &subject, last, body.config, &tie).await?;
+            let summary = service::many(&app, caller.network, &subject, last, body.config, &lease).await?;
             Ok(Json(ReplayAnswer::Many(summary.into())))
         }
     }

@@ -8,7 +8,7 @@ use hub_sandbox::contract::Point;
 use hub_sandbox::{BoxFuture, ComponentSource, Host, Link, LinkConfig, ModuleHandle, Sha256Sum};
 
 use crate::app::App;
-use crate::cluster::Tie;
+use crate::cluster::RequestLease;
 use crate::modules::host::{DryHost, ModuleHost};
 use crate::modules::live::{Live, Network};
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, MAX_LINKS, Mode, ModuleState};
@@ -32,12 +32,12 @@ pub(in crate::modules) async fn put(
     network: NetworkId,
     point: Point,
     specs: Vec<LinkSpec>,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<Option<Arc<Live>>, ModulesError> {
     check(&specs)?;
     let known = app.modules.loaded(app, network).await?;
     let _turn = known.changing.lock().await;
-    change(app, network, &known, point, specs, tie).await
+    change(app, network, &known, point, specs, lease).await
 }
 
 /// Tries each module of a chain once with its configuration, on nothing of the network's. Answers those that failed: name,
@@ -68,13 +68,13 @@ pub(in crate::modules) async fn roll_back(
     app: &App,
     network: NetworkId,
     point: Point,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<Option<Arc<Live>>, ModulesError> {
     let known = app.modules.loaded(app, network).await?;
     let _turn = known.changing.lock().await;
     let row = store::find(&app.db, network, point.name()).await?;
     let row = row.ok_or(ModulesError::NothingBefore(point))?;
-    change(app, network, &known, point, serde_json::from_str(&row.previous)?, tie).await
+    change(app, network, &known, point, serde_json::from_str(&row.previous)?, lease).await
 }
 
 /// Checks what can be checked without looking anything up.
@@ -106,7 +106,7 @@ async fn change(
     known: &Network,
     point: Point,
     specs: Vec<LinkSpec>,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<Option<Arc<Live>>, ModulesError> {
     let before = known.live(point);
     let whole = |live: &Live| live.links.iter().all(Option::is_some);
@@ -125,7 +125,7 @@ async fn change(
     let stored = app
         .db
         .transaction(async |mut tx| {
-            if !app.homes.holds(&mut tx, network).await? {
+            if !app.shards.lock_lease(&mut tx, network).await? {
                 return Err(ModulesError::Moving);
             }
             // In the order of their names, so that two changes never wait for each other.
@@ -141,8 +141,8 @@ async fn change(
         })
         .await;
     match &stored {
-        Ok(_) => tie.release(),
-        Err(ModulesError::Moving) => tie.again(),
+        Ok(_) => lease.release(),
+        Err(ModulesError::Moving) => lease.retry_on_owner(),
         Err(_) => {}
     }
     let revision = stored?;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
-use crate::cluster::Tie;
+use crate::cluster::RequestLease;
 use crate::modules::records::{Record, result};
 use crate::modules::service::ModulesError;
 use crate::modules::service::dry_run::Subject;
@@ -107,12 +107,12 @@ pub(in crate::modules) async fn many(
     subject: &Subject<'_>,
     last: usize,
     config: Option<Map<String, Value>>,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<Summary, ModulesError> {
     let replay = Replay::new(app, network, subject, config).await?;
     let known = app.modules.loaded(app, replay.network).await?;
     let records = app.modules.records.newest(network, subject.point, last);
-    tie.release();
+    lease.release();
     let _turn = known.replays.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
     let (ends, mut pause_at) = (Instant::now() + WITHIN, Instant::now() + AT_A_TIME);
     let mut summary = Summary::default();
@@ -137,12 +137,12 @@ pub(in crate::modules) async fn one(
     subject: &Subject<'_>,
     call_id: &str,
     config: Option<Map<String, Value>>,
-    tie: &Tie,
+    lease: &RequestLease,
 ) -> Result<Replayed, ModulesError> {
     let replay = Replay::new(app, network, subject, config).await?;
     let record = app.modules.records.find(network, subject.point, call_id);
     let record = record.ok_or_else(|| ModulesError::UnknownCall(call_id.to_owned(), subject.point))?;
-    tie.release();
+    lease.release();
     let known = app.modules.loaded(app, network).await?;
     let _turn = known.dry_runs.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
     Ok(replay.run(record).await)

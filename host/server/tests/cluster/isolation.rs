@@ -1,5 +1,5 @@
-//! A PostgreSQL of a fleet's own, which can be restarted, and a node in a network namespace of its own, which can be cut
-//! off from the database, from the bus or from the others without anybody being told: packets are dropped.
+//! A fleet's own PostgreSQL, which can be restarted, and a network namespace for one node, which can be disconnected from
+//! the database, from the bus or from the other nodes: packets are dropped silently.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// What a node is connected to the others by.
+/// A node's network links.
 #[derive(Clone, Copy)]
 pub enum Link {
     Database,
@@ -15,69 +15,69 @@ pub enum Link {
     Http,
 }
 
-/// A machine of a node's own, as far as the network is concerned: a namespace with one cable for each link.
-pub struct Island {
+/// A network namespace with one virtual cable per link.
+pub struct NetworkNamespace {
     name: String,
     subnet: String,
 }
 
-impl Island {
+impl NetworkNamespace {
     pub fn new() -> Self {
         let id = std::process::id();
-        let island = Self { name: format!("hub{id}"), subnet: format!("10.{}.{}", 64 + (id >> 8) % 64, id % 256) };
-        let (name, there) = (&island.name, format!("-n {}", island.name));
+        let namespace = Self { name: format!("hub{id}"), subnet: format!("10.{}.{}", 64 + (id >> 8) % 64, id % 256) };
+        let (name, inside) = (&namespace.name, format!("-n {}", namespace.name));
         ip(&format!("netns add {name}"));
-        ip(&format!("{there} link set lo up"));
+        ip(&format!("{inside} link set lo up"));
         for link in [Link::Database, Link::Bus, Link::Http] {
-            let [here_end, there_end] = island.ends(link);
-            ip(&format!("link add {here_end} type veth peer name {there_end} netns {name}"));
-            ip(&format!("addr add {}/30 dev {here_end}", island.here(link)));
-            ip(&format!("link set {here_end} up"));
-            ip(&format!("{there} addr add {}/30 dev {there_end}", island.there(link)));
-            ip(&format!("{there} link set {there_end} up"));
+            let [host_end, inner_end] = namespace.ends(link);
+            ip(&format!("link add {host_end} type veth peer name {inner_end} netns {name}"));
+            ip(&format!("addr add {}/30 dev {host_end}", namespace.host_address(link)));
+            ip(&format!("link set {host_end} up"));
+            ip(&format!("{inside} addr add {}/30 dev {inner_end}", namespace.namespace_address(link)));
+            ip(&format!("{inside} link set {inner_end} up"));
         }
-        island
+        namespace
     }
 
     fn ends(&self, link: Link) -> [String; 2] {
         [format!("{}h{}", self.name, link as u8), format!("{}n{}", self.name, link as u8)]
     }
 
-    /// The address at this end of a link.
-    pub fn here(&self, link: Link) -> String {
+    /// The address at the host's end of a link.
+    pub fn host_address(&self, link: Link) -> String {
         format!("{}.{}", self.subnet, 4 * link as u8 + 1)
     }
 
-    /// The address on the island.
-    pub fn there(&self, link: Link) -> String {
+    /// The address inside the namespace.
+    pub fn namespace_address(&self, link: Link) -> String {
         format!("{}.{}", self.subnet, 4 * link as u8 + 2)
     }
 
-    /// What runs a program there.
+    /// Runs a program inside the namespace.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.name, program]);
         command
     }
 
-    /// From now on each end sends to an address that nobody has.
-    pub fn cut(&self, link: Link) {
+    /// Makes both ends send to a hardware address that nobody has.
+    pub fn disconnect(&self, link: Link) {
         let nobody = "lladdr 02:00:00:00:00:99 nud permanent";
-        let [here_end, there_end] = self.ends(link);
-        ip(&format!("neigh replace {} dev {here_end} {nobody}", self.there(link)));
-        ip(&format!("-n {} neigh replace {} dev {there_end} {nobody}", self.name, self.here(link)));
+        let [host_end, inner_end] = self.ends(link);
+        ip(&format!("neigh replace {} dev {host_end} {nobody}", self.namespace_address(link)));
+        ip(&format!("-n {} neigh replace {} dev {inner_end} {nobody}", self.name, self.host_address(link)));
     }
 
-    pub fn heal(&self, link: Link) {
-        let [here_end, there_end] = self.ends(link);
-        ip(&format!("neigh del {} dev {here_end}", self.there(link)));
-        ip(&format!("-n {} neigh del {} dev {there_end}", self.name, self.here(link)));
+    pub fn reconnect(&self, link: Link) {
+        let [host_end, inner_end] = self.ends(link);
+        ip(&format!("neigh del {} dev {host_end}", self.namespace_address(link)));
+        ip(&format!("-n {} neigh del {} dev {inner_end}", self.name, self.host_address(link)));
     }
 }
 
-impl Drop for Island {
+impl Drop for NetworkNamespace {
     fn drop(&mut self) {
-        // The namespace takes its cables with it, but not at once.
+        // Deleting the namespace deletes its cables too, but not at once.
         for link in [Link::Database, Link::Bus, Link::Http] {
             let _ = Command::new("ip").args(["link", "del", &self.ends(link)[0]]).status();
         }
@@ -105,7 +105,7 @@ impl Postgres {
         let programs = versions.map(|version| version.unwrap().path().join("bin")).max().unwrap();
         let folder = TempDir::new().unwrap();
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
-        // What it acknowledged survives its own end; nobody pulls the machine's plug.
+        // Only the process is killed, so acknowledged writes survive without fsync.
         let options = format!(
             "-p {port} -c listen_addresses={host} -c unix_socket_directories= -c fsync=off -c max_connections=200"
         );
@@ -116,7 +116,7 @@ impl Postgres {
         let mut rules = std::fs::read_to_string(&hba).unwrap();
         rules.push_str("host all all 10.0.0.0/8 trust\n");
         std::fs::write(hba, rules).unwrap();
-        postgres.again();
+        postgres.start_server();
         postgres
     }
 
@@ -124,13 +124,12 @@ impl Postgres {
         self.folder.path().join("data")
     }
 
-    /// Starts it once more.
-    pub fn again(&self) {
+    pub fn start_server(&self) {
         let log = self.folder.path().join("log");
         self.run("pg_ctl", &["-w", "-l", log.to_str().unwrap(), "-o", &self.options, "start"]);
     }
 
-    /// As a crash does: without a word to anybody, and it has to recover.
+    /// Stops it as a crash does: without closing connections, and with a recovery at the next start.
     pub fn crash(&self) {
         self.run("pg_ctl", &["-m", "immediate", "-w", "stop"]);
     }
@@ -139,7 +138,7 @@ impl Postgres {
         assert!(self.command(program, arguments).status().unwrap().success(), "{program} {arguments:?}");
     }
 
-    /// It refuses to run as root.
+    /// Runs a program as `postgres`: PostgreSQL refuses to run as root.
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new("runuser");
         command.args(["-u", "postgres", "--"]).arg(self.programs.join(program)).arg("-D").arg(self.data());

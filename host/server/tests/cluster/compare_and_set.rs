@@ -21,37 +21,37 @@ async fn no_compare_and_set_is_lost_while_nodes_are_killed() {
     for writer in 0..WRITERS {
         let (owner, path) = (owner.clone(), path.clone());
         writers.spawn(async move {
-            let mut told = vec![];
-            let mut turn = 0;
-            while told.len() < WRITES {
+            let mut acknowledged = vec![];
+            let mut attempt = 0;
+            while acknowledged.len() < WRITES {
                 let read = owner.get(&path).await;
                 let read = read.expect(200);
                 let count: usize = read["data"].as_str().unwrap().parse().unwrap();
                 let body = json!({"data": (count + 1).to_string(), "version": read["version"]});
-                let key = format!("{writer}-{turn}");
-                turn += 1;
-                let answer = owner.surely(Method::PUT, &path, Some(body), Some(&key)).await;
+                let key = format!("{writer}-{attempt}");
+                attempt += 1;
+                let answer = owner.send_retrying(Method::PUT, &path, Some(body), Some(&key)).await;
                 match answer.status {
-                    200 => told.push(answer.body["version"].as_i64().unwrap()),
+                    200 => acknowledged.push(answer.body["version"].as_i64().unwrap()),
                     status => assert_eq!(status, 409, "{}", answer.body),
                 }
             }
-            told
+            acknowledged
         });
     }
     for node in [0, 2] {
         tokio::time::sleep(Duration::from_millis(500)).await;
         fleet.kill(node);
         tokio::time::sleep(Duration::from_millis(300)).await;
-        fleet.begin(node);
+        fleet.start_node(node);
     }
-    let mut told = writers.join_all().await.concat();
-    told.sort_unstable();
-    assert!(told.windows(2).all(|pair| pair[0] < pair[1]), "each made a version of its own: {told:?}");
+    let mut acknowledged = writers.join_all().await.concat();
+    acknowledged.sort_unstable();
+    assert!(acknowledged.windows(2).all(|pair| pair[0] < pair[1]), "each created its own version: {acknowledged:?}");
     let last = owner.get(&path).await;
     let version = last.expect(200)["version"].as_i64().unwrap();
     assert_eq!(last.body["data"], (version - 1).to_string(), "each version was built on the one before");
-    // A write that was made by a node that died before it said so was told a conflict with itself.
-    let untold = version - 1 - told.len() as i64;
-    assert!((0..=2 * WRITERS as i64).contains(&untold), "{untold} writes were not told");
+    // A write whose node died before it answered conflicts with itself when it is retried.
+    let unacknowledged = version - 1 - acknowledged.len() as i64;
+    assert!((0..=2 * WRITERS as i64).contains(&unacknowledged), "{unacknowledged} writes were not acknowledged");
 }

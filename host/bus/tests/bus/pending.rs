@@ -1,11 +1,11 @@
-//! Requests find their answers, and nothing stays behind.
+//! Requests get their replies, and nothing is left behind.
 
 use crate::common::now;
-use hub_bus::Rendezvous;
+use hub_bus::PendingReplies;
 
 #[test]
-fn an_answer_reaches_who_waits_for_it() {
-    let replies = Rendezvous::<u32>::default();
+fn a_reply_reaches_its_request() {
+    let replies = PendingReplies::<u32>::default();
     let mut one = replies.register("one".to_owned());
     let mut two = replies.register("two".to_owned());
     assert!(replies.complete("two", 2).is_ok());
@@ -16,36 +16,36 @@ fn an_answer_reaches_who_waits_for_it() {
 }
 
 #[test]
-fn an_answer_that_nobody_waits_for_is_refused() {
-    let replies = Rendezvous::<u32>::default();
+fn an_unexpected_reply_is_refused() {
+    let replies = PendingReplies::<u32>::default();
     assert!(replies.complete("never", 1).is_err());
-    let mut waiter = replies.register("once".to_owned());
+    let mut request = replies.register("once".to_owned());
     assert!(replies.complete("once", 1).is_ok());
     assert!(replies.complete("once", 2).is_err());
-    assert_eq!(now(waiter.wait()), Some(Some(1)));
+    assert_eq!(now(request.wait()), Some(Some(1)));
     drop(replies.register("gone".to_owned()));
     assert!(replies.complete("gone", 3).is_err());
-    assert!(replies.is_empty(), "a dropped waiter leaves nothing");
+    assert!(replies.is_empty(), "a dropped request leaves nothing");
 }
 
 #[test]
-fn a_newer_waiter_takes_the_id_and_keeps_it() {
-    let replies = Rendezvous::<u32, (u128, u64)>::default();
+fn a_newer_request_takes_the_id_and_keeps_it() {
+    let replies = PendingReplies::<u32, (u128, u64)>::default();
     let mut old = replies.register((1, 1));
     let mut new = replies.register((1, 1));
     assert_eq!(now(old.wait()), Some(None));
     drop(old);
-    assert_eq!(replies.len(), 1, "the older one's end is not the newer one's");
+    assert_eq!(replies.len(), 1, "dropping the older one leaves the newer one");
     assert!(replies.complete(&(1, 1), 5).is_ok());
     assert_eq!(now(new.wait()), Some(Some(5)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn giving_up_forgets_the_request() {
-    let replies = Rendezvous::<u32>::default();
-    let mut waiter = replies.register("slow".to_owned());
-    let waited = tokio::time::timeout(std::time::Duration::from_secs(10), waiter.wait()).await;
+async fn a_request_that_timed_out_is_removed() {
+    let replies = PendingReplies::<u32>::default();
+    let mut request = replies.register("slow".to_owned());
+    let waited = tokio::time::timeout(std::time::Duration::from_secs(10), request.wait()).await;
     assert!(waited.is_err());
-    drop(waiter);
+    drop(request);
     assert!(replies.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Who waits for something for seconds notices nothing of nodes that are replaced meanwhile.
+//! Requests that take seconds succeed while nodes are replaced.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,10 +18,10 @@ const POST: Method = Method::POST;
 const COMMAND: &str = "/api/manage/servers/lobby-1/command";
 const CONSOLE: &str = "/api/manage/servers/lobby-1/console";
 const NETWORKS: usize = 3;
-/// How long a server takes for a command: longer than a network's move waits for what is under way.
-const TAKES: Duration = Duration::from_millis(1_800);
+/// How long a server takes for a command: longer than a move waits for requests under way.
+const COMMAND_TIME: Duration = Duration::from_millis(1_800);
 
-type Over = Arc<AtomicBool>;
+type Stop = Arc<AtomicBool>;
 /// How often each command was run.
 type Runs = Arc<Mutex<HashMap<String, usize>>>;
 
@@ -29,11 +29,11 @@ fn note(runs: &Runs, command: &Value) {
     *runs.lock().unwrap().entry(command.as_str().unwrap().to_owned()).or_default() += 1;
 }
 
-fn is_over(over: &Over) -> bool {
-    over.load(Ordering::Relaxed)
+fn is_stopped(stop: &Stop) -> bool {
+    stop.load(Ordering::Relaxed)
 }
 
-/// Runs console commands as a connector does: reads its stream, comes back where it ends, and says what each came to.
+/// Runs console commands as a connector does: reads its stream, reconnects when it ends, and answers each.
 async fn connector(owner: Client, runs: Runs) {
     let mut last = None::<String>;
     for node in 0.. {
@@ -49,14 +49,15 @@ async fn connector(owner: Client, runs: Runs) {
                 note(&runs, &event.data["command"]);
                 let owner = owner.clone();
                 tokio::spawn(async move {
-                    tokio::time::sleep(TAKES).await;
-                    let said = &event.data;
-                    let result = json!({"requestId": said["requestId"], "success": true, "output": said["command"]});
-                    owner.strictly(POST, "/api/plugin/servers/command-result", result, None).await;
+                    tokio::time::sleep(COMMAND_TIME).await;
+                    let command = &event.data;
+                    let result =
+                        json!({"requestId": command["requestId"], "success": true, "output": command["command"]});
+                    owner.expect_success(POST, "/api/plugin/servers/command-result", result, None).await;
                 });
             }
         }
-        // As the stream said.
+        // The reconnect delay that the stream sent.
         tokio::time::sleep(Duration::from_secs(2)).await;
     }
 }
@@ -65,20 +66,20 @@ async fn connector(owner: Client, runs: Runs) {
 async fn agent(owner: Client, runs: Runs) {
     loop {
         let path = "/api/plugin/servers/lobby-1/commands?nodeId=n&waitMs=1000";
-        let commands = owner.strictly_with(&Method::GET, path, |request| request).await;
+        let commands = owner.expect_success_with(&Method::GET, path, |request| request).await;
         for text in commands["commands"].as_array().unwrap() {
             let command: Value = serde_json::from_str(text.as_str().unwrap()).unwrap();
             note(&runs, &command["line"]);
             let owner = owner.clone();
             tokio::spawn(async move {
-                tokio::time::sleep(TAKES).await;
+                tokio::time::sleep(COMMAND_TIME).await;
                 let id = command["commandId"].as_str().unwrap();
                 let path = format!("/api/plugin/servers/lobby-1/commands/{id}/result");
-                let result = json!({"status": "OK", "result": {"said": command["line"]}});
-                owner.strictly(POST, &path, result, None).await;
+                let result = json!({"status": "OK", "result": {"echo": command["line"]}});
+                owner.expect_success(POST, &path, result, None).await;
             });
         }
-        // Commands wait for it, and may have to wait elsewhere.
+        // Commands wait for the next poll, and may have to move meanwhile.
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
@@ -86,68 +87,68 @@ async fn agent(owner: Client, runs: Runs) {
 async fn heartbeats(owner: Client) {
     loop {
         let beat = json!({"serverId": "lobby-1", "serverType": "lobby"});
-        owner.strictly(POST, "/api/plugin/servers/heartbeat", beat, None).await;
+        owner.expect_success(POST, "/api/plugin/servers/heartbeat", beat, None).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
 
-/// Has a command run, one after the other. Every answer must be a good one; the commands.
-async fn command(owner: Client, path: &'static str, field: &'static str, over: Over) -> Vec<String> {
-    let mut given = vec![];
-    while !is_over(&over) {
-        let line = format!("say {}", given.len());
-        let outcome = owner.strictly(POST, path, json!({field: line, "timeoutMs": 9_000}), None).await;
-        let (said, data) = (&outcome["output"], &outcome["data"]["said"]);
-        assert!(*said == line || *data == line, "{line}: {outcome}");
-        given.push(line);
+/// Sends one command after the other. Every answer must be right; returns the commands.
+async fn command(owner: Client, path: &'static str, field: &'static str, stop: Stop) -> Vec<String> {
+    let mut sent = vec![];
+    while !is_stopped(&stop) {
+        let line = format!("say {}", sent.len());
+        let outcome = owner.expect_success(POST, path, json!({field: line, "timeoutMs": 9_000}), None).await;
+        let (output, echo) = (&outcome["output"], &outcome["data"]["echo"]);
+        assert!(*output == line || *echo == line, "{line}: {outcome}");
+        sent.push(line);
     }
-    given
+    sent
 }
 
-/// Uploads whose bytes come slowly. How many.
-async fn upload(owner: Client, over: Over) -> usize {
+/// Uploads slowly, one after the other; returns how many.
+async fn upload(owner: Client, stop: Stop) -> usize {
     for number in 0.. {
-        if is_over(&over) {
+        if is_stopped(&stop) {
             return number;
         }
         let slowly = |request: reqwest::RequestBuilder| {
             let bytes = stream::unfold(0, move |sent| async move {
-                tokio::time::sleep(TAKES / 10).await;
+                tokio::time::sleep(COMMAND_TIME / 10).await;
                 (sent < 10).then(|| (Ok::<_, std::io::Error>(format!("{number} {sent}\n")), sent + 1))
             });
             request.body(Body::wrap_stream(bytes))
         };
         let path = format!("/api/manage/artifacts?name=plugin&version={number}");
-        let stored = owner.strictly_with(&POST, &path, slowly).await;
+        let stored = owner.expect_success_with(&POST, &path, slowly).await;
         assert_eq!(stored["sizeBytes"], 10 * format!("{number} 0\n").len());
     }
     unreachable!()
 }
 
-/// Puts chains in place. Each is the one that runs afterwards.
-async fn chain(owner: Client, over: Over) -> usize {
+/// Activates one chain after the other and checks that it runs; returns how many.
+async fn chain(owner: Client, stop: Stop) -> usize {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/chat-guard/chat-guard.wasm");
     let wasm = std::fs::read(file).unwrap();
-    owner.strictly_with(&POST, "/api/manage/modules?name=guard", |request| request.body(wasm.clone())).await;
+    owner.expect_success_with(&POST, "/api/manage/modules?name=guard", |request| request.body(wasm.clone())).await;
     let path = "/api/manage/extension-points/chat";
     for number in 0.. {
-        if is_over(&over) {
+        if is_stopped(&stop) {
             return number;
         }
         let words = json!({"words": [format!("word{number}")], "action": "REFUSE"});
         let modules = json!([{"name": "guard", "version": 1, "config": words, "onFailure": "REFUSE"}]);
-        owner.strictly(Method::PUT, path, json!({"modules": modules}), None).await;
-        let runs = owner.strictly_with(&Method::GET, path, |request| request).await;
+        owner.expect_success(Method::PUT, path, json!({"modules": modules}), None).await;
+        let runs = owner.expect_success_with(&Method::GET, path, |request| request).await;
         assert_eq!(runs["modules"][0]["config"], words);
     }
     unreachable!()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_waits_notices_nothing_of_nodes_that_are_replaced() {
+async fn long_requests_succeed_while_nodes_are_replaced() {
     let mut fleet = Fleet::start().await;
-    let owners: Vec<_> = (0..NETWORKS).map(|number| fleet.network(&format!("waits-{number}"))).collect();
-    let over = Over::default();
+    let owners: Vec<_> = (0..NETWORKS).map(|number| fleet.network(&format!("long-{number}"))).collect();
+    let stop = Stop::default();
     let (mut servers, mut commands, mut others) = (JoinSet::new(), vec![], vec![]);
     for owner in &owners {
         owner.register("lobby-1", json!({})).await;
@@ -158,29 +159,29 @@ async fn who_waits_notices_nothing_of_nodes_that_are_replaced() {
                 COMMAND => servers.spawn(connector(owner.clone(), Arc::clone(&runs))),
                 _ => servers.spawn(agent(owner.clone(), Arc::clone(&runs))),
             };
-            let (owner, over) = (owner.clone(), Arc::clone(&over));
-            let given = tokio::spawn(async move {
+            let (owner, stop) = (owner.clone(), Arc::clone(&stop));
+            let sent = tokio::spawn(async move {
                 tokio::time::sleep(Duration::from_secs(1)).await;
-                command(owner, path, field, over).await
+                command(owner, path, field, stop).await
             });
-            commands.push((given, runs));
+            commands.push((sent, runs));
         }
-        others.push(tokio::spawn(upload(owner.clone(), Arc::clone(&over))));
-        others.push(tokio::spawn(chain(owner.clone(), Arc::clone(&over))));
+        others.push(tokio::spawn(upload(owner.clone(), Arc::clone(&stop))));
+        others.push(tokio::spawn(chain(owner.clone(), Arc::clone(&stop))));
     }
     for node in 0..3 {
         tokio::time::sleep(Duration::from_secs(2)).await;
         fleet.replace(node, CURRENT, JoinSet::new()).await;
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
-    over.store(true, Ordering::Relaxed);
+    stop.store(true, Ordering::Relaxed);
     for other in others {
         assert!(other.await.unwrap() > 3);
     }
-    for (given, runs) in commands {
-        let given = given.await.unwrap();
-        assert!(given.len() > 3, "{given:?}");
-        let once: HashMap<_, _> = given.into_iter().map(|line| (line, 1)).collect();
+    for (sent, runs) in commands {
+        let sent = sent.await.unwrap();
+        assert!(sent.len() > 3, "{sent:?}");
+        let once: HashMap<_, _> = sent.into_iter().map(|line| (line, 1)).collect();
         assert_eq!(*runs.lock().unwrap(), once, "each was run, and once");
     }
 }

@@ -1,4 +1,4 @@
-//! It makes no difference which node each party is connected to.
+//! Every node gives the same answers, whichever the parties are connected to.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use futures_util::StreamExt as _;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::fleet::{Fleet, until, uuid};
+use crate::fleet::{Fleet, uuid, wait_until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_is_online_is_known_at_every_node_and_survives_its_home() {
+async fn presence_is_the_same_at_every_node_and_survives_its_owner() {
     let mut fleet = Fleet::start().await;
     let owner = fleet.network("presence");
     owner.register("lobby-1", json!({})).await;
@@ -21,47 +21,50 @@ async fn who_is_online_is_known_at_every_node_and_survives_its_home() {
         }
         for node in 0..3 {
             let path = "/api/manage/servers/lobby-1";
-            let Some(answer) = owner.ask(node, &Method::GET, path, None, None).await else { continue };
-            assert_eq!(answer.expect(200)["live"]["currentPlayers"], 1, "asked at {node} after {killed:?}");
+            let Some(answer) = owner.send(node, &Method::GET, path, None, None).await else { continue };
+            assert_eq!(answer.expect(200)["live"]["currentPlayers"], 1, "at {node} after {killed:?}");
         }
         if let Some(node) = killed {
-            fleet.begin(node);
-            fleet.settle().await;
+            fleet.start_node(node);
+            fleet.wait_until_ready().await;
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_withdrawn_key_is_no_good_anywhere_within_a_second() {
+async fn a_revoked_key_is_refused_at_every_node_within_a_second() {
     let fleet = Fleet::start().await;
     let owner = fleet.network("keys");
     let made = owner.post("/api/manage/keys", json!({"name": "k", "scopes": ["plugin"]})).await;
     let made = made.expect(201);
     let client = fleet.client(made["apiKey"].as_str().unwrap());
-    let ask = async |node| client.ask(node, &Method::GET, "/api/plugin/servers", None, None).await.unwrap().status;
+    let list_servers =
+        async |node| client.send(node, &Method::GET, "/api/plugin/servers", None, None).await.unwrap().status;
     for node in 0..3 {
-        assert_eq!(ask(node).await, 200);
+        assert_eq!(list_servers(node).await, 200);
     }
     let mut streams = vec![];
     for node in 0..3 {
         let request = client.stream(node, &format!("s-{node}"), None).unwrap();
         streams.push(request.send().await.unwrap().bytes_stream());
     }
-    owner.surely(Method::DELETE, &format!("/api/manage/keys/{}", made["keyId"].as_str().unwrap()), None, None).await;
-    let withdrawn = Instant::now();
+    owner
+        .send_retrying(Method::DELETE, &format!("/api/manage/keys/{}", made["keyId"].as_str().unwrap()), None, None)
+        .await;
+    let revoked_at = Instant::now();
     tokio::time::sleep(Duration::from_secs(1)).await;
     for node in 0..3 {
-        assert_eq!(ask(node).await, 401, "at {node}");
+        assert_eq!(list_servers(node).await, 401, "at {node}");
     }
     for mut stream in streams {
         while stream.next().await.is_some_and(|chunk| chunk.is_ok()) {}
     }
-    assert!(withdrawn.elapsed() < Duration::from_secs(10));
+    assert!(revoked_at.elapsed() < Duration::from_secs(10));
 }
 
-/// A node that is asked to end hands over: nobody waits long for another.
+/// A stopping node transfers its networks: requests wait only briefly for the next owner.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_that_ends_hands_its_networks_and_streams_over() {
+async fn a_stopping_node_transfers_its_networks_and_ends_its_streams() {
     let mut fleet = Fleet::start().await;
     let networks: Vec<_> = (0..6).map(|number| fleet.network(&format!("upgrade-{number}"))).collect();
     for owner in &networks {
@@ -69,23 +72,23 @@ async fn a_node_that_ends_hands_its_networks_and_streams_over() {
     }
     let mut stream = networks[0].stream(1, "lobby-1", None).unwrap().send().await.unwrap().bytes_stream();
     let ended = tokio::spawn(async move { while stream.next().await.is_some_and(|chunk| chunk.is_ok()) {} });
-    let took = fleet.end(1);
+    let took = fleet.stop(1);
     assert!(took < Duration::from_secs(8), "{took:?}");
     ended.await.unwrap();
     for owner in &networks {
-        let asked = Instant::now();
-        let answer = owner.surely(Method::GET, "/api/manage/servers/lobby-1", None, None).await;
+        let sent_at = Instant::now();
+        let answer = owner.send_retrying(Method::GET, "/api/manage/servers/lobby-1", None, None).await;
         assert_eq!(answer.expect(200)["online"], true);
-        assert!(asked.elapsed() < Duration::from_secs(3), "{:?}", asked.elapsed());
+        assert!(sent_at.elapsed() < Duration::from_secs(3), "{:?}", sent_at.elapsed());
     }
 }
 
-/// What a node lacks it says, and gets back by itself.
+/// A node reports that the bus is lost, and recovers by itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_says_that_the_bus_is_gone() {
+async fn a_node_reports_that_the_bus_is_lost() {
     let mut fleet = Fleet::start().await;
     fleet.stop_nats();
-    until(async || fleet.readiness(0).await.is_some_and(|lacks| lacks.to_string().contains("bus"))).await;
+    wait_until(async || fleet.readiness(0).await.is_some_and(|lacks| lacks.to_string().contains("bus"))).await;
     fleet.restart_nats().await;
-    fleet.settle().await;
+    fleet.wait_until_ready().await;
 }

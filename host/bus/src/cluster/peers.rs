@@ -1,0 +1,137 @@
+//! Exchanges open streams with the other nodes, and notices when the bus between them restarts its sequence.
+
+use super::connection::Cluster;
+use super::messages::Inbox;
+use super::roster::{PeerMessage, Roster, Server, encode};
+use crate::registry::Registry;
+use bytes::Bytes;
+use parking_lot::{Mutex, RwLock};
+use std::collections::HashSet;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// Where nodes announce their streams.
+pub(crate) const STREAMS_TOPIC: &str = "streams";
+/// How long the end of a stream may stay unannounced.
+const ANNOUNCE_INTERVAL: Duration = Duration::from_millis(500);
+/// Every so many announcements a node sends all its streams.
+const SNAPSHOT_EVERY: u32 = 10;
+const RETRY_DELAY: Duration = Duration::from_millis(200);
+
+/// The other nodes, as this one knows them.
+pub(crate) struct Peers {
+    pub(crate) cluster: Cluster,
+    pub(crate) roster: Roster,
+    /// This node's streams as announced to the others.
+    announced: Mutex<HashSet<Server>>,
+}
+
+type WeakRegistry = Weak<RwLock<Registry>>;
+
+impl Peers {
+    pub(crate) fn new(cluster: Cluster) -> Self {
+        Self { cluster, roster: Roster::default(), announced: Mutex::default() }
+    }
+
+    /// Starts the background tasks, which end when the bus is dropped.
+    pub(crate) fn start(self: &Arc<Self>, registry: &Arc<RwLock<Registry>>, inbox: Inbox) {
+        let registry = Arc::downgrade(registry);
+        tokio::spawn(watch_epoch(registry.clone(), self.cluster.clone()));
+        tokio::spawn(Arc::clone(self).listen(registry.clone(), inbox));
+        tokio::spawn(Arc::clone(self).announce_changes(registry));
+    }
+
+    pub(crate) async fn announce_opened(&self, server: Server, now_ms: i64) {
+        self.announced.lock().insert(server.clone());
+        self.send([PeerMessage::Opened(server, now_ms)]).await;
+    }
+
+    async fn send(&self, messages: impl IntoIterator<Item = PeerMessage>) {
+        for payload in encode(self.cluster.node(), messages) {
+            if let Err(error) = self.cluster.broadcast(STREAMS_TOPIC, Bytes::from(payload)).await {
+                tracing::debug!(%error, "streams could not be announced to the other nodes");
+            }
+        }
+    }
+
+    async fn send_snapshot(&self) {
+        let all: Vec<_> = self.announced.lock().iter().cloned().map(PeerMessage::SnapshotEntry).collect();
+        let (begin, end) = (PeerMessage::SnapshotBegin, PeerMessage::SnapshotEnd);
+        self.send([begin].into_iter().chain(all).chain([end])).await;
+    }
+
+    async fn listen(self: Arc<Self>, registry: WeakRegistry, mut inbox: Inbox) {
+        self.send([PeerMessage::Hello]).await;
+        while let Some(payload) = inbox.next().await {
+            let Ok(text) = std::str::from_utf8(&payload) else { continue };
+            for message in self.roster.receive(self.cluster.node(), text) {
+                match message {
+                    PeerMessage::Opened((network, server), at) => {
+                        let Some(registry) = registry.upgrade() else { return };
+                        let network = registry.read().networks.get(&network).cloned();
+                        if let Some(network) = network {
+                            network.replace_older(&server, at);
+                        }
+                    }
+                    _ => self.send_snapshot().await,
+                }
+            }
+        }
+    }
+
+    /// Announces the streams that ended, and every few times all there are: a lost message matters for seconds only.
+    async fn announce_changes(self: Arc<Self>, registry: WeakRegistry) {
+        for round in 1_u32.. {
+            tokio::time::sleep(ANNOUNCE_INTERVAL).await;
+            let Some(registry) = registry.upgrade() else { break };
+            let closed = self.take_closed(&registry);
+            drop(registry);
+            if !closed.is_empty() {
+                self.send(closed).await;
+            }
+            if round % SNAPSHOT_EVERY == 0 {
+                self.send_snapshot().await;
+            }
+        }
+        self.send([PeerMessage::Goodbye]).await;
+    }
+
+    fn take_closed(&self, registry: &RwLock<Registry>) -> Vec<PeerMessage> {
+        let registry = registry.read();
+        let mut announced = self.announced.lock();
+        let closed = announced.extract_if(|(network, server)| {
+            let network = registry.networks.get(network);
+            network.is_none_or(|network| !network.log.lock().is_connected(server))
+        });
+        closed.map(if registry.closed { PeerMessage::Moving } else { PeerMessage::Closed }).collect()
+    }
+}
+
+/// Restarts the networks when the stream of events was replaced: streams end, and learn of it when they resume.
+async fn watch_epoch(registry: WeakRegistry, cluster: Cluster) {
+    let mut link = cluster.link();
+    while link.changed().await.is_ok() {
+        if !link.borrow_and_update().connected {
+            continue;
+        }
+        let Some(epoch) = read_epoch(&cluster).await else { continue };
+        let Some(registry) = registry.upgrade() else { return };
+        let mut registry = registry.write();
+        if epoch != registry.epoch {
+            tracing::warn!("the bus between nodes lost its events; streams begin anew");
+            registry.restart(epoch);
+        }
+    }
+}
+
+/// The epoch; `None` where the connection is lost before the stream answers.
+async fn read_epoch(cluster: &Cluster) -> Option<u64> {
+    while cluster.is_connected() {
+        match cluster.epoch().await {
+            Ok(epoch) => return Some(epoch),
+            Err(error) => tracing::debug!(%error, "the stream of events does not answer"),
+        }
+        tokio::time::sleep(RETRY_DELAY).await;
+    }
+    None
+}

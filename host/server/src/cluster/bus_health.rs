@@ -1,0 +1,70 @@
+//! Whether this node should own shards: without the bus it can't publish, so a node that reaches it serves better.
+//!
+//! Slow on purpose: when the bus restarts, all nodes lose it at about the same time, and no shard should move.
+
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+/// How long the bus is lost before the other nodes are told.
+const REPORT_LOST_AFTER: Duration = Duration::from_secs(3);
+/// How long the bus is lost before this node moves its shards to nodes that reach it.
+const EVACUATE_AFTER: Duration = Duration::from_secs(6);
+/// How long the bus is back before the other nodes are told.
+const REPORT_BACK_AFTER: Duration = Duration::from_secs(5);
+
+/// The debounced state of this node's connection to the bus.
+pub(super) struct BusHealth(Mutex<Observed>);
+
+struct Observed {
+    reachable: bool,
+    since: Instant,
+    reported: bool,
+}
+
+impl BusHealth {
+    /// Of a node that has just connected.
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(Observed { reachable: true, since: Instant::now(), reported: true }))
+    }
+
+    /// Notes whether the bus is reachable now; returns what to report to the other nodes.
+    pub(super) fn observe(&self, reachable: bool, now: Instant) -> bool {
+        let mut seen = self.0.lock();
+        if seen.reachable != reachable {
+            (seen.reachable, seen.since) = (reachable, now);
+        }
+        let lasts = now - seen.since;
+        seen.reported = match reachable {
+            true => seen.reported || lasts >= REPORT_BACK_AFTER,
+            false => seen.reported && lasts < REPORT_LOST_AFTER,
+        };
+        seen.reported
+    }
+
+    /// Whether the bus has been lost for so long that other nodes should own this node's shards.
+    pub(super) fn should_evacuate(&self, now: Instant) -> bool {
+        let seen = self.0.lock();
+        !seen.reachable && now - seen.since >= EVACUATE_AFTER
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lasting_changes_are_reported() {
+        let begin = Instant::now();
+        let at = |seconds| begin + Duration::from_secs(seconds);
+        let health = BusHealth::new();
+        assert!(health.observe(false, at(10)) && health.observe(false, at(12)), "it may be a restart");
+        assert!(!health.observe(false, at(13)) && !health.should_evacuate(at(15)));
+        assert!(health.should_evacuate(at(16)));
+        assert!(!health.observe(true, at(17)) && !health.observe(true, at(21)), "it may not last");
+        assert!(!health.should_evacuate(at(21)));
+        assert!(!health.observe(false, at(21)), "it did not last");
+        assert!(!health.observe(true, at(22)) && health.observe(true, at(27)));
+    }
+}

@@ -1,0 +1,79 @@
+//! A shard's lease, as its holder knows it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use crate::values::NetworkId;
+
+/// This node's lease on a shard, from the claim to its end.
+#[derive(Debug)]
+pub(super) struct ShardLease {
+    pub(super) shard: u16,
+    pub(super) fence: i64,
+    expires_at: Mutex<Instant>,
+    /// Cancelled once the lease ends or is about to.
+    pub(super) ending: CancellationToken,
+    /// The requests that are served under it.
+    pub(super) requests: TaskTracker,
+    networks: Mutex<HashMap<NetworkId, Arc<OnceCell<()>>>>,
+}
+
+impl ShardLease {
+    pub(super) fn new(shard: u16, fence: i64, expires_at: Instant) -> Self {
+        Self {
+            shard,
+            fence,
+            expires_at: Mutex::new(expires_at),
+            ending: CancellationToken::new(),
+            requests: TaskTracker::new(),
+            networks: Mutex::default(),
+        }
+    }
+
+    /// Whether this node certainly owns the shard.
+    pub(super) fn is_valid(&self) -> bool {
+        !self.ending.is_cancelled() && !self.has_expired()
+    }
+
+    /// Whether its time ran out or it was ended. A lease that is being transferred is neither valid nor expired.
+    pub(super) fn has_expired(&self) -> bool {
+        Instant::now() >= *self.expires_at.lock()
+    }
+
+    /// Counts a request as served under the lease until the token is dropped; `None` where the lease is not valid. The
+    /// token comes first: whoever ends the lease and then waits for its requests either is seen here or waits for it.
+    pub(super) fn admit(&self) -> Option<TaskTrackerToken> {
+        let admitted = self.requests.token();
+        self.is_valid().then_some(admitted)
+    }
+
+    pub(super) fn extend(&self, expires_at: Instant) {
+        let mut current = self.expires_at.lock();
+        if !self.ending.is_cancelled() {
+            *current = expires_at;
+        }
+    }
+
+    /// Ends it: requests still under way are answered that the network moved.
+    pub(super) fn end(&self) {
+        self.ending.cancel();
+        *self.expires_at.lock() = Instant::now();
+    }
+
+    /// Set once the network's state is restored under this lease.
+    pub(super) fn restored(&self, network: NetworkId) -> Arc<OnceCell<()>> {
+        Arc::clone(self.networks.lock().entry(network).or_default())
+    }
+
+    /// The networks that had requests.
+    pub(super) fn networks(&self) -> Vec<NetworkId> {
+        self.networks.lock().keys().copied().collect()
+    }
+}

@@ -1,0 +1,111 @@
+//! Which node owns each shard, as far as this node knows.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use tokio::time::Instant;
+
+use crate::cluster::lease::ShardLease;
+use crate::values::NetworkId;
+
+/// How many shards the networks are spread over. The same at every node, for ever.
+pub(super) const SHARDS: u16 = 256;
+
+/// Where a shard is.
+#[derive(Clone, Debug)]
+pub(super) enum ShardLocation {
+    /// No known owner.
+    Unowned,
+    /// This node owns it.
+    Local(Arc<ShardLease>),
+    /// Another node owns it.
+    Remote {
+        /// The node's name.
+        node: Arc<str>,
+        /// Where it is reached.
+        url: Arc<str>,
+    },
+}
+
+/// The locations of all shards.
+#[derive(Debug)]
+pub(super) struct ShardLocations(RwLock<Vec<ShardLocation>>);
+
+impl Default for ShardLocations {
+    fn default() -> Self {
+        Self(RwLock::new(vec![ShardLocation::Unowned; usize::from(SHARDS)]))
+    }
+}
+
+/// The shard of a network.
+pub(super) fn shard_of(network: NetworkId) -> u16 {
+    // Ids are random in their last bytes.
+    (network.0.as_u128() % u128::from(SHARDS)) as u16
+}
+
+impl ShardLocations {
+    pub(super) fn get(&self, shard: u16) -> ShardLocation {
+        self.0.read().get(usize::from(shard)).cloned().unwrap_or(ShardLocation::Unowned)
+    }
+
+    pub(super) fn local_leases(&self) -> Vec<Arc<ShardLease>> {
+        let leases = |location: &ShardLocation| match location {
+            ShardLocation::Local(lease) => Some(Arc::clone(lease)),
+            _ => None,
+        };
+        self.0.read().iter().filter_map(leases).collect()
+    }
+
+    pub(super) fn unowned(&self) -> Vec<u16> {
+        let locations = self.0.read();
+        let unowned = (0..SHARDS).zip(locations.iter()).filter(|(_, known)| matches!(known, ShardLocation::Unowned));
+        unowned.map(|(shard, _)| shard).collect()
+    }
+
+    /// How many shards each other node owns.
+    pub(super) fn remote_counts(&self) -> HashMap<Arc<str>, usize> {
+        let mut counts = HashMap::new();
+        for location in self.0.read().iter() {
+            if let ShardLocation::Remote { node, .. } = location {
+                *counts.entry(Arc::clone(node)).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// Records that this node holds the lease: extends the one it knows, or adds a new one. Returns the one that ended
+    /// by it.
+    pub(super) fn record_lease(&self, shard: u16, fence: i64, expires_at: Instant) -> Option<Arc<ShardLease>> {
+        let mut locations = self.0.write();
+        let location = locations.get_mut(usize::from(shard))?;
+        match location {
+            ShardLocation::Local(lease) if lease.fence == fence && !lease.has_expired() => {
+                lease.extend(expires_at);
+                None
+            }
+            // An expired lease must not become valid again after somebody saw it end, and its networks are to be
+            // evicted before another lease begins here.
+            ShardLocation::Local(lease) => {
+                lease.ending.cancel();
+                let ended = Arc::clone(lease);
+                *location = ShardLocation::Unowned;
+                Some(ended)
+            }
+            _ => {
+                *location = ShardLocation::Local(Arc::new(ShardLease::new(shard, fence, expires_at)));
+                None
+            }
+        }
+    }
+
+    /// Sets a location that is not this node's. Returns this node's lease, where it ended by it.
+    pub(super) fn set(&self, shard: u16, location: ShardLocation) -> Option<Arc<ShardLease>> {
+        let mut locations = self.0.write();
+        let known = locations.get_mut(usize::from(shard))?;
+        match std::mem::replace(known, location) {
+            ShardLocation::Local(lease) => Some(lease),
+            _ => None,
+        }
+    }
+}

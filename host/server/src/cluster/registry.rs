@@ -1,0 +1,285 @@
+//! This node's view of the cluster: its name, its leases, and who owns the other shards.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use hub_bus::{Cluster, ClusterError, Inbox};
+use hub_db::Tx;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
+
+use crate::app::App;
+use crate::clock::millis;
+use crate::cluster::bus_health::BusHealth;
+use crate::cluster::client::{self, HttpClient};
+use crate::cluster::lease::ShardLease;
+use crate::cluster::locations::{SHARDS, ShardLocation, ShardLocations, shard_of};
+use crate::cluster::network_state::NetworkState;
+use crate::cluster::store;
+use crate::values::NetworkId;
+
+/// How long a lease lasts from each renewal.
+const LEASE_TTL: Duration = Duration::from_secs(4);
+/// The holder considers it expired this much earlier: clocks run at slightly different rates.
+const CLOCK_MARGIN: Duration = Duration::from_millis(250);
+/// Where nodes tell each other that leases changed.
+pub(super) const LEASES_TOPIC: &str = "homes";
+/// How long requests under way may delay a transfer.
+const TRANSFER_GRACE: Duration = Duration::from_secs(1);
+
+/// Which node owns which networks. A single node owns them all.
+#[derive(Clone, Default)]
+pub struct ShardRegistry(Option<Arc<Node>>);
+
+/// One of several nodes.
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) url: String,
+    pub(super) cluster: Cluster,
+    pub(super) bus_health: BusHealth,
+    pub(super) locations: ShardLocations,
+    states: OnceLock<Vec<Box<dyn NetworkState>>>,
+    /// Held from asking the database about leases until `locations` agrees: a late answer would undo what another task
+    /// changed since.
+    lease_lock: tokio::sync::Mutex<()>,
+    /// Asks for a refresh of the leases now.
+    pub(super) refresh: Notify,
+    pub(super) http: HttpClient,
+    /// It transfers its shards and claims no more.
+    pub(super) draining: AtomicBool,
+    /// Unanswered requests on this node's connections, wherever they are served.
+    pub(super) requests: TaskTracker,
+}
+
+impl std::fmt::Debug for ShardRegistry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ShardRegistry").field(&self.0.as_ref().map(|node| &node.name)).finish()
+    }
+}
+
+impl ShardRegistry {
+    /// The registry of one of several nodes, which the others reach at `url`.
+    pub(crate) fn clustered(cluster: Cluster, url: &str) -> Self {
+        Self(Some(Arc::new(Node {
+            name: cluster.node().to_owned(),
+            url: url.to_owned(),
+            cluster,
+            bus_health: BusHealth::new(),
+            locations: ShardLocations::default(),
+            states: OnceLock::new(),
+            lease_lock: tokio::sync::Mutex::default(),
+            refresh: Notify::new(),
+            http: client::new(),
+            draining: AtomicBool::new(false),
+            requests: TaskTracker::new(),
+        })))
+    }
+
+    pub(super) fn node(&self) -> Option<&Arc<Node>> {
+        self.0.as_ref()
+    }
+
+    /// Whether this node owns the network, and so does its background work.
+    pub(crate) fn owns(&self, network: NetworkId) -> bool {
+        self.0.as_ref().is_none_or(|node| node.valid_lease(network).is_some())
+    }
+
+    /// Whether this node owns the network according to the database; the lease then stays locked until the transaction
+    /// ends. State in memory is written under it, so that a node that was paused writes nothing outdated.
+    pub(crate) async fn lock_lease(&self, tx: &mut Tx, network: NetworkId) -> Result<bool, hub_db::Error> {
+        let Some(node) = &self.0 else { return Ok(true) };
+        let ShardLocation::Local(lease) = node.locations.get(shard_of(network)) else { return Ok(false) };
+        let is_held = store::lock_lease(tx, lease.shard, lease.fence, &node.name).await?;
+        if !is_held {
+            lease.end();
+        }
+        Ok(is_held)
+    }
+
+    /// Whether the hub is one node, without a cluster.
+    pub(crate) fn is_single_node(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether this node is transferring its networks to the others, before it stops.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.0.as_ref().is_some_and(|node| node.is_draining())
+    }
+
+    /// Sends a message to all nodes, this one included; does nothing on a single node.
+    pub(crate) async fn broadcast(&self, topic: &str, payload: Bytes) -> Result<(), ClusterError> {
+        match &self.0 {
+            Some(node) => node.cluster.broadcast(topic, payload).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Receives what nodes broadcast on a topic; `None` on a single node.
+    pub(crate) async fn listen(&self, topic: &str) -> Result<Option<Inbox>, ClusterError> {
+        match &self.0 {
+            Some(node) => node.cluster.listen(topic).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Waits until all requests on this node's connections are answered.
+    pub(crate) async fn wait_for_requests(&self) {
+        if let Some(node) = &self.0 {
+            node.requests.close();
+            node.requests.wait().await;
+        }
+    }
+
+    /// What this node lacks to be ready: `homes` while some shard has no known owner.
+    pub(crate) fn lacks(&self) -> Option<&'static str> {
+        let node = self.0.as_ref()?;
+        (!node.locations.unowned().is_empty()).then_some("homes")
+    }
+}
+
+impl Node {
+    /// The lease under which this node certainly owns the network.
+    pub(super) fn valid_lease(&self, network: NetworkId) -> Option<Arc<ShardLease>> {
+        match self.locations.get(shard_of(network)) {
+            ShardLocation::Local(lease) if lease.is_valid() => Some(lease),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Sets what follows networks from owner to owner, once, before the first lease.
+    pub(super) fn set_states(&self, states: Vec<Box<dyn NetworkState>>) {
+        self.states.get_or_init(|| states);
+    }
+
+    fn states(&self) -> &[Box<dyn NetworkState>] {
+        self.states.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Claims those of the shards that still have no owner.
+    pub(super) async fn claim(&self, app: &App, shards: &[u16]) -> Result<(), hub_db::Error> {
+        let _guard = self.lease_lock.lock().await;
+        let is_unowned = |shard: &u16| matches!(self.locations.get(*shard), ShardLocation::Unowned);
+        let shards: Vec<_> = shards.iter().copied().filter(is_unowned).collect();
+        if shards.is_empty() || self.is_draining() {
+            return Ok(());
+        }
+        let asked_at = Instant::now();
+        let claimed = store::claim(&app.db, &shards, &self.name, millis(LEASE_TTL)).await?;
+        self.record_leases(claimed, asked_at);
+        Ok(())
+    }
+
+    fn record_leases(&self, leases: Vec<(i32, i64)>, asked_at: Instant) {
+        let expires_at = asked_at + LEASE_TTL.saturating_sub(CLOCK_MARGIN);
+        for (shard, fence) in leases {
+            let Ok(shard) = u16::try_from(shard) else { continue };
+            if let Some(ended) = self.locations.record_lease(shard, fence, expires_at) {
+                self.evict(&ended);
+            }
+        }
+    }
+
+    /// Renews this node's leases and reads the others'.
+    pub(super) async fn refresh_leases(&self, app: &App) -> Result<(), hub_db::Error> {
+        let _guard = self.lease_lock.lock().await;
+        let asked_at = Instant::now();
+        if !self.is_draining() {
+            let has_bus = self.bus_health.observe(app.bus.is_reachable(), asked_at);
+            store::upsert_node(&app.db, &self.name, &self.url, has_bus).await?;
+        }
+        self.release_expired(app).await?;
+        let renewed = store::renew(&app.db, &self.name, millis(LEASE_TTL)).await?;
+        self.record_leases(renewed, asked_at);
+        let leases = store::leases(&app.db).await?;
+        let mut seen = vec![false; usize::from(SHARDS)];
+        for lease in leases {
+            let Ok(shard) = u16::try_from(lease.shard) else { continue };
+            let Some(seen) = seen.get_mut(usize::from(shard)) else { continue };
+            *seen = true;
+            let is_valid = lease.left > 0;
+            if is_valid && lease.node == self.name {
+                // It was renewed above.
+                continue;
+            }
+            let location = match lease.url {
+                Some(url) if is_valid => ShardLocation::Remote { node: lease.node.into(), url: url.into() },
+                _ => ShardLocation::Unowned,
+            };
+            self.set_location(shard, location);
+        }
+        for (shard, _) in (0..).zip(seen).filter(|(_, seen)| !seen) {
+            self.set_location(shard, ShardLocation::Unowned);
+        }
+        Ok(())
+    }
+
+    /// Ends the leases that expired unrenewed: another node may own their shards by now. A lease that the database still
+    /// has is released there, so that the next one has another fence.
+    async fn release_expired(&self, app: &App) -> Result<(), hub_db::Error> {
+        for lease in self.locations.local_leases().into_iter().filter(|lease| lease.has_expired()) {
+            store::transfer(&app.db, lease.shard, lease.fence, &self.name, None, 0).await?;
+            self.set_location(lease.shard, ShardLocation::Unowned);
+        }
+        Ok(())
+    }
+
+    fn set_location(&self, shard: u16, location: ShardLocation) {
+        if let Some(ended) = self.locations.set(shard, location) {
+            self.evict(&ended);
+        }
+    }
+
+    /// Transfers a shard to another node, or (with none) to whoever claims it: ends its requests and saves its state.
+    pub(super) async fn transfer(&self, app: &App, lease: &ShardLease, to: Option<&str>) -> Result<(), hub_db::Error> {
+        lease.ending.cancel();
+        lease.requests.close();
+        // Requests that take longer are answered that the network moved.
+        let _ = tokio::time::timeout(TRANSFER_GRACE, lease.requests.wait()).await;
+        for network in lease.networks() {
+            for state in self.states() {
+                state.save(network).await?;
+            }
+        }
+        let _guard = self.lease_lock.lock().await;
+        store::transfer(&app.db, lease.shard, lease.fence, &self.name, to, millis(LEASE_TTL)).await?;
+        self.set_location(lease.shard, ShardLocation::Unowned);
+        Ok(())
+    }
+
+    /// Tells the other nodes to refresh their leases.
+    pub(super) async fn announce_change(&self) {
+        if let Err(error) = self.cluster.broadcast(LEASES_TOPIC, Bytes::new()).await {
+            tracing::debug!(%error, "the other nodes could not be told that leases changed");
+        }
+    }
+
+    /// Loads a network's state into memory, after dropping what a late request may have left from when it was last here.
+    pub(super) async fn restore(&self, network: NetworkId) -> Result<(), hub_db::Error> {
+        self.evict_network(network);
+        for state in self.states() {
+            state.restore(network).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends a lease and drops the state of its networks.
+    fn evict(&self, lease: &ShardLease) {
+        lease.end();
+        for network in lease.networks() {
+            self.evict_network(network);
+        }
+    }
+
+    fn evict_network(&self, network: NetworkId) {
+        for state in self.states() {
+            state.evict(network);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Lets presence follow a network from owner to owner.
+
+use futures_util::future::{BoxFuture, FutureExt as _};
+use hub_db::Error;
+
+use crate::app::{App, WeakApp};
+use crate::cluster::NetworkState;
+use crate::servers::saving;
+use crate::values::NetworkId;
+
+/// Weak, since the hub itself holds it.
+struct PresenceState(WeakApp);
+
+/// The presence of all networks, for the cluster.
+pub(crate) fn network_state(app: &App) -> Box<dyn NetworkState> {
+    Box::new(PresenceState(app.downgrade()))
+}
+
+impl NetworkState for PresenceState {
+    fn restore(&self, network: NetworkId) -> BoxFuture<'_, Result<(), Error>> {
+        async move {
+            let Some(app) = self.0.upgrade() else { return Ok(()) };
+            saving::bring_back(&app, network).await
+        }
+        .boxed()
+    }
+
+    fn save(&self, network: NetworkId) -> BoxFuture<'_, Result<(), Error>> {
+        async move {
+            let Some(app) = self.0.upgrade() else { return Ok(()) };
+            saving::save(&app, network).await
+        }
+        .boxed()
+    }
+
+    fn evict(&self, network: NetworkId) {
+        if let Some(app) = self.0.upgrade() {
+            app.presence.forget(network);
+        }
+    }
+}
