@@ -29,7 +29,7 @@ pub struct Whole<const MIN: i64, const MAX: i64, const OR: i64>(pub i64);
 pub type Limit = Whole<1, 200, 50>;
 
 /// `limit` of a leaderboard: how many places are wanted.
-pub type TopLimit = Whole<1, 100, 10>;
+pub type LeaderboardLimit = Whole<1, 100, 10>;
 
 /// `page`: which page is wanted, counted from 0.
 pub type PageNumber = Whole<0, { i64::MAX }, 0>;
