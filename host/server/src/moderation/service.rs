@@ -1,76 +1,51 @@
-//! The network's say: its modules see every punishment before it is made, and may look at a player's record.
+//! Has punishments reviewed by the network's modules, and creates them.
 
-use hub_sandbox::contract::players;
 use hub_sandbox::contract::punishment::{self, Decision, Proposal};
 
 use crate::app::App;
-use crate::clock::Millis;
 use crate::modules::service as modules;
-use crate::punishments::model::{Draft, Punishment, Span, Target, Terms};
-use crate::punishments::service::PunishmentsError;
+use crate::punishments::service::{self as punishments, PunishmentsError};
+use crate::punishments::{NewPunishment, Punishment, PunishmentDuration, PunishmentTerms};
 use crate::values::NetworkId;
 
-/// The terms it is made on, and what is made after it for the same target.
-pub(super) async fn review(
-    app: &App,
-    network: NetworkId,
-    draft: &Draft,
-) -> Result<(Terms, Vec<Terms>), PunishmentsError> {
-    let verdict = modules::review_punishment(app, network, proposal(draft)).await;
+/// Creates a punishment as the network's review leaves it, and those that the review adds.
+pub(crate) async fn create(app: &App, network: NetworkId, new: NewPunishment) -> Result<Punishment, PunishmentsError> {
+    let verdict = modules::review_punishment(app, network, proposal(&new)).await;
     let terms = match verdict.decision {
-        Decision::Accept => draft.terms.clone(),
+        Decision::Accept => new.terms,
         Decision::Amend(terms) => terms.into(),
         Decision::Refuse(reason) => return Err(PunishmentsError::Rejected(reason)),
     };
-    Ok((terms, verdict.follow_ups.into_iter().map(Terms::from).collect()))
+    let follow_ups = verdict.follow_ups.into_iter().map(PunishmentTerms::from);
+    let terms: Vec<_> = std::iter::once(terms).chain(follow_ups).collect();
+    let created = punishments::create(app, network, &new.target, &new.issuer, &terms).await?;
+    created.into_iter().next().ok_or(PunishmentsError::Database(hub_db::Error::NotFound))
 }
 
-fn proposal(draft: &Draft) -> Proposal {
-    let (player_uuid, player_name, ip_based) = match &draft.target {
-        Target::Player { id, name, ip_based } => (Some(id.to_string()), name.clone(), *ip_based),
-        Target::Name { name, ip_based } => (None, Some(name.clone()), *ip_based),
-        Target::Address(_) => (None, None, true),
-    };
-    let Terms { kind, reason, span } = &draft.terms;
+fn proposal(new: &NewPunishment) -> Proposal {
+    let (player, name, ip_based) = new.target.parts();
+    let PunishmentTerms { kind, reason, duration } = &new.terms;
     Proposal {
-        player_uuid,
-        player_name,
+        player_uuid: player.map(|id| id.to_string()),
+        player_name: name.map(str::to_owned),
         terms: punishment::Terms {
             kind: (*kind).into(),
-            duration_ms: span.map(|span| span.ms().unsigned_abs()),
+            duration_ms: duration.map(|duration| duration.ms().unsigned_abs()),
             reason: reason.clone().unwrap_or_default(),
         },
         ip_based,
-        issuer_uuid: draft.issuer.player.map(|id| id.to_string()),
-        issuer_name: draft.issuer.name.clone(),
+        issuer_uuid: new.issuer.player.map(|id| id.to_string()),
+        issuer_name: new.issuer.name.clone(),
     }
 }
 
-/// The contract has no absent reason: an empty one stands for it.
-impl From<punishment::Terms> for Terms {
+/// In the contract an empty reason stands for none.
+impl From<punishment::Terms> for PunishmentTerms {
     fn from(terms: punishment::Terms) -> Self {
         Self {
             kind: terms.kind.into(),
             reason: Some(terms.reason).filter(|reason| !reason.is_empty()),
-            span: terms.duration_ms.map(Span::of_module),
-        }
-    }
-}
-
-impl Punishment {
-    /// As a module sees it at `now`.
-    pub fn for_module(&self, now: Millis) -> players::Punishment {
-        players::Punishment {
-            id: self.id.unsigned_abs(),
-            kind: self.kind.into(),
-            reason: self.reason.clone().unwrap_or_default(),
-            issued_at_ms: u64::try_from(self.issued_at).unwrap_or(0),
-            duration_ms: self.duration_ms.map(Millis::unsigned_abs),
-            ip_based: self.ip_based,
-            issuer_name: self.issuer_name.clone(),
-            active: self.is_active(now),
-            revoked: self.is_revoked(),
-            expired: self.is_expired(now),
+            duration: terms.duration_ms.map(PunishmentDuration::clamped),
         }
     }
 }

@@ -1,23 +1,30 @@
 //! `/api/plugin/punishments`.
 
-mod make;
+mod create;
 mod read;
-mod undo;
+mod revoke;
 
+use crate::app::App;
 use crate::endpoints::Endpoints;
-use crate::punishments::model::Party;
+use crate::http::extract::Json;
+use crate::punishments::{Actor, Punishment, PunishmentBody};
 use crate::values::{PlayerId, Text};
 
-/// The room's routes.
+/// The component's routes.
 pub(crate) fn router() -> Endpoints {
-    make::router().merge(read::router()).merge(undo::router())
+    create::router().merge(read::router()).merge(revoke::router())
 }
 
 /// A reason, shown to people.
 type Reason = Text<1024>;
 /// The name of whoever issues or revokes.
-type PartyName = Text<255>;
+type ActorName = Text<255>;
 
-fn party(player: Option<PlayerId>, name: Option<PartyName>) -> Party {
-    Party { player, name: name.map(Text::into_string) }
+fn actor(player: Option<PlayerId>, name: Option<ActorName>) -> Actor {
+    Actor { player, name: name.map(Text::into_string) }
+}
+
+fn bodies(app: &App, punishments: Vec<Punishment>) -> Json<Vec<PunishmentBody>> {
+    let now = app.clock.now();
+    Json(punishments.into_iter().map(|punishment| PunishmentBody::new(punishment, now)).collect())
 }
