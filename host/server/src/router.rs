@@ -55,7 +55,7 @@ pub fn document() -> OpenApi {
 /// The whole service.
 pub fn router(app: &App) -> Router {
     let (routes, document, facts) = routes();
-    let idempotency = idempotency::Guard::new(app, &document);
+    let idempotency = idempotency::LayerState::new(app, &document);
     routes
         .route_layer(from_fn_with_state(idempotency, idempotency::layer))
         .merge(reference::router(&document))
