@@ -1,4 +1,4 @@
-//! Where an address is: regions, and the GeoIP database that knows them.
+//! Locates addresses by a GeoIP database.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -20,22 +20,22 @@ const UNKNOWN: &str = "UNKNOWN";
 pub struct Region(String);
 
 impl Region {
-    /// Where something is that could not be located.
+    /// The region of what could not be located.
     pub fn unknown() -> Self {
         Self(UNKNOWN.to_owned())
     }
 
-    /// Whether this is no place at all.
+    /// Whether it stands for what could not be located.
     pub fn is_unknown(&self) -> bool {
         self.0 == UNKNOWN
     }
 
-    /// As it is written.
+    /// The name in its one spelling.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    fn of_continent(code: &str) -> Option<Self> {
+    fn from_continent(code: &str) -> Option<Self> {
         let name = match code {
             "AF" => "AFRICA",
             "AN" => "ANTARCTICA",
@@ -87,15 +87,15 @@ impl ToSchema for Region {}
 
 /// Where an address is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct GeoLocation {
     /// Its region.
     pub region: Region,
     /// Its country as two upper-case letters.
     pub country: Option<String>,
 }
 
-impl Place {
-    /// Nowhere.
+impl GeoLocation {
+    /// The location of what could not be located.
     pub fn unknown() -> Self {
         Self { region: Region::unknown(), country: None }
     }
@@ -105,7 +105,7 @@ impl Place {
 #[derive(Debug, Default)]
 pub struct Geo(Option<Reader<Vec<u8>>>);
 
-/// The part of a record that MaxMind's and DB-IP's Country and City files have in common.
+/// The fields that MaxMind's and DB-IP's Country and City files have in common.
 #[derive(Deserialize)]
 struct Record<'a> {
     #[serde(borrow)]
@@ -133,8 +133,8 @@ impl Geo {
         Ok(Self(Some(reader)))
     }
 
-    /// Where the address is, as far as the database knows its region.
-    pub fn locate(&self, address: IpAddr) -> Option<Place> {
+    /// Looks an address up; none where its region is unknown.
+    pub fn locate(&self, address: IpAddr) -> Option<GeoLocation> {
         let found = self.0.as_ref()?.lookup(address.to_canonical()).ok()?;
         let record: Record<'_> = match found.decode() {
             Ok(record) => record?,
@@ -143,9 +143,9 @@ impl Geo {
                 return None;
             }
         };
-        let region = Region::of_continent(record.continent?.code?)?;
+        let region = Region::from_continent(record.continent?.code?)?;
         let country = record.country.and_then(|country| country.iso_code).map(str::to_ascii_uppercase);
-        Some(Place { region, country })
+        Some(GeoLocation { region, country })
     }
 }
 

@@ -30,6 +30,7 @@ pub mod lifecycle;
 pub mod localization;
 pub mod mac;
 pub mod matchmaking;
+mod moderation;
 pub mod modules;
 pub mod networks;
 pub mod owner;

@@ -1,4 +1,4 @@
-//! Owners: whoever has balances and statistics, named by a type and a key.
+//! Owners of balances and statistics, named by a type and a key.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::values::{Identifier, PlayerId};
 
-/// The type of those owners that are players.
+/// The owner type of players.
 pub const PLAYER: &str = "player";
 
-/// Whoever has balances and statistics. Players are the owners of the type `player`, and keyed by their UUIDs in the one
-/// spelling.
+/// An owner of balances and statistics. Players are the owners of the type `player`, keyed by their UUIDs in lower case
+/// with hyphens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Owner {
     owner_type: String,
@@ -18,7 +18,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// A player.
+    /// A player as an owner.
     pub fn player(id: PlayerId) -> Self {
         Self { owner_type: PLAYER.to_owned(), key: id.to_string() }
     }
@@ -31,12 +31,12 @@ impl Owner {
         Ok(Self { owner_type: owner_type.into_string(), key: key.into_string() })
     }
 
-    /// What kind of owner.
+    /// The type.
     pub fn owner_type(&self) -> &str {
         &self.owner_type
     }
 
-    /// Which of its type.
+    /// The key, unique among the owners of the type.
     pub fn key(&self) -> &str {
         &self.key
     }

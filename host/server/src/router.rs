@@ -24,12 +24,12 @@ fn endpoints() -> Endpoints {
         .merge(crate::events::router())
         .merge(crate::localization::router())
         .merge(crate::matchmaking::router())
+        .merge(crate::moderation::router())
         .merge(crate::modules::router())
         .merge(crate::networks::router())
         .merge(crate::permissions::router())
         .merge(crate::players::router())
         .merge(crate::provisioning::router())
-        .merge(crate::punishments::router())
         .merge(crate::servers::router())
         .merge(crate::statistics::router())
         .merge(crate::transfers::router())
@@ -55,7 +55,7 @@ pub fn document() -> OpenApi {
 /// The whole service.
 pub fn router(app: &App) -> Router {
     let (routes, document, facts) = routes();
-    let idempotency = idempotency::Guard::new(app, &document);
+    let idempotency = idempotency::LayerState::new(app, &document);
     routes
         .route_layer(from_fn_with_state(idempotency, idempotency::layer))
         .merge(reference::router(&document))

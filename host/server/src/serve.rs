@@ -86,17 +86,17 @@ impl Server {
         let mut builder = auto::Builder::new(TokioExecutor::new());
         builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(READ_AT_ONCE);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(30));
-        let cut = Connection::default();
-        let of_connection = (Extension(ConnectInfo(remote)), Extension(cut.clone()));
+        let connection = Connection::default();
+        let of_connection = (Extension(ConnectInfo(remote)), Extension(connection.clone()));
         // Around the router: its own `layer` would copy every route for every connection.
         let service = TowerToHyperService::new(of_connection.layer(self.router.clone()));
-        let connection = graceful.watch(builder.serve_connection(TokioIo::new(stream), service).into_owned());
+        let serving = graceful.watch(builder.serve_connection(TokioIo::new(stream), service).into_owned());
         tokio::spawn(async move {
             tokio::select! {
-                ended = connection => if let Err(error) = ended {
+                ended = serving => if let Err(error) = ended {
                     tracing::debug!(error, "connection ended early");
                 },
-                () = cut.is_cut() => tracing::debug!("connection was cut off"),
+                () = connection.aborted() => tracing::debug!("connection aborted"),
             }
         });
     }

@@ -8,8 +8,8 @@ use crate::chat::filter::filter;
 use crate::chat::model::{ChatMessage, Message};
 use crate::events::{self, EventKind, PublishError};
 use crate::http::error::ApiError;
-use crate::punishments::service as punishments;
-use crate::punishments::{Draft, Kind, Party, Span, Target, Terms};
+use crate::moderation;
+use crate::punishments::{Actor, NewPunishment, PunishmentDuration, PunishmentKind, PunishmentTerms, Target};
 use crate::values::NetworkId;
 
 /// In the name of what a filter mutes.
@@ -62,16 +62,16 @@ async fn relay(app: &App, network: NetworkId, said: &ChatMessage) -> Result<(), 
 
 /// Whatever becomes of the mute, the line's fate is decided: its sender is not told.
 async fn mute(app: &App, network: NetworkId, said: &ChatMessage, asked: Mute) {
-    let draft = Draft {
+    let new = NewPunishment {
         target: Target::Player { id: said.player_uuid, name: Some(said.player_name.to_string()), ip_based: false },
-        terms: Terms {
-            kind: Kind::Mute,
+        terms: PunishmentTerms {
+            kind: PunishmentKind::Mute,
             reason: Some(asked.reason).filter(|reason| !reason.is_empty()),
-            span: Some(Span::of_module(asked.duration_ms)),
+            duration: Some(PunishmentDuration::clamped(asked.duration_ms)),
         },
-        issuer: Party { player: None, name: Some(ISSUER.to_owned()) },
+        issuer: Actor { player: None, name: Some(ISSUER.to_owned()) },
     };
-    if let Err(error) = punishments::create(app, network, draft).await {
+    if let Err(error) = moderation::service::create(app, network, new).await {
         tracing::warn!(%error, %network, "a mute the chat filter asked for was not made");
     }
 }

@@ -9,47 +9,40 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// Digits behind the point.
-const DIGITS: i64 = 4;
+const DECIMALS: i64 = 4;
 /// Ten-thousandths in a unit.
-const UNIT: i64 = 10_000;
+const SCALE: i64 = 10_000;
 
 /// An amount of a currency: whole ten-thousandths, from -900 trillion to 900 trillion units. It is read from the digits
 /// of a JSON number and written as such, never by way of floating point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
 #[sqlx(transparent)]
-pub struct Amount(i64);
+pub(crate) struct Amount(i64);
 
-/// Why a number is no amount.
+/// Why a text is not an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoAmount {
-    /// It is no number at all.
+pub(crate) enum ParseAmountError {
     #[error("must be a number")]
-    NoNumber,
-    /// It is finer than ten-thousandths.
+    NotANumber,
     #[error("must have at most 4 digits behind the point")]
-    TooFine,
-    /// It is too large.
+    TooPrecise,
     #[error("must be from -900 trillion to 900 trillion")]
-    TooLarge,
+    OutOfRange,
 }
 
 impl Amount {
-    /// The largest.
-    pub const MAX: Self = Self(900_000_000_000_000 * UNIT);
-    /// The smallest.
-    pub const MIN: Self = Self(-Self::MAX.0);
+    pub(crate) const MAX: Self = Self(900_000_000_000_000 * SCALE);
+    pub(crate) const MIN: Self = Self(-Self::MAX.0);
 
-    /// In ten-thousandths.
-    pub const fn ten_thousandths(self) -> i64 {
+    pub(crate) const fn ten_thousandths(self) -> i64 {
         self.0
     }
 }
 
-/// Written out as the shortest decimal.
-fn write(f: &mut fmt::Formatter<'_>, ten_thousandths: i128) -> fmt::Result {
+/// Writes the shortest decimal.
+fn write_decimal(f: &mut fmt::Formatter<'_>, ten_thousandths: i128) -> fmt::Result {
     let size = ten_thousandths.unsigned_abs();
-    let (whole, part) = (size / UNIT as u128, size % UNIT as u128);
+    let (whole, part) = (size / SCALE as u128, size % SCALE as u128);
     let sign = if ten_thousandths < 0 { "-" } else { "" };
     if part == 0 {
         return write!(f, "{sign}{whole}");
@@ -60,50 +53,51 @@ fn write(f: &mut fmt::Formatter<'_>, ten_thousandths: i128) -> fmt::Result {
 
 impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write(f, self.0.into())
+        write_decimal(f, self.0.into())
     }
 }
 
-/// A number as JSON writes it.
+/// Reads a JSON number.
 impl FromStr for Amount {
-    type Err = NoAmount;
+    type Err = ParseAmountError;
 
-    fn from_str(text: &str) -> Result<Self, NoAmount> {
+    fn from_str(text: &str) -> Result<Self, ParseAmountError> {
         let (negative, text) = text.strip_prefix('-').map_or((false, text), |text| (true, text));
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let all = [whole, part].concat();
         if whole.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(NoAmount::NoNumber);
+            return Err(ParseAmountError::NotANumber);
         }
         let digits = all.trim_start_matches('0');
-        let kept = digits.trim_end_matches('0');
-        if kept.is_empty() {
+        let significant = digits.trim_end_matches('0');
+        if significant.is_empty() {
             return Ok(Self(0));
         }
-        // The number is `kept` times ten to this power.
-        let exponent = exponent_of(exponent)?;
-        let power = exponent.saturating_sub(part.len() as i64).saturating_add((digits.len() - kept.len()) as i64);
-        let zeros = power.saturating_add(DIGITS);
+        // The number is `significant` times ten to this power.
+        let exponent = parse_exponent(exponent)?;
+        let power =
+            exponent.saturating_sub(part.len() as i64).saturating_add((digits.len() - significant.len()) as i64);
+        let zeros = power.saturating_add(DECIMALS);
         if zeros < 0 {
-            return Err(NoAmount::TooFine);
+            return Err(ParseAmountError::TooPrecise);
         }
-        let zeros = u32::try_from(zeros).map_err(|_| NoAmount::TooLarge)?;
-        let size = kept.parse::<i64>().ok().and_then(|kept| kept.checked_mul(10_i64.checked_pow(zeros)?));
-        let size = size.filter(|size| *size <= Self::MAX.0).ok_or(NoAmount::TooLarge)?;
+        let zeros = u32::try_from(zeros).map_err(|_| ParseAmountError::OutOfRange)?;
+        let size = significant.parse::<i64>().ok().and_then(|number| number.checked_mul(10_i64.checked_pow(zeros)?));
+        let size = size.filter(|size| *size <= Self::MAX.0).ok_or(ParseAmountError::OutOfRange)?;
         Ok(Self(if negative { -size } else { size }))
     }
 }
 
-/// An exponent beyond all bounds is merely large.
-fn exponent_of(text: &str) -> Result<i64, NoAmount> {
+/// An exponent beyond `i64` is cut to it.
+fn parse_exponent(text: &str) -> Result<i64, ParseAmountError> {
     let (sign, digits) = match text.as_bytes().first() {
         Some(b'-') => (-1, &text[1..]),
         Some(b'+') => (1, &text[1..]),
         _ => (1, text),
     };
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(NoAmount::NoNumber);
+        return Err(ParseAmountError::NotANumber);
     }
     Ok(digits.parse::<i64>().unwrap_or(i64::MAX) * sign)
 }
@@ -114,33 +108,32 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-fn serialize<S: Serializer>(text: String, serializer: S) -> Result<S::Ok, S::Error> {
+fn write_number<S: Serializer>(text: String, serializer: S) -> Result<S::Ok, S::Error> {
     RawValue::from_string(text).map_err(ser::Error::custom)?.serialize(serializer)
 }
 
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serialize(self.to_string(), serializer)
+        write_number(self.to_string(), serializer)
     }
 }
 
-fn number(example: f64) -> RefOr<Schema> {
+fn number_schema(example: f64) -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::Number).examples([example]).into()
 }
 
 impl PartialSchema for Amount {
     fn schema() -> RefOr<Schema> {
-        number(12.5)
+        number_schema(12.5)
     }
 }
 impl ToSchema for Amount {}
 
-/// How far two amounts are apart. It may be larger than any amount.
+/// The difference of two amounts, which may be larger than any amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Difference(i128);
 
 impl Difference {
-    /// From one amount to another.
     pub(super) fn between(from: Amount, to: Amount) -> Self {
         Self(i128::from(to.0) - i128::from(from.0))
     }
@@ -148,19 +141,19 @@ impl Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write(f, self.0)
+        write_decimal(f, self.0)
     }
 }
 
 impl Serialize for Difference {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serialize(self.to_string(), serializer)
+        write_number(self.to_string(), serializer)
     }
 }
 
 impl PartialSchema for Difference {
     fn schema() -> RefOr<Schema> {
-        number(-12.5)
+        number_schema(-12.5)
     }
 }
 impl ToSchema for Difference {}
@@ -172,12 +165,12 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str) -> Result<i64, NoAmount> {
+    fn read(text: &str) -> Result<i64, ParseAmountError> {
         text.parse().map(Amount::ten_thousandths)
     }
 
     #[test]
-    fn every_way_to_write_a_number_is_read_exactly() {
+    fn every_json_number_is_read_exactly() {
         for (text, ten_thousandths) in [
             ("0", 0),
             ("-0", 0),
@@ -200,18 +193,18 @@ mod tests {
             assert_eq!(read(text), Ok(ten_thousandths), "{text}");
         }
         for text in ["0.00001", "1.23456", "1e-5", "1e-99999999999999999999", "123.45e-3"] {
-            assert_eq!(read(text), Err(NoAmount::TooFine), "{text}");
+            assert_eq!(read(text), Err(ParseAmountError::TooPrecise), "{text}");
         }
         for text in ["900000000000000.0001", "-900000000000001", "1e15", "1e400", "1e99999999999999999999", "9e18"] {
-            assert_eq!(read(text), Err(NoAmount::TooLarge), "{text}");
+            assert_eq!(read(text), Err(ParseAmountError::OutOfRange), "{text}");
         }
         for text in ["", "-", "\"1\"", "null", "true", "[1]", "{}", "1e", "1e+", "é", ".5", "e5", "--1", "1.2.3"] {
-            assert_eq!(read(text), Err(NoAmount::NoNumber), "{text}");
+            assert_eq!(read(text), Err(ParseAmountError::NotANumber), "{text}");
         }
     }
 
     #[test]
-    fn an_amount_is_written_without_needless_digits() {
+    fn an_amount_is_written_in_the_shortest_form() {
         for (ten_thousandths, text) in
             [(0, "0"), (1, "0.0001"), (-1, "-0.0001"), (15_000, "1.5"), (-120_000, "-12"), (10_010, "1.001")]
         {
@@ -224,18 +217,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_reads_and_writes_as_a_decimal_library_does(
+        fn it_agrees_with_a_decimal_library(
             digits in -99_999_999_999_999_999_i64..=99_999_999_999_999_999, scale in 0_u32..=12, shift in -4_i32..=4,
         ) {
             let decimal = Decimal::new(digits, scale);
             let text = format!("{decimal}e{shift}");
             let ten = Decimal::from(10);
             let value = (0..shift.abs()).fold(decimal, |value, _| if shift > 0 { value * ten } else { value / ten });
-            let exact = value * Decimal::from(UNIT);
+            let exact = value * Decimal::from(SCALE);
             let expected = if !exact.fract().is_zero() {
-                Err(NoAmount::TooFine)
+                Err(ParseAmountError::TooPrecise)
             } else if exact.abs() > Decimal::from(Amount::MAX.0) {
-                Err(NoAmount::TooLarge)
+                Err(ParseAmountError::OutOfRange)
             } else {
                 Ok(i64::try_from(exact).unwrap())
             };

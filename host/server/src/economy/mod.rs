@@ -1,16 +1,16 @@
-//! Currencies: what owners have of them, exactly, and the books.
+//! Currencies: the exact balances of owners, and the ledger of their changes.
 //!
-//! Invariants: amounts are whole ten-thousandths, never floating point; a balance changes only together with an entry of
-//! its ledger, in one transaction; after a change it is inside its currency's bounds. A currency nobody defined is made
-//! on first use.
+//! Invariants: amounts are whole ten-thousandths, never floating point; a balance changes only together with a ledger
+//! entry, in one transaction; after a change it is inside its currency's bounds. A currency that was not defined is
+//! created on first use.
 //! Tables: `currencies`, `balances`, `currency_ledger`.
 
 mod amount;
 mod model;
 mod routes;
-pub mod service;
+pub(crate) mod service;
 mod store;
 
-pub use amount::Amount;
-pub use model::Balance;
+pub(crate) use amount::Amount;
+pub(crate) use model::Balance;
 pub(crate) use routes::router;

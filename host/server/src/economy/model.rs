@@ -1,4 +1,4 @@
-//! Currencies, balances and entries of the books.
+//! Currencies, balances and ledger entries.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,15 +11,15 @@ use crate::values::Identifier;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema, sqlx::FromRow)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CurrencyBalance)]
-pub struct Balance {
+pub(crate) struct Balance {
     /// The currency.
     #[schema(example = "coins")]
-    pub currency_name: String,
+    pub(crate) currency_name: String,
     /// Exact, with at most 4 digits behind the point.
-    pub balance: Amount,
+    pub(crate) balance: Amount,
 }
 
-/// A currency's bounds; none where there is none.
+/// A currency's limits; none is unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
 pub(super) struct Bounds {
     pub(super) minimum: Option<Amount>,
@@ -28,8 +28,8 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Those of a currency that nobody defined.
-    pub(super) fn of_first_use() -> Self {
+    /// Those of a currency that is created on first use.
+    pub(super) fn undefined() -> Self {
         Self { minimum: Some(Amount::default()), ..Self::default() }
     }
 
@@ -43,8 +43,8 @@ impl Bounds {
         Ok(())
     }
 
-    /// What a new balance begins at: where nothing is said, at what is nearest to nothing.
-    pub(super) fn begins_at(&self) -> Amount {
+    /// The balance a new account opens with: the starting balance, or else what is nearest to 0 inside the bounds.
+    pub(super) fn opening_balance(&self) -> Amount {
         self.clamp(self.starting_balance.unwrap_or_default())
     }
 
@@ -64,16 +64,16 @@ pub(super) struct Currency {
 
 /// A change of a balance.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
+pub(super) struct BalanceChange {
     pub(super) currency: Identifier,
     /// May be negative.
-    pub(super) asked: Amount,
+    pub(super) amount: Amount,
     pub(super) reason: Option<String>,
 }
 
-/// A change of a balance as the books have it.
+/// A change of a balance as the ledger stores it.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub(super) struct Entry {
+pub(super) struct LedgerRow {
     pub(super) id: i64,
     pub(super) currency: String,
     pub(super) asked: Amount,

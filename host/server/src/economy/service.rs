@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::app::App;
 use crate::auth::KeyId;
 use crate::economy::amount::Amount;
-use crate::economy::model::{Balance, Bounds, Change, Currency, Entry};
+use crate::economy::model::{Balance, BalanceChange, Bounds, Currency, LedgerRow};
 use crate::economy::store;
 use crate::http::error::ApiError;
 use crate::owner::Owner;
@@ -31,41 +31,41 @@ impl From<EconomyError> for ApiError {
     }
 }
 
-/// Adds to a balance what can be added inside the currency's bounds; the balance after it. The first change of a
-/// balance begins it, and the first use of a currency makes it.
-pub(super) async fn modify(
+/// Adds to a balance, cut to the currency's bounds; answers the new balance. The first change of a balance opens it, and
+/// the first use of a currency creates it.
+pub(super) async fn change_balance(
     app: &App,
     network: NetworkId,
     owner: &Owner,
-    change: &Change,
+    change: &BalanceChange,
     key: &KeyId,
 ) -> Result<Amount, EconomyError> {
     let now = app.clock.now();
     app.db
         .transaction(async |mut tx| {
             let tx = &mut tx;
-            let moment = app.logical_clock.next(now);
-            let mut changed = store::change(tx, network, owner, change, moment).await?;
-            if changed.is_none() {
-                if !store::begin(tx, network, owner, &change.currency, moment).await? {
-                    store::make(tx, network, &change.currency, &Bounds::of_first_use()).await?;
-                    store::begin(tx, network, owner, &change.currency, moment).await?;
+            let at = app.logical_clock.next(now);
+            let mut applied = store::apply_change(tx, network, owner, change, at).await?;
+            if applied.is_none() {
+                if !store::open_balance(tx, network, owner, &change.currency, at).await? {
+                    store::create_currency(tx, network, &change.currency).await?;
+                    store::open_balance(tx, network, owner, &change.currency, at).await?;
                 }
-                changed = store::change(tx, network, owner, change, moment).await?;
+                applied = store::apply_change(tx, network, owner, change, at).await?;
             }
-            let changed = changed.ok_or(hub_db::Error::NotFound)?;
-            store::log(tx, network, owner, change, changed, key, now).await?;
-            Ok(changed.balance)
+            let applied = applied.ok_or(hub_db::Error::NotFound)?;
+            store::append_to_ledger(tx, network, owner, change, applied, key, now).await?;
+            Ok(applied.balance)
         })
         .await
 }
 
-/// What an owner has of each currency, by name: those they ever had, and those that everybody begins with.
+/// An owner's balances by currency: those they opened, and those of currencies with a starting balance.
 pub(crate) async fn balances(app: &App, network: NetworkId, owner: &Owner) -> Result<Vec<Balance>, hub_db::Error> {
     store::balances(&app.db, network, owner).await
 }
 
-/// What an owner has of a currency; none where there is no such currency.
+/// An owner's balance of a currency; none where there is no such currency.
 pub(crate) async fn balance(
     app: &App,
     network: NetworkId,
@@ -75,46 +75,46 @@ pub(crate) async fn balance(
     store::balance(&app.db, network, owner, currency).await
 }
 
-/// The owners of a type who have most of a currency, most first.
-pub(super) async fn top(
+/// The owners of a type with the highest balances of a currency, highest first.
+pub(super) async fn leaderboard(
     app: &App,
     network: NetworkId,
     currency: &Identifier,
     owner_type: &str,
     limit: i64,
 ) -> Result<Vec<(String, Amount)>, EconomyError> {
-    Ok(store::top(&app.db, network, currency, owner_type, limit).await?)
+    Ok(store::leaderboard(&app.db, network, currency, owner_type, limit).await?)
 }
 
-/// Defines a currency. Balances outside new bounds stay as they are until their next change.
-pub(super) async fn define(
+/// Defines or redefines a currency. Balances outside new bounds stay as they are until their next change.
+pub(super) async fn define_currency(
     app: &App,
     network: NetworkId,
     name: &Identifier,
     bounds: Bounds,
 ) -> Result<(), EconomyError> {
     bounds.check().map_err(EconomyError::Bounds)?;
-    Ok(store::define(&app.db, network, name, &bounds).await?)
+    Ok(store::define_currency(&app.db, network, name, bounds).await?)
 }
 
 /// One page of the network's currencies by name, and how many there are.
-pub(super) async fn currencies(
+pub(super) async fn list_currencies(
     app: &App,
     network: NetworkId,
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<Currency>, i64), EconomyError> {
-    Ok(store::currencies(&app.db, network, limit, offset).await?)
+    Ok(store::list_currencies(&app.db, network, limit, offset).await?)
 }
 
-/// One page of an owner's entries, of one currency or of all, newest first, and how many there are.
-pub(super) async fn ledger(
+/// One page of an owner's ledger, of one currency or of all, newest first, and how many entries there are.
+pub(super) async fn list_ledger(
     app: &App,
     network: NetworkId,
     owner: &Owner,
     currency: Option<&Identifier>,
     limit: i64,
     offset: i64,
-) -> Result<(Vec<Entry>, i64), EconomyError> {
-    Ok(store::ledger(&app.db, network, owner, currency, limit, offset).await?)
+) -> Result<(Vec<LedgerRow>, i64), EconomyError> {
+    Ok(store::list_ledger(&app.db, network, owner, currency, limit, offset).await?)
 }

@@ -1,17 +1,17 @@
-//! All SQL of the room.
+//! All SQL of the component.
 
-use hub_db::{Db, Error, Sql, Tx};
+use hub_db::{Db, Error, Sql, Statement, Tx};
 
 use crate::auth::KeyId;
 use crate::clock::Millis;
 use crate::economy::amount::Amount;
-use crate::economy::model::{Balance, Bounds, Change, Currency, Entry};
+use crate::economy::model::{Balance, BalanceChange, Bounds, Currency, LedgerRow};
 use crate::owner::Owner;
 use crate::values::{Identifier, NetworkId};
 
-/// What a balance comes to by `$5`: cut to the bounds of its currency. Before it is added, the amount is cut to what
-/// keeps the sum an amount, so that nothing overflows on the way.
-macro_rules! moved {
+/// The balance after adding `$5`, cut to the bounds of its currency. The amount itself is cut first, so that the sum cannot
+/// overflow.
+macro_rules! new_balance {
     ($least:literal, $most:literal) => {
         concat!(
             $most,
@@ -29,16 +29,16 @@ macro_rules! moved {
         )
     };
 }
-macro_rules! change {
+macro_rules! apply_change {
     ($least:literal, $most:literal) => {
         concat!(
             "WITH bounds AS (
                  SELECT COALESCE(minimum, -9000000000000000000) AS lo, COALESCE(maximum, 9000000000000000000) AS hi
                  FROM currencies WHERE network_id = $1 AND name = $4)
              UPDATE balances SET previous = balance, balance = ",
-            moved!($least, $most),
+            new_balance!($least, $most),
             ", reached = CASE WHEN balance = ",
-            moved!($least, $most),
+            new_balance!($least, $most),
             " THEN reached ELSE $6 END,
                last_entry = CASE WHEN last_entry < $6 THEN $6 ELSE last_entry + 1 END
              FROM bounds
@@ -47,43 +47,44 @@ macro_rules! change {
         )
     };
 }
-const CHANGE: Sql = Sql { sqlite: change!("MIN", "MAX"), postgres: change!("LEAST", "GREATEST") };
+const APPLY_CHANGE: Sql = Sql { sqlite: apply_change!("MIN", "MAX"), postgres: apply_change!("LEAST", "GREATEST") };
 
-/// A balance after a change.
+/// A change that was made.
 #[derive(Clone, Copy, Debug, sqlx::FromRow)]
-pub(super) struct Changed {
+pub(super) struct AppliedChange {
     previous: Amount,
     pub(super) balance: Amount,
-    /// The number of the entry that tells of it.
+    /// The id of its ledger entry.
     last_entry: i64,
 }
 
-/// Changes a balance at `moment`; none where the owner has none yet. The row is held until the transaction ends.
-pub(super) async fn change(
+/// Changes a balance at the logical time `at`; none where the owner has none yet. The row is locked until the transaction
+/// ends.
+pub(super) async fn apply_change(
     tx: &mut Tx,
     network: NetworkId,
     owner: &Owner,
-    change: &Change,
-    moment: i64,
-) -> Result<Option<Changed>, Error> {
-    tx.query(CHANGE)
+    change: &BalanceChange,
+    at: i64,
+) -> Result<Option<AppliedChange>, Error> {
+    tx.query(APPLY_CHANGE)
         .bind(network)
-        .bind(owner.owner_type().to_owned())
-        .bind(owner.key().to_owned())
-        .bind(change.currency.clone())
-        .bind(change.asked)
-        .bind(moment)
+        .bind(owner.owner_type())
+        .bind(owner.key())
+        .bind(&change.currency)
+        .bind(change.amount)
+        .bind(at)
         .optional()
         .await
 }
 
-/// Begins a balance of a currency that is known. False where it is not, or where there is one already.
-pub(super) async fn begin(
+/// Opens a balance of a known currency. False where the currency is unknown or the balance is open already.
+pub(super) async fn open_balance(
     tx: &mut Tx,
     network: NetworkId,
     owner: &Owner,
     currency: &Identifier,
-    moment: i64,
+    at: i64,
 ) -> Result<bool, Error> {
     let rows = tx
         .query(
@@ -92,23 +93,23 @@ pub(super) async fn begin(
              ON CONFLICT (network_id, owner_type, owner_key, currency) DO NOTHING",
         )
         .bind(network)
-        .bind(owner.owner_type().to_owned())
-        .bind(owner.key().to_owned())
-        .bind(currency.clone())
-        .bind(moment)
+        .bind(owner.owner_type())
+        .bind(owner.key())
+        .bind(currency)
+        .bind(at)
         .execute()
         .await?;
     Ok(rows > 0)
 }
 
-pub(super) async fn log(
+pub(super) async fn append_to_ledger(
     tx: &mut Tx,
     network: NetworkId,
     owner: &Owner,
-    change: &Change,
-    changed: Changed,
+    change: &BalanceChange,
+    applied: AppliedChange,
     key: &KeyId,
-    at: Millis,
+    now: Millis,
 ) -> Result<(), Error> {
     tx.query(
         "INSERT INTO currency_ledger (network_id, owner_type, owner_key, currency, id, asked, balance_before, balance,
@@ -116,81 +117,81 @@ pub(super) async fn log(
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     )
     .bind(network)
-    .bind(owner.owner_type().to_owned())
-    .bind(owner.key().to_owned())
-    .bind(change.currency.clone())
-    .bind(changed.last_entry)
-    .bind(change.asked)
-    .bind(changed.previous)
-    .bind(changed.balance)
-    .bind(change.reason.clone())
-    .bind(key.clone())
-    .bind(at)
+    .bind(owner.owner_type())
+    .bind(owner.key())
+    .bind(&change.currency)
+    .bind(applied.last_entry)
+    .bind(change.amount)
+    .bind(applied.previous)
+    .bind(applied.balance)
+    .bind(&change.reason)
+    .bind(key)
+    .bind(now)
     .execute()
     .await?;
     Ok(())
 }
 
-/// Defines a currency, or defines it anew.
-pub(super) async fn define(db: &Db, network: NetworkId, name: &Identifier, bounds: &Bounds) -> Result<(), Error> {
-    db.write(
-        "INSERT INTO currencies (network_id, name, minimum, maximum, starting_balance, begins_at)
-         VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (network_id, name) DO UPDATE SET minimum = excluded.minimum, maximum = excluded.maximum,
-             starting_balance = excluded.starting_balance, begins_at = excluded.begins_at",
-    )
-    .bind(network)
-    .bind(name.clone())
-    .bind(bounds.minimum)
-    .bind(bounds.maximum)
-    .bind(bounds.starting_balance)
-    .bind(bounds.begins_at())
-    .execute()
-    .await?;
+macro_rules! insert_currency {
+    ($on_conflict:literal) => {
+        concat!(
+            "INSERT INTO currencies (network_id, name, minimum, maximum, starting_balance, begins_at)
+             VALUES ($1, $2, $3, $4, $5, $6)
+             ON CONFLICT (network_id, name) ",
+            $on_conflict
+        )
+    };
+}
+
+async fn insert_currency(
+    statement: Statement<'_>,
+    network: NetworkId,
+    name: &Identifier,
+    bounds: Bounds,
+) -> Result<(), Error> {
+    let statement = statement.bind(network).bind(name).bind(bounds.minimum).bind(bounds.maximum);
+    statement.bind(bounds.starting_balance).bind(bounds.opening_balance()).execute().await?;
     Ok(())
 }
 
-/// Makes a currency that is used for the first time; one that is known stays as it is.
-pub(super) async fn make(tx: &mut Tx, network: NetworkId, name: &Identifier, bounds: &Bounds) -> Result<(), Error> {
-    tx.query(
-        "INSERT INTO currencies (network_id, name, minimum, maximum, starting_balance, begins_at)
-         VALUES ($1, $2, $3, $4, $5, $6)
-         ON CONFLICT (network_id, name) DO NOTHING",
-    )
-    .bind(network)
-    .bind(name.clone())
-    .bind(bounds.minimum)
-    .bind(bounds.maximum)
-    .bind(bounds.starting_balance)
-    .bind(bounds.begins_at())
-    .execute()
-    .await?;
-    Ok(())
+/// Defines or redefines a currency.
+pub(super) async fn define_currency(
+    db: &Db,
+    network: NetworkId,
+    name: &Identifier,
+    bounds: Bounds,
+) -> Result<(), Error> {
+    let statement = db.write(insert_currency!(
+        "DO UPDATE SET minimum = excluded.minimum, maximum = excluded.maximum,
+             starting_balance = excluded.starting_balance, begins_at = excluded.begins_at"
+    ));
+    insert_currency(statement, network, name, bounds).await
+}
+
+/// Creates a currency on its first use; one that exists stays as it is.
+pub(super) async fn create_currency(tx: &mut Tx, network: NetworkId, name: &Identifier) -> Result<(), Error> {
+    insert_currency(tx.query(insert_currency!("DO NOTHING")), network, name, Bounds::undefined()).await
 }
 
 /// One page of the currencies by name, and how many there are.
-pub(super) async fn currencies(
+pub(super) async fn list_currencies(
     db: &Db,
     network: NetworkId,
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<Currency>, i64), Error> {
-    let (total,): (i64,) =
-        db.query("SELECT COUNT(*) FROM currencies WHERE network_id = $1").bind(network).one().await?;
-    let rows = db
-        .query(
-            "SELECT name, minimum, maximum, starting_balance FROM currencies WHERE network_id = $1
-             ORDER BY name LIMIT $2 OFFSET $3",
-        )
-        .bind(network)
-        .bind(limit)
-        .bind(offset)
-        .all()
-        .await?;
-    Ok((rows, total))
+    db.page(
+        "SELECT COUNT(*) FROM currencies WHERE network_id = $1",
+        "SELECT name, minimum, maximum, starting_balance FROM currencies WHERE network_id = $1
+         ORDER BY name LIMIT $2 OFFSET $3",
+        |statement| statement.bind(network),
+        limit,
+        offset,
+    )
+    .await
 }
 
-/// What an owner has, and what they would begin with.
+/// The balances of an owner, and the starting balances of currencies they have none of.
 const BALANCES: &str = "SELECT currency AS currency_name, balance FROM balances
          WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3
      UNION ALL
@@ -199,15 +200,15 @@ const BALANCES: &str = "SELECT currency AS currency_name, balance FROM balances
              SELECT b.balance FROM balances b
              WHERE b.network_id = $1 AND b.owner_type = $2 AND b.owner_key = $3 AND b.currency = c.name)";
 
-/// What an owner has, by currency.
+/// An owner's balances by currency.
 pub(super) async fn balances(db: &Db, network: NetworkId, owner: &Owner) -> Result<Vec<Balance>, Error> {
     let mut balances: Vec<Balance> =
-        db.query(BALANCES).bind(network).bind(owner.owner_type().to_owned()).bind(owner.key().to_owned()).all().await?;
+        db.query(BALANCES).bind(network).bind(owner.owner_type()).bind(owner.key()).all().await?;
     balances.sort_by(|a, b| a.currency_name.cmp(&b.currency_name));
     Ok(balances)
 }
 
-/// What an owner has of a currency; none where there is no such currency.
+/// An owner's balance of a currency; none where there is no such currency.
 pub(super) async fn balance(
     db: &Db,
     network: NetworkId,
@@ -222,68 +223,69 @@ pub(super) async fn balance(
              WHERE c.network_id = $1 AND c.name = $4",
         )
         .bind(network)
-        .bind(owner.owner_type().to_owned())
-        .bind(owner.key().to_owned())
-        .bind(currency.clone())
+        .bind(owner.owner_type())
+        .bind(owner.key())
+        .bind(currency)
         .optional()
         .await?;
     Ok(row.map(|(balance,)| balance))
 }
 
-/// Who has most of a currency, the first before others with as much.
-const TOP: &str = "SELECT owner_key, balance FROM balances
+/// Of equal balances the one reached first ranks first.
+const LEADERBOARD: &str = "SELECT owner_key, balance FROM balances
      WHERE network_id = $1 AND currency = $2 AND owner_type = $3
      ORDER BY balance DESC, reached, owner_key LIMIT $4";
 
-/// The owners of a type who have most of a currency.
-pub(super) async fn top(
+/// The owners of a type with the highest balances of a currency.
+pub(super) async fn leaderboard(
     db: &Db,
     network: NetworkId,
     currency: &Identifier,
     owner_type: &str,
     limit: i64,
 ) -> Result<Vec<(String, Amount)>, Error> {
-    db.query(TOP).bind(network).bind(currency.clone()).bind(owner_type.to_owned()).bind(limit).all().await
+    db.query(LEADERBOARD).bind(network).bind(currency).bind(owner_type).bind(limit).all().await
 }
 
-/// What [`ledger`] runs for one currency.
-const LEDGER_OF: &str = "SELECT id, currency, asked, balance_before, balance, reason, key_id, at FROM currency_ledger
+const LEDGER_OF_CURRENCY: &str =
+    "SELECT id, currency, asked, balance_before, balance, reason, key_id, at FROM currency_ledger
      WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND currency = $4
      ORDER BY id DESC LIMIT $5 OFFSET $6";
-/// What [`ledger`] runs for all currencies.
 const LEDGER: &str = "SELECT id, currency, asked, balance_before, balance, reason, key_id, at FROM currency_ledger
      WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3
      ORDER BY id DESC, currency LIMIT $4 OFFSET $5";
 
-/// One page of an owner's entries, of one currency or of all, newest first, and how many there are.
-pub(super) async fn ledger(
+/// One page of an owner's ledger, of one currency or of all, newest first, and how many entries there are.
+pub(super) async fn list_ledger(
     db: &Db,
     network: NetworkId,
     owner: &Owner,
     currency: Option<&Identifier>,
     limit: i64,
     offset: i64,
-) -> Result<(Vec<Entry>, i64), Error> {
-    let of = |sql: &'static str| {
-        let statement = db.query(sql).bind(network).bind(owner.owner_type().to_owned()).bind(owner.key().to_owned());
-        match currency {
-            Some(currency) => statement.bind(currency.clone()),
-            None => statement,
-        }
-    };
-    let (count, page) = match currency {
+) -> Result<(Vec<LedgerRow>, i64), Error> {
+    let (count, list) = match currency {
         Some(_) => (
             "SELECT COUNT(*) FROM currency_ledger
              WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND currency = $4",
-            LEDGER_OF,
+            LEDGER_OF_CURRENCY,
         ),
         None => (
             "SELECT COUNT(*) FROM currency_ledger WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3",
             LEDGER,
         ),
     };
-    let (total,): (i64,) = of(count).one().await?;
-    Ok((of(page).bind(limit).bind(offset).all().await?, total))
+    db.page(
+        count,
+        list,
+        |statement| {
+            let statement = statement.bind(network).bind(owner.owner_type()).bind(owner.key());
+            currency.into_iter().fold(statement, |statement, currency| statement.bind(currency))
+        },
+        limit,
+        offset,
+    )
+    .await
 }
 
 #[cfg(test)]
@@ -293,11 +295,11 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_ordered_is_read_in_the_order_of_an_index() {
+    async fn lists_are_read_in_the_order_of_an_index() {
         let folder = tempfile::TempDir::new().unwrap();
         let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
         db.migrate().await.unwrap();
-        for sql in [TOP, LEDGER_OF, BALANCES, LEDGER] {
+        for sql in [LEADERBOARD, LEDGER_OF_CURRENCY, BALANCES, LEDGER] {
             let explain: &'static str = format!("EXPLAIN QUERY PLAN {sql}").leak();
             let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
             let plan: Vec<_> = plan.into_iter().map(|(.., step)| step).collect();

@@ -58,7 +58,7 @@ impl OpenStream {
             if now - ended_at >= millis(CLOSE_TIMEOUT)
                 && let Some(connection) = &self.connection
             {
-                connection.cut();
+                connection.abort();
             }
         } else if now >= self.next_ping.load(Ordering::Relaxed) {
             self.next_ping.store(now.saturating_add(millis(PING_INTERVAL)), Ordering::Relaxed);

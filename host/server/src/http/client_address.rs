@@ -1,4 +1,4 @@
-//! Who a request came from where a proxy passed it on.
+//! The address of the client of a request that proxies passed on.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,13 +12,13 @@ use crate::app::App;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Puts the client's address in the place of the proxy's, if the proxy is one of the trusted ones.
+/// Replaces the address of a trusted proxy by the one of its client.
 pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let trusted = &app.settings.trusted_proxies;
     if !trusted.is_empty()
         && let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied()
     {
-        let client = client(peer.ip(), request.headers(), trusted);
+        let client = client_ip(peer.ip(), request.headers(), trusted);
         if client != peer.ip() {
             request.extensions_mut().insert(ConnectInfo(SocketAddr::new(client, 0)));
         }
@@ -26,8 +26,8 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     next.run(request).await
 }
 
-/// Each proxy adds, at the end, who it was asked by; what somebody wrote whom nobody trusts counts for nothing.
-fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+/// Each proxy appends the address it was called from; entries before that of an untrusted one are ignored.
+fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let values = headers.get_all(FORWARDED_FOR).iter().rev();
     let hops = values.flat_map(|value| value.to_str().unwrap_or_default().rsplit(','));
     let mut client = peer.to_canonical();
@@ -35,14 +35,14 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
         if !trusted.iter().any(|network| network.contains(&client)) {
             break;
         }
-        let Some(asked_by) = address(hop.trim()) else { break };
-        client = asked_by.to_canonical();
+        let Some(caller) = parse_hop(hop.trim()) else { break };
+        client = caller.to_canonical();
     }
     client
 }
 
 /// Some proxies add the port.
-fn address(hop: &str) -> Option<IpAddr> {
+fn parse_hop(hop: &str) -> Option<IpAddr> {
     hop.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
@@ -51,22 +51,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_trusted_proxies_say_counts() {
+    fn only_trusted_proxies_are_believed() {
         let trusted: Vec<IpNet> = vec!["10.0.0.0/8".parse().unwrap(), "fd00::/8".parse().unwrap()];
-        let asked = |peer: &str, values: &[&str]| {
+        let client = |peer: &str, values: &[&str]| {
             let headers = values.iter().map(|value| (FORWARDED_FOR.parse().unwrap(), value.parse().unwrap())).collect();
-            client(peer.parse().unwrap(), &headers, &trusted).to_string()
+            client_ip(peer.parse().unwrap(), &headers, &trusted).to_string()
         };
-        assert_eq!(asked("10.0.0.1", &[]), "10.0.0.1");
-        assert_eq!(asked("10.0.0.1", &["203.0.113.7"]), "203.0.113.7");
-        assert_eq!(asked("::ffff:10.0.0.1", &["203.0.113.7:4711"]), "203.0.113.7");
-        assert_eq!(asked("fd00::1", &["[2001:db8::1]:4711"]), "2001:db8::1");
-        // Proxies behind each other; in one header or in several.
-        assert_eq!(asked("10.0.0.1", &["203.0.113.7, 10.0.0.2"]), "203.0.113.7");
-        assert_eq!(asked("10.0.0.1", &["203.0.113.7", "10.0.0.2"]), "203.0.113.7");
-        // What the client itself pretends.
-        assert_eq!(asked("203.0.113.9", &["203.0.113.7"]), "203.0.113.9");
-        assert_eq!(asked("10.0.0.1", &["198.51.100.1, 203.0.113.7"]), "203.0.113.7");
-        assert_eq!(asked("10.0.0.1", &["203.0.113.7, unknown"]), "10.0.0.1");
+        assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");
+        assert_eq!(client("10.0.0.1", &["203.0.113.7"]), "203.0.113.7");
+        assert_eq!(client("::ffff:10.0.0.1", &["203.0.113.7:4711"]), "203.0.113.7");
+        assert_eq!(client("fd00::1", &["[2001:db8::1]:4711"]), "2001:db8::1");
+        // Several proxies, in one header or in several.
+        assert_eq!(client("10.0.0.1", &["203.0.113.7, 10.0.0.2"]), "203.0.113.7");
+        assert_eq!(client("10.0.0.1", &["203.0.113.7", "10.0.0.2"]), "203.0.113.7");
+        // Forged by the client itself.
+        assert_eq!(client("203.0.113.9", &["203.0.113.7"]), "203.0.113.9");
+        assert_eq!(client("10.0.0.1", &["198.51.100.1, 203.0.113.7"]), "203.0.113.7");
+        assert_eq!(client("10.0.0.1", &["203.0.113.7, unknown"]), "10.0.0.1");
     }
 }

@@ -2,19 +2,18 @@
 
 use tokio_util::sync::CancellationToken;
 
-/// The connection a request came on. A response whose client reads nothing is stuck in a write, where nothing but the
-/// end of its connection reaches it.
+/// Aborts the connection a request came on. A response whose client stops reading blocks in a write, which nothing else ends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Connection(CancellationToken);
 
 impl Connection {
-    /// Ends it as it is, with everything that is under way on it.
-    pub(crate) fn cut(&self) {
+    /// Ends the connection at once, with everything in flight on it.
+    pub(crate) fn abort(&self) {
         self.0.cancel();
     }
 
-    /// Waits until it is cut.
-    pub(crate) async fn is_cut(&self) {
+    /// Waits until it is aborted.
+    pub(crate) async fn aborted(&self) {
         self.0.cancelled().await;
     }
 }

@@ -1,4 +1,4 @@
-//! JSON values that are kept as they were sent, such as a config document.
+//! JSON values that are stored as they were sent, such as config documents.
 
 use std::fmt;
 
@@ -13,18 +13,18 @@ use crate::http::error::ApiError;
 use crate::http::extract::{read_body, reject_nul};
 
 /// The largest document, in bytes of JSON without whitespace between its parts.
-pub const DOCUMENT_LIMIT: usize = 256 * 1024;
-/// How deep arrays and objects may lie in one another: what any reader of JSON can take.
-const DEPTH: usize = 100;
+const DOCUMENT_LIMIT: usize = 256 * 1024;
+/// How deep arrays and objects may nest: what any JSON parser can take.
+const MAX_DEPTH: usize = 100;
 
-/// Any JSON value. It is kept to the letter, so that numbers keep every digit and objects their order; only the
-/// whitespace between its parts is dropped.
+/// Any JSON value, byte for byte, so that numbers keep every digit and objects their order; only the whitespace between
+/// its parts is dropped.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Document(Box<RawValue>);
 
 impl Document {
-    /// Its JSON.
+    /// The JSON text.
     pub fn as_str(&self) -> &str {
         self.0.get()
     }
@@ -40,7 +40,7 @@ impl Document {
 
     fn compact(raw: &RawValue) -> Result<Self, String> {
         let json = raw.get();
-        let mut kept = Vec::with_capacity(json.len());
+        let mut compact = Vec::with_capacity(json.len());
         let (mut quoted, mut escaped, mut depth) = (false, false, 0_usize);
         for byte in json.bytes() {
             match byte {
@@ -52,29 +52,29 @@ impl Document {
                 b' ' | b'\t' | b'\n' | b'\r' if !quoted => continue,
                 _ => {}
             }
-            if depth > DEPTH {
-                return Err(format!("arrays and objects must not lie in one another more than {DEPTH} deep"));
+            if depth > MAX_DEPTH {
+                return Err(format!("arrays and objects must not lie in one another more than {MAX_DEPTH} deep"));
             }
-            kept.push(byte);
+            compact.push(byte);
         }
-        // Only ASCII was dropped from what was text.
-        String::from_utf8(kept)
+        // Only ASCII was dropped, so this is still UTF-8.
+        String::from_utf8(compact)
             .map_err(|error| error.to_string())?
             .try_into()
-            .map_err(|error: NoJson| error.to_string())
+            .map_err(|error: InvalidJson| error.to_string())
     }
 }
 
-/// What is no JSON.
+/// A text is not JSON.
 #[derive(Debug, thiserror::Error)]
 #[error("not one JSON value: {0}")]
-pub struct NoJson(#[from] serde_json::Error);
+pub struct InvalidJson(#[from] serde_json::Error);
 
-/// For what was written down as a document.
+/// Reads a stored document.
 impl TryFrom<String> for Document {
-    type Error = NoJson;
+    type Error = InvalidJson;
 
-    fn try_from(json: String) -> Result<Self, NoJson> {
+    fn try_from(json: String) -> Result<Self, InvalidJson> {
         Ok(Self(RawValue::from_string(json)?))
     }
 }
@@ -132,10 +132,10 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_too_deep_is_refused() {
+    fn too_deep_nesting_is_refused() {
         let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
-        assert!(compact(&nested(DEPTH)).is_ok());
-        assert!(compact(&nested(DEPTH + 1)).unwrap_err().contains("deep"));
+        assert!(compact(&nested(MAX_DEPTH)).is_ok());
+        assert!(compact(&nested(MAX_DEPTH + 1)).unwrap_err().contains("deep"));
         assert!(compact(&nested(100_000)).is_err());
     }
 }

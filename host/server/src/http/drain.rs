@@ -1,7 +1,7 @@
-//! Reads what a refused caller is still sending, so that it gets to read the refusal.
+//! Reads the rest of a refused request's body, so that the caller receives the refusal.
 //!
-//! An answer that is given before the body was read would otherwise close the connection while the caller writes, and
-//! the system then throws the answer away with a reset.
+//! A response sent before the body was read closes the connection while the caller still writes; the system then resets it
+//! and discards the response.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -14,29 +14,28 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::Semaphore;
 
-/// Bodies up to this size are in the connection's buffer anyway.
-const SMALL: u64 = 64 * 1024;
-/// So much is read and thrown away as fast as it comes …
-const AT_ONCE: usize = 1 << 20;
-/// … and the rest at this many bytes a second, for as long as [`LONGEST`]: who sends what is refused is not to keep the
-/// hub busy.
-const BYTES_A_SECOND: f64 = (8 << 20) as f64;
-const LONGEST: Duration = Duration::from_secs(10);
-/// At so many connections at once. Others are closed, and may not get to read their refusal.
-static SLOWLY: Semaphore = Semaphore::const_new(16);
+/// Bodies up to this size fit into the connection's buffer.
+const BUFFERED: u64 = 64 * 1024;
+/// Bytes discarded without a limit on their rate.
+const UNTHROTTLED: usize = 1 << 20;
+/// The rate of the rest, so that a refused caller does not keep the hub busy.
+const BYTES_PER_SECOND: f64 = (8 << 20) as f64;
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The connections throttled at once. Others are closed, and may not receive their refusal.
+static THROTTLED: Semaphore = Semaphore::const_new(16);
 
-/// The same request; what its handler leaves unread of a large body is read behind its back.
-pub(super) fn drained(request: Request) -> Request {
+/// Makes the rest of a large body be read when the handler drops it.
+pub(super) fn drain_on_drop(request: Request) -> Request {
     let length = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if request.body().is_end_stream() || length.is_some_and(|length| length <= SMALL) {
+    if request.body().is_end_stream() || length.is_some_and(|length| length <= BUFFERED) {
         return request;
     }
-    request.map(|body| Body::new(Drained(Some(body))))
+    request.map(|body| Body::new(DrainedOnDrop(Some(body))))
 }
 
-struct Drained(Option<Body>);
+struct DrainedOnDrop(Option<Body>);
 
-impl HttpBody for Drained {
+impl HttpBody for DrainedOnDrop {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -59,23 +58,23 @@ impl HttpBody for Drained {
     }
 }
 
-impl Drop for Drained {
+impl Drop for DrainedOnDrop {
     fn drop(&mut self) {
         let Some(mut body) = self.0.take().filter(|body| !body.is_end_stream()) else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        runtime.spawn(tokio::time::timeout(LONGEST, async move {
-            let (mut read, mut slowly) = (0, None);
+        runtime.spawn(tokio::time::timeout(TIMEOUT, async move {
+            let (mut read, mut permit) = (0, None);
             while let Some(Ok(frame)) = body.frame().await {
                 let bytes = frame.data_ref().map_or(0, Bytes::len);
                 read += bytes;
-                if read <= AT_ONCE {
+                if read <= UNTHROTTLED {
                     continue;
                 }
-                if slowly.is_none() {
-                    let Ok(permit) = SLOWLY.try_acquire() else { return };
-                    slowly = Some(permit);
+                if permit.is_none() {
+                    let Ok(acquired) = THROTTLED.try_acquire() else { return };
+                    permit = Some(acquired);
                 }
-                tokio::time::sleep(Duration::from_secs_f64(bytes as f64 / BYTES_A_SECOND)).await;
+                tokio::time::sleep(Duration::from_secs_f64(bytes as f64 / BYTES_PER_SECOND)).await;
             }
         }));
     }

@@ -1,4 +1,4 @@
-//! The one shape of every error on the wire.
+//! The shape of every error on the wire.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,8 +26,8 @@ impl ApiError {
         Self { status, code: code.into(), message: message.into(), retry_after_secs: None, cause: None }
     }
 
-    /// One that was answered before and was written down.
-    pub(crate) fn again(status: StatusCode, code: String, message: String) -> Self {
+    /// One that was stored and is sent again.
+    pub(crate) fn replayed(status: StatusCode, code: String, message: String) -> Self {
         Self { status, code: code.into(), message: message.into(), retry_after_secs: None, cause: None }
     }
 
@@ -55,7 +55,7 @@ impl ApiError {
         )
     }
 
-    /// 500 `internal`, for what is the hub's fault; the cause is logged with the request's id.
+    /// 500 `internal`, for a fault of the hub; the cause is logged with the request's id.
     pub fn internal(cause: impl std::error::Error + Send + Sync + 'static) -> Self {
         let mut error = Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -73,27 +73,27 @@ impl ApiError {
         self
     }
 
-    /// The status it is answered with.
+    /// The HTTP status.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// Its stable code.
+    /// The stable code.
     pub fn code(&self) -> &str {
         &self.code
     }
 
-    /// Its sentence for a person.
+    /// The sentence for a person.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What lies behind it, for the log.
+    /// The cause, for the log.
     pub(super) fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync)> {
         self.cause.as_deref()
     }
 
-    /// The answer, with the id of the request it belongs to.
+    /// The response, with the id of the request it belongs to.
     pub(super) fn render(&self, request_id: &str) -> Response {
         let body = ErrorBody {
             error: self.message.to_string(),

@@ -1,15 +1,15 @@
-//! Examples in the served document, by the names of fields and parameters, for all that has none of its own.
+//! Examples in the served document, by the names of fields and parameters, for those that have none of their own.
 //!
-//! What a handler says of a field whose type is a component of its own (`Identifier`, `PlayerId`) is lost: beside a `$ref`
-//! nothing is written. So plain texts and numbers are put in where they are referred to.
+//! Examples beside a `$ref`, as of a field of type `Identifier` or `PlayerId`, are not written. So the schemas of texts and
+//! numbers are inlined where they are referred to.
 
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use utoipa::openapi::schema::{OneOf, SchemaType, Type};
 use utoipa::openapi::{Object, OpenApi, RefOr, Required, Schema};
 
-/// What a field or parameter of this name looks like.
-#[allow(clippy::match_same_arms, reason = "that two look the same does not make them one")]
+/// The example of a field or parameter of this name.
+#[allow(clippy::match_same_arms, reason = "different names may have the same example")]
 fn example(name: &str) -> Option<Value> {
     Some(match name {
         "serverId" | "targetServerId" | "nodeServerId" => json!("bedwars-1"),
@@ -77,8 +77,8 @@ fn example(name: &str) -> Option<Value> {
     })
 }
 
-/// What an object looks like that the document says nothing else of.
-fn any_object(name: &str) -> Option<Value> {
+/// The example of an object without a schema of its fields.
+fn object_example(name: &str) -> Option<Value> {
     match name {
         "input" => Some(json!({"player": {"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"},
             "message": "hello", "serverId": "lobby-1", "serverType": "lobby"})),
@@ -87,38 +87,38 @@ fn any_object(name: &str) -> Option<Value> {
     }
 }
 
-/// Adds what is missing.
+/// Adds the missing examples.
 pub(super) fn complete(document: &mut OpenApi) {
     let Some(components) = &mut document.components else { return };
-    let plain = Plain::of(&components.schemas);
+    let scalars = ScalarSchemas::new(&components.schemas);
     for schema in components.schemas.values_mut() {
-        plain.complete_fields(schema);
+        scalars.complete_fields(schema);
     }
     for item in document.paths.paths.values_mut() {
         let operations =
             [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch, &mut item.head];
         for operation in operations.into_iter().flatten() {
-            plain.complete_parameters(operation);
+            scalars.complete_parameters(operation);
         }
     }
 }
 
-/// The components that are just a text or a number.
-struct Plain(Vec<(String, Object)>);
+/// The named schemas that are a text or a number.
+struct ScalarSchemas(Vec<(String, Object)>);
 
-impl Plain {
-    fn of<'a>(schemas: impl IntoIterator<Item = (&'a String, &'a RefOr<Schema>)>) -> Self {
-        let plain = schemas.into_iter().filter_map(|(name, schema)| match schema {
-            RefOr::T(Schema::Object(object)) if is_plain(object) => {
+impl ScalarSchemas {
+    fn new<'a>(schemas: impl IntoIterator<Item = (&'a String, &'a RefOr<Schema>)>) -> Self {
+        let scalars = schemas.into_iter().filter_map(|(name, schema)| match schema {
+            RefOr::T(Schema::Object(object)) if is_scalar(object) => {
                 Some((format!("#/components/schemas/{name}"), object.clone()))
             }
             _ => None,
         });
-        Self(plain.collect())
+        Self(scalars.collect())
     }
 
     fn find(&self, location: &str) -> Option<&Object> {
-        self.0.iter().find(|(place, _)| place == location).map(|(_, object)| object)
+        self.0.iter().find(|(known, _)| known == location).map(|(_, object)| object)
     }
 
     fn complete_fields(&self, schema: &mut RefOr<Schema>) {
@@ -159,17 +159,17 @@ impl Plain {
     /// Gives a field or parameter its example.
     fn complete(&self, name: &str, field: &mut RefOr<Schema>) {
         match field {
-            RefOr::T(Schema::Object(object)) if is_plain(object) => add(name, object),
+            RefOr::T(Schema::Object(object)) if is_scalar(object) => add_example(name, object),
             RefOr::T(Schema::Object(object)) if object.properties.is_empty() && object.examples.is_empty() => {
-                object.examples.extend(any_object(name));
+                object.examples.extend(object_example(name));
             }
             RefOr::Ref(reference) => {
-                if let Some(plain) = self.find(&reference.ref_location) {
-                    let mut object = plain.clone();
+                if let Some(scalar) = self.find(&reference.ref_location) {
+                    let mut object = scalar.clone();
                     if !reference.description.is_empty() {
                         object.description = Some(std::mem::take(&mut reference.description));
                     }
-                    add(name, &mut object);
+                    add_example(name, &mut object);
                     *field = RefOr::T(Schema::Object(object));
                 }
             }
@@ -187,32 +187,32 @@ impl Plain {
     }
 }
 
-/// A text or a number, of which any fits.
-fn is_plain(object: &Object) -> bool {
+/// Whether it is any text or any number.
+fn is_scalar(object: &Object) -> bool {
     let types = match &object.schema_type {
         SchemaType::Type(one) => std::slice::from_ref(one),
         SchemaType::Array(several) => several.as_slice(),
         SchemaType::AnyValue => &[],
     };
     let known = [Type::String, Type::Integer, Type::Number, Type::Null];
-    let says = |kind: &Type| *kind != Type::Null;
-    object.enum_values.is_none() && types.iter().any(says) && types.iter().all(|kind| known.contains(kind))
+    let not_null = |kind: &Type| *kind != Type::Null;
+    object.enum_values.is_none() && types.iter().any(not_null) && types.iter().all(|kind| known.contains(kind))
 }
 
-fn add(name: &str, object: &mut Object) {
+fn add_example(name: &str, object: &mut Object) {
     if object.example.is_some() || object.default.is_some() {
         return;
     }
     let Some(example) = example(name) else { return };
     let numeric = !matches!(&object.schema_type, SchemaType::Type(Type::String))
         && !matches!(&object.schema_type, SchemaType::Array(types) if types.contains(&Type::String));
-    // One name, two meanings: `version` is a number here and a text there.
+    // A name may have two types: `version` is a number or a text.
     if numeric == example.is_number() && object.examples.is_empty() {
         object.examples.push(example);
     }
 }
 
-/// A text that may be left out may be blank, too, which is the same.
+/// An optional text may be blank, which is the same as absent.
 fn allow_blank(object: &mut Object) {
     if object.min_length.take().is_some() && object.pattern.is_some() {
         object.pattern = Some(r"^[^\u0000-\u001f\u007f-\u009f]*$".to_owned());

@@ -1,4 +1,4 @@
-//! Extractors for what a request carries besides its key. Whatever is wrong with it is 400 in the one shape.
+//! Extractors for the parts of a request besides its key. Whatever is wrong with one is a 400 error.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use serde::{Deserializer, Serialize};
 use crate::http::error::ApiError;
 
 /// The largest JSON body, in bytes.
-pub const JSON_LIMIT: usize = 1024 * 1024;
+pub(crate) const JSON_LIMIT: usize = 1024 * 1024;
 
-/// A JSON body of at most [`JSON_LIMIT`]; as an answer, JSON. The request's content type is not looked at.
+/// A JSON body of at most [`JSON_LIMIT`], whatever its content type; as a response, JSON.
 #[derive(Clone, Copy, Debug)]
-pub struct Json<T>(pub T);
+pub(crate) struct Json<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
@@ -50,7 +50,7 @@ impl<T: Serialize> IntoResponse for Json<T> {
     }
 }
 
-/// Reads a struct from a JSON object only. By itself serde takes an array of its fields, too.
+/// Reads a struct from a JSON object only: serde by itself accepts an array of its fields, too.
 struct Object<'a, R>(&'a mut serde_json::Deserializer<R>);
 
 impl<'de, R: serde_json::de::Read<'de>> Deserializer<'de> for Object<'_, R> {
@@ -83,9 +83,9 @@ impl<'de, R: serde_json::de::Read<'de>> Deserializer<'de> for Object<'_, R> {
     }
 }
 
-/// The parameters behind the `?`.
+/// The query parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Query<T>(pub T);
+pub(crate) struct Query<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
@@ -108,9 +108,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// The parameters in the path.
+/// The path parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Path<T>(pub T);
+pub(crate) struct Path<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
     type Rejection = ApiError;
@@ -178,7 +178,7 @@ fn unreadable(error: &(dyn std::error::Error + Send + Sync + 'static), limit: us
     ApiError::invalid(format!("The body could not be read: {error}."))
 }
 
-/// PostgreSQL's text cannot hold U+0000 and no name or reason needs it, so it is refused at the door.
+/// Refuses U+0000, which PostgreSQL's text cannot hold.
 pub(super) fn reject_nul(json: &[u8]) -> Result<(), ApiError> {
     let mut escaped = false;
     for (at, byte) in json.iter().enumerate() {

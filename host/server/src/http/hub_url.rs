@@ -1,4 +1,4 @@
-//! Where the hub is for who calls it, for links that are answered or sent on.
+//! The URL of the hub as its callers reach it, for links in responses and mails.
 
 use axum::extract::FromRequestParts;
 use axum::http::header::HOST;
@@ -8,9 +8,9 @@ use axum::http::uri::Authority;
 use crate::app::App;
 use crate::http::error::ApiError;
 
-/// The hub's base URL without a slash at its end: `--public-url`, or else as the caller addressed the hub.
+/// The hub's base URL without a trailing slash: `--public-url`, or else the one the caller used.
 #[derive(Clone, Debug)]
-pub struct HubUrl(pub String);
+pub(crate) struct HubUrl(pub(crate) String);
 
 impl FromRequestParts<App> for HubUrl {
     type Rejection = ApiError;
@@ -22,7 +22,7 @@ impl FromRequestParts<App> for HubUrl {
         let header = |name| parts.headers.get(name).and_then(|value: &axum::http::HeaderValue| value.to_str().ok());
         let host = header(HOST).and_then(|host| host.parse::<Authority>().ok());
         let host = host.or_else(|| parts.uri.authority().cloned()).map(|authority| authority.to_string());
-        // A proxy before the hub that speaks TLS says so.
+        // Set by a proxy that terminates TLS.
         let https = parts.headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
         let scheme = if https { "https" } else { "http" };
         Ok(Self(format!("{scheme}://{}", host.unwrap_or_else(|| app.settings.listen.to_string()))))

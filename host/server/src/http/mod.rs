@@ -1,4 +1,4 @@
-//! What all routes share: extractors, the shapes of errors and lists, request ids, and the served documentation.
+//! What all routes share: extractors, the shapes of errors and lists, request ids, and the API documentation.
 
 pub(crate) mod client_address;
 pub(crate) mod connection;
@@ -7,8 +7,8 @@ mod drain;
 pub mod error;
 mod examples;
 pub mod extract;
-pub mod hub_url;
+pub(crate) mod hub_url;
 pub(crate) mod openapi;
-pub mod page;
+pub(crate) mod page;
 pub(crate) mod reference;
 pub mod request_id;

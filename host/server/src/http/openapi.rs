@@ -1,4 +1,4 @@
-//! The OpenAPI document: what is the same for all operations is said here once, the rest by each handler.
+//! The OpenAPI document: what all operations have in common; the rest is declared by each handler.
 
 use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -12,7 +12,7 @@ use utoipa::{PartialSchema as _, ToSchema as _};
 use crate::http::error::ErrorBody;
 use crate::http::examples;
 
-/// The frame that the rooms' operations are put into.
+/// The document without operations.
 pub(crate) fn base() -> OpenApi {
     let mut components = Components::new();
     components.schemas.insert(ErrorBody::name().into_owned(), ErrorBody::schema());
@@ -35,8 +35,8 @@ pub(crate) fn base() -> OpenApi {
         .build()
 }
 
-/// Adds the answers that follow from what an operation takes: whoever needs a key can be refused, whoever takes
-/// anything can be sent something wrong.
+/// Adds the error responses that follow from what an operation takes: one that needs a key can refuse it, one with
+/// parameters can find them wrong.
 pub(crate) fn complete(document: &mut OpenApi) {
     for item in document.paths.paths.values_mut() {
         if let Some(post) = item.post.as_mut().filter(|post| post.security.is_some()) {
@@ -51,7 +51,7 @@ pub(crate) fn complete(document: &mut OpenApi) {
     examples::complete(document);
 }
 
-/// Every POST of a caller with a key may be sent again.
+/// Every POST that needs a key can be retried.
 fn add_idempotency_key(operation: &mut Operation) {
     let text = ObjectBuilder::new()
         .schema_type(Type::String)
@@ -74,18 +74,18 @@ fn add_idempotency_key(operation: &mut Operation) {
 fn complete_operation(operation: &mut Operation) {
     let takes_parameters = operation.parameters.as_ref().is_some_and(|list| !list.is_empty());
     if takes_parameters || operation.request_body.is_some() {
-        add(operation, "400", "The request's syntax or one of its values is wrong; the error says which");
+        add_error(operation, "400", "The request's syntax or one of its values is wrong; the error says which");
     }
     if operation.security.is_some() {
-        add(operation, "401", "The key is missing, malformed, unknown, expired or revoked");
-        add(operation, "403", "The key lacks the scope, or its network is suspended");
-        add(operation, "429", "Too many requests; `Retry-After` says when to come back");
+        add_error(operation, "401", "The key is missing, malformed, unknown, expired or revoked");
+        add_error(operation, "403", "The key lacks the scope, or its network is suspended");
+        add_error(operation, "429", "Too many requests; `Retry-After` says when to come back");
     }
     if operation.request_body.is_some() {
-        add(operation, "413", "The body is too large");
+        add_error(operation, "413", "The body is too large");
     }
     for (status, response) in &mut operation.responses.responses {
-        // A document without them is none, and generators refuse it.
+        // The specification requires a description, and generators refuse a document without.
         if let RefOr::T(response) = response
             && response.description.is_empty()
         {
@@ -95,7 +95,7 @@ fn complete_operation(operation: &mut Operation) {
     }
 }
 
-fn add(operation: &mut Operation, status: &str, description: &str) {
+fn add_error(operation: &mut Operation, status: &str, description: &str) {
     operation.responses.responses.entry(status.to_owned()).or_insert_with(|| {
         let error = Ref::from_schema_name(ErrorBody::name());
         RefOr::T(

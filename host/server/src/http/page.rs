@@ -1,4 +1,4 @@
-//! Lists: the interface's page and its two parameters.
+//! Pages of lists and their parameters.
 
 use std::fmt;
 
@@ -10,62 +10,62 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// One page of a list.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Page<T> {
+pub(crate) struct Page<T> {
     /// The rows of this page.
-    pub items: Vec<T>,
+    pub(crate) items: Vec<T>,
     /// Which page this is; the first is 0.
-    pub page: i64,
+    pub(crate) page: i64,
     /// The most rows a page has.
-    pub limit: i64,
+    pub(crate) limit: i64,
     /// How many rows there are on all pages.
-    pub total: i64,
+    pub(crate) total: i64,
 }
 
-/// A whole number of a query: `OR` when absent, cut to `MAX` when larger; below `MIN` is an error.
+/// An integer of a query: `DEFAULT` when absent, cut to `MAX` when larger; below `MIN` is an error.
 #[derive(Clone, Copy, Debug)]
-pub struct Whole<const MIN: i64, const MAX: i64, const OR: i64>(pub i64);
+pub(crate) struct BoundedInt<const MIN: i64, const MAX: i64, const DEFAULT: i64>(pub(crate) i64);
 
-/// `limit`: how many rows are wanted.
-pub type Limit = Whole<1, 200, 50>;
+/// `limit`: the most rows to answer.
+pub(crate) type Limit = BoundedInt<1, 200, 50>;
 
-/// `limit` of a leaderboard: how many places are wanted.
-pub type TopLimit = Whole<1, 100, 10>;
+/// `limit` of a leaderboard: the most ranks to answer.
+pub(crate) type LeaderboardLimit = BoundedInt<1, 100, 10>;
 
-/// `page`: which page is wanted, counted from 0.
-pub type PageNumber = Whole<0, { i64::MAX }, 0>;
+/// `page`: which page to answer, counted from 0.
+pub(crate) type PageNumber = BoundedInt<0, { i64::MAX }, 0>;
 
-/// `offset`: how many rows to leave out before the first.
-pub type Offset = Whole<0, { i64::MAX }, 0>;
+/// `offset`: how many rows to skip.
+pub(crate) type Offset = BoundedInt<0, { i64::MAX }, 0>;
 
 /// The query of a list that takes nothing else.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct PageQuery {
+pub(crate) struct PageQuery {
     /// How many rows are wanted: 50 when absent, 200 at most.
     #[serde(default)]
     #[param(inline, required = false)]
-    pub limit: Limit,
+    pub(crate) limit: Limit,
     /// Which page is wanted, counted from 0.
     #[serde(default)]
     #[param(inline, required = false)]
-    pub page: PageNumber,
+    pub(crate) page: PageNumber,
 }
 
 impl PageNumber {
     /// How many rows lie before this page.
-    pub fn offset(self, limit: Limit) -> i64 {
+    pub(crate) fn offset(self, limit: Limit) -> i64 {
         self.0.saturating_mul(limit.0)
     }
 }
 
 impl<T> Page<T> {
     /// The page of `limit` rows at `page`, of `total`.
-    pub fn new(items: Vec<T>, page: PageNumber, limit: Limit, total: i64) -> Self {
+    pub(crate) fn new(items: Vec<T>, page: PageNumber, limit: Limit, total: i64) -> Self {
         Self { items, page: page.0, limit: limit.0, total }
     }
 
-    /// Cuts the page out of a list that is in memory as a whole.
-    pub fn cut(all: Vec<T>, page: PageNumber, limit: Limit) -> Self {
+    /// Takes the page out of a whole list in memory.
+    pub(crate) fn paginate(all: Vec<T>, page: PageNumber, limit: Limit) -> Self {
         let total = all.len() as i64;
         let skip = usize::try_from(page.offset(limit)).unwrap_or(usize::MAX);
         let items = all.into_iter().skip(skip).take(limit.0 as usize).collect();
@@ -73,7 +73,7 @@ impl<T> Page<T> {
     }
 
     /// The same page with every row turned into another shape.
-    pub fn map<U>(self, into: impl FnMut(T) -> U) -> Page<U> {
+    pub(crate) fn map<U>(self, into: impl FnMut(T) -> U) -> Page<U> {
         Page {
             items: self.items.into_iter().map(into).collect(),
             page: self.page,
@@ -83,10 +83,10 @@ impl<T> Page<T> {
     }
 }
 
-/// An integer as a query writes it. One too large for the machine is merely large.
-struct Digits;
+/// Reads the text of an integer; one too large for `i64` is cut to it.
+struct IntegerVisitor;
 
-impl Visitor<'_> for Digits {
+impl Visitor<'_> for IntegerVisitor {
     type Value = i64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -102,15 +102,15 @@ impl Visitor<'_> for Digits {
     }
 }
 
-impl<const MIN: i64, const MAX: i64, const OR: i64> Default for Whole<MIN, MAX, OR> {
+impl<const MIN: i64, const MAX: i64, const DEFAULT: i64> Default for BoundedInt<MIN, MAX, DEFAULT> {
     fn default() -> Self {
-        Self(OR)
+        Self(DEFAULT)
     }
 }
 
-impl<'de, const MIN: i64, const MAX: i64, const OR: i64> Deserialize<'de> for Whole<MIN, MAX, OR> {
+impl<'de, const MIN: i64, const MAX: i64, const DEFAULT: i64> Deserialize<'de> for BoundedInt<MIN, MAX, DEFAULT> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = deserializer.deserialize_str(Digits)?;
+        let number = deserializer.deserialize_str(IntegerVisitor)?;
         if number < MIN {
             return Err(de::Error::custom(format_args!("must be at least {MIN}")));
         }
@@ -118,10 +118,10 @@ impl<'de, const MIN: i64, const MAX: i64, const OR: i64> Deserialize<'de> for Wh
     }
 }
 
-// Without a maximum and a format, which would be one: a larger number is cut, not refused.
-impl<const MIN: i64, const MAX: i64, const OR: i64> PartialSchema for Whole<MIN, MAX, OR> {
+// Without a maximum, and without a format, which implies one: a larger number is cut, not refused.
+impl<const MIN: i64, const MAX: i64, const DEFAULT: i64> PartialSchema for BoundedInt<MIN, MAX, DEFAULT> {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(MIN)).default(Some(OR.into())).into()
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(MIN)).default(Some(DEFAULT.into())).into()
     }
 }
-impl<const MIN: i64, const MAX: i64, const OR: i64> ToSchema for Whole<MIN, MAX, OR> {}
+impl<const MIN: i64, const MAX: i64, const DEFAULT: i64> ToSchema for BoundedInt<MIN, MAX, DEFAULT> {}

@@ -1,4 +1,4 @@
-//! The interactive reference at `/api`. Its assets are in the binary; nothing is loaded from elsewhere.
+//! The interactive API reference at `/api`. Its assets are in the binary; nothing is loaded from elsewhere.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::app::App;
 use crate::http::error::ApiError;
 
 const PAGE: &str = include_str!("reference.html");
-const START: &str = include_str!("reference.js");
-/// The page runs its own scripts and calls its own hub, and does nothing else.
+const SCRIPT: &str = include_str!("reference.js");
+/// The page may run its own scripts and call its own hub, nothing else.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -27,7 +27,7 @@ pub(crate) fn router(document: &OpenApi) -> Router<App> {
             "/api",
             get(async || ([(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, POLICY)], PAGE)),
         )
-        .route("/api/reference/start.js", get(async || ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], START)))
+        .route("/api/reference/start.js", get(async || ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], SCRIPT)))
         .route("/api/reference/{asset}", get(asset))
         .route(
             "/api/openapi.json",
@@ -38,13 +38,12 @@ pub(crate) fn router(document: &OpenApi) -> Router<App> {
 }
 
 async fn asset(Path(name): Path<String>) -> Result<Response, ApiError> {
-    let unknown = || ApiError::not_found("unknown_route", "There is no such asset.");
     let config = Arc::new(Config::from("/api/openapi.json"));
     match utoipa_swagger_ui::serve(&name, config) {
         Ok(Some(file)) => {
             let headers = [(CONTENT_TYPE, file.content_type), (CACHE_CONTROL, "public, max-age=86400".to_owned())];
             Ok((headers, file.bytes.into_owned()).into_response())
         }
-        _ => Err(unknown()),
+        _ => Err(ApiError::not_found("unknown_route", "There is no such asset.")),
     }
 }

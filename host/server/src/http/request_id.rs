@@ -1,4 +1,4 @@
-//! Outermost layer: gives every request its id, renders errors with it, and writes the one log line.
+//! The outermost layer: gives every request its id, renders errors with it, and logs the request.
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, header::HeaderName};
@@ -7,19 +7,19 @@ use axum::response::Response;
 use tracing::Instrument as _;
 
 use crate::app::App;
-use crate::http::drain::drained;
+use crate::http::drain::drain_on_drop;
 use crate::http::error::ApiError;
 
 static HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The id of the request being served: the caller's own where it sent a sane one.
+/// The id of a request: the caller's own where it sent a valid one.
 #[derive(Clone, Debug)]
 pub struct RequestId(HeaderValue);
 
 impl RequestId {
     fn of(request: &Request, app: &App) -> Self {
         if let Some(sent) = request.headers().get(&HEADER)
-            && is_sane(sent.as_bytes())
+            && is_valid(sent.as_bytes())
         {
             return Self(sent.clone());
         }
@@ -33,13 +33,13 @@ impl RequestId {
     }
 }
 
-/// What may be echoed into headers, bodies and logs: 1 to 128 of `[A-Za-z0-9_.:-]`.
-fn is_sane(id: &[u8]) -> bool {
+/// Whether it may be echoed into headers, bodies and logs: 1 to 128 of `[A-Za-z0-9_.:-]`.
+fn is_valid(id: &[u8]) -> bool {
     (1..=128).contains(&id.len()) && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(byte))
 }
 
-/// See the module.
-pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
+/// Serves a request with an id.
+pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let id = RequestId::of(&request, &app);
     let method = request.method().clone();
     // The matched pattern, not the path: paths carry players' names and signed tokens.
@@ -47,7 +47,7 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
     let span = tracing::info_span!("request", id = id.as_str(), %method, route);
     request.extensions_mut().insert(id.clone());
     let started = tokio::time::Instant::now();
-    let mut response = next.run(drained(request)).instrument(span.clone()).await;
+    let mut response = next.run(drain_on_drop(request)).instrument(span.clone()).await;
     let _entered = span.enter();
     if let Some(error) = response.extensions_mut().remove::<ApiError>() {
         if let Some(cause) = error.cause() {
@@ -55,7 +55,7 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
         }
         let headers = std::mem::take(response.headers_mut());
         response = error.render(id.as_str());
-        // What a layer or a handler added to the bare error stays, but for what describes its empty body.
+        // Headers that a layer or a handler added are kept, except those that describe the empty body.
         for (name, value) in &headers {
             if name != axum::http::header::CONTENT_LENGTH && name != axum::http::header::CONTENT_TYPE {
                 response.headers_mut().insert(name.clone(), value.clone());

@@ -1,4 +1,4 @@
-//! Around every route: looks a key up, has the work done once, gives the answer again.
+//! The layer around every route: looks a key up, runs the request once, repeats its response.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,117 +15,118 @@ use sha2::{Digest as _, Sha256};
 use utoipa::openapi::{OpenApi, RefOr};
 
 use crate::app::App;
-use crate::auth::Caller;
-use crate::auth::Scope;
+use crate::auth::{Caller, Scope};
 use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
 use crate::http::extract::{JSON_LIMIT, at_most, in_time};
-use crate::idempotency::answer::Answer;
-use crate::idempotency::body::Spooled;
-use crate::idempotency::store::{self, Use};
-use crate::idempotency::{KEPT, SECRETS, forgotten};
+use crate::idempotency::buffered_body::BufferedBody;
+use crate::idempotency::store::{self, KeyUse};
+use crate::idempotency::stored_response::StoredResponse;
+use crate::idempotency::{TTL, expired_at};
 use crate::keyed_lock::KeyedLock;
 use crate::values::NetworkId;
 
-/// The content type of routes that take a small body.
+/// The content type of routes with a small body.
 const JSON: &str = "application/json";
-/// The most any other route takes.
-const MOST: usize = 512 * 1024 * 1024;
-/// The longest key.
-const LONGEST: usize = 255;
+/// The largest body of other routes.
+const MAX_BODY: usize = 512 * 1024 * 1024;
+const MAX_KEY: usize = 255;
+/// The most responses with a secret that are remembered.
+const MAX_SECRETS: u64 = 1_000;
 
-/// What the layer needs to know.
+/// What the layer needs.
 #[derive(Clone)]
-pub(crate) struct Guard {
+pub(crate) struct LayerState {
     app: App,
-    /// Held by the request that is at work under a key, in this process. Between nodes the database decides.
+    /// Held by the request that runs under a key, in this process. Between nodes the database decides.
     locks: KeyedLock<(NetworkId, String)>,
-    /// Answers that are not to be written down.
-    secrets: Cache<(NetworkId, String), Answer>,
-    posts: Arc<HashMap<String, Post>>,
+    /// Responses that must not be stored.
+    secrets: Cache<(NetworkId, String), StoredResponse>,
+    routes: Arc<HashMap<String, Route>>,
 }
 
 /// A route that takes a key.
-struct Post {
-    /// A repeat needs them as the first did.
+struct Route {
+    /// A repeat needs them as the first request did.
     scopes: Vec<Scope>,
     /// The largest body, in bytes.
-    most: usize,
+    max_body: usize,
 }
 
-impl Guard {
-    /// A guard for the routes of `document`.
+impl LayerState {
+    /// The state for the routes of `document`.
     pub(crate) fn new(app: &App, document: &OpenApi) -> Self {
-        let secrets = Cache::builder().max_capacity(SECRETS).time_to_live(KEPT).build();
-        let posts = document.paths.paths.iter().filter_map(|(path, item)| {
+        let secrets = Cache::builder().max_capacity(MAX_SECRETS).time_to_live(TTL).build();
+        let routes = document.paths.paths.iter().filter_map(|(path, item)| {
             let security = serde_json::to_value(item.post.as_ref()?.security.as_ref()?).ok()?;
             let scopes = security.as_array()?.iter().filter_map(|one| one["apiKey"].as_array()).flatten();
             let scopes = scopes.filter_map(|scope| scope.as_str()?.parse().ok()).collect();
-            let most = match &item.post.as_ref()?.request_body {
-                Some(RefOr::T(body)) if !body.content.contains_key(JSON) => MOST,
+            let max_body = match &item.post.as_ref()?.request_body {
+                Some(RefOr::T(body)) if !body.content.contains_key(JSON) => MAX_BODY,
                 _ => JSON_LIMIT,
             };
-            Some((path.clone(), Post { scopes, most }))
+            Some((path.clone(), Route { scopes, max_body }))
         });
-        Self { app: app.clone(), locks: KeyedLock::default(), secrets, posts: Arc::new(posts.collect()) }
+        Self { app: app.clone(), locks: KeyedLock::default(), secrets, routes: Arc::new(routes.collect()) }
     }
 }
 
-/// Serves a POST with an `Idempotency-Key` once.
-pub(crate) async fn layer(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+/// Runs a POST with an `Idempotency-Key` once.
+pub(crate) async fn layer(State(state): State<LayerState>, request: Request, next: Next) -> Response {
     if request.method() != Method::POST || !request.headers().contains_key("idempotency-key") {
         return next.run(request).await;
     }
-    guarded(&guard, request, next).await.unwrap_or_else(ApiError::into_response)
+    run_once(&state, request, next).await.unwrap_or_else(ApiError::into_response)
 }
 
-async fn guarded(guard: &Guard, request: Request, next: Next) -> Result<Response, ApiError> {
+async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Response, ApiError> {
     let facts = request.extensions().get::<RouteFacts>().copied().unwrap_or_default();
-    let route = request.extensions().get::<MatchedPath>().map_or(String::new(), |path| path.as_str().to_owned());
-    // A route that takes no key, or not this one, says so itself.
-    let Some(post) = guard.posts.get(&route) else { return Ok(next.run(request).await) };
-    let announced = at_most(&request, post.most);
+    let path = request.extensions().get::<MatchedPath>().map_or(String::new(), |path| path.as_str().to_owned());
+    // Any other route ignores the key, and the route itself refuses a caller who may not use it.
+    let Some(route) = state.routes.get(&path) else { return Ok(next.run(request).await) };
+    let announced = at_most(&request, route.max_body);
     let (parts, body) = request.into_parts();
-    let Ok(caller) = Caller::identify(&parts, &guard.app).await else {
+    let caller = Caller::identify(&parts, &state.app).await;
+    let Some(caller) = caller.ok().filter(|caller| caller.require(&route.scopes).is_ok()) else {
         return Ok(next.run(Request::from_parts(parts, body)).await);
     };
-    if caller.require(&post.scopes).is_err() {
-        return Ok(next.run(Request::from_parts(parts, body)).await);
-    }
     let key = key_of(&parts)?;
+    announced?;
     let mut digest = Sha256::new();
     let target = parts.uri.path_and_query().map_or("", |target| target.as_str());
     digest.update(target.len().to_be_bytes());
     digest.update(target);
-    announced?;
-    // One after the other: each key is its own, so this is no request's.
-    let large = guard.locks.lock((caller.network, String::new()));
-    let body = in_time(Spooled::read(body, post.most, &mut digest, large)).await?;
-    let now = guard.app.clock.now();
-    let of = Use {
+    // One large body of a network at a time; no request has the empty key.
+    let permit = state.locks.lock((caller.network, String::new()));
+    let body = in_time(BufferedBody::read(body, route.max_body, &mut digest, permit)).await?;
+    let now = state.app.clock.now();
+    let key_use = KeyUse {
         network: caller.network,
         key,
         fingerprint: digest.finalize().to_vec(),
         at: now,
-        forgotten: forgotten(now),
+        expired_at: expired_at(now),
     };
-    let _lock = guard.locks.lock((of.network, of.key.clone())).await;
+    let _lock = state.locks.lock((key_use.network, key_use.key.clone())).await;
     loop {
-        if let Some(kept) = store::find(&guard.app.db, &of).await? {
-            if kept.fingerprint != of.fingerprint {
+        if let Some(earlier) = store::find(&state.app.db, &key_use).await? {
+            if earlier.fingerprint != key_use.fingerprint {
                 return Err(ApiError::bad_request(
                     "idempotency_mismatch",
                     "This Idempotency-Key was used for another path or body in the last 24 hours; a new request needs a \
                      new key.",
                 ));
             }
-            let remembered = kept.answer.is_withheld().then(|| guard.secrets.get(&(of.network, of.key.clone())));
-            return Ok(remembered.flatten().unwrap_or(kept.answer).replay());
+            let response = earlier.response;
+            let remembered = response.is_withheld().then(|| state.secrets.get(&(key_use.network, key_use.key.clone())));
+            return Ok(remembered.flatten().unwrap_or(response).replay());
         }
-        let attempt = Attempt { guard, of: &of, parts: &parts, body: &body, next: &next, secret: facts.is_secret };
-        let done = if facts.is_transactional { attempt.in_one_transaction().await? } else { attempt.alone().await? };
-        // None where another hub node was quicker: its answer counts.
-        if let Some(response) = done {
+        let attempt =
+            Attempt { state, key_use: &key_use, parts: &parts, body: &body, next: &next, is_secret: facts.is_secret };
+        let response =
+            if facts.is_transactional { attempt.run_in_transaction().await? } else { attempt.run_and_store().await? };
+        // None where another node took the key first: its response counts.
+        if let Some(response) = response {
             return Ok(response);
         }
     }
@@ -134,98 +135,101 @@ async fn guarded(guard: &Guard, request: Request, next: Next) -> Result<Response
 fn key_of(parts: &Parts) -> Result<String, ApiError> {
     let mut sent = parts.headers.get_all("idempotency-key").iter();
     match (sent.next().and_then(|value| value.to_str().ok()), sent.next()) {
-        (Some(key), None) if (1..=LONGEST).contains(&key.len()) => Ok(key.to_owned()),
+        (Some(key), None) if (1..=MAX_KEY).contains(&key.len()) => Ok(key.to_owned()),
         _ => Err(ApiError::invalid(format!(
-            "The header Idempotency-Key must be there once, with 1 to {LONGEST} printable ASCII characters."
+            "The header Idempotency-Key must be there once, with 1 to {MAX_KEY} printable ASCII characters."
         ))),
     }
 }
 
-/// One attempt at the work.
+/// One attempt to run a request under its key. None is answered where another node took the key first.
 struct Attempt<'a> {
-    guard: &'a Guard,
-    of: &'a Use,
+    state: &'a LayerState,
+    key_use: &'a KeyUse,
     parts: &'a Parts,
-    body: &'a Spooled,
+    body: &'a BufferedBody,
     next: &'a Next,
-    /// The answer holds a secret.
-    secret: bool,
+    is_secret: bool,
 }
 
 impl Attempt<'_> {
-    async fn run(&self) -> Result<(Answer, Response), ApiError> {
+    async fn run(&self) -> Result<(StoredResponse, Response), ApiError> {
         let body = self.body.body().await.map_err(ApiError::internal)?;
-        Answer::of(self.next.clone().run(Request::from_parts(self.parts.clone(), body)).await).await
+        StoredResponse::read(self.next.clone().run(Request::from_parts(self.parts.clone(), body)).await).await
     }
 
-    /// What is written down of an answer.
-    fn written(&self, answer: &Answer) -> Answer {
-        if self.secret && answer.status < 300 { Answer::withheld() } else { answer.clone() }
+    fn holds_secret(&self, response: &StoredResponse) -> bool {
+        self.is_secret && response.status < 300
     }
 
-    /// Remembers an answer that is not written down.
-    fn remember(&self, answer: Answer) {
-        if self.secret && answer.status < 300 {
-            self.guard.secrets.insert((self.of.network, self.of.key.clone()), answer);
+    /// What to store of a response.
+    fn storable(&self, response: &StoredResponse) -> StoredResponse {
+        if self.holds_secret(response) { StoredResponse::withheld() } else { response.clone() }
+    }
+
+    /// Remembers a response with a secret, which must not be stored.
+    fn remember(&self, response: StoredResponse) {
+        if self.holds_secret(&response) {
+            self.state.secrets.insert((self.key_use.network, self.key_use.key.clone()), response);
         }
     }
 
-    /// Does the work, then writes the answer down.
-    async fn alone(&self) -> Result<Option<Response>, ApiError> {
-        let (answer, response) = self.run().await?;
-        self.keep(answer, response).await
+    /// Runs the request, then stores its response.
+    async fn run_and_store(&self) -> Result<Option<Response>, ApiError> {
+        let (stored, response) = self.run().await?;
+        self.store(stored, response).await
     }
 
-    async fn keep(&self, answer: Answer, response: Response) -> Result<Option<Response>, ApiError> {
-        if answer.is_final() {
-            if !store::keep(&self.guard.app.db, self.of, &self.written(&answer)).await? {
+    async fn store(&self, stored: StoredResponse, response: Response) -> Result<Option<Response>, ApiError> {
+        if stored.is_final() {
+            if !store::claim(&self.state.app.db, self.key_use, &self.storable(&stored)).await? {
                 return Ok(None);
             }
-            self.remember(answer);
+            self.remember(stored);
         }
         Ok(Some(response))
     }
 
-    /// Does the work in one transaction with taking the key and writing the answer down.
-    async fn in_one_transaction(&self) -> Result<Option<Response>, ApiError> {
-        let claimed = self.of.clone();
+    /// Runs the request in one transaction with claiming the key and storing the response.
+    async fn run_in_transaction(&self) -> Result<Option<Response>, ApiError> {
+        let key_use = self.key_use.clone();
         let opening: hub_db::OnBegin = Arc::new(move |tx| {
-            let of = claimed.clone();
-            async move { store::claim(tx, &of).await }.boxed()
+            let key_use = key_use.clone();
+            async move { store::claim(tx, &key_use, &StoredResponse::default()).await }.boxed()
         });
-        // The response itself cannot be shared between threads, as the closing would have to.
+        // Beside the transaction's result: a response cannot be shared between threads, as the closing would have to.
         let response = Mutex::new(None);
         let work = || async {
-            let (answer, done) = self.run().await?;
+            let (stored, done) = self.run().await?;
             *response.lock() = Some(done);
-            Ok::<_, ApiError>(answer)
+            Ok::<_, ApiError>(stored)
         };
         let ended = self
-            .guard
+            .state
             .app
             .db
-            .ambient_transaction(opening, work, |tx, done: &Result<Answer, ApiError>| {
-                let (of, answer) = (self.of.clone(), done.as_ref().ok().filter(|answer| answer.is_final()));
-                let answer = answer.map(|answer| self.written(answer));
+            .ambient_transaction(opening, work, |tx, done: &Result<StoredResponse, ApiError>| {
+                let key_use = self.key_use.clone();
+                let stored = done.as_ref().ok().filter(|stored| stored.is_final()).map(|stored| self.storable(stored));
                 async move {
-                    if let Some(answer) = &answer {
-                        store::answer(tx, &of, answer).await?;
+                    if let Some(stored) = &stored {
+                        store::set_response(tx, &key_use, stored).await?;
                     }
-                    Ok(answer.is_some())
+                    Ok(stored.is_some())
                 }
                 .boxed()
             })
             .await?;
-        let (answer, settled) = match ended {
+        let (stored, settled) = match ended {
             AmbientOutcome::Cancelled => return Ok(None),
-            AmbientOutcome::Finished(answer) => (answer?, true),
-            AmbientOutcome::NotBegun(answer) => (answer?, false),
+            AmbientOutcome::Finished(stored) => (stored?, true),
+            AmbientOutcome::NotBegun(stored) => (stored?, false),
         };
         let Some(response) = response.into_inner() else { return Ok(None) };
         if !settled {
-            return self.keep(answer, response).await;
+            return self.store(stored, response).await;
         }
-        self.remember(answer);
+        self.remember(stored);
         Ok(Some(response))
     }
 }

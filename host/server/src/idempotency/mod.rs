@@ -1,18 +1,18 @@
-//! Retries that are safe: a POST with an `Idempotency-Key` has one effect, however often it is sent.
+//! Safe retries: a POST with an `Idempotency-Key` has one effect, however often it is sent.
 //!
-//! Invariants: an answer that was given once under a key is the answer to every repeat for 24 hours; where the effect is
-//! in the database (routes that are `transactional`), the key is written in the same transaction, so that neither is ever
-//! there without the other; a repeat needs the same permission as the first; what failed for a passing reason (5xx, a missing
-//! permission, too many requests) is not kept and may be tried again.
-//! Table: `idempotency_keys`. An answer of a route that is `secret` is never in it:
-//! a repeat gets it from this process's memory, and after a restart, or at another node, is told that it is gone.
+//! Invariants: the first final response under a key is the response to every repeat for 24 hours; where the effect is in the
+//! database (routes that are `transactional`), the key is written in the same transaction, so that neither is ever there
+//! without the other; a repeat needs the same permission as the first; a response to a temporary failure (5xx, a missing
+//! permission, too many requests) is not stored, and the request may be tried again.
+//! Table: `idempotency_keys`. A response of a route that is `secret` is never in it: a repeat gets it from the memory of this
+//! process, and after a restart, or at another node, an error that says that it is gone.
 
-mod answer;
-mod body;
+mod buffered_body;
 mod layer;
 mod store;
+mod stored_response;
 
-pub(crate) use layer::{Guard, layer};
+pub(crate) use layer::{LayerState, layer};
 
 use std::time::Duration;
 
@@ -20,25 +20,18 @@ use crate::app::App;
 use crate::background::every;
 use crate::clock::{Millis, millis};
 
-/// How many answers with a secret are remembered at most.
-const SECRETS: u64 = 1_000;
+/// How long a response is stored.
+const TTL: Duration = Duration::from_hours(24);
+const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
-/// How long an answer is kept.
-const KEPT: Duration = Duration::from_hours(24);
-
-/// How often what is older is thrown away.
-const SWEEP_EVERY: Duration = Duration::from_mins(10);
-
-/// The time before which a key counts as never used.
-fn forgotten(now: Millis) -> Millis {
-    now.saturating_sub(millis(KEPT))
+/// A key used at this time or before counts as never used.
+fn expired_at(now: Millis) -> Millis {
+    now.saturating_sub(millis(TTL))
 }
 
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
-    every(app, SWEEP_EVERY, "delete old idempotency keys", delete_old);
-}
-
-async fn delete_old(app: App) -> Result<(), hub_db::Error> {
-    store::delete_before(&app.db, forgotten(app.clock.now())).await
+    every(app, SWEEP_INTERVAL, "delete old idempotency keys", async |app| {
+        store::delete_expired(&app.db, expired_at(app.clock.now())).await
+    });
 }

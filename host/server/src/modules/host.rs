@@ -11,8 +11,8 @@ use crate::clock::Millis;
 use crate::economy::{self, Amount};
 use crate::modules::service::key_value as store;
 use crate::modules::store::key_value::Owner;
-use crate::permissions::{self, Context, World};
-use crate::punishments::{self, Subject};
+use crate::permissions;
+use crate::punishments::{self, Identity};
 use crate::values::{Identifier, Label, NetworkId};
 use crate::{servers, statistics};
 
@@ -80,13 +80,14 @@ async fn punishments(
     if player.contains('\0') {
         return Ok(vec![]);
     }
-    let subject = match player.parse() {
-        Ok(id) => Subject { player: Some(id), ..Subject::default() },
-        Err(_) => Subject { name: Some(player.to_owned()), ..Subject::default() },
+    let identity = match player.parse() {
+        Ok(id) => Identity { player: Some(id), ..Identity::default() },
+        Err(_) => Identity { name: Some(player.to_owned()), ..Identity::default() },
     };
     let since = filter.since_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
     let (kind, limit) = (filter.kind.map(Into::into), i64::from(filter.limit));
-    let record = punishments::service::history(app, network, &subject, since, kind, limit).await.map_err(|error| {
+    let filter = punishments::PunishmentFilter { active_only: false, since, kind, limit, offset: 0 };
+    let record = punishments::service::find(app, network, &identity, &filter).await.map_err(|error| {
         tracing::warn!(%network, %error, "a player's record could not be read for a module");
         HostError::Unavailable
     })?;
@@ -104,8 +105,8 @@ async fn permission(
     world: Option<&str>,
 ) -> Result<PermissionState, HostError> {
     let Ok(player) = player.parse() else { return Ok(PermissionState::Undefined) };
-    let context = context.map(|text| Context::try_from(text.to_owned())).transpose().map_err(HostError::Invalid)?;
-    let world = world.map(|text| World::try_from(text.to_owned())).transpose().map_err(HostError::Invalid)?;
+    let context = context.map(str::parse).transpose().map_err(HostError::Invalid)?;
+    let world = world.map(str::parse).transpose().map_err(HostError::Invalid)?;
     let may = permissions::service::check(app, network, player, node, context.as_ref(), world.as_ref()).await;
     let may = may.map_err(|error| {
         tracing::warn!(%network, %error, "a player's permissions could not be read for a module");

@@ -1,4 +1,4 @@
-//! Groups and what was worked out, on the wire.
+//! Groups as they are sent, and resolved permissions, on the wire.
 
 use std::collections::BTreeMap;
 
@@ -6,44 +6,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::permissions::model::{Group, Node};
-use crate::permissions::service::{Answer, Effective};
+use crate::permissions::service::{EffectivePermissions, NodeResult};
 use crate::values::{Identifier, PlayerId, Text};
-
-/// A group with its nodes.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PermissionGroup)]
-pub(super) struct GroupBody {
-    #[schema(example = "vip")]
-    group_id: String,
-    #[schema(example = "VIP")]
-    display_name: Option<String>,
-    /// Of several groups the one with the higher priority comes first.
-    #[schema(example = 10)]
-    priority: i64,
-    #[schema(example = "[VIP]")]
-    chat_prefix: Option<String>,
-    #[schema(example = "gold")]
-    chat_prefix_color: Option<String>,
-    #[schema(example = "yellow")]
-    chat_name_color: Option<String>,
-    /// Without those that have expired; by node, context and world.
-    permissions: Vec<Node>,
-}
-
-impl From<Group> for GroupBody {
-    fn from(group: Group) -> Self {
-        Self {
-            group_id: group.id,
-            display_name: group.display_name,
-            priority: group.priority,
-            chat_prefix: group.chat_prefix,
-            chat_prefix_color: group.chat_prefix_color,
-            chat_name_color: group.chat_name_color,
-            permissions: group.nodes,
-        }
-    }
-}
 
 /// A group as it shall be from now on.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -70,7 +34,7 @@ pub(super) struct PutGroup {
 }
 
 impl PutGroup {
-    pub(super) fn named(self, id: Identifier) -> Group {
+    pub(super) fn into_group(self, id: Identifier) -> Group {
         let text = |text: Option<Text<255>>| text.map(Text::into_string);
         Group {
             id: id.into_string(),
@@ -122,21 +86,20 @@ struct Explanation {
     through: Vec<String>,
 }
 
-impl From<Answer> for Explanation {
-    fn from(answer: Answer) -> Self {
-        let value = answer.source.as_ref().map(|source| source.node.value);
-        let (decided_by, through) = answer.source.map(|source| (source.node, source.through)).unzip();
+impl From<NodeResult> for Explanation {
+    fn from(result: NodeResult) -> Self {
+        let value = result.value();
+        let (decided_by, through) = result.source.map(|source| (source.node, source.through)).unzip();
         let through = through.unwrap_or_default();
-        Self { node: answer.node, value, decided_by, group: through.last().cloned(), through }
+        Self { node: result.node, value, decided_by, group: through.last().cloned(), through }
     }
 }
 
 impl EffectiveBody {
-    pub(super) fn new(player_uuid: PlayerId, effective: Effective, explain: bool) -> Self {
-        let Effective { groups, answers } = effective;
-        let value = |answer: &Answer| answer.source.as_ref().map(|source| source.node.value);
-        let permissions = answers.iter().map(|answer| (answer.node.clone(), value(answer))).collect();
-        let explanation = explain.then(|| answers.into_iter().map(Explanation::from).collect());
+    pub(super) fn new(player_uuid: PlayerId, effective: EffectivePermissions, explain: bool) -> Self {
+        let EffectivePermissions { groups, results } = effective;
+        let permissions = results.iter().map(|result| (result.node.clone(), result.value())).collect();
+        let explanation = explain.then(|| results.into_iter().map(Explanation::from).collect());
         Self { player_uuid, groups, permissions, explanation }
     }
 }

@@ -4,44 +4,44 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use utoipa::ToSchema;
 
 use crate::clock::Millis;
-use crate::permissions::context::{Context, Contexts, World};
+use crate::permissions::context::{ContextSet, PermissionContext, PermissionWorld};
 use crate::values::{Identifier, blank_as_absent};
 
 /// What is allowed or denied, where and until when. Known by `node`, `context` and `world` together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PermissionNode)]
-pub struct Node {
+pub(super) struct Node {
     /// Such as `essentials.fly`, `essentials.*`, `*`, or `group.vip` for membership of a group.
     #[schema(example = "essentials.fly")]
-    pub node: Identifier,
+    pub(super) node: Identifier,
     /// `false` denies; `true` when absent.
-    #[serde(default = "yes", deserialize_with = "true_unless_said")]
+    #[serde(default = "default_true", deserialize_with = "true_if_null")]
     #[schema(required = false, nullable, default = true, value_type = bool)]
-    pub value: bool,
+    pub(super) value: bool,
     /// `key=value` pairs with commas between; a word alone is a server; absent, null, blank or `global` is everywhere.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "server=lobby")]
-    pub context: Option<Context>,
+    pub(super) context: Option<PermissionContext>,
     /// The world it applies in; absent, null, blank or `global` is every world.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "world_nether")]
-    pub world: Option<World>,
+    pub(super) world: Option<PermissionWorld>,
     /// When it ends; absent or null is never.
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "positive_time")]
     #[schema(minimum = 1, example = 1_900_000_000_000_i64)]
-    pub expires_at: Option<Millis>,
+    pub(super) expires_at: Option<Millis>,
 }
 
-const fn yes() -> bool {
+const fn default_true() -> bool {
     true
 }
 
-fn true_unless_said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+fn true_if_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(Option::<bool>::deserialize(deserializer)?.unwrap_or(true))
 }
 
-fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Millis>, D::Error> {
+fn positive_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Millis>, D::Error> {
     let at = Option::<Millis>::deserialize(deserializer)?;
     if at.is_some_and(|at| at < 1) {
         return Err(de::Error::custom("must be a time in milliseconds; null is never"));
@@ -49,41 +49,46 @@ fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Millis>, D:
     Ok(at)
 }
 
-/// What tells a node from its holder's others.
+/// What identifies a node among those of its holder: name, context and world.
 pub(super) type NodeKey<'a> = (&'a str, &'a str, &'a str);
 
 impl Node {
-    /// Not expired at `now`.
-    pub fn is_live(&self, now: Millis) -> bool {
+    /// Whether it has not expired at `now`.
+    pub(super) fn is_live(&self, now: Millis) -> bool {
         self.expires_at.is_none_or(|at| now < at)
     }
 
     /// Where it applies.
-    pub fn contexts(&self) -> Contexts {
-        Contexts::new(self.context.as_ref(), self.world.as_ref())
+    pub(super) fn contexts(&self) -> ContextSet {
+        ContextSet::new(self.context.as_ref(), self.world.as_ref())
     }
 
     pub(super) fn key(&self) -> NodeKey<'_> {
-        let context = self.context.as_ref().map_or("", Context::as_str);
-        (self.node.as_str(), context, self.world.as_ref().map_or("", World::as_str))
+        let context = self.context.as_ref().map_or("", PermissionContext::as_str);
+        (self.node.as_str(), context, self.world.as_ref().map_or("", PermissionWorld::as_str))
     }
 }
 
-/// A group: nodes that its members inherit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// As it was sent.
-    pub id: String,
-    /// A name for people.
-    pub display_name: Option<String>,
-    /// Which of several groups comes first: the higher one.
-    pub priority: i64,
-    /// Before its members' names in chat.
-    pub chat_prefix: Option<String>,
-    /// The prefix's colour.
-    pub chat_prefix_color: Option<String>,
-    /// The names' colour.
-    pub chat_name_color: Option<String>,
-    /// Its nodes, by name, context and world.
-    pub nodes: Vec<Node>,
+/// A group with its nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = PermissionGroup)]
+pub(super) struct Group {
+    #[serde(rename = "groupId")]
+    #[schema(example = "vip")]
+    pub(super) id: String,
+    #[schema(example = "VIP")]
+    pub(super) display_name: Option<String>,
+    /// Of several groups the one with the higher priority comes first.
+    #[schema(example = 10)]
+    pub(super) priority: i64,
+    #[schema(example = "[VIP]")]
+    pub(super) chat_prefix: Option<String>,
+    #[schema(example = "gold")]
+    pub(super) chat_prefix_color: Option<String>,
+    #[schema(example = "yellow")]
+    pub(super) chat_name_color: Option<String>,
+    /// Without those that have expired; by node, context and world.
+    #[serde(rename = "permissions")]
+    pub(super) nodes: Vec<Node>,
 }

@@ -1,50 +1,50 @@
-//! What a player may do, by the rules of LuckPerms. Pure: the nodes, where the player is and the time go in.
+//! Resolves what a player may do, by the rules of LuckPerms. Pure: the nodes, the player's contexts and the time go in.
 //!
 //! The player's own nodes come first, then those of their groups, depth first; the groups of one holder in order of
-//! priority. The first holder that says something about a node decides it. Only then come wildcards: `a.b.c` is asked
-//! for itself, then as `a.b.*`, `a.*` and `*`, each decided the same way, so that what is said of the node itself counts
-//! before any wildcard, wherever each was said.
+//! priority. The first holder with a node of that name decides it. Only then come wildcards: `a.b.c` is looked up itself,
+//! then as `a.b.*`, `a.*` and `*`, each in the same order of holders, so that a node itself counts before any wildcard,
+//! whoever holds either.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::clock::Millis;
-use crate::permissions::context::Contexts;
+use crate::permissions::context::ContextSet;
 use crate::permissions::model::{Group, Node};
 
-/// Whoever has no group that holds everywhere is in this one, where it exists.
+/// The group of players without an unconditional group, where it exists.
 const DEFAULT_GROUP: &str = "default";
-/// What membership of a group begins with.
+/// The prefix of nodes that make their holder a member of a group.
 const MEMBERSHIP: &str = "group.";
 
-/// What was worked out for one player at one place and time.
+/// The permissions of one player in their contexts at one time.
 #[derive(Debug)]
 pub(super) struct Resolved<'a> {
-    steps: Vec<Step<'a>>,
-    decided: BTreeMap<String, Decision<'a>>,
+    inherited: Vec<InheritedGroup<'a>>,
+    decisions: BTreeMap<String, Decision<'a>>,
 }
 
-/// A group that counts, and the one it was reached through.
+/// A group that counts, and the index of the one it was reached through.
 #[derive(Debug)]
-struct Step<'a> {
+struct InheritedGroup<'a> {
     group: &'a Group,
     via: Option<usize>,
 }
 
-/// The node that decides, and which step holds it; none is the player.
+/// The node that decides, and the index of the group that holds it; none is the player.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decision<'a> {
     pub(super) node: &'a Node,
     holder: Option<usize>,
 }
 
-/// Groups by id: the one spelled so, or else the first that is spelled so but for case.
-struct Groups<'a> {
+/// Groups by id: the one with exactly this id, or else the first whose id differs in case only.
+struct GroupIndex<'a> {
     exact: HashMap<&'a str, &'a Group>,
     folded: HashMap<String, &'a Group>,
 }
 
-impl<'a> Groups<'a> {
+impl<'a> GroupIndex<'a> {
     fn new(groups: &'a [Group]) -> Self {
         let mut folded = HashMap::<String, &'a Group>::new();
         for group in groups {
@@ -61,21 +61,21 @@ impl<'a> Groups<'a> {
     }
 
     /// The group that a node makes its holder a member of.
-    fn joined_by(&self, node: &Node) -> Option<&'a Group> {
+    fn parent_by(&self, node: &Node) -> Option<&'a Group> {
         let (start, id) = node.node.as_str().split_at_checked(MEMBERSHIP.len())?;
-        let joins = node.value && start.eq_ignore_ascii_case(MEMBERSHIP);
-        joins.then(|| self.find(id)).flatten()
+        let is_membership = node.value && start.eq_ignore_ascii_case(MEMBERSHIP);
+        is_membership.then(|| self.find(id)).flatten()
     }
 
     /// The groups that these nodes make their holder a member of, in the order they count.
-    fn of(&self, nodes: &[&Node]) -> Vec<&'a Group> {
-        let mut found: Vec<_> = nodes.iter().filter_map(|node| self.joined_by(node)).collect();
-        in_order(&mut found);
-        found
+    fn parents(&self, nodes: &[&Node]) -> Vec<&'a Group> {
+        let mut parents: Vec<_> = nodes.iter().filter_map(|node| self.parent_by(node)).collect();
+        sort_by_priority(&mut parents);
+        parents
     }
 }
 
-fn in_order(groups: &mut Vec<&Group>) {
+fn sort_by_priority(groups: &mut Vec<&Group>) {
     groups.sort_by(|a, b| (Reverse(a.priority), &a.id).cmp(&(Reverse(b.priority), &b.id)));
     groups.dedup_by(|a, b| a.id == b.id);
 }
@@ -84,15 +84,17 @@ fn fold(name: &str) -> String {
     name.to_lowercase()
 }
 
-/// The nodes of one holder that count, the strongest first: those bound to more contexts before those to fewer (to a
-/// server before to a world before to others), temporary before permanent, those that end sooner before later ones.
-fn applying<'a>(nodes: &'a [Node], asker: &Contexts, now: Millis) -> Vec<&'a Node> {
+/// The nodes of one holder that apply in the contexts `current`, the strongest first: those bound to more contexts before
+/// those to fewer (to a server before to a world before to others), temporary before permanent, those that end sooner
+/// before later ones.
+fn applicable<'a>(nodes: &'a [Node], current: &ContextSet, now: Millis) -> Vec<&'a Node> {
     let live = nodes.iter().filter(|node| node.is_live(now));
     let mut found: Vec<_> = live
         .filter_map(|node| {
-            let place = node.contexts();
-            place.admit(asker).then(|| {
-                let bound = (Reverse(place.len()), !place.names("server"), !place.names("world"));
+            let required = node.contexts();
+            required.is_satisfied_by(current).then(|| {
+                let bound =
+                    (Reverse(required.len()), !required.contains_key("server"), !required.contains_key("world"));
                 ((bound, node.expires_at.is_none(), node.expires_at, node.key(), node.value), node)
             })
         })
@@ -101,76 +103,76 @@ fn applying<'a>(nodes: &'a [Node], asker: &Contexts, now: Millis) -> Vec<&'a Nod
     found.into_iter().map(|(_, node)| node).collect()
 }
 
-/// Works out what the player with the nodes `own` may do as `asker`.
-pub(super) fn resolve<'a>(own: &'a [Node], groups: &'a [Group], asker: &Contexts, now: Millis) -> Resolved<'a> {
-    let groups = Groups::new(groups);
-    let mut resolved = Resolved { steps: vec![], decided: BTreeMap::new() };
-    let applying_to_player = applying(own, asker, now);
-    resolved.decide(&applying_to_player, None);
+/// Resolves a player with the nodes `own` in the contexts `current`.
+pub(super) fn resolve<'a>(own: &'a [Node], groups: &'a [Group], current: &ContextSet, now: Millis) -> Resolved<'a> {
+    let groups = GroupIndex::new(groups);
+    let mut resolved = Resolved { inherited: vec![], decisions: BTreeMap::new() };
+    let own_applicable = applicable(own, current, now);
+    resolved.add(&own_applicable, None);
 
-    let mut first = groups.of(&applying_to_player);
-    let has_group = |node: &Node| node.is_live(now) && node.contexts().is_empty() && groups.joined_by(node).is_some();
+    let mut first = groups.parents(&own_applicable);
+    let has_group = |node: &Node| node.is_live(now) && node.contexts().is_empty() && groups.parent_by(node).is_some();
     if !own.iter().any(has_group) {
         first.extend(groups.find(DEFAULT_GROUP));
-        in_order(&mut first);
+        sort_by_priority(&mut first);
     }
 
-    // Each group counts once, where the walk first comes by: that ends cycles, too.
+    // Each group counts once, where it is reached first; that ends cycles, too.
     let mut seen = HashSet::new();
-    let mut ahead: Vec<_> = first.into_iter().rev().map(|group| (group, None)).collect();
-    while let Some((group, via)) = ahead.pop() {
+    let mut stack: Vec<_> = first.into_iter().rev().map(|group| (group, None)).collect();
+    while let Some((group, via)) = stack.pop() {
         if !seen.insert(group.id.as_str()) {
             continue;
         }
-        let here = resolved.steps.len();
-        resolved.steps.push(Step { group, via });
-        let nodes = applying(&group.nodes, asker, now);
-        resolved.decide(&nodes, Some(here));
-        ahead.extend(groups.of(&nodes).into_iter().rev().map(|parent| (parent, Some(here))));
+        let index = resolved.inherited.len();
+        resolved.inherited.push(InheritedGroup { group, via });
+        let nodes = applicable(&group.nodes, current, now);
+        resolved.add(&nodes, Some(index));
+        stack.extend(groups.parents(&nodes).into_iter().rev().map(|parent| (parent, Some(index))));
     }
     resolved
 }
 
 impl<'a> Resolved<'a> {
-    /// What a holder says of nodes nothing was said of before.
-    fn decide(&mut self, nodes: &[&'a Node], holder: Option<usize>) {
+    /// Adds the nodes of a holder; those that an earlier holder decided stay.
+    fn add(&mut self, nodes: &[&'a Node], holder: Option<usize>) {
         for node in nodes {
-            self.decided.entry(fold(node.node.as_str())).or_insert(Decision { node, holder });
+            self.decisions.entry(fold(node.node.as_str())).or_insert(Decision { node, holder });
         }
     }
 
     /// What decides one node, if anything does.
     pub(super) fn check(&self, node: &str) -> Option<Decision<'a>> {
         let name = fold(node);
-        let mut found = self.decided.get(&name);
+        let mut found = self.decisions.get(&name);
         let mut part = name.as_str();
         while let (None, Some((parent, _))) = (found, part.rsplit_once('.')) {
-            found = self.decided.get(&format!("{parent}.*"));
+            found = self.decisions.get(&format!("{parent}.*"));
             part = parent;
         }
-        found.or_else(|| self.decided.get("*")).copied()
+        found.or_else(|| self.decisions.get("*")).copied()
     }
 
-    /// All that is decided, by the node in lower case.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&str, Decision<'a>)> {
-        self.decided.iter().map(|(node, decision)| (node.as_str(), *decision))
+    /// All decisions, by the node in lower case.
+    pub(super) fn decisions(&self) -> impl Iterator<Item = (&str, Decision<'a>)> {
+        self.decisions.iter().map(|(node, decision)| (node.as_str(), *decision))
     }
 
     /// The groups that count, in the order they do.
     pub(super) fn groups(&self) -> impl Iterator<Item = &'a Group> {
-        self.steps.iter().map(|step| step.group)
+        self.inherited.iter().map(|inherited| inherited.group)
     }
 
-    /// The groups from the player to the one that holds what decides; empty where the player does.
-    pub(super) fn chain(&self, decision: Decision<'a>) -> Vec<&'a Group> {
-        let mut chain = vec![];
-        let mut at = decision.holder;
-        while let Some(step) = at.and_then(|at| self.steps.get(at)) {
-            chain.push(step.group);
-            at = step.via;
+    /// The groups from the player to the holder of the deciding node; empty where the player holds it.
+    pub(super) fn path(&self, decision: Decision<'a>) -> Vec<&'a Group> {
+        let mut path = vec![];
+        let mut next = decision.holder;
+        while let Some(inherited) = next.and_then(|index| self.inherited.get(index)) {
+            path.push(inherited.group);
+            next = inherited.via;
         }
-        chain.reverse();
-        chain
+        path.reverse();
+        path
     }
 }
 

@@ -6,7 +6,7 @@ mod players;
 
 use crate::endpoints::Endpoints;
 
-/// The room's routes.
+/// The component's routes.
 pub(crate) fn router() -> Endpoints {
     groups::router().merge(players::router()).merge(effective::router())
 }

@@ -1,9 +1,9 @@
-//! All SQL of the room.
+//! All SQL of the component.
 
 use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
-use crate::permissions::context::{Context, World};
+use crate::permissions::context::{PermissionContext, PermissionWorld};
 use crate::permissions::model::{Group, Node, NodeKey};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
@@ -22,7 +22,7 @@ impl TryFrom<GroupRow> for Group {
     type Error = Error;
 
     fn try_from(row: GroupRow) -> Result<Self, Error> {
-        // Never without: a group that has lost its nodes would allow what they deny.
+        // An error, not an empty group: one that has lost its nodes would allow what they deny.
         let nodes = serde_json::from_str(&row.nodes).map_err(unreadable)?;
         Ok(Self {
             id: row.group_id,
@@ -40,7 +40,7 @@ fn unreadable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Err
     sqlx::Error::Decode(error.into()).into()
 }
 
-/// The first by priority, then by id.
+/// By priority, the highest first, then by id.
 pub(super) async fn groups(db: &Db, network: NetworkId) -> Result<Vec<Group>, Error> {
     let rows: Vec<GroupRow> = db
         .query(
@@ -60,13 +60,13 @@ pub(super) async fn group(db: &Db, network: NetworkId, id: &str) -> Result<Optio
              FROM permission_groups WHERE network_id = $1 AND group_id = $2",
         )
         .bind(network)
-        .bind(id.to_owned())
+        .bind(id)
         .optional()
         .await?;
     row.map(Group::try_from).transpose()
 }
 
-/// Replaces the whole group.
+/// Creates a group, or replaces the whole of it.
 pub(super) async fn put_group(tx: &mut Tx, network: NetworkId, group: &Group) -> Result<(), Error> {
     let nodes = serde_json::to_string(&group.nodes).map_err(|error| Error::from(sqlx::Error::Encode(error.into())))?;
     tx.query(
@@ -79,12 +79,12 @@ pub(super) async fn put_group(tx: &mut Tx, network: NetworkId, group: &Group) ->
              nodes = excluded.nodes",
     )
     .bind(network)
-    .bind(group.id.clone())
-    .bind(group.display_name.clone())
+    .bind(&group.id)
+    .bind(&group.display_name)
     .bind(group.priority)
-    .bind(group.chat_prefix.clone())
-    .bind(group.chat_prefix_color.clone())
-    .bind(group.chat_name_color.clone())
+    .bind(&group.chat_prefix)
+    .bind(&group.chat_prefix_color)
+    .bind(&group.chat_name_color)
     .bind(nodes)
     .execute()
     .await?;
@@ -97,12 +97,12 @@ pub(super) async fn count_groups(tx: &mut Tx, network: NetworkId) -> Result<i64,
     Ok(count)
 }
 
-/// Whether there was one.
+/// False where there was none.
 pub(super) async fn delete_group(db: &Db, network: NetworkId, id: &str) -> Result<bool, Error> {
     let deleted = db
         .write("DELETE FROM permission_groups WHERE network_id = $1 AND group_id = $2")
         .bind(network)
-        .bind(id.to_owned())
+        .bind(id)
         .execute()
         .await?;
     Ok(deleted > 0)
@@ -121,12 +121,12 @@ impl TryFrom<NodeRow> for Node {
     type Error = Error;
 
     fn try_from(row: NodeRow) -> Result<Self, Error> {
-        let named = |text: String| (!text.is_empty()).then_some(text);
+        let not_empty = |text: String| (!text.is_empty()).then_some(text);
         Ok(Self {
             node: row.node,
             value: row.value,
-            context: named(row.context).map(Context::try_from).transpose().map_err(unreadable)?,
-            world: named(row.world).map(World::try_from).transpose().map_err(unreadable)?,
+            context: not_empty(row.context).map(PermissionContext::try_from).transpose().map_err(unreadable)?,
+            world: not_empty(row.world).map(PermissionWorld::try_from).transpose().map_err(unreadable)?,
             expires_at: row.expires_at,
         })
     }
@@ -159,9 +159,9 @@ pub(super) async fn put_node(tx: &mut Tx, network: NetworkId, player: PlayerId, 
     )
     .bind(network)
     .bind(player)
-    .bind(name.to_owned())
-    .bind(context.to_owned())
-    .bind(world.to_owned())
+    .bind(name)
+    .bind(context)
+    .bind(world)
     .bind(node.value)
     .bind(node.expires_at)
     .execute()
@@ -169,8 +169,13 @@ pub(super) async fn put_node(tx: &mut Tx, network: NetworkId, player: PlayerId, 
     Ok(())
 }
 
-/// Removes a player's nodes that have expired, so that they never pile up.
-pub(super) async fn purge(tx: &mut Tx, network: NetworkId, player: PlayerId, now: Millis) -> Result<(), Error> {
+/// Deletes a player's expired nodes, so that they never pile up.
+pub(super) async fn delete_expired(
+    tx: &mut Tx,
+    network: NetworkId,
+    player: PlayerId,
+    now: Millis,
+) -> Result<(), Error> {
     tx.query("DELETE FROM permission_nodes WHERE network_id = $1 AND player_uuid = $2 AND expires_at <= $3")
         .bind(network)
         .bind(player)
@@ -202,9 +207,9 @@ pub(super) async fn delete_node(
     )
     .bind(network)
     .bind(player)
-    .bind(node.to_owned())
-    .bind(context.to_owned())
-    .bind(world.to_owned())
+    .bind(node)
+    .bind(context)
+    .bind(world)
     .execute()
     .await?;
     Ok(())

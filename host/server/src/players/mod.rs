@@ -1,14 +1,14 @@
-//! Players: who was ever seen, where they are routed from, and the data that games keep about them.
+//! Players: who was ever seen, the region they are routed from, and the data that games store about them.
 //!
-//! Invariants: reading never makes a player; the engine of a player is recorded once; the version of a namespace's data
-//! rises by one with every write, and a write that names a version happens only on top of that one.
-//! Tables: `players` (on SQLite with its index `player_search`) and `player_data`. The addresses of players are the
-//! room `punishments`', their balances and statistics those of `economy` and `statistics`.
+//! Invariants: reading never creates a player; the engine of a player is recorded once; the version of a namespace's data
+//! rises by one with every write, and a write that names a version succeeds only on top of that one.
+//! Tables: `players` (on SQLite with its index `player_search`) and `player_data`. Players' addresses belong to
+//! `punishments`, their balances and statistics to `economy` and `statistics`.
 
 mod model;
 mod regions;
 mod routes;
-pub mod service;
+pub(crate) mod service;
 mod store;
 
 pub use regions::PlayerRegions;

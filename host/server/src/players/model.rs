@@ -1,23 +1,26 @@
 //! Players as the hub knows them.
 
-use serde::{Deserialize, Deserializer, de};
+use std::net::IpAddr;
+
+use serde::{Deserialize, Deserializer, Serialize, de};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::clock::Millis;
-use crate::geo::{Place, Region};
-use crate::values::{Identifier, PlayerId};
+use crate::economy::Balance;
+use crate::geo::{GeoLocation, Region};
+use crate::values::{Identifier, Label, PlayerId};
 
 /// A player who was seen.
 #[derive(Clone, Debug, sqlx::FromRow)]
 #[allow(clippy::struct_field_names, reason = "as the table names its columns")]
-pub(crate) struct Player {
+pub(super) struct Player {
     pub(super) player_uuid: PlayerId,
-    /// None until a name was said.
+    /// None until a name was sent.
     pub(super) username: Option<String>,
     pub(super) game_type: Option<String>,
-    /// Where the player is routed from; unknown until an address could be located.
+    /// Unknown until an address could be located.
     #[sqlx(try_from = "String")]
     pub(super) region: Region,
     pub(super) country: Option<String>,
@@ -25,39 +28,68 @@ pub(crate) struct Player {
     pub(super) last_seen: Millis,
 }
 
-/// What is said of a player who is seen; what is none stays as it was.
+/// What to change of a player who is seen; a field that is none stays as it was.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sighting {
+pub(super) struct PlayerUpdate {
     pub(super) username: Option<Identifier>,
-    /// Counts only where none is recorded yet.
+    /// Ignored where an engine is recorded already.
     pub(super) game_type: Option<String>,
-    pub(super) place: Option<Place>,
+    pub(super) location: Option<GeoLocation>,
 }
 
-/// Which players are wanted; what is none does not count.
+/// What a connector sends when a player connects.
+#[derive(Debug)]
+pub(super) struct LoadRequest {
+    pub(super) username: Option<Identifier>,
+    pub(super) game_type: Option<String>,
+    pub(super) ip: Option<IpAddr>,
+}
+
+/// Which players to list; a field that is none matches all.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Search {
+pub(super) struct PlayerFilter {
     pub(super) region: Option<Region>,
     /// The whole name, in any case.
     pub(super) username: Option<String>,
     /// A part of the name, in any case.
-    pub(super) text: Option<String>,
+    pub(super) name_part: Option<String>,
 }
 
-/// What a game keeps about a player in one namespace.
-#[derive(Clone, Debug, sqlx::FromRow)]
-pub(super) struct Entry {
+/// A player with what is stored for them.
+#[derive(Debug)]
+pub(super) struct Profile {
+    pub(super) player: Player,
+    pub(super) currencies: Vec<Balance>,
+    /// Those of one game mode.
+    pub(super) namespaces: Vec<NamespaceData>,
+}
+
+/// Which data of which player.
+#[derive(Clone, Debug)]
+pub(super) struct DataKey {
+    pub(super) player: PlayerId,
+    pub(super) game_mode: Label,
+    pub(super) namespace: Label,
+}
+
+/// A namespace's data in a profile.
+#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
+pub(super) struct NamespaceData {
+    #[schema(example = "inventory")]
     pub(super) namespace: String,
+    /// The JSON text as it was written.
+    #[schema(example = r#"{"coins":5}"#)]
     pub(super) data: String,
+    #[schema(example = 3)]
     pub(super) version: i64,
 }
 
-/// A name as names are compared: without case.
-pub(super) fn folded(name: &str) -> String {
+/// A name in the form in which names are compared: without case.
+pub(super) fn fold_case(name: &str) -> String {
     name.to_lowercase()
 }
 
-/// A text that is JSON, kept as it was sent.
+/// A text that is JSON, stored byte for byte.
 #[derive(Clone, Debug)]
 pub(super) struct JsonText(String);
 
@@ -77,7 +109,7 @@ impl JsonText {
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        // One that is too large is told so, whatever is in it.
+        // The service refuses one that is too large, with an error of its own, whatever is in it.
         if text.len() <= Self::LIMIT {
             serde_json::from_str::<de::IgnoredAny>(&text)
                 .map_err(|error| de::Error::custom(format_args!("must be the text of one JSON value: {error}")))?;

@@ -1,4 +1,4 @@
-//! The regions of players that matchmaking asks for, in memory: a find must not wait for the database.
+//! The regions of players in memory, for matchmaking, which must not wait for the database.
 
 use std::time::Duration;
 
@@ -7,18 +7,17 @@ use moka::sync::Cache;
 use crate::geo::Region;
 use crate::values::{NetworkId, PlayerId};
 
-/// Players remembered at once.
-const MOST: u64 = 100_000;
-/// What another node learned counts here after this long.
-const GOOD_FOR: Duration = Duration::from_mins(10);
+const CAPACITY: u64 = 100_000;
+/// How late a change made at another node is seen here.
+const TTL: Duration = Duration::from_mins(10);
 
-/// Where players are routed from, as far as it was learned or asked lately.
+/// A cache of players' regions.
 #[derive(Clone, Debug)]
 pub struct PlayerRegions(Cache<(NetworkId, PlayerId), Region>);
 
 impl Default for PlayerRegions {
     fn default() -> Self {
-        Self(Cache::builder().max_capacity(MOST).time_to_live(GOOD_FOR).build())
+        Self(Cache::builder().max_capacity(CAPACITY).time_to_live(TTL).build())
     }
 }
 

@@ -4,14 +4,15 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Millis;
-use crate::punishments::model::{IpAddress, Kind, Punishment};
+use crate::punishments::model::Punishment;
+use crate::punishments::values::{IpAddress, PunishmentKind};
 use crate::values::PlayerId;
 
 /// A punishment.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Punishment)]
-pub(super) struct PunishmentBody {
+pub(crate) struct PunishmentBody {
     /// Counted from 1 in the network.
     #[schema(example = 42)]
     id: i64,
@@ -20,7 +21,7 @@ pub(super) struct PunishmentBody {
     /// The name when it was made.
     #[schema(example = "Steve")]
     player_name: Option<String>,
-    r#type: Kind,
+    r#type: PunishmentKind,
     #[schema(example = "Griefing")]
     reason: Option<String>,
     /// Milliseconds; null is permanent.
@@ -41,8 +42,8 @@ pub(super) struct PunishmentBody {
 }
 
 impl PunishmentBody {
-    /// As it stands at `now`.
-    pub(super) fn at(punishment: Punishment, now: Millis) -> Self {
+    /// The punishment as it is at `now`.
+    pub(crate) fn new(punishment: Punishment, now: Millis) -> Self {
         Self {
             active: punishment.is_active(now),
             id: punishment.id,

@@ -1,4 +1,4 @@
-//! Notes that a punishment's time has run out, and tells it once.
+//! Records that punishments have expired, and publishes each expiry once.
 
 use std::time::Duration;
 
@@ -7,29 +7,29 @@ use crate::clock::{Millis, millis};
 use crate::punishments::service::{self, Action};
 use crate::punishments::store;
 
-/// Twice a second: other nodes make punishments too, and an expiry is told within a second.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Expiries noted by one statement; after a long stop there may be many.
+/// Other nodes create punishments too, so the next expiry is read anew this often.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// The most expiries one statement records; after a long stop there may be many.
 const BATCH: i64 = 500;
 
 /// Runs until the hub stops.
 pub(super) async fn watch(app: App) {
     loop {
         let now = app.clock.now();
-        let step = now.saturating_add(millis(LOOK_EVERY));
+        let poll = now.saturating_add(millis(POLL_INTERVAL));
         let next = match expire(&app, now).await {
-            Ok(due) => due.map_or(step, |due| due.min(step)),
+            Ok(due) => due.map_or(poll, |due| due.min(poll)),
             Err(error) => {
-                tracing::warn!(%error, "could not look for punishments whose time has run out");
-                step
+                tracing::warn!(%error, "could not record expired punishments");
+                poll
             }
         };
         app.clock.sleep_until(next).await;
     }
 }
 
-/// Notes all that has expired; when the next one is due. The statement moves each from open to expired, so that of
-/// several nodes, or of two runs of one, a single one tells it.
+/// Records all that have expired; answers when the next one expires. The statement moves each from open to expired, so that
+/// of several nodes, or of two runs of one, only one publishes it.
 async fn expire(app: &App, now: Millis) -> Result<Option<Millis>, hub_db::Error> {
     loop {
         let due = store::next_expiry(&app.db).await?;
@@ -38,8 +38,6 @@ async fn expire(app: &App, now: Millis) -> Result<Option<Millis>, hub_db::Error>
         }
         let mut expired = store::expire(&app.db, now, BATCH).await?;
         expired.sort_by_key(|punishment| (punishment.expires_at, punishment.id));
-        for punishment in &expired {
-            service::tell(app, Action::Expired, punishment).await;
-        }
+        service::publish(app, Action::Expired, &expired).await;
     }
 }

@@ -1,33 +1,32 @@
-//! Punishments that are to be made, were made, are looked for.
+//! Punishments, and what they are created from and found by.
+
+use hub_sandbox::contract::players;
 
 use crate::clock::Millis;
-pub use crate::punishments::values::{IpAddress, Kind, Span};
+use crate::punishments::values::{IpAddress, PunishmentDuration, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
 
 /// Who issues or revokes.
 #[derive(Clone, Debug, Default)]
-pub struct Party {
+pub(crate) struct Actor {
     /// None where the console or the hub itself acts.
-    pub player: Option<PlayerId>,
+    pub(crate) player: Option<PlayerId>,
     /// A name for people.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
 }
 
 /// Whom a punishment is for.
 #[derive(Clone, Debug)]
-pub enum Target {
+pub(crate) enum Target {
     /// A player by UUID.
     Player {
-        /// The UUID.
         id: PlayerId,
-        /// The name, where it is known.
         name: Option<String>,
         /// Whether it covers the player's addresses too.
         ip_based: bool,
     },
     /// A player by name alone.
     Name {
-        /// The name.
         name: String,
         /// Whether it covers the player's addresses too.
         ip_based: bool,
@@ -36,153 +35,149 @@ pub enum Target {
     Address(IpAddress),
 }
 
-/// What a punishment says.
-#[derive(Clone, Debug)]
-pub struct Terms {
-    /// Its kind.
-    pub kind: Kind,
-    /// Shown to the player.
-    pub reason: Option<String>,
-    /// None is permanent.
-    pub span: Option<Span>,
-}
-
-/// A punishment that is to be made.
-#[derive(Clone, Debug)]
-pub struct Draft {
-    /// For whom.
-    pub target: Target,
-    /// What it says.
-    pub terms: Terms,
-    /// By whom.
-    pub issuer: Party,
-}
-
-/// What became of a punishment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// In force, unless its time has run out since.
-    Open,
-    /// Its time ran out, and that was told.
-    Expired,
-    /// Taken back before its time.
-    Revoked,
-    /// A kick: done as soon as made.
-    Done,
-}
-
-impl State {
-    pub(super) const fn as_str(self) -> &'static str {
+impl Target {
+    /// Its player and name, and whether it covers addresses.
+    pub(crate) fn parts(&self) -> (Option<PlayerId>, Option<&str>, bool) {
         match self {
-            Self::Open => "OPEN",
-            Self::Expired => "EXPIRED",
-            Self::Revoked => "REVOKED",
-            Self::Done => "DONE",
+            Self::Player { id, name, ip_based } => (Some(*id), name.as_deref(), *ip_based),
+            Self::Name { name, ip_based } => (None, Some(name), *ip_based),
+            Self::Address(_) => (None, None, true),
         }
     }
 }
 
-impl TryFrom<String> for State {
-    type Error = NoState;
+/// What a punishment consists of, whoever it is for.
+#[derive(Clone, Debug)]
+pub(crate) struct PunishmentTerms {
+    pub(crate) kind: PunishmentKind,
+    /// Shown to the player.
+    pub(crate) reason: Option<String>,
+    /// None is permanent.
+    pub(crate) duration: Option<PunishmentDuration>,
+}
 
-    fn try_from(text: String) -> Result<Self, NoState> {
-        [Self::Open, Self::Expired, Self::Revoked, Self::Done]
-            .into_iter()
-            .find(|state| state.as_str() == text)
-            .ok_or(NoState)
+/// A punishment to create.
+#[derive(Clone, Debug)]
+pub(crate) struct NewPunishment {
+    pub(crate) target: Target,
+    pub(crate) terms: PunishmentTerms,
+    pub(crate) issuer: Actor,
+}
+
+/// The stored state of a punishment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "UPPERCASE")]
+pub(crate) enum PunishmentState {
+    /// Active, unless it has expired since.
+    Open,
+    /// Expired, and the expiry was published.
+    Expired,
+    /// Revoked before it expired.
+    Revoked,
+    /// A kick: done as soon as created.
+    Done,
+}
+
+impl PunishmentState {
+    pub(super) fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
-/// What is no state.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("not a punishment's state")]
-pub struct NoState;
+impl TryFrom<String> for PunishmentState {
+    type Error = strum::ParseError;
 
-/// A punishment that was made.
+    fn try_from(text: String) -> Result<Self, strum::ParseError> {
+        text.parse()
+    }
+}
+
+/// A punishment.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub struct Punishment {
-    /// Whose it is.
-    pub network_id: NetworkId,
+pub(crate) struct Punishment {
+    pub(crate) network_id: NetworkId,
     /// Counted from 1 in its network.
-    pub id: i64,
+    pub(crate) id: i64,
     /// None for one by name alone, or of an address alone.
-    pub player_uuid: Option<PlayerId>,
-    /// The player's name when it was made.
-    pub player_name: Option<String>,
-    /// Its kind.
+    pub(crate) player_uuid: Option<PlayerId>,
+    /// The player's name when it was created.
+    pub(crate) player_name: Option<String>,
     #[sqlx(try_from = "String")]
-    pub kind: Kind,
+    pub(crate) kind: PunishmentKind,
     /// Shown to the player.
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// None is permanent.
-    pub duration_ms: Option<Millis>,
-    /// When its time runs out.
-    pub expires_at: Option<Millis>,
+    pub(crate) duration_ms: Option<Millis>,
+    pub(crate) expires_at: Option<Millis>,
     /// Whether it covers addresses.
-    pub ip_based: bool,
-    /// The address it was made for, or the player's when it was made.
-    pub ip_address: Option<IpAddress>,
-    /// Who issued it.
-    pub issuer_uuid: Option<PlayerId>,
-    /// Who issued it, for people.
-    pub issuer_name: Option<String>,
-    /// When it was made.
-    pub issued_at: Millis,
-    /// What became of it, as far as it is noted.
+    pub(crate) ip_based: bool,
+    /// The address it was created for, or the player's when it was created.
+    pub(crate) ip_address: Option<IpAddress>,
+    pub(crate) issuer_uuid: Option<PlayerId>,
+    /// The issuer's name, for people.
+    pub(crate) issuer_name: Option<String>,
+    pub(crate) issued_at: Millis,
     #[sqlx(try_from = "String")]
-    pub state: State,
+    pub(crate) state: PunishmentState,
 }
 
 impl Punishment {
     /// In force at `now`.
-    pub fn is_active(&self, now: Millis) -> bool {
-        self.state == State::Open && self.expires_at.is_none_or(|at| now < at)
+    pub(crate) fn is_active(&self, now: Millis) -> bool {
+        self.state == PunishmentState::Open && self.expires_at.is_none_or(|at| now < at)
     }
 
-    /// Taken back before its time.
-    pub fn is_revoked(&self) -> bool {
-        self.state == State::Revoked
-    }
-
-    /// Its time has run out at `now`.
-    pub fn is_expired(&self, now: Millis) -> bool {
-        self.state == State::Expired || (self.state == State::Open && !self.is_active(now))
+    /// As a module sees it at `now`.
+    pub(crate) fn for_module(&self, now: Millis) -> players::Punishment {
+        let active = self.is_active(now);
+        players::Punishment {
+            id: self.id.unsigned_abs(),
+            kind: self.kind.into(),
+            reason: self.reason.clone().unwrap_or_default(),
+            issued_at_ms: u64::try_from(self.issued_at).unwrap_or(0),
+            duration_ms: self.duration_ms.map(Millis::unsigned_abs),
+            ip_based: self.ip_based,
+            issuer_name: self.issuer_name.clone(),
+            active,
+            revoked: self.state == PunishmentState::Revoked,
+            expired: match self.state {
+                PunishmentState::Open => !active,
+                state => state == PunishmentState::Expired,
+            },
+        }
     }
 }
 
-/// Whose punishments are wanted: those that match any of what is given.
+/// What punishments are found by: those that match any of these.
 #[derive(Clone, Debug, Default)]
-pub struct Subject {
-    /// Those of this player, by UUID or by a name the player was seen with.
-    pub player: Option<PlayerId>,
-    /// Those made under this name, and those of the player who bears it.
-    pub name: Option<String>,
-    /// Those that cover this address.
-    pub address: Option<IpAddress>,
+pub(crate) struct Identity {
+    /// Finds those of this player, by UUID or by a name the player was seen with.
+    pub(crate) player: Option<PlayerId>,
+    /// Finds those created under this name, and those of the player who bears it.
+    pub(crate) name: Option<String>,
+    /// Finds those that cover this address.
+    pub(crate) address: Option<IpAddress>,
 }
 
-/// Which of them, newest first.
+/// Which punishments of an identity to list, newest first.
 #[derive(Clone, Debug)]
-pub struct Filter {
-    /// Only those in force.
-    pub active_only: bool,
-    /// Only those made at this time or later.
-    pub since: Option<Millis>,
+pub(crate) struct PunishmentFilter {
+    /// Only active ones.
+    pub(crate) active_only: bool,
+    /// Only those issued at this time or later.
+    pub(crate) since: Option<Millis>,
     /// Only those of this kind.
-    pub kind: Option<Kind>,
-    /// At most this many.
-    pub limit: i64,
-    /// Leaving out this many before.
-    pub offset: i64,
+    pub(crate) kind: Option<PunishmentKind>,
+    pub(crate) limit: i64,
+    pub(crate) offset: i64,
 }
 
 /// An address a player was seen with.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub struct KnownAddress {
-    /// The address.
-    pub ip_address: IpAddress,
-    /// When the player first had it.
-    pub first_seen: Millis,
-    /// When the player last had it.
-    pub last_seen: Millis,
+pub(crate) struct KnownAddress {
+    pub(crate) ip_address: IpAddress,
+    /// When the player was first seen with it.
+    pub(crate) first_seen: Millis,
+    /// When the player was last seen with it.
+    pub(crate) last_seen: Millis,
 }

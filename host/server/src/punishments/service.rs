@@ -4,21 +4,19 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::app::App;
-use crate::clock::Millis;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::punishments::body::PunishmentBody;
 use crate::punishments::model::{
-    Draft, Filter, IpAddress, Kind, KnownAddress, Party, Punishment, State, Subject, Target,
+    Actor, Identity, KnownAddress, Punishment, PunishmentFilter, PunishmentState, PunishmentTerms, Target,
 };
-use crate::punishments::review::review;
-use crate::punishments::store::{self, NewPunishment, Revocation};
-use crate::punishments::values::FoldedName;
+use crate::punishments::store::{self, Revocation};
+use crate::punishments::values::{FoldedName, IpAddress, PunishmentDuration, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
 
 /// What can be wrong with a request about punishments.
 #[derive(Debug, Error)]
-pub enum PunishmentsError {
+pub(crate) enum PunishmentsError {
     /// No such punishment in the caller's network.
     #[error("This network has no punishment {0}.")]
     Unknown(i64),
@@ -41,117 +39,108 @@ impl From<PunishmentsError> for ApiError {
     }
 }
 
-/// What is told of a punishment.
+/// What happened to a punishment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Action {
-    /// It was made.
+pub(super) enum Action {
     Created,
-    /// It was taken back.
     Revoked,
-    /// Its time ran out.
     Expired,
 }
 
-/// Makes a punishment, on the terms the network's review leaves it, and what that review adds to it.
-pub async fn create(app: &App, network: NetworkId, draft: Draft) -> Result<Punishment, PunishmentsError> {
-    let (terms, follow_ups) = review(app, network, &draft).await?;
+/// Creates and publishes a punishment of `target` for each of `terms`, without any review.
+pub(crate) async fn create(
+    app: &App,
+    network: NetworkId,
+    target: &Target,
+    issuer: &Actor,
+    terms: &[PunishmentTerms],
+) -> Result<Vec<Punishment>, PunishmentsError> {
     let now = app.clock.now();
-    let made = app
+    let (player, name, ip_based) = target.parts();
+    let created = app
         .db
         .transaction(async |mut tx| {
             let tx = &mut tx;
-            let (player, name, ip_based) = match &draft.target {
-                Target::Player { id, name, ip_based } => (Some(*id), name.as_deref(), *ip_based),
-                Target::Name { name, ip_based } => (None, Some(name.as_str()), *ip_based),
-                Target::Address(_) => (None, None, true),
-            };
             if let (Some(player), Some(name)) = (player, name) {
-                store::note_name(tx, network, player, &FoldedName::of(name), now).await?;
+                store::record_name(&mut *tx, network, player, &FoldedName::new(name), now).await?;
             }
-            let address = match (&draft.target, player, name) {
+            let address = match (target, player, name) {
                 (Target::Address(address), _, _) => Some(address.clone()),
                 (_, Some(player), _) if ip_based => store::last_address(tx, network, player).await?,
                 (_, None, Some(name)) if ip_based => {
-                    store::last_address_of_name(tx, network, &FoldedName::of(name)).await?
+                    store::last_address_of_name(tx, network, &FoldedName::new(name)).await?
                 }
                 _ => None,
             };
-            let count = 1 + follow_ups.len() as i64;
+            let count = terms.len() as i64;
             let first = store::take_ids(tx, network, count).await? - count + 1;
-            let mut made = Vec::with_capacity(1 + follow_ups.len());
-            for (id, terms) in (first..).zip(std::iter::once(&terms).chain(&follow_ups)) {
-                let state = if terms.kind == Kind::Kick { State::Done } else { State::Open };
-                let new = NewPunishment {
+            let mut created = Vec::with_capacity(terms.len());
+            for (id, terms) in (first..).zip(terms) {
+                let is_kick = terms.kind == PunishmentKind::Kick;
+                let punishment = Punishment {
+                    network_id: network,
                     id,
-                    player,
-                    name,
-                    terms,
-                    expires_at: terms.span.map(|span| now.saturating_add(span.ms())),
+                    player_uuid: player,
+                    player_name: name.map(str::to_owned),
+                    kind: terms.kind,
+                    reason: terms.reason.clone(),
+                    duration_ms: terms.duration.map(PunishmentDuration::ms),
+                    expires_at: terms.duration.map(|duration| now.saturating_add(duration.ms())),
                     ip_based,
-                    address: address.clone(),
-                    issuer: &draft.issuer,
+                    ip_address: address.clone(),
+                    issuer_uuid: issuer.player,
+                    issuer_name: issuer.name.clone(),
                     issued_at: now,
-                    state,
+                    state: if is_kick { PunishmentState::Done } else { PunishmentState::Open },
                 };
-                made.push(store::insert(tx, network, new).await?);
+                store::insert(tx, &punishment).await?;
+                created.push(punishment);
             }
-            Ok::<_, PunishmentsError>(made)
+            Ok::<_, PunishmentsError>(created)
         })
         .await?;
-    tell_all(app, Action::Created, &made).await;
-    made.into_iter().next().ok_or(PunishmentsError::Database(hub_db::Error::NotFound))
+    publish(app, Action::Created, &created).await;
+    Ok(created)
 }
 
-/// The punishments of `subject`, newest first.
-pub async fn find(
+/// The punishments of an identity, newest first.
+pub(crate) async fn find(
     app: &App,
     network: NetworkId,
-    subject: &Subject,
-    filter: &Filter,
+    identity: &Identity,
+    filter: &PunishmentFilter,
 ) -> Result<Vec<Punishment>, PunishmentsError> {
-    Ok(store::find(&app.db, network, subject, filter, app.clock.now()).await?)
+    Ok(store::find(&app.db, network, identity, filter, app.clock.now()).await?)
 }
 
-/// A player's whole record since `since`, of one kind or of all, at most `limit` and the newest of them.
-pub async fn history(
-    app: &App,
-    network: NetworkId,
-    subject: &Subject,
-    since: Option<Millis>,
-    kind: Option<Kind>,
-    limit: i64,
-) -> Result<Vec<Punishment>, PunishmentsError> {
-    find(app, network, subject, &Filter { active_only: false, since, kind, limit, offset: 0 }).await
-}
-
-/// Takes a punishment back. One that is not in force stays as it is.
-pub async fn revoke(
+/// Revokes a punishment. One that is not active stays as it is.
+pub(crate) async fn revoke(
     app: &App,
     network: NetworkId,
     id: i64,
-    actor: &Party,
+    actor: &Actor,
     reason: Option<&str>,
 ) -> Result<Punishment, PunishmentsError> {
-    let by = Revocation { actor, reason, at: app.clock.now() };
-    if let Some(revoked) = store::revoke(&app.db, network, id, by).await? {
-        tell(app, Action::Revoked, &revoked).await;
+    let revocation = Revocation { actor, reason, at: app.clock.now() };
+    if let Some(revoked) = store::revoke(&app.db, network, id, revocation).await? {
+        publish(app, Action::Revoked, std::slice::from_ref(&revoked)).await;
         return Ok(revoked);
     }
     store::get(&app.db, network, id).await?.ok_or(PunishmentsError::Unknown(id))
 }
 
-/// Takes back every ban in force under a name; `and_last_address`: those on the player's last address, too.
-pub async fn unban_name(
+/// Revokes every active ban of a name; `and_last_address`: those on the player's last address, too.
+pub(crate) async fn unban_name(
     app: &App,
     network: NetworkId,
     name: &str,
     and_last_address: bool,
-    actor: &Party,
+    actor: &Actor,
     reason: Option<&str>,
 ) -> Result<Vec<Punishment>, PunishmentsError> {
-    let by = Revocation { actor, reason, at: app.clock.now() };
-    let folded = FoldedName::of(name);
+    let revocation = Revocation { actor, reason, at: app.clock.now() };
+    let folded = FoldedName::new(name);
     let revoked = app
         .db
         .transaction(async |mut tx| {
@@ -159,31 +148,32 @@ pub async fn unban_name(
             if and_last_address {
                 address = store::last_address_of_name(&mut tx, network, &folded).await?;
             }
-            let subject = Subject { name: Some(name.to_owned()), address, player: None };
-            store::revoke_bans(&mut tx, network, &subject, by).await
+            let identity = Identity { name: Some(name.to_owned()), address, player: None };
+            store::revoke_bans(&mut tx, network, &identity, revocation).await
         })
         .await?;
-    tell_all(app, Action::Revoked, &revoked).await;
+    publish(app, Action::Revoked, &revoked).await;
     Ok(revoked)
 }
 
-/// Takes back every ban in force that covers an address.
-pub async fn unban_address(
+/// Revokes every active ban that covers an address.
+pub(crate) async fn unban_address(
     app: &App,
     network: NetworkId,
     address: IpAddress,
-    actor: &Party,
+    actor: &Actor,
     reason: Option<&str>,
 ) -> Result<Vec<Punishment>, PunishmentsError> {
-    let by = Revocation { actor, reason, at: app.clock.now() };
-    let subject = Subject { address: Some(address), ..Subject::default() };
-    let revoked = app.db.transaction(async |mut tx| store::revoke_bans(&mut tx, network, &subject, by).await).await?;
-    tell_all(app, Action::Revoked, &revoked).await;
+    let revocation = Revocation { actor, reason, at: app.clock.now() };
+    let identity = Identity { address: Some(address), ..Identity::default() };
+    let revoked =
+        app.db.transaction(async |mut tx| store::revoke_bans(&mut tx, network, &identity, revocation).await).await?;
+    publish(app, Action::Revoked, &revoked).await;
     Ok(revoked)
 }
 
-/// Notes that a player was seen with a name and an address.
-pub async fn note_address(
+/// Records that a player was seen with an address, and a name.
+pub(crate) async fn record_address(
     app: &App,
     network: NetworkId,
     player: PlayerId,
@@ -194,43 +184,47 @@ pub async fn note_address(
     app.db
         .transaction(async |mut tx| {
             if let Some(name) = name {
-                store::note_name(&mut tx, network, player, &FoldedName::of(name), now).await?;
+                store::record_name(&mut tx, network, player, &FoldedName::new(name), now).await?;
             }
-            store::note_address(&mut tx, network, player, address, now).await?;
+            store::record_address(&mut tx, network, player, address, now).await?;
             Ok(())
         })
         .await
 }
 
-/// Notes that a player was seen with a name, so that what was made by that name matches the player. For the rooms
-/// through which players come in.
-pub async fn note_name(app: &App, network: NetworkId, player: PlayerId, name: &str) -> Result<(), PunishmentsError> {
-    Ok(store::note_name_alone(&app.db, network, player, FoldedName::of(name), app.clock.now()).await?)
+/// Records that a player was seen with a name, so that punishments of the name match the player.
+pub(crate) async fn record_name(
+    app: &App,
+    network: NetworkId,
+    player: PlayerId,
+    name: &str,
+) -> Result<(), PunishmentsError> {
+    Ok(store::record_name(&app.db, network, player, &FoldedName::new(name), app.clock.now()).await?)
 }
 
-/// The addresses a player was seen with, the last first; the newest 1,000.
-pub async fn addresses(app: &App, network: NetworkId, player: PlayerId) -> Result<Vec<KnownAddress>, PunishmentsError> {
+/// The addresses a player was seen with, the last first; at most 1,000.
+pub(crate) async fn addresses(
+    app: &App,
+    network: NetworkId,
+    player: PlayerId,
+) -> Result<Vec<KnownAddress>, PunishmentsError> {
     Ok(store::addresses(&app.db, network, player).await?)
 }
 
 #[derive(Serialize)]
-struct Payload {
+struct PunishmentEvent {
     action: Action,
     punishment: PunishmentBody,
 }
 
-/// Tells the network's servers. What is told is committed already: a bus that takes nothing any more (the hub is
-/// stopping) is no failure, its clients read anew when they come back.
-pub(super) async fn tell(app: &App, action: Action, punishment: &Punishment) {
-    let payload = Payload { action, punishment: PunishmentBody::at(punishment.clone(), app.clock.now()) };
-    let network = punishment.network_id;
-    if let Err(error) = events::publish(app, network, EventKind::Punishment, None, payload).await {
-        tracing::warn!(%error, id = punishment.id, ?action, "could not tell of a punishment");
-    }
-}
-
-async fn tell_all(app: &App, action: Action, punishments: &[Punishment]) {
+/// Publishes what happened to the servers of each network. It is committed already, so a bus that takes nothing any more
+/// because the hub is stopping is no failure: its clients read anew when they reconnect.
+pub(super) async fn publish(app: &App, action: Action, punishments: &[Punishment]) {
     for punishment in punishments {
-        tell(app, action, punishment).await;
+        let body = PunishmentBody::new(punishment.clone(), app.clock.now());
+        let event = PunishmentEvent { action, punishment: body };
+        if let Err(error) = events::publish(app, punishment.network_id, EventKind::Punishment, None, event).await {
+            tracing::warn!(%error, id = punishment.id, ?action, "could not publish a punishment");
+        }
     }
 }

@@ -1,19 +1,27 @@
-//! All SQL of the room.
+//! All SQL of the component.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
-use crate::punishments::model::{Filter, IpAddress, KnownAddress, Party, Punishment, Span, State, Subject, Terms};
-use crate::punishments::values::FoldedName;
+use crate::punishments::model::{Actor, Identity, KnownAddress, Punishment, PunishmentFilter};
+use crate::punishments::values::{FoldedName, IpAddress, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
 
+/// The columns of a [`Punishment`] behind `network_id`.
+macro_rules! columns {
+    () => {
+        "id, player_uuid, player_name, kind, reason, duration_ms, expires_at, ip_based, ip_address, issuer_uuid,
+         issuer_name, issued_at, state"
+    };
+}
+
 /// The ids of the punishments that match the player `$2`, the name `$3` or the address `$4`; what is null matches
-/// nothing. A player is matched by UUID, and by name where the punishment has no UUID; a name by what was written
-/// down, and by the player who bears it now; an address by what was written down, and by the players of ip-based
-/// punishments who were seen with it since.
+/// nothing. A player is matched by UUID, and by name where the punishment has no UUID; a name by the one stored, and by the
+/// player who bears it now; an address by the one stored, and by the players of ip-based punishments who were seen with it
+/// since.
 ///
-/// `CROSS JOIN` tells SQLite, which knows nothing of how much there is of what, to begin on the left: by itself it
-/// begins with all of the network's punishments.
+/// `CROSS JOIN` makes SQLite, which has no statistics, start on the left: otherwise it starts with all punishments of the
+/// network.
 macro_rules! matching {
     () => {
         "SELECT p.id FROM punishments p WHERE p.network_id = $1 AND p.player_uuid = $2
@@ -45,52 +53,39 @@ macro_rules! matching {
     };
 }
 
-/// What [`find`] runs.
 const FIND: &str = concat!(
-    "SELECT * FROM punishments WHERE network_id = $1 AND id IN (",
+    "SELECT network_id, ",
+    columns!(),
+    " FROM punishments WHERE network_id = $1 AND id IN (",
     matching!(),
     ") AND (NOT $5 OR (state = 'OPEN' AND (expires_at IS NULL OR expires_at > $6)))
        AND issued_at >= $7 AND ($8 IS NULL OR kind = $8)
      ORDER BY issued_at DESC, id DESC LIMIT $9 OFFSET $10"
 );
 
-/// What [`revoke_bans`] runs.
 const REVOKE_BANS: &str = concat!(
     "UPDATE punishments SET state = 'REVOKED', revoked_at = $5, revoker_uuid = $6, revoker_name = $7, revoke_reason = $8
      WHERE network_id = $1 AND kind = 'BAN' AND state = 'OPEN' AND (expires_at IS NULL OR expires_at > $5)
        AND id IN (",
     matching!(),
-    ") RETURNING *"
+    ") RETURNING network_id, ",
+    columns!()
 );
 
-/// What [`last_address_of_name`] runs.
 const LAST_ADDRESS_OF_NAME: &str = "SELECT a.ip_address FROM player_names n CROSS JOIN player_addresses a
      WHERE n.network_id = $1 AND n.name_folded = $2 AND a.network_id = $1 AND a.player_uuid = n.player_uuid
      ORDER BY n.last_seen DESC, a.last_seen DESC LIMIT 1";
 
-/// A row to be.
-pub(super) struct NewPunishment<'a> {
-    pub(super) id: i64,
-    pub(super) player: Option<PlayerId>,
-    pub(super) name: Option<&'a str>,
-    pub(super) terms: &'a Terms,
-    pub(super) expires_at: Option<Millis>,
-    pub(super) ip_based: bool,
-    pub(super) address: Option<IpAddress>,
-    pub(super) issuer: &'a Party,
-    pub(super) issued_at: Millis,
-    pub(super) state: State,
-}
-
-/// By whom and why something is taken back.
+/// By whom, why and when something is revoked.
 #[derive(Clone, Copy)]
 pub(super) struct Revocation<'a> {
-    pub(super) actor: &'a Party,
+    pub(super) actor: &'a Actor,
     pub(super) reason: Option<&'a str>,
     pub(super) at: Millis,
 }
 
-/// Takes the network's next `count` ids; the last of them. The counter's row is held until the transaction ends.
+/// Takes the network's next `count` ids and answers the last of them. The counter's row is locked until the transaction
+/// ends.
 pub(super) async fn take_ids(tx: &mut Tx, network: NetworkId, count: i64) -> Result<i64, Error> {
     let (last,): (i64,) = tx
         .query(
@@ -105,134 +100,132 @@ pub(super) async fn take_ids(tx: &mut Tx, network: NetworkId, count: i64) -> Res
     Ok(last)
 }
 
-pub(super) async fn insert(tx: &mut Tx, network: NetworkId, new: NewPunishment<'_>) -> Result<Punishment, Error> {
+pub(super) async fn insert(tx: &mut Tx, new: &Punishment) -> Result<(), Error> {
     tx.query(
         "INSERT INTO punishments (network_id, id, player_uuid, player_name, name_folded, kind, reason, duration_ms,
              expires_at, ip_based, ip_address, issuer_uuid, issuer_name, issued_at, state)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-         RETURNING *",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
     )
-    .bind(network)
+    .bind(new.network_id)
     .bind(new.id)
-    .bind(new.player)
-    .bind(new.name.map(str::to_owned))
-    .bind(new.name.map(FoldedName::of))
-    .bind(new.terms.kind.as_str().to_owned())
-    .bind(new.terms.reason.clone())
-    .bind(new.terms.span.map(Span::ms))
+    .bind(new.player_uuid)
+    .bind(&new.player_name)
+    .bind(new.player_name.as_deref().map(FoldedName::new))
+    .bind(new.kind.as_str())
+    .bind(&new.reason)
+    .bind(new.duration_ms)
     .bind(new.expires_at)
     .bind(new.ip_based)
-    .bind(new.address)
-    .bind(new.issuer.player)
-    .bind(new.issuer.name.clone())
+    .bind(&new.ip_address)
+    .bind(new.issuer_uuid)
+    .bind(&new.issuer_name)
     .bind(new.issued_at)
-    .bind(new.state.as_str().to_owned())
-    .one()
-    .await
+    .bind(new.state.as_str())
+    .execute()
+    .await?;
+    Ok(())
 }
 
 pub(super) async fn get(db: &Db, network: NetworkId, id: i64) -> Result<Option<Punishment>, Error> {
-    db.query("SELECT * FROM punishments WHERE network_id = $1 AND id = $2").bind(network).bind(id).optional().await
+    db.query(concat!("SELECT network_id, ", columns!(), " FROM punishments WHERE network_id = $1 AND id = $2"))
+        .bind(network)
+        .bind(id)
+        .optional()
+        .await
 }
 
 /// Newest first.
 pub(super) async fn find(
     db: &Db,
     network: NetworkId,
-    subject: &Subject,
-    filter: &Filter,
+    identity: &Identity,
+    filter: &PunishmentFilter,
     now: Millis,
 ) -> Result<Vec<Punishment>, Error> {
     db.query(FIND)
         .bind(network)
-        .bind(subject.player)
-        .bind(subject.name.as_deref().map(FoldedName::of))
-        .bind(subject.address.clone())
+        .bind(identity.player)
+        .bind(identity.name.as_deref().map(FoldedName::new))
+        .bind(&identity.address)
         .bind(filter.active_only)
         .bind(now)
         .bind(filter.since.unwrap_or(Millis::MIN))
-        .bind(filter.kind.map(|kind| kind.as_str().to_owned()))
+        .bind(filter.kind.map(PunishmentKind::as_str))
         .bind(filter.limit)
         .bind(filter.offset)
         .all()
         .await
 }
 
-/// Takes one back that is in force; none where it is not.
+/// Revokes an active punishment; none where it is not active.
 pub(super) async fn revoke(
     db: &Db,
     network: NetworkId,
     id: i64,
-    by: Revocation<'_>,
+    revocation: Revocation<'_>,
 ) -> Result<Option<Punishment>, Error> {
-    db.write(
+    db.write(concat!(
         "UPDATE punishments SET state = 'REVOKED', revoked_at = $3, revoker_uuid = $4, revoker_name = $5,
              revoke_reason = $6
          WHERE network_id = $1 AND id = $2 AND state = 'OPEN' AND (expires_at IS NULL OR expires_at > $3)
-         RETURNING *",
-    )
+         RETURNING network_id, ",
+        columns!()
+    ))
     .bind(network)
     .bind(id)
-    .bind(by.at)
-    .bind(by.actor.player)
-    .bind(by.actor.name.clone())
-    .bind(by.reason.map(str::to_owned))
+    .bind(revocation.at)
+    .bind(revocation.actor.player)
+    .bind(&revocation.actor.name)
+    .bind(revocation.reason)
     .optional()
     .await
 }
 
-/// Takes back the bans in force that match; newest first.
+/// Revokes the active bans of an identity; newest first.
 pub(super) async fn revoke_bans(
     tx: &mut Tx,
     network: NetworkId,
-    subject: &Subject,
-    by: Revocation<'_>,
+    identity: &Identity,
+    revocation: Revocation<'_>,
 ) -> Result<Vec<Punishment>, Error> {
     let mut revoked: Vec<Punishment> = tx
         .query(REVOKE_BANS)
         .bind(network)
-        .bind(subject.player)
-        .bind(subject.name.as_deref().map(FoldedName::of))
-        .bind(subject.address.clone())
-        .bind(by.at)
-        .bind(by.actor.player)
-        .bind(by.actor.name.clone())
-        .bind(by.reason.map(str::to_owned))
+        .bind(identity.player)
+        .bind(identity.name.as_deref().map(FoldedName::new))
+        .bind(&identity.address)
+        .bind(revocation.at)
+        .bind(revocation.actor.player)
+        .bind(&revocation.actor.name)
+        .bind(revocation.reason)
         .all()
         .await?;
     revoked.sort_by_key(|punishment| std::cmp::Reverse((punishment.issued_at, punishment.id)));
     Ok(revoked)
 }
 
-/// What notes a name.
-const NOTE_NAME: &str = "INSERT INTO player_names (network_id, player_uuid, name_folded, last_seen)
-     VALUES ($1, $2, $3, $4)
-     ON CONFLICT (network_id, player_uuid, name_folded) DO UPDATE SET last_seen = excluded.last_seen";
-
-pub(super) async fn note_name(
-    tx: &mut Tx,
+pub(super) async fn record_name(
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     player: PlayerId,
     name: &FoldedName,
     at: Millis,
 ) -> Result<(), Error> {
-    tx.query(NOTE_NAME).bind(network).bind(player).bind(name.clone()).bind(at).execute().await?;
+    on.into()
+        .write(
+            "INSERT INTO player_names (network_id, player_uuid, name_folded, last_seen) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (network_id, player_uuid, name_folded) DO UPDATE SET last_seen = excluded.last_seen",
+        )
+        .bind(network)
+        .bind(player)
+        .bind(name)
+        .bind(at)
+        .execute()
+        .await?;
     Ok(())
 }
 
-/// As [`note_name`], by itself.
-pub(super) async fn note_name_alone(
-    db: &Db,
-    network: NetworkId,
-    player: PlayerId,
-    name: FoldedName,
-    at: Millis,
-) -> Result<(), Error> {
-    db.write(NOTE_NAME).bind(network).bind(player).bind(name).bind(at).execute().await?;
-    Ok(())
-}
-
-pub(super) async fn note_address(
+pub(super) async fn record_address(
     tx: &mut Tx,
     network: NetworkId,
     player: PlayerId,
@@ -246,7 +239,7 @@ pub(super) async fn note_address(
     )
     .bind(network)
     .bind(player)
-    .bind(address.clone())
+    .bind(address)
     .bind(at)
     .execute()
     .await?;
@@ -289,12 +282,12 @@ pub(super) async fn last_address_of_name(
     network: NetworkId,
     name: &FoldedName,
 ) -> Result<Option<IpAddress>, Error> {
-    let row: Option<(IpAddress,)> = tx.query(LAST_ADDRESS_OF_NAME).bind(network).bind(name.clone()).optional().await?;
+    let row: Option<(IpAddress,)> = tx.query(LAST_ADDRESS_OF_NAME).bind(network).bind(name).optional().await?;
     Ok(row.map(|(address,)| address))
 }
 
-/// Crosses networks: one watch notes the expiries of all, and nobody sees what it reads but the network of each row.
-/// When the next one is due.
+/// When the next punishment expires. Crosses networks: one task records the expiries of all, and each row is published to
+/// its own network only.
 pub(super) async fn next_expiry(db: &Db) -> Result<Option<Millis>, Error> {
     let row: Option<(Millis,)> = db
         .query(
@@ -306,15 +299,16 @@ pub(super) async fn next_expiry(db: &Db) -> Result<Option<Millis>, Error> {
     Ok(row.map(|(at,)| at))
 }
 
-/// Crosses networks: as [`next_expiry`] does. Notes up to `limit` that are due, and answers them with their networks.
+/// Records up to `limit` that have expired, and answers them. Crosses networks: see [`next_expiry`].
 pub(super) async fn expire(db: &Db, now: Millis, limit: i64) -> Result<Vec<Punishment>, Error> {
-    db.write(
+    db.write(concat!(
         "UPDATE punishments SET state = 'EXPIRED'
          WHERE state = 'OPEN' AND (network_id, id) IN (
              SELECT network_id, id FROM punishments WHERE state = 'OPEN' AND expires_at <= $1
              ORDER BY expires_at LIMIT $2)
-         RETURNING *",
-    )
+         RETURNING network_id, ",
+        columns!()
+    ))
     .bind(now)
     .bind(limit)
     .all()
@@ -327,8 +321,8 @@ mod tests {
 
     use super::*;
 
-    /// SQLite has no statistics to plan by: unless it is told where to begin and finds all it looks at in one index,
-    /// each look-up reads all of its network's punishments.
+    /// SQLite has no statistics to plan by: unless it is told where to start, and one index covers each search, a look-up
+    /// reads all punishments of its network.
     #[tokio::test]
     async fn a_look_up_reads_little_more_than_it_finds() {
         let folder = tempfile::TempDir::new().unwrap();

@@ -1,10 +1,10 @@
-//! What a punishment is made of: values that are valid by construction.
+//! The parts of a punishment: values that are valid by construction.
 
-use std::fmt;
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-use hub_sandbox::contract::PunishmentKind;
+use hub_sandbox::contract;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -13,9 +13,13 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::clock::Millis;
 
 /// The four kinds. Read in any case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, ToSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Kind {
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema, strum::EnumString, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "UPPERCASE", try_from = "String")]
+#[strum(serialize_all = "UPPERCASE", ascii_case_insensitive)]
+#[schema(as = Kind)]
+pub(crate) enum PunishmentKind {
     /// May not join.
     Ban,
     /// May not chat.
@@ -26,49 +30,33 @@ pub enum Kind {
     Kick,
 }
 
-impl Kind {
+impl PunishmentKind {
     /// The literal on the wire and in the database.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ban => "BAN",
-            Self::Mute => "MUTE",
-            Self::Warn => "WARN",
-            Self::Kick => "KICK",
+    pub(super) fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+impl TryFrom<String> for PunishmentKind {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        text.parse().map_err(|_| "must be BAN, MUTE, WARN or KICK")
+    }
+}
+
+impl From<contract::PunishmentKind> for PunishmentKind {
+    fn from(kind: contract::PunishmentKind) -> Self {
+        match kind {
+            contract::PunishmentKind::Ban => Self::Ban,
+            contract::PunishmentKind::Mute => Self::Mute,
+            contract::PunishmentKind::Warn => Self::Warn,
+            contract::PunishmentKind::Kick => Self::Kick,
         }
     }
 }
 
-/// What is no kind.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("must be BAN, MUTE, WARN or KICK")]
-pub struct NoKind;
-
-impl FromStr for Kind {
-    type Err = NoKind;
-
-    fn from_str(text: &str) -> Result<Self, NoKind> {
-        [Self::Ban, Self::Mute, Self::Warn, Self::Kick]
-            .into_iter()
-            .find(|kind| kind.as_str().eq_ignore_ascii_case(text))
-            .ok_or(NoKind)
-    }
-}
-
-impl TryFrom<String> for Kind {
-    type Error = NoKind;
-
-    fn try_from(text: String) -> Result<Self, NoKind> {
-        text.parse()
-    }
-}
-
-impl<'de> Deserialize<'de> for Kind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-    }
-}
-
-impl From<PunishmentKind> for Kind {
+impl From<PunishmentKind> for contract::PunishmentKind {
     fn from(kind: PunishmentKind) -> Self {
         match kind {
             PunishmentKind::Ban => Self::Ban,
@@ -79,37 +67,26 @@ impl From<PunishmentKind> for Kind {
     }
 }
 
-impl From<Kind> for PunishmentKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Ban => Self::Ban,
-            Kind::Mute => Self::Mute,
-            Kind::Warn => Self::Warn,
-            Kind::Kick => Self::Kick,
-        }
-    }
-}
-
 /// How long a punishment lasts: 1 ms to 1,000 years. What is to last longer is permanent and says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span(Millis);
+pub(crate) struct PunishmentDuration(Millis);
 
-impl Span {
-    /// The longest, in milliseconds. Beyond any record, and far from where a timestamp would overflow.
-    pub const MAX_MS: Millis = 1_000 * 365 * 24 * 60 * 60 * 1_000;
+impl PunishmentDuration {
+    /// The longest, in milliseconds, far from where a timestamp would overflow.
+    const MAX_MS: Millis = 1_000 * 365 * 24 * 60 * 60 * 1_000;
 
-    /// In milliseconds.
-    pub fn ms(self) -> Millis {
+    /// The duration in milliseconds.
+    pub(crate) fn ms(self) -> Millis {
         self.0
     }
 
-    /// What a module asked for, cut to the longest.
-    pub fn of_module(ms: u64) -> Self {
+    /// A duration that a module asked for, cut to what is allowed.
+    pub(crate) fn clamped(ms: u64) -> Self {
         Self(Millis::try_from(ms).unwrap_or(Self::MAX_MS).clamp(1, Self::MAX_MS))
     }
 }
 
-impl TryFrom<Millis> for Span {
+impl TryFrom<Millis> for PunishmentDuration {
     type Error = String;
 
     fn try_from(ms: Millis) -> Result<Self, String> {
@@ -123,28 +100,32 @@ impl TryFrom<Millis> for Span {
     }
 }
 
-impl<'de> Deserialize<'de> for Span {
+impl<'de> Deserialize<'de> for PunishmentDuration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Millis::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
     }
 }
 
-impl PartialSchema for Span {
+impl PartialSchema for PunishmentDuration {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(Self::MAX_MS)).into()
     }
 }
-impl ToSchema for Span {}
+impl ToSchema for PunishmentDuration {
+    fn name() -> Cow<'static, str> {
+        "Span".into()
+    }
+}
 
-/// An IPv4 or IPv6 address in its one canonical text: IPv4-mapped addresses are the IPv4 ones they stand for.
+/// An IPv4 or IPv6 address in its canonical text; IPv4-mapped IPv6 addresses become IPv4.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, sqlx::Type)]
 #[serde(transparent)]
 #[sqlx(transparent)]
-pub struct IpAddress(String);
+pub(crate) struct IpAddress(String);
 
 impl IpAddress {
     /// The canonical text.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -164,12 +145,6 @@ impl FromStr for IpAddress {
     }
 }
 
-impl fmt::Display for IpAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 impl<'de> Deserialize<'de> for IpAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
@@ -183,13 +158,13 @@ impl PartialSchema for IpAddress {
 }
 impl ToSchema for IpAddress {}
 
-/// A name as names are compared: without case.
+/// A name in the form in which names are compared: without case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub(super) struct FoldedName(String);
 
 impl FoldedName {
-    pub(super) fn of(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         Self(name.to_lowercase())
     }
 }
@@ -199,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_one_text() {
+    fn an_address_has_one_spelling() {
         for (sent, kept) in [
             ("203.0.113.7", "203.0.113.7"),
             (" 203.0.113.7 ", "203.0.113.7"),
@@ -216,12 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn a_span_is_neither_nothing_nor_for_ever() {
-        for wrong in [0, -1, Millis::MIN, Millis::MAX, Span::MAX_MS + 1] {
-            assert!(Span::try_from(wrong).is_err(), "{wrong}");
+    fn a_duration_is_neither_zero_nor_endless() {
+        for wrong in [0, -1, Millis::MIN, Millis::MAX, PunishmentDuration::MAX_MS + 1] {
+            assert!(PunishmentDuration::try_from(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(Span::try_from(1).unwrap().ms(), 1);
-        assert_eq!(Span::try_from(Span::MAX_MS).unwrap().ms(), Span::MAX_MS);
-        assert_eq!(Span::of_module(u64::MAX).ms(), Span::MAX_MS);
+        assert_eq!(PunishmentDuration::try_from(1).unwrap().ms(), 1);
+        assert_eq!(PunishmentDuration::try_from(PunishmentDuration::MAX_MS).unwrap().ms(), PunishmentDuration::MAX_MS);
+        assert_eq!(PunishmentDuration::clamped(u64::MAX).ms(), PunishmentDuration::MAX_MS);
     }
 }

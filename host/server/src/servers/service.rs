@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::control;
-use crate::geo::{Place, Region};
+use crate::geo::{GeoLocation, Region};
 use crate::http::error::ApiError;
 use crate::networks;
 use crate::networks::service::NetworksError;
@@ -95,12 +95,12 @@ pub(super) async fn register(app: &App, network: NetworkId, new: Registration) -
 }
 
 /// Where a server is: the first of its addresses that GeoIP knows decides, its own word for the region before that.
-pub(super) fn place(app: &App, said: Option<Region>, addresses: impl IntoIterator<Item = IpAddr>) -> Place {
+pub(super) fn place(app: &App, said: Option<Region>, addresses: impl IntoIterator<Item = IpAddr>) -> GeoLocation {
     let found = addresses.into_iter().find_map(|address| app.geo.locate(address));
     match (said, found) {
-        (Some(region), found) => Place { region, country: found.and_then(|place| place.country) },
+        (Some(region), found) => GeoLocation { region, country: found.and_then(|place| place.country) },
         (None, Some(place)) => place,
-        (None, None) => Place::unknown(),
+        (None, None) => GeoLocation::unknown(),
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) async fn join(
     if let Err(error) = transfers::service::arrived(app, network, player, &at).await {
         tracing::warn!(%network, %error, "the arrival of a player was not noted as the end of their transfer");
     }
-    players::service::note_join(app, network, player, said.as_ref()).await;
+    players::service::record_join(app, network, player, said.as_ref()).await;
     Ok(())
 }
 
@@ -177,7 +177,7 @@ pub(super) async fn leave(
     app.presence.with(network, |presence| presence.leave(player, server));
     save(app, network).await?;
     if here.is_some() {
-        players::service::note_leave(app, network, player).await;
+        players::service::record_leave(app, network, player).await;
     }
     Ok(())
 }

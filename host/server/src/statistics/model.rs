@@ -1,55 +1,57 @@
 //! Statistics as they are asked for and answered.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::clock::Millis;
-use crate::statistics::period::{Day, Period};
+use crate::statistics::period::Period;
 use crate::values::{Identifier, Label};
 
-/// What is counted: a number that stays one however it is added up.
+/// A number so small that sums of it stay finite.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, sqlx::Type)]
 #[sqlx(transparent)]
-pub(super) struct Figure(pub(super) f64);
+pub(super) struct FiniteNumber(pub(super) f64);
 
-impl Figure {
+impl FiniteNumber {
     /// The largest amount, and the largest value: the database refuses a larger sum.
     pub(super) const MAX: f64 = 1e300;
 }
 
-impl TryFrom<f64> for Figure {
+impl TryFrom<f64> for FiniteNumber {
     type Error = &'static str;
 
     fn try_from(number: f64) -> Result<Self, &'static str> {
         if !number.is_finite() || number.abs() > Self::MAX {
             return Err("must be from -1e300 to 1e300");
         }
-        // There is one zero.
+        // Turns -0 into 0.
         Ok(Self(number + 0.0))
     }
 }
 
-impl<'de> Deserialize<'de> for Figure {
+impl<'de> Deserialize<'de> for FiniteNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         f64::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
     }
 }
 
 /// Whole numbers are written without a point.
-impl Serialize for Figure {
+impl Serialize for FiniteNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         /// Up to here every whole number is exact.
-        const WHOLE: f64 = 9_007_199_254_740_992.0;
-        if self.0.fract() == 0.0 && self.0.abs() <= WHOLE {
+        const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+        if self.0.fract() == 0.0 && self.0.abs() <= MAX_EXACT {
             return serializer.serialize_i64(self.0 as i64);
         }
         serializer.serialize_f64(self.0)
     }
 }
 
-impl PartialSchema for Figure {
+impl PartialSchema for FiniteNumber {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::Number)
@@ -59,11 +61,15 @@ impl PartialSchema for Figure {
             .into()
     }
 }
-impl ToSchema for Figure {}
+impl ToSchema for FiniteNumber {
+    fn name() -> Cow<'static, str> {
+        "Figure".into()
+    }
+}
 
-/// A statistic of an owner.
+/// Which statistic of an owner.
 #[derive(Clone, Debug)]
-pub(super) struct Statistic {
+pub(super) struct StatisticKey {
     pub(super) game_mode: Label,
     pub(super) name: Identifier,
 }
@@ -71,20 +77,11 @@ pub(super) struct Statistic {
 /// The value of a statistic in a period.
 #[derive(Clone, Debug, sqlx::FromRow)]
 #[allow(clippy::struct_field_names, reason = "as the table names its columns")]
-pub(super) struct Value {
+pub(super) struct StatisticRow {
     pub(super) name: String,
     #[sqlx(try_from = "String")]
     pub(super) period: Period,
     pub(super) period_start: String,
-    pub(super) value: Figure,
+    pub(super) value: FiniteNumber,
     pub(super) updated_at: Millis,
-}
-
-/// Which periods are wanted.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum When {
-    /// The four that a day is in.
-    On(Day),
-    /// Those of all days.
-    Ever,
 }

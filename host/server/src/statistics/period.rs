@@ -1,7 +1,5 @@
 //! The four periods and their first days.
 
-use std::str::FromStr;
-
 use hub_sandbox::contract::players::Period as ModulePeriod;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -14,9 +12,25 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::clock::Millis;
 
 /// What a statistic is counted over. Read in any case.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, ToSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Period {
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    ToSchema,
+    strum::EnumString,
+    strum::IntoStaticStr,
+)]
+#[serde(rename_all = "UPPERCASE", try_from = "String")]
+#[strum(serialize_all = "UPPERCASE", ascii_case_insensitive)]
+pub(crate) enum Period {
     /// The day.
     Daily,
     /// The week from Monday.
@@ -29,44 +43,17 @@ pub enum Period {
 }
 
 impl Period {
-    /// All there are, the shortest first.
-    pub const ALL: [Self; 4] = [Self::Daily, Self::Weekly, Self::Monthly, Self::Lifetime];
-
     /// The literal on the wire and in the database.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Daily => "DAILY",
-            Self::Weekly => "WEEKLY",
-            Self::Monthly => "MONTHLY",
-            Self::Lifetime => "LIFETIME",
-        }
-    }
-}
-
-/// What is no period.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("must be DAILY, WEEKLY, MONTHLY or LIFETIME")]
-pub struct NoPeriod;
-
-impl FromStr for Period {
-    type Err = NoPeriod;
-
-    fn from_str(text: &str) -> Result<Self, NoPeriod> {
-        Self::ALL.into_iter().find(|period| period.as_str().eq_ignore_ascii_case(text)).ok_or(NoPeriod)
+    pub(super) fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
 impl TryFrom<String> for Period {
-    type Error = NoPeriod;
+    type Error = &'static str;
 
-    fn try_from(text: String) -> Result<Self, NoPeriod> {
-        text.parse()
-    }
-}
-
-impl<'de> Deserialize<'de> for Period {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        text.parse().map_err(|_| "must be DAILY, WEEKLY, MONTHLY or LIFETIME")
     }
 }
 
@@ -86,13 +73,13 @@ impl From<ModulePeriod> for Period {
 pub(super) struct Day(Date);
 
 impl Day {
-    /// The day of a time. What lies outside the calendar (some 10,000 years off) is its first or last day.
+    /// The day of a time; of one outside the calendar (some 10,000 years off) the first or last day.
     pub(super) fn of(at: Millis) -> Self {
         let time = Timestamp::from_millisecond(at).unwrap_or(if at < 0 { Timestamp::MIN } else { Timestamp::MAX });
         Self(TimeZone::UTC.to_datetime(time).date())
     }
 
-    /// The first day of the period that this one is in.
+    /// The first day of the period that this day is in.
     pub(super) fn start_of(self, period: Period) -> Self {
         Self(match period {
             Period::Daily => self.0,
@@ -105,7 +92,7 @@ impl Day {
         })
     }
 
-    /// As the wire and the database write it.
+    /// The day as it is on the wire and in the database.
     pub(super) fn to_text(self) -> String {
         self.0.to_string()
     }
@@ -137,6 +124,7 @@ mod tests {
 
     use super::*;
 
+    const ALL: [Period; 4] = [Period::Daily, Period::Weekly, Period::Monthly, Period::Lifetime];
     const DAY: i64 = 24 * 60 * 60 * 1_000;
 
     fn start(at: Millis, period: Period) -> String {
@@ -160,7 +148,7 @@ mod tests {
         format!("{year:04}-{month:02}-{day:02}")
     }
 
-    /// Any time of some centuries, and those around midnights, Mondays, months' ends and leap days.
+    /// Any time of some centuries, and times around midnights, Mondays, ends of months and leap days.
     fn times() -> impl Strategy<Value = Millis> {
         let near = prop_oneof![-3_i64..=3, -DAY..=DAY];
         let leap = (0_i64..60, near.clone()).prop_map(|(years, off)| (years * 1_461 + 58) * DAY + off);
@@ -175,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn periods_begin_where_arithmetic_says(at in times()) {
+        fn periods_start_where_arithmetic_says(at in times()) {
             let days = at.div_euclid(DAY);
             prop_assert_eq!(start(at, Period::Daily), text(civil(days)));
             // The day 0 was a Thursday.
@@ -186,7 +174,7 @@ mod tests {
         }
 
         #[test]
-        fn a_day_is_read_as_it_is_written(at in times(), period in prop::sample::select(&Period::ALL)) {
+        fn a_day_is_read_as_it_is_written(at in times(), period in prop::sample::select(&ALL)) {
             let day = Day::of(at).start_of(period);
             let read: Day = serde_json::from_value(day.to_text().into()).unwrap();
             prop_assert_eq!(read, day);
@@ -195,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_written_in_one_way_only() {
+    fn a_day_has_one_spelling() {
         let read = |text: &str| serde_json::from_value::<Day>(text.into());
         assert_eq!(read("2028-02-29").unwrap().to_text(), "2028-02-29");
         for wrong in
@@ -206,9 +194,9 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_time_are_days_too() {
+    fn extreme_times_have_a_day() {
         for at in [Millis::MIN, Millis::MAX, -1] {
-            for period in Period::ALL {
+            for period in ALL {
                 assert!(!start(at, period).is_empty());
             }
         }

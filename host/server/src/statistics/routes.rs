@@ -12,14 +12,14 @@ use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::TopLimit;
+use crate::http::page::LeaderboardLimit;
 use crate::owner::{self, Owner};
-use crate::statistics::model::{Figure, Statistic, Value, When};
+use crate::statistics::model::{FiniteNumber, StatisticKey, StatisticRow};
 use crate::statistics::period::{Day, Period};
 use crate::statistics::service;
 use crate::values::{Identifier, Label, NetworkId, PlayerId, blank_as_absent};
 
-/// The room's routes.
+/// The component's routes.
 pub(crate) fn router() -> Endpoints {
     endpoints![
         get_player_statistics,
@@ -41,19 +41,21 @@ struct StatisticValue {
     /// The first day of the period, in UTC; `1970-01-01` for the lifetime.
     #[schema(example = "2027-03-08")]
     period_start: String,
-    value: Figure,
+    value: FiniteNumber,
     #[schema(example = 1_804_680_000_000_i64)]
     updated_at: Millis,
 }
 
-fn body(game_mode: &Label, value: Value) -> StatisticValue {
-    StatisticValue {
-        statistic_name: value.name,
-        game_mode: game_mode.clone(),
-        period_type: value.period,
-        period_start: value.period_start,
-        value: value.value,
-        updated_at: value.updated_at,
+impl StatisticValue {
+    fn new(game_mode: &Label, row: StatisticRow) -> Self {
+        Self {
+            statistic_name: row.name,
+            game_mode: game_mode.clone(),
+            period_type: row.period,
+            period_start: row.period_start,
+            value: row.value,
+            updated_at: row.updated_at,
+        }
     }
 }
 
@@ -83,9 +85,9 @@ async fn read(
         return Err(ApiError::invalid("In the query, `periodStart`: is not for a whole `history`."));
     }
     let today = || Day::of(app.clock.now());
-    let when = if query.history { When::Ever } else { When::On(query.period_start.unwrap_or_else(today)) };
-    let values = service::read(app, network, owner, &query.game_mode, when).await?;
-    Ok(values.into_iter().map(|value| body(&query.game_mode, value)).collect())
+    let day = (!query.history).then(|| query.period_start.unwrap_or_else(today));
+    let rows = service::read(app, network, owner, &query.game_mode, day).await?;
+    Ok(rows.into_iter().map(|row| StatisticValue::new(&query.game_mode, row)).collect())
 }
 
 /// A player's statistics.
@@ -154,7 +156,7 @@ struct Increment {
     /// Absent: `global`.
     game_mode: Option<Label>,
     /// What to add; may be negative.
-    amount: Figure,
+    amount: FiniteNumber,
 }
 
 /// What a statistic came to.
@@ -166,7 +168,7 @@ struct Incremented {
     game_mode: Label,
     /// By period.
     #[schema(example = json!({"DAILY": 3, "WEEKLY": 10, "MONTHLY": 10, "LIFETIME": 250}))]
-    new_values: BTreeMap<Period, Figure>,
+    new_values: BTreeMap<Period, FiniteNumber>,
 }
 
 async fn increment(
@@ -175,9 +177,9 @@ async fn increment(
     owner: &Owner,
     body: Increment,
 ) -> Result<Json<Incremented>, ApiError> {
-    let statistic = Statistic { game_mode: body.game_mode.unwrap_or_else(Label::global), name: body.name };
-    let new_values = service::increment(app, network, owner, &statistic, body.amount).await?;
-    let Statistic { game_mode, name } = statistic;
+    let key = StatisticKey { game_mode: body.game_mode.unwrap_or_else(Label::global), name: body.name };
+    let new_values = service::increment(app, network, owner, &key, body.amount).await?;
+    let StatisticKey { game_mode, name } = key;
     Ok(Json(Incremented { statistic_name: name, game_mode, new_values }))
 }
 
@@ -216,13 +218,13 @@ async fn increment_owner_statistic(
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-struct TopQuery {
+struct LeaderboardQuery {
     #[serde(default = "Label::global")]
     #[param(required = false, default = "global")]
     game_mode: Label,
     #[serde(default)]
     #[param(inline, required = false)]
-    limit: TopLimit,
+    limit: LeaderboardLimit,
     /// By which statistic.
     #[param(value_type = String, example = "kills")]
     name: Identifier,
@@ -248,7 +250,7 @@ struct StatisticRank {
     rank: i64,
     #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
     owner_key: String,
-    value: Figure,
+    value: FiniteNumber,
 }
 
 /// Who has most of a statistic.
@@ -268,18 +270,19 @@ struct StatisticLeaderboard {
 ///
 /// The highest value first; of equal ones the one that was there first, then by the owner's key.
 #[utoipa::path(get, path = "/api/plugin/economy/leaderboard", tag = "Economy", security(("apiKey" = ["plugin"])),
-    params(TopQuery), responses((status = 200, body = StatisticLeaderboard)))]
+    params(LeaderboardQuery), responses((status = 200, body = StatisticLeaderboard)))]
 async fn statistic_leaderboard(
     Plugin(caller): Plugin,
     State(app): State<App>,
-    Query(query): Query<TopQuery>,
+    Query(query): Query<LeaderboardQuery>,
 ) -> Result<Json<StatisticLeaderboard>, ApiError> {
     let owner_type = query.owner_type.map_or_else(|| owner::PLAYER.to_owned(), Identifier::into_string);
-    let statistic = Statistic { game_mode: query.game_mode, name: query.name };
+    let key = StatisticKey { game_mode: query.game_mode, name: query.name };
     let day = query.period_start.unwrap_or_else(|| Day::of(app.clock.now()));
     let limit = query.limit.0;
-    let top = service::top(&app, caller.network, &owner_type, &statistic, query.period, day, limit).await?;
-    let entries = (1..).zip(top).map(|(rank, (owner_key, value))| StatisticRank { rank, owner_key, value }).collect();
-    let Statistic { game_mode, name } = statistic;
+    let owners = service::leaderboard(&app, caller.network, &owner_type, &key, query.period, day, limit).await?;
+    let entries =
+        (1..).zip(owners).map(|(rank, (owner_key, value))| StatisticRank { rank, owner_key, value }).collect();
+    let StatisticKey { game_mode, name } = key;
     Ok(Json(StatisticLeaderboard { owner_type, statistic_name: name, game_mode, period: query.period, entries }))
 }

@@ -1,10 +1,10 @@
-//! All SQL of the room.
+//! All SQL of the component.
 
 use hub_db::{Db, Error, Sql};
 
 use crate::clock::Millis;
 use crate::owner::{Owner, PLAYER};
-use crate::statistics::model::{Figure, Statistic, Value};
+use crate::statistics::model::{FiniteNumber, StatisticKey, StatisticRow};
 use crate::statistics::period::{Day, Period};
 use crate::values::{Label, NetworkId, PlayerId};
 
@@ -13,27 +13,19 @@ fn starts(day: Day) -> [String; 3] {
     [Period::Daily, Period::Weekly, Period::Monthly].map(|period| day.start_of(period).to_text())
 }
 
-/// When something is counted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stamp {
-    pub(super) at: Millis,
-    /// Who comes to a value at an earlier one is before others with the same.
-    pub(super) moment: i64,
-}
-
-/// Adds to the four periods of a day at once; their new values. [`Error::is_check_violation`] where one would leave the
-/// numbers.
+/// Adds to the four periods of a day at once; answers their new values. `reached` ranks owners with equal values: the lower
+/// is first. [`Error::is_check_violation`] where a value would leave the range.
 pub(super) async fn add(
     db: &Db,
     network: NetworkId,
     owner: &Owner,
-    statistic: &Statistic,
-    amount: Figure,
-    day: Day,
-    stamp: Stamp,
-) -> Result<Vec<(Period, Figure)>, Error> {
-    let [daily, weekly, monthly] = starts(day);
-    let rows: Vec<(String, Figure)> = db
+    key: &StatisticKey,
+    amount: FiniteNumber,
+    now: Millis,
+    reached: i64,
+) -> Result<Vec<(Period, FiniteNumber)>, Error> {
+    let [daily, weekly, monthly] = starts(Day::of(now));
+    let rows: Vec<(String, FiniteNumber)> = db
         .write(
             "INSERT INTO statistics (network_id, owner_type, owner_key, game_mode, name, period, period_start, value,
                  updated_at, reached)
@@ -46,13 +38,13 @@ pub(super) async fn add(
              RETURNING period, value",
         )
         .bind(network)
-        .bind(owner.owner_type().to_owned())
-        .bind(owner.key().to_owned())
-        .bind(statistic.game_mode.clone())
-        .bind(statistic.name.clone())
+        .bind(owner.owner_type())
+        .bind(owner.key())
+        .bind(&key.game_mode)
+        .bind(&key.name)
         .bind(amount)
-        .bind(stamp.at)
-        .bind(stamp.moment)
+        .bind(now)
+        .bind(reached)
         .bind(daily)
         .bind(weekly)
         .bind(monthly)
@@ -61,7 +53,7 @@ pub(super) async fn add(
     Ok(rows.into_iter().filter_map(|(period, value)| Some((period.parse().ok()?, value))).collect())
 }
 
-/// What [`of_day`] runs: one look at the index for each period, so that days gone by are not read.
+/// One index search for each period, so that days gone by are not read.
 const OF_DAY: &str = "SELECT name, period, period_start, value, updated_at FROM statistics
          WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND game_mode = $4
            AND period = 'DAILY' AND period_start = $5
@@ -79,20 +71,20 @@ const OF_DAY: &str = "SELECT name, period, period_start, value, updated_at FROM 
            AND period = 'LIFETIME' AND period_start = '1970-01-01'";
 
 /// An owner's values of the four periods that `day` is in, by name and period.
-pub(super) async fn of_day(
+pub(super) async fn list_of_day(
     db: &Db,
     network: NetworkId,
     owner: &Owner,
     game_mode: &Label,
     day: Day,
-) -> Result<Vec<Value>, Error> {
+) -> Result<Vec<StatisticRow>, Error> {
     let [daily, weekly, monthly] = starts(day);
-    let mut values: Vec<Value> = db
+    let mut values: Vec<StatisticRow> = db
         .query(OF_DAY)
         .bind(network)
-        .bind(owner.owner_type().to_owned())
-        .bind(owner.key().to_owned())
-        .bind(game_mode.clone())
+        .bind(owner.owner_type())
+        .bind(owner.key())
+        .bind(game_mode)
         .bind(daily)
         .bind(weekly)
         .bind(monthly)
@@ -103,45 +95,44 @@ pub(super) async fn of_day(
 }
 
 /// An owner's values of all periods, the latest period first; at most 1,000.
-pub(super) async fn of_all_days(
+pub(super) async fn list_all(
     db: &Db,
     network: NetworkId,
     owner: &Owner,
     game_mode: &Label,
-) -> Result<Vec<Value>, Error> {
+) -> Result<Vec<StatisticRow>, Error> {
     db.query(
         "SELECT name, period, period_start, value, updated_at FROM statistics
          WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND game_mode = $4
          ORDER BY period_start DESC, name, period LIMIT 1000",
     )
     .bind(network)
-    .bind(owner.owner_type().to_owned())
-    .bind(owner.key().to_owned())
-    .bind(game_mode.clone())
+    .bind(owner.owner_type())
+    .bind(owner.key())
+    .bind(game_mode)
     .all()
     .await
 }
 
-/// What [`top`] runs.
-const TOP: &str = "SELECT owner_key, value FROM statistics
+const LEADERBOARD: &str = "SELECT owner_key, value FROM statistics
      WHERE network_id = $1 AND owner_type = $2 AND game_mode = $3 AND name = $4 AND period = $5 AND period_start = $6
      ORDER BY value DESC, reached, owner_key LIMIT $7";
 
-/// The owners of a type with the highest values in the period that `day` is in; of equal ones who was there first.
-pub(super) async fn top(
+/// The owners of a type with the highest values in the period that `day` is in; of equal values the one reached first ranks first.
+pub(super) async fn leaderboard(
     db: &Db,
     network: NetworkId,
     owner_type: &str,
-    statistic: &Statistic,
+    key: &StatisticKey,
     period: Period,
     day: Day,
     limit: i64,
-) -> Result<Vec<(String, Figure)>, Error> {
-    db.query(TOP)
+) -> Result<Vec<(String, FiniteNumber)>, Error> {
+    db.query(LEADERBOARD)
         .bind(network)
-        .bind(owner_type.to_owned())
-        .bind(statistic.game_mode.clone())
-        .bind(statistic.name.clone())
+        .bind(owner_type)
+        .bind(&key.game_mode)
+        .bind(&key.name)
         .bind(period.as_str())
         .bind(day.start_of(period).to_text())
         .bind(limit)
@@ -149,7 +140,6 @@ pub(super) async fn top(
         .await
 }
 
-/// What [`of_players`] runs.
 const OF_PLAYERS: Sql = Sql {
     sqlite: "SELECT owner_key, value FROM statistics
              WHERE network_id = $1 AND owner_type = $2 AND owner_key IN (SELECT value FROM json_each($3))
@@ -161,20 +151,20 @@ const OF_PLAYERS: Sql = Sql {
 };
 
 /// One statistic of several players in the period that `day` is in, in no order.
-pub(super) async fn of_players(
+pub(super) async fn list_of_players(
     db: &Db,
     network: NetworkId,
     players: &[PlayerId],
-    statistic: &Statistic,
+    key: &StatisticKey,
     period: Period,
     day: Day,
-) -> Result<Vec<(String, Figure)>, Error> {
+) -> Result<Vec<(String, FiniteNumber)>, Error> {
     db.query(OF_PLAYERS)
         .bind(network)
         .bind(PLAYER)
         .bind(serde_json::json!(players).to_string())
-        .bind(statistic.game_mode.clone())
-        .bind(statistic.name.clone())
+        .bind(&key.game_mode)
+        .bind(&key.name)
         .bind(period.as_str())
         .bind(day.start_of(period).to_text())
         .all()
@@ -188,11 +178,11 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn every_reading_finds_its_rows_in_an_index() {
+    async fn every_query_uses_an_index() {
         let folder = tempfile::TempDir::new().unwrap();
         let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
         db.migrate().await.unwrap();
-        for (sql, columns) in [(OF_DAY, 6), (TOP, 6), (OF_PLAYERS.sqlite, 7)] {
+        for (sql, columns) in [(OF_DAY, 6), (LEADERBOARD, 6), (OF_PLAYERS.sqlite, 7)] {
             let explain: &'static str = format!("EXPLAIN QUERY PLAN {sql}").leak();
             let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
             let plan: Vec<_> = plan.into_iter().map(|(.., step)| step).collect();

@@ -32,7 +32,7 @@ impl Exact {
     }
 }
 
-/// What a balance is, exactly.
+/// An exact balance.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ExactBalance {
@@ -40,7 +40,7 @@ struct ExactBalance {
     balance: Exact,
 }
 
-/// An entry of the books, exactly.
+/// An exact ledger entry.
 #[derive(Deserialize)]
 struct ExactEntry {
     asked: Exact,
@@ -48,7 +48,7 @@ struct ExactEntry {
     balance: Exact,
 }
 
-/// One page of the books, exactly.
+/// One page of the ledger, exact.
 #[derive(Deserialize)]
 struct ExactLedger {
     items: Vec<ExactEntry>,
@@ -82,7 +82,7 @@ async fn ledger(client: &Client, owner: &str, query: &str) -> Value {
     client.get(&format!("/api/manage/economy/{owner}/ledger?{query}")).await.expect(200).clone()
 }
 
-/// The places of a leaderboard, as `rank owner value`.
+/// The ranks of a leaderboard, as `rank owner value`.
 async fn top(client: &Client, query: &str) -> Vec<String> {
     let board = client.get(&format!("/api/plugin/economy/currencies/leaderboard?{query}")).await.expect(200).clone();
     let entries = board["entries"].as_array().unwrap().iter();
@@ -94,7 +94,7 @@ fn decimal(value: &Value) -> Decimal {
 }
 
 on_all! {
-    async fn a_balance_changes_and_is_booked(hub: Hub) {
+    async fn a_balance_change_is_in_the_ledger(hub: Hub) {
         let client = hub.network().await;
         let owner = format!("player/{STEVE}");
         assert_eq!(balances(&client, &owner).await, json!([]));
@@ -159,7 +159,7 @@ on_all! {
         client.post("/api/plugin/economy/guild/1/currencies/modify", reason).await.expect_error(400, "invalid_request");
     }
 
-    async fn bounds_cut_what_is_asked(hub: Hub) {
+    async fn bounds_limit_changes(hub: Hub) {
         let client = hub.network().await;
         let bounds = json!({"minimum": -10, "maximum": 100.5, "startingBalance": 5});
         let defined = json!({"currencyName": "coins", "minimum": -10, "maximum": 100.5, "startingBalance": 5});
@@ -182,7 +182,7 @@ on_all! {
         assert_eq!(balance_after(&client, "guild/1", "debt", "0").await, "899999999999999");
         assert_eq!(ledger(&client, "guild/1", "currency=debt&limit=1").await["items"][0]["applied"],
             1_799_999_999_999_999_i64);
-        // Where nothing is said a balance begins as near to nothing as the bounds allow.
+        // Without a starting balance, a balance opens as near to 0 as the bounds allow.
         define(&client, "above", json!({"minimum": 7})).await;
         define(&client, "below", json!({"maximum": -7})).await;
         assert_eq!(balance_after(&client, "guild/2", "above", "1").await, "8");
@@ -203,7 +203,7 @@ on_all! {
         client.put("/api/manage/economy/currencies/%20", json!({})).await.expect_error(400, "invalid_request");
     }
 
-    async fn currencies_are_listed_and_balances_begun(hub: Hub) {
+    async fn currencies_are_listed_and_balances_opened(hub: Hub) {
         let client = hub.network().await;
         define(&client, "coins", json!({"minimum": 0, "startingBalance": 100})).await;
         define(&client, "a%20b", json!({})).await;
@@ -218,7 +218,7 @@ on_all! {
         }));
         let page = client.get("/api/manage/economy/currencies?limit=1&page=1").await.expect(200).clone();
         assert_eq!((&page["items"][0]["currencyName"], &page["total"]), (&json!("coins"), &json!(3)));
-        // What everybody begins with is shown to who never touched it, and ranked to nobody.
+        // Owners without transactions are listed with the starting balance, and not ranked.
         assert_eq!(balances(&client, "guild/1").await, json!([
             {"currencyName": "coins", "balance": 100}, {"currencyName": "used", "balance": 1},
         ]));
@@ -235,14 +235,14 @@ on_all! {
         assert_eq!(balance_after(&other, "guild/1", "coins", "1").await, "1");
     }
 
-    async fn who_was_there_first_ranks_first(hub: Hub) {
+    async fn equal_balances_rank_in_the_order_they_were_reached(hub: Hub) {
         let client = hub.network().await;
         for (owner, amount) in [("c", "5"), ("a", "7"), ("b", "5"), ("d", "-0"), ("a", "-2"), ("e", "6.5")] {
             modify(&client, &format!("guild/{owner}"), "coins", amount).await.expect(200);
         }
         assert_eq!(top(&client, "currency=coins&ownerType=guild").await,
             ["1 e 6.5", "2 c 5", "3 b 5", "4 a 5", "5 d 0"]);
-        // A change that changes nothing loses no place; one there and back does.
+        // A change by 0 keeps the rank; one there and back loses it.
         modify(&client, "guild/c", "coins", "0").await.expect(200);
         assert_eq!(top(&client, "currency=coins&ownerType=guild&limit=3").await, ["1 e 6.5", "2 c 5", "3 b 5"]);
         modify(&client, "guild/c", "coins", "1").await.expect(200);
@@ -265,9 +265,9 @@ on_all! {
         }
     }
 
-    async fn changes_at_once_lose_nothing(hub: Hub) {
+    async fn concurrent_changes_lose_nothing(hub: Hub) {
         let client = hub.network().await;
-        // Also the first of all, which makes the currency and begins the balance.
+        // Including the first, which creates the currency and opens the balance.
         let changes = (0..40).map(|at| {
             let client = client.clone();
             tokio::spawn(async move { modify(&client, "guild/1", "coins", if at % 4 == 0 { "-0.5" } else { "1" }).await })
@@ -279,11 +279,11 @@ on_all! {
         assert_eq!(booked["total"], 40);
         let sum: Decimal = booked["items"].as_array().unwrap().iter().map(|it| decimal(&it["applied"])).sum();
         assert_eq!(decimal(&balances(&client, "guild/1").await[0]["balance"]), sum);
-        // Nobody is refused a coin that is there: of takes at once only those are cut that find nothing.
+        // Of concurrent withdrawals only those are cut that find a balance of 0.
         assert!(sum >= Decimal::from(25) && sum <= Decimal::from(30), "{sum}");
     }
 
-    async fn a_change_that_is_sent_again_is_made_once(hub: Hub) {
+    async fn a_retried_change_is_made_once(hub: Hub) {
         let client = hub.network().await;
         for _ in 0..3 {
             let body = json!({"currency": "coins", "amount": 5});
@@ -294,7 +294,7 @@ on_all! {
         assert_eq!(ledger(&client, "guild/1", "").await["total"], 1);
     }
 
-    async fn the_books_always_add_up(hub: Hub) {
+    async fn the_ledger_always_adds_up(hub: Hub) {
         let client = hub.network().await;
         let mut runner = TestRunner::deterministic();
         let amount = || prop_oneof![

@@ -1,4 +1,4 @@
-//! Every error has the one shape, and the checks come in their order.
+//! Every error has the same shape, and checks run in a fixed order.
 
 use reqwest::Method;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::support::on_both;
 
 on_both! {
-    async fn unknown_routes_and_methods_have_the_one_shape(hub: Hub) {
+    async fn unknown_routes_and_methods_are_errors_too(hub: Hub) {
         let stranger = hub.stranger();
         stranger.get("/nowhere").await.expect_error(404, "unknown_route");
         stranger.get("/api/plugin/nowhere").await.expect_error(404, "unknown_route");
@@ -15,21 +15,21 @@ on_both! {
         stranger.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
     }
 
-    async fn a_sane_request_id_is_echoed_and_an_insane_one_replaced(hub: Hub) {
+    async fn a_valid_request_id_is_echoed_and_an_invalid_one_replaced(hub: Hub) {
         let client = hub.network().await;
         let sent = |id: &str| client.request(Method::GET, "/api/manage/nowhere").header("X-Request-Id", id);
         let answer = client.send(sent("evening-42")).await;
         assert_eq!(answer.headers["x-request-id"], "evening-42");
         answer.expect_error(404, "unknown_route");
-        for insane in ["two words", "", &"x".repeat(129), "<script>"] {
-            let answer = client.send(sent(insane)).await;
-            assert_ne!(answer.headers["x-request-id"], insane);
+        for invalid in ["two words", "", &"x".repeat(129), "<script>"] {
+            let answer = client.send(sent(invalid)).await;
+            assert_ne!(answer.headers["x-request-id"], invalid);
             answer.expect_error(404, "unknown_route");
         }
         assert!(client.get("/api/version").await.headers.contains_key("x-request-id"));
     }
 
-    async fn what_is_wrong_with_a_body_or_query_is_said(hub: Hub) {
+    async fn an_invalid_body_or_query_is_400_with_a_hint(hub: Hub) {
         let client = hub.network().await;
         let wrong = |body: &'static str| client.request(Method::POST, "/api/manage/keys").body(body);
         for (body, hint) in [
@@ -54,7 +54,7 @@ on_both! {
         assert_eq!(large.expect(200)["limit"], 200);
     }
 
-    async fn a_large_body_is_413_before_its_syntax_is_looked_at(hub: Hub) {
+    async fn a_large_body_is_413_before_its_syntax_is_checked(hub: Hub) {
         let client = hub.network().await;
         let large = " ".repeat(1024 * 1024 + 1);
         let answer = client.send(client.request(Method::POST, "/api/manage/keys").body(large.clone())).await;

@@ -1,4 +1,4 @@
-//! Retries that are safe.
+//! Safe retries.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ on_all! {
         assert_eq!(events.next_named("PUNISHMENT").await.data["punishment"]["reason"], "y");
     }
 
-    async fn repeats_at_once_have_one_effect(hub: Hub) {
+    async fn concurrent_repeats_have_one_effect(hub: Hub) {
         let owner = hub.network().await;
         let body = ban("x");
         let answers = futures_util::future::join_all((0..20).map(|_| post(&owner, "a", CREATE, &body))).await;
@@ -66,14 +66,14 @@ on_all! {
         assert_eq!(history(&owner).await, 1);
     }
 
-    async fn keys_of_networks_are_apart(hub: Hub) {
+    async fn keys_belong_to_their_network(hub: Hub) {
         let (one, other) = (hub.network().await, hub.network().await);
         post(&one, "a", CREATE, &ban("x")).await.expect(200);
         assert!(!replayed(&post(&other, "a", CREATE, &ban("y")).await));
         assert_eq!(history(&other).await, 1);
     }
 
-    async fn errors_are_repeated_with_the_repeat_s_own_id(hub: Hub) {
+    async fn errors_are_repeated_with_the_id_of_the_repeat(hub: Hub) {
         let owner = hub.network().await;
         let wrong = json!({"type": "NONSENSE"});
         let first = post(&owner, "a", CREATE, &wrong).await;
@@ -85,7 +85,7 @@ on_all! {
         assert_ne!(again.body["requestId"], first.body["requestId"]);
     }
 
-    async fn a_day_later_the_key_is_new(hub: Hub) {
+    async fn a_key_expires_after_a_day(hub: Hub) {
         let owner = hub.network().await;
         post(&owner, "a", CREATE, &ban("x")).await.expect(200);
         hub.advance_ms(24 * 3_600_000 - 1);
@@ -110,7 +110,7 @@ on_all! {
         assert_eq!(again.expect(201), &made.body);
     }
 
-    async fn a_secret_is_not_written_down(hub: Hub) {
+    async fn a_secret_is_not_stored(hub: Hub) {
         let owner = hub.network().await;
         let body = json!({"name": "n", "scopes": ["plugin"]});
         let made = post(&owner, "a", "/api/manage/keys", &body).await;
@@ -119,7 +119,7 @@ on_all! {
         let kept: Vec<(Vec<u8>,)> = hub.app.db.query("SELECT body FROM idempotency_keys").all().await.unwrap();
         assert_eq!(kept.len(), 1);
         assert!(!String::from_utf8_lossy(&kept[0].0).contains(&secret));
-        // The effect is still one when nobody remembers the answer.
+        // There is still one effect when nobody remembers the response.
         let key = owner.key.unwrap();
         let hub: Hub = hub.restart(std::time::Duration::ZERO).await;
         let owner = hub.with_key(&key);
@@ -127,7 +127,7 @@ on_all! {
         assert_eq!(owner.get("/api/manage/keys").await.expect(200)["total"], 2);
     }
 
-    async fn a_restart_forgets_no_answer(hub: Hub) {
+    async fn responses_survive_a_restart(hub: Hub) {
         let key = hub.network().await.key.unwrap();
         let first = post(&hub.with_key(&key), "a", CREATE, &ban("x")).await;
         let hub: Hub = hub.restart(std::time::Duration::ZERO).await;
@@ -152,7 +152,7 @@ on_all! {
         assert_eq!(events.next_named("CHAT").await.data["message"], "two");
     }
 
-    async fn a_key_that_is_none_is_refused(hub: Hub) {
+    async fn an_invalid_key_is_refused(hub: Hub) {
         let owner = hub.network().await;
         for key in ["", "ä", &"x".repeat(256)] {
             post(&owner, key, CREATE, &ban("x")).await.expect_error(400, "invalid_request");
@@ -162,7 +162,7 @@ on_all! {
         assert_eq!(history(&owner).await, 0);
     }
 
-    async fn a_large_body_is_told_from_another(hub: Hub) {
+    async fn large_bodies_are_told_apart(hub: Hub) {
         let owner = hub.network().await;
         let upload = async |bytes: Vec<u8>| {
             let request = owner.request(reqwest::Method::POST, "/api/manage/modules?name=big");
@@ -183,11 +183,11 @@ on_all! {
         let chunks = futures_util::stream::iter(large.into_bytes().chunks(9_999).map(Vec::from).map(Ok::<_, std::io::Error>).collect::<Vec<_>>());
         let chunked = owner.request(reqwest::Method::POST, CREATE).header("Idempotency-Key", "a");
         owner.send(chunked.body(reqwest::Body::wrap_stream(chunks))).await.expect_error(413, "body_too_large");
-        // The key is still to be had.
+        // The key is still free.
         post(&owner, "a", CREATE, &ban("x")).await.expect(200);
     }
 
-    async fn large_bodies_of_several_keys_take_turns(hub: Hub) {
+    async fn large_bodies_of_several_keys_are_read_one_by_one(hub: Hub) {
         let owner = hub.network().await;
         let upload = async |key: &str| {
             let request = owner.request(reqwest::Method::POST, "/api/manage/modules?name=big");

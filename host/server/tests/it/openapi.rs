@@ -1,4 +1,4 @@
-//! The served document says what a reader needs, and the reference page is there.
+//! The served OpenAPI document is complete, and the reference page works.
 
 use serde_json::Value;
 
@@ -12,8 +12,8 @@ fn resolve<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
     schema
 }
 
-/// Whether a reader sees what such a value looks like: by an example, because there are few, or part by part.
-fn shows_itself(document: &Value, schema: &Value, depth: usize) -> bool {
+/// Whether a reader sees what such a value looks like: by an example, by its few values, or field by field.
+fn has_example(document: &Value, schema: &Value, depth: usize) -> bool {
     let schema = resolve(document, schema);
     let says = |key: &str| schema.get(key).is_some();
     if depth > 8 || ["example", "examples", "enum", "const", "default"].into_iter().any(says) {
@@ -22,27 +22,27 @@ fn shows_itself(document: &Value, schema: &Value, depth: usize) -> bool {
     let not_null = |one: &&Value| one["type"] != "null";
     for choice in ["oneOf", "anyOf"] {
         if let Some(choices) = schema[choice].as_array() {
-            return choices.iter().filter(not_null).any(|one| shows_itself(document, one, depth + 1));
+            return choices.iter().filter(not_null).any(|one| has_example(document, one, depth + 1));
         }
     }
     if let Some(parts) = schema["allOf"].as_array() {
-        return parts.iter().all(|part| shows_itself(document, part, depth + 1));
+        return parts.iter().all(|part| has_example(document, part, depth + 1));
     }
     match &schema["type"] {
         Value::String(one) if one == "boolean" => true,
-        Value::String(one) if one == "array" => shows_itself(document, &schema["items"], depth + 1),
+        Value::String(one) if one == "array" => has_example(document, &schema["items"], depth + 1),
         // Bytes, and texts of any kind, have no example that would help.
         Value::String(one) if one == "string" => schema["format"] == "binary",
-        _ => lacking(document, schema, depth).is_some_and(|fields| fields.is_empty()),
+        _ => fields_without_example(document, schema, depth).is_some_and(|fields| fields.is_empty()),
     }
 }
 
-/// The required fields that do not show themselves.
-fn lacking(document: &Value, schema: &Value, depth: usize) -> Option<Vec<String>> {
+/// The required fields without an example.
+fn fields_without_example(document: &Value, schema: &Value, depth: usize) -> Option<Vec<String>> {
     let fields = resolve(document, schema)["properties"].as_object()?;
     let required = resolve(document, schema)["required"].as_array().cloned().unwrap_or_default();
     let lacking = fields.iter().filter(|(name, field)| {
-        required.contains(&Value::from(name.as_str())) && !shows_itself(document, field, depth + 1)
+        required.contains(&Value::from(name.as_str())) && !has_example(document, field, depth + 1)
     });
     Some(lacking.map(|(name, _)| name.clone()).collect())
 }
@@ -58,7 +58,7 @@ const PUBLIC: [&str; 7] = [
 ];
 
 on_both! {
-    async fn every_operation_shows_what_it_takes_and_who_may_call_it(hub: Hub) {
+    async fn every_operation_has_examples_and_a_scope(hub: Hub) {
         let document = hub.stranger().get("/api/openapi.json").await.expect(200).clone();
         let mut problems = vec![];
         for (path, methods) in document["paths"].as_object().unwrap() {
@@ -79,15 +79,15 @@ on_both! {
                     problems.push(format!("{name}: no 4xx answer"));
                 }
                 for parameter in operation["parameters"].as_array().into_iter().flatten() {
-                    let shown = parameter.get("example").is_some() || shows_itself(&document, &parameter["schema"], 0);
+                    let shown = parameter.get("example").is_some() || has_example(&document, &parameter["schema"], 0);
                     if parameter["required"] == true && !shown {
                         problems.push(format!("{name}: no example for {}", parameter["name"]));
                     }
                 }
                 for (kind, content) in operation["requestBody"]["content"].as_object().into_iter().flatten() {
-                    let shown = content.get("example").is_some() || shows_itself(&document, &content["schema"], 0);
+                    let shown = content.get("example").is_some() || has_example(&document, &content["schema"], 0);
                     if !shown && kind == "application/json" {
-                        let lacking = lacking(&document, &content["schema"], 0);
+                        let lacking = fields_without_example(&document, &content["schema"], 0);
                         problems.push(format!("{name}: no example for {lacking:?} of the body"));
                     }
                 }

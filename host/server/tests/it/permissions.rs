@@ -1,4 +1,4 @@
-//! Groups, players' nodes, and what they come to.
+//! Groups, players' nodes, and effective permissions.
 
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ on_both! {
         });
         assert_eq!(client.get(&format!("{GROUPS}/vip")).await.expect(200), &stored);
         assert_eq!(client.get(GROUPS).await.expect(200), &json!([stored]));
-        // What has expired is not listed from that moment on.
+        // A node is not listed from the moment it expires.
         hub.advance_ms(1_000);
         let listed = client.get(GROUPS).await.expect(200)[0]["permissions"].clone();
         assert_eq!(listed, json!([node("Kit.VIP", false), node("home", true)]));
@@ -91,7 +91,7 @@ on_both! {
         client.get(&format!("{GROUPS}/top%2Fadmin")).await.expect(200);
     }
 
-    async fn a_players_nodes_are_given_replaced_and_taken(hub: Hub) {
+    async fn a_players_nodes_are_added_replaced_and_removed(hub: Hub) {
         let client = hub.network().await;
         assert_eq!(client.get(&of(STEVE)).await.expect(200), &json!([]));
         give(&client, STEVE, json!({"node": "fly"})).await;
@@ -103,23 +103,23 @@ on_both! {
         let all = json!([node("Fly", true), node("fly", true), ends, bound]);
         assert_eq!(client.get(&of(STEVE)).await.expect(200), &all);
         assert_eq!(client.get(&of(ALEX)).await.expect(200), &json!([]));
-        // The same once more: another value and expiry.
+        // Added again: another value and expiry.
         give(&client, STEVE, json!({"node": "fly", "value": false, "expiresAt": NOW + 9})).await;
         hub.advance_ms(5);
         let changed = json!({"node": "fly", "value": false, "context": null, "world": null, "expiresAt": NOW + 9});
         assert_eq!(client.get(&of(STEVE)).await.expect(200), &json!([node("Fly", true), changed, bound]));
-        // Taken by name, context and world alone, once or twice.
+        // Removed by name, context and world alone; twice is no error.
         for _ in 0..2 {
             let wish = json!({"node": "fly", "value": true, "context": "server=lobby", "expiresAt": 7});
             client.post(&(of(STEVE) + "/remove"), wish).await.expect(204);
         }
         assert_eq!(client.get(&of(STEVE)).await.expect(200), &json!([node("Fly", true), changed]));
-        // One that has expired already replaces what was there and is never seen.
+        // One that has expired already replaces the earlier one and is never listed.
         give(&client, STEVE, json!({"node": "Fly", "expiresAt": 1})).await;
         assert_eq!(client.get(&of(STEVE)).await.expect(200), &json!([changed]));
     }
 
-    async fn what_cannot_be_a_node_or_group_is_refused(hub: Hub) {
+    async fn invalid_nodes_and_groups_are_refused(hub: Hub) {
         let client = hub.network().await;
         let (nodes, group) = (of(STEVE), format!("{GROUPS}/vip"));
         for (wrong, hint) in [
@@ -149,7 +149,7 @@ on_both! {
         put(&client, "vip", 0, json!(many[..2_000])).await;
     }
 
-    async fn groups_contexts_wildcards_and_expiry_come_to_an_answer(hub: Hub) {
+    async fn groups_contexts_wildcards_and_expiry_are_resolved(hub: Hub) {
         let client = hub.network().await;
         put(&client, "default", 0, json!([node("spawn", true), node("build", false)])).await;
         put(&client, "member", 1, json!([node("group.default", true), node("build", true), node("kit.*", true)])).await;
@@ -178,7 +178,7 @@ on_both! {
              "through": ["vip", "member"]},
             {"node": "x", "value": null, "decidedBy": null, "group": null, "through": []},
         ]));
-        // Membership has run out: only what everybody has is left.
+        // The membership has expired: only the default group is left.
         hub.advance_ms(100);
         assert_eq!(effective(&client, STEVE, "").await, json!({
             "playerUuid": STEVE, "groups": ["default"], "permissions": {"build": false, "spawn": true},
@@ -188,7 +188,7 @@ on_both! {
             "node": "chat.color", "value": true, "group": null, "through": [],
             "decidedBy": {"node": "chat.color", "value": true, "context": null, "world": "nether", "expiresAt": null},
         }));
-        // Every change counts at once.
+        // Every change takes effect at once.
         put(&client, "default", 0, json!([])).await;
         assert_eq!(effective(&client, ALEX, "?node=spawn").await["permissions"], json!({"spawn": null}));
         for query in ["?context=a%3D", "?explain=maybe", &format!("?node={}", "n,".repeat(101)), "?node=%00"] {
@@ -211,7 +211,7 @@ on_both! {
         assert_eq!(effective(&theirs, STEVE, "").await["permissions"], json!({"fly": true, "spawn": true}));
     }
 
-    async fn a_group_put_by_many_at_once_is_one_of_theirs_as_a_whole(hub: Hub) {
+    async fn concurrent_puts_leave_one_whole_group(hub: Hub) {
         let client = hub.network().await;
         let puts = (0..20).map(|at| {
             let client = client.clone();

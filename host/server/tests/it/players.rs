@@ -1,4 +1,4 @@
-//! Players: seen, found, loaded, and what games keep about them.
+//! Players: loaded, listed, and their data.
 
 mod data;
 mod search;
@@ -6,7 +6,7 @@ mod search;
 use serde_json::{Value, json};
 
 use crate::servers::{geo_file, join, register};
-use crate::support::{Backend, Client, Hub, NOW, on_both};
+use crate::support::{Backend, Client, Hub, NOW, on_both, on_each};
 
 pub const STEVE: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 pub const ALEX: &str = "61699b2e-d327-4a01-9f1e-0ea8c3f06bc6";
@@ -34,7 +34,7 @@ on_both! {
         read["connection"] = Value::Null;
         assert_eq!(profile(&client, STEVE).await, read);
 
-        // The engine stays, the name does not; what is not said, or blank, stays.
+        // The engine stays, the name changes; a field that is absent or blank stays.
         hub.advance_ms(1_000);
         let again = load(&client, STEVE, "username=Steven&gameType=HYTALE").await;
         assert_eq!((&again["username"], &again["gameType"]), (&json!("Steven"), &json!("MINECRAFT")));
@@ -42,13 +42,13 @@ on_both! {
         let blank = load(&client, STEVE, "username=&gameType=&ip=").await;
         assert_eq!((&blank["username"], &blank["gameType"]), (&json!("Steven"), &json!("MINECRAFT")));
 
-        // An engine that was not said at first is recorded when it is.
+        // An engine is recorded the first time it is sent.
         assert_eq!(load(&client, ALEX, "").await["gameType"], Value::Null);
         assert_eq!(load(&client, ALEX, "").await["username"], Value::Null);
         assert_eq!(load(&client, ALEX, "gameType=HYTALE").await["gameType"], "HYTALE");
     }
 
-    async fn what_is_wrong_with_a_load_is_400(hub: Hub) {
+    async fn an_invalid_load_is_400(hub: Hub) {
         let client = hub.network().await;
         for (query, hint) in [
             ("gameType=DOOM", "MINECRAFT, HYTALE"),
@@ -71,7 +71,7 @@ on_both! {
         client.get(&format!("/api/plugin/players/{STEVE}")).await.expect_error(404, "unknown_player");
     }
 
-    async fn a_player_who_joins_is_seen_and_one_who_leaves_was_until_then(hub: Hub) {
+    async fn joining_and_leaving_set_when_a_player_was_seen(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({"serverType": "lobby"})).await;
         let place = json!({"serverId": "a", "playerUuid": STEVE, "playerName": "Steve"});
@@ -90,7 +90,7 @@ on_both! {
         let gone = profile(&client, STEVE).await;
         assert_eq!((&gone["lastSeen"], &gone["online"]), (&json!(NOW + 5_000), &json!(false)));
         assert_eq!(gone["connection"], Value::Null);
-        // One who was never seen does not become known by leaving; one without a name is known all the same.
+        // Leaving makes nobody known; joining does, also without a name.
         client.delete(&format!("/api/plugin/servers/players/{ALEX}")).await.expect(204);
         client.get(&format!("/api/plugin/players/{ALEX}")).await.expect_error(404, "unknown_player");
         let nameless = json!({"serverId": "a", "playerUuid": ALEX});
@@ -141,12 +141,12 @@ on_both! {
         ours.delete(&format!("/api/plugin/players/{STEVE}/data/global/x")).await.expect_error(404, "unknown_namespace");
         assert_eq!(ours.get(&format!("/api/plugin/players/{STEVE}/ips")).await.expect(200), &json!([]));
         assert_eq!(ours.get("/api/plugin/players?search=steve").await.expect(200)["total"], 0);
-        // The same UUID is somebody else's here.
+        // The same UUID is another player here.
         assert_eq!(load(&ours, STEVE, "username=Herobrine").await["gameType"], Value::Null);
         assert_eq!(profile(&theirs, STEVE).await["username"], "Steve");
     }
 
-    async fn at_once_a_player_becomes_known_once(hub: Hub) {
+    async fn concurrent_loads_create_a_player_once(hub: Hub) {
         let client = hub.network().await;
         let loads = (0..20).map(|at| {
             let client = client.clone();
@@ -167,11 +167,11 @@ async fn regions_come_from_addresses(backend: Backend) {
     let client = hub.network().await;
     let place = |player: &Value| (player["region"].clone(), player["country"].clone());
     assert_eq!(place(&load(&client, STEVE, "ip=89.160.20.128").await), (json!("EUROPE"), json!("SE")));
-    // An address that can't be located leaves what was known; one that can replaces it.
+    // An address that can't be located leaves the region as it was; one that can replaces it.
     assert_eq!(place(&load(&client, STEVE, "ip=203.0.113.1").await), (json!("EUROPE"), json!("SE")));
     assert_eq!(place(&load(&client, STEVE, "").await), (json!("EUROPE"), json!("SE")));
     assert_eq!(place(&load(&client, STEVE, "ip=2001:218::1").await), (json!("ASIA"), json!("JP")));
-    // The address itself is kept nowhere.
+    // The address itself is not stored.
     assert_eq!(client.get(&format!("/api/plugin/players/{STEVE}/ips")).await.expect(200), &json!([]));
     let of = |region: &'static str| {
         let client = client.clone();
@@ -180,7 +180,7 @@ async fn regions_come_from_addresses(backend: Backend) {
     load(&client, ALEX, "").await;
     assert_eq!((of("asia").await, of("EU").await, of("UNKNOWN").await), (json!(1), json!(0), json!(1)));
 
-    // Addresses noted for punishments are the history, newest first.
+    // Addresses recorded for punishments are listed, newest first.
     for (ip, later) in [("89.160.20.128", 10), ("203.0.113.1", 10), ("2001:0218::1", 10), ("89.160.20.128", 0)] {
         let body = json!({"playerUuid": STEVE, "ipAddress": ip});
         client.post("/api/plugin/punishments/ip", body).await.expect(204);
@@ -199,7 +199,7 @@ async fn regions_come_from_addresses(backend: Backend) {
         ])
     );
 
-    // Matchmaking asks for the region of a player where the request names none.
+    // Matchmaking uses the region of the player where the request names none.
     register(&client, "asia", json!({"region": "ASIA", "maxPlayers": 100})).await;
     register(&client, "europe", json!({"region": "EUROPE", "maxPlayers": 100})).await;
     for player in 1..=5 {
@@ -214,8 +214,8 @@ async fn regions_come_from_addresses(backend: Backend) {
     };
     assert_eq!(found(&client, json!({"serverType": "lobby"})).await, "europe");
     assert_eq!(found(&client, json!({"serverType": "lobby", "playerUuid": STEVE})).await, "asia");
-    let said = json!({"serverType": "lobby", "playerUuid": STEVE, "region": "EU"});
-    assert_eq!(found(&client, said).await, "europe");
+    let named = json!({"serverType": "lobby", "playerUuid": STEVE, "region": "EU"});
+    assert_eq!(found(&client, named).await, "europe");
 
     // Also after a restart, for one who is online.
     register(&client, "hub", json!({"serverType": "hub"})).await;
@@ -227,12 +227,4 @@ async fn regions_come_from_addresses(backend: Backend) {
     assert_eq!(found(&client, json!({"serverType": "lobby", "playerUuid": STEVE})).await, "asia");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn regions_come_from_addresses_sqlite() {
-    regions_come_from_addresses(Backend::sqlite()).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn regions_come_from_addresses_postgres() {
-    regions_come_from_addresses(Backend::postgres().await).await;
-}
+on_each! { regions_come_from_addresses }

@@ -1,4 +1,4 @@
-//! Bans, mutes, warnings and kicks: made, matched, undone, run out.
+//! Bans, mutes, warnings and kicks: created, matched, revoked, expired.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn get(client: &Client, route: &str) -> Value {
     client.get(&format!("/api/plugin/punishments/{route}")).await.expect(200).clone()
 }
 
-/// The ids of a list, as they come.
+/// The ids of a list, in its order.
 async fn ids(client: &Client, route: &str) -> Vec<i64> {
     ids_of(&get(client, route).await)
 }
@@ -27,7 +27,7 @@ fn ids_of(list: &Value) -> Vec<i64> {
     list.as_array().unwrap().iter().map(|punishment| punishment["id"].as_i64().unwrap()).collect()
 }
 
-/// Makes one and answers its id.
+/// Creates one and answers its id.
 async fn create(client: &Client, player: &str, kind: &str, duration: Option<i64>) -> i64 {
     let body = json!({"playerUuid": player, "playerName": name_of(player), "type": kind, "durationMs": duration});
     post(client, "create", body).await["id"].as_i64().unwrap()
@@ -55,8 +55,8 @@ fn with(body: &Value, field: &str, value: Value) -> Value {
     body
 }
 
-/// The next event, which must tell of this punishment.
-async fn told(events: &mut Events, action: &str, id: i64) -> Value {
+/// Expects this event of this punishment next.
+async fn expect_event(events: &mut Events, action: &str, id: i64) -> Value {
     let event = events.next().await.unwrap();
     assert_eq!(event.name, "PUNISHMENT", "{event:?}");
     assert_eq!((&event.data["action"], &event.data["punishment"]["id"]), (&json!(action), &json!(id)));
@@ -64,8 +64,8 @@ async fn told(events: &mut Events, action: &str, id: i64) -> Value {
     event.data["punishment"].clone()
 }
 
-/// Sends a line of chat and checks that nothing but pings comes before it.
-async fn nothing_more(client: &Client, events: &mut Events) {
+/// Checks, by a line of chat, that no event but pings precedes it.
+async fn expect_no_event(client: &Client, events: &mut Events) {
     let line = json!({"playerUuid": STEVE, "playerName": "Steve", "message": "mark", "serverId": "lobby-1"});
     client.post("/api/plugin/chat", line).await.expect(204);
     loop {
@@ -78,7 +78,7 @@ async fn nothing_more(client: &Client, events: &mut Events) {
     }
 }
 
-async fn published(hub: &Hub, count: u64) {
+async fn wait_for_published(hub: &Hub, count: u64) {
     for _ in 0..2_000 {
         if hub.app.bus.stats().published == count {
             return;
@@ -89,7 +89,7 @@ async fn published(hub: &Hub, count: u64) {
 }
 
 on_both! {
-    async fn a_ban_is_made_told_and_found(hub: Hub) {
+    async fn a_ban_is_created_published_and_found(hub: Hub) {
         let client = hub.network().await;
         let mut events = client.events(Some("lobby-1"), None).await;
         let made = post(&client, "create", json!({
@@ -116,7 +116,7 @@ on_both! {
         }
     }
 
-    async fn a_permanent_one_needs_but_a_player_and_a_kind(hub: Hub) {
+    async fn a_permanent_one_needs_only_a_player_and_a_kind(hub: Hub) {
         let client = hub.network().await;
         let made = post(&client, "create", json!({"playerUuid": STEVE, "type": "Mute"})).await;
         assert_eq!(made, json!({
@@ -137,18 +137,18 @@ on_both! {
         let warn = create(&client, STEVE, "WARN", None).await;
         let kick = post(&client, "create", json!({"playerUuid": STEVE, "type": "KICK", "durationMs": 1_000})).await;
         assert_eq!((&kick["type"], &kick["active"]), (&json!("KICK"), &json!(false)));
-        told(&mut events, "CREATED", warn).await;
+        expect_event(&mut events, "CREATED", warn).await;
         assert_eq!(told(&mut events, "CREATED", 2).await["active"], false);
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, [warn]);
         assert_eq!(ids(&client, &format!("player/{STEVE}?activeOnly=false")).await, [2, 1]);
-        // Nothing runs out, and nothing is taken back.
+        // It neither expires nor can be revoked.
         hub.advance_ms(10_000);
         let unchanged = post(&client, "remove", json!({"punishmentId": 2})).await;
         assert_eq!(unchanged, kick);
-        nothing_more(&client, &mut events).await;
+        expect_no_event(&client, &mut events).await;
     }
 
-    async fn a_wrong_body_is_told_what_is_wrong_with_it(hub: Hub) {
+    async fn an_invalid_body_is_400_with_a_hint(hub: Hub) {
         let client = hub.network().await;
         let create = json!({"playerUuid": STEVE, "playerName": "Steve", "type": "BAN"});
         let by_name = json!({"playerName": "Steve", "type": "BAN"});
@@ -202,7 +202,7 @@ on_both! {
         assert_eq!(ids(&client, "player-name/Steve/history").await, Vec::<i64>::new());
     }
 
-    async fn a_wrong_query_is_told_what_is_wrong_with_it(hub: Hub) {
+    async fn an_invalid_query_is_400(hub: Hub) {
         let client = hub.network().await;
         for route in [
             "query", "query?ip=&playerUuid=", "query?ip=nowhere", "query?playerUuid=Steve",
@@ -217,7 +217,7 @@ on_both! {
         assert_eq!(get(&client, &format!("player/{STEVE}/history?offset=99999999999999999999")).await, json!([]));
     }
 
-    async fn ids_count_in_each_network_and_mean_nothing_in_another(hub: Hub) {
+    async fn ids_belong_to_their_network(hub: Hub) {
         let (ours, theirs) = (hub.network().await, hub.network().await);
         let mut their_events = theirs.events(None, None).await;
         seen(&ours, STEVE, "Steve", "203.0.113.7").await;
@@ -235,14 +235,14 @@ on_both! {
         assert_eq!(post(&theirs, "unban-by-name", json!({"playerName": "Steve", "alsoUnbanLastIp": true})).await, json!([]));
         assert_eq!(post(&theirs, "unban-ip", json!({"ipAddress": "203.0.113.7"})).await, json!([]));
         assert_eq!(create(&theirs, ALEX, "BAN", None).await, 1);
-        told(&mut their_events, "CREATED", 1).await;
-        // The same id, and yet not the same.
+        expect_event(&mut their_events, "CREATED", 1).await;
+        // The same id is another punishment in each network.
         assert_eq!(ids(&theirs, &format!("player/{STEVE}")).await, Vec::<i64>::new());
         assert_eq!(post(&theirs, "unban-by-name", json!({"playerName": "Steve"})).await, json!([]));
         assert_eq!(ids(&ours, &format!("query?playerUuid={STEVE}&ip=203.0.113.7")).await, [3, 2, 1]);
     }
 
-    async fn ids_are_given_out_once_under_concurrency(hub: Hub) {
+    async fn concurrent_punishments_get_different_ids(hub: Hub) {
         let client = hub.network().await;
         let all = (0..40).map(|_| create(&client, STEVE, "WARN", None));
         let mut all = futures_util::future::join_all(all).await;
@@ -270,15 +270,15 @@ on_both! {
         assert_eq!(ids(&client, &format!("player/{STEVE}/history")).await, [1]);
         assert_eq!(ids(&client, &format!("query?playerUuid={STEVE}")).await, [1]);
         assert_eq!(ids(&client, &format!("player/{ALEX}")).await, Vec::<i64>::new());
-        // Another name does not shake it off.
+        // It still matches after the player changes the name.
         hub.advance_ms(1);
         seen(&client, STEVE, "Renamed", "203.0.113.7").await;
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, [1]);
-        // It is not of the address.
+        // It does not cover the address.
         assert_eq!(ids(&client, "query?ip=203.0.113.7").await, Vec::<i64>::new());
     }
 
-    async fn a_ban_by_name_matches_who_joins_with_it(hub: Hub) {
+    async fn a_ban_by_name_matches_a_player_who_joins_with_it(hub: Hub) {
         let client = hub.network().await;
         post(&client, "create-by-name", json!({"playerName": "STEVE", "type": "BAN"})).await;
         let server = json!({
@@ -290,13 +290,13 @@ on_both! {
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, [1]);
     }
 
-    async fn a_name_finds_what_its_bearer_got_under_another(hub: Hub) {
+    async fn a_name_finds_the_punishments_of_its_bearers_earlier_names(hub: Hub) {
         let client = hub.network().await;
         create(&client, STEVE, "BAN", None).await;
         hub.advance_ms(1);
         seen(&client, STEVE, "Renamed", "203.0.113.7").await;
         assert_eq!(ids(&client, "player-name/renamed").await, [1]);
-        // Who takes the old name over is not who was banned.
+        // A player who takes the old name over is not the one who was banned.
         hub.advance_ms(1);
         seen(&client, ALEX, "Steve", "203.0.113.8").await;
         assert_eq!(ids(&client, &format!("player/{ALEX}")).await, Vec::<i64>::new());
@@ -316,7 +316,7 @@ on_both! {
             let answer = client.post("/api/plugin/punishments/create-ip", nothing).await;
             assert_eq!(answer.expect(204), &Value::Null);
         }
-        nothing_more(&client, &mut events).await;
+        expect_no_event(&client, &mut events).await;
         let made = post(&client, "create-ip", json!({
             "ipAddress": "::ffff:203.0.113.7", "type": "BAN", "reason": "Bots", "durationMs": MINUTE, "issuerName": "Alex",
         })).await;
@@ -325,19 +325,19 @@ on_both! {
             "expiresAt": NOW + MINUTE, "ipBased": true, "active": true, "ipAddress": "203.0.113.7", "issuerUuid": null,
             "issuerName": "Alex", "issuedAt": NOW,
         }));
-        told(&mut events, "CREATED", 1).await;
+        expect_event(&mut events, "CREATED", 1).await;
         post(&client, "create-ip", json!({"ipAddress": "2001:0DB8:0::0001", "type": "MUTE"})).await;
         assert_eq!(ids(&client, "query?ip=203.0.113.7").await, [1]);
         assert_eq!(ids(&client, "query?ip=::ffff:203.0.113.7").await, [1]);
         assert_eq!(ids(&client, "query?ip=2001:db8::1").await, [2]);
         assert_eq!(ids(&client, "query?ip=203.0.113.8").await, Vec::<i64>::new());
-        // Of the address, not of the player who has it.
+        // It covers the address, not the player who has it.
         seen(&client, STEVE, "Steve", "203.0.113.7").await;
         assert_eq!(ids(&client, &format!("query?playerUuid={STEVE}")).await, Vec::<i64>::new());
         assert_eq!(ids(&client, &format!("query?playerUuid={STEVE}&ip=203.0.113.7")).await, [1]);
     }
 
-    async fn an_ip_based_ban_covers_the_address_then_and_those_seen_later(hub: Hub) {
+    async fn an_ip_based_ban_covers_the_last_address_and_later_ones(hub: Hub) {
         let client = hub.network().await;
         seen(&client, STEVE, "Steve", "203.0.113.1").await;
         hub.advance_ms(1);
@@ -346,7 +346,7 @@ on_both! {
         let ban = json!({"playerUuid": STEVE, "playerName": "Steve", "type": "BAN", "ipBased": true});
         let made = post(&client, "create", ban).await;
         assert_eq!((&made["ipBased"], &made["ipAddress"]), (&json!(true), &json!("203.0.113.2")));
-        // An address the player once had is somebody else's by now.
+        // An address the player had before may be somebody else's now.
         assert_eq!(ids(&client, "query?ip=203.0.113.1").await, Vec::<i64>::new());
         assert_eq!(ids(&client, "query?ip=203.0.113.2").await, [1]);
         assert_eq!(ids(&client, "query?ip=203.0.113.3").await, Vec::<i64>::new());
@@ -356,11 +356,11 @@ on_both! {
         hub.advance_ms(1);
         seen(&client, STEVE, "Steve", "203.0.113.1").await;
         assert_eq!(ids(&client, "query?ip=203.0.113.1").await, [1]);
-        // Another player there is matched by the address alone.
+        // Another player with the address is matched by the address alone.
         seen(&client, ALEX, "Alex", "203.0.113.1").await;
         assert_eq!(ids(&client, &format!("player/{ALEX}")).await, Vec::<i64>::new());
         assert_eq!(ids(&client, &format!("query?playerUuid={ALEX}&ip=203.0.113.1")).await, [1]);
-        // One that is not ip-based follows no address.
+        // One that is not ip-based covers no address.
         create(&client, ALEX, "BAN", None).await;
         hub.advance_ms(1);
         seen(&client, ALEX, "Alex", "203.0.113.9").await;
@@ -381,7 +381,7 @@ on_both! {
         let client = hub.network().await;
         let mut events = client.events(None, None).await;
         let id = create(&client, STEVE, "BAN", Some(MINUTE)).await;
-        told(&mut events, "CREATED", id).await;
+        expect_event(&mut events, "CREATED", id).await;
         let body = json!({"punishmentId": id, "actorUuid": ALEX, "actorName": "Alex", "reason": "appeal"});
         let removed = post(&client, "remove", body.clone()).await;
         assert_eq!((&removed["id"], &removed["active"]), (&json!(id), &json!(false)));
@@ -390,27 +390,27 @@ on_both! {
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, Vec::<i64>::new());
         assert_eq!(ids(&client, &format!("player/{STEVE}/history")).await, [id]);
         hub.advance_ms(2 * MINUTE as u64);
-        nothing_more(&client, &mut events).await;
+        expect_no_event(&client, &mut events).await;
         for unknown in [0, -1, id + 1, i64::MAX] {
             let answer = client.post("/api/plugin/punishments/remove", json!({"punishmentId": unknown})).await;
             answer.expect_error(400, "unknown_punishment");
         }
     }
 
-    async fn concurrent_removals_are_told_once(hub: Hub) {
+    async fn concurrent_removals_are_published_once(hub: Hub) {
         let client = hub.network().await;
         let mut events = client.events(None, None).await;
         let id = create(&client, STEVE, "BAN", None).await;
-        told(&mut events, "CREATED", id).await;
+        expect_event(&mut events, "CREATED", id).await;
         let all = (0..10).map(|_| post(&client, "remove", json!({"punishmentId": id})));
         for removed in futures_util::future::join_all(all).await {
             assert_eq!(removed["active"], false);
         }
-        told(&mut events, "REVOKED", id).await;
-        nothing_more(&client, &mut events).await;
+        expect_event(&mut events, "REVOKED", id).await;
+        expect_no_event(&client, &mut events).await;
     }
 
-    async fn unbanning_a_name_takes_its_bans_and_nothing_else(hub: Hub) {
+    async fn unbanning_a_name_revokes_its_bans_and_nothing_else(hub: Hub) {
         let client = hub.network().await;
         seen(&client, STEVE, "Steve", "203.0.113.1").await;
         let mut events = client.events(None, None).await;
@@ -419,27 +419,27 @@ on_both! {
         let mute = create(&client, STEVE, "MUTE", None).await;
         let others = create(&client, ALEX, "BAN", None).await;
         for id in [expired, by_uuid, mute, others] {
-            told(&mut events, "CREATED", id).await;
+            expect_event(&mut events, "CREATED", id).await;
         }
         hub.advance_ms(1_000);
-        told(&mut events, "EXPIRED", expired).await;
+        expect_event(&mut events, "EXPIRED", expired).await;
         let by_name = post(&client, "create-by-name", json!({"playerName": "sTeVe", "type": "BAN"})).await["id"].as_i64();
         let by_name = by_name.unwrap();
-        told(&mut events, "CREATED", by_name).await;
+        expect_event(&mut events, "CREATED", by_name).await;
         let by_ip = post(&client, "create-ip", json!({"ipAddress": "203.0.113.1", "type": "BAN"})).await["id"].as_i64();
-        told(&mut events, "CREATED", by_ip.unwrap()).await;
+        expect_event(&mut events, "CREATED", by_ip.unwrap()).await;
         let body = json!({"playerName": "STEVE", "alsoUnbanLastIp": false, "actorName": "Alex", "reason": "appeal"});
         let revoked = post(&client, "unban-by-name", body.clone()).await;
         assert_eq!(ids_of(&revoked), [by_name, by_uuid]);
         assert!(revoked.as_array().unwrap().iter().all(|ban| ban["active"] == false));
-        told(&mut events, "REVOKED", by_name).await;
-        told(&mut events, "REVOKED", by_uuid).await;
+        expect_event(&mut events, "REVOKED", by_name).await;
+        expect_event(&mut events, "REVOKED", by_uuid).await;
         assert_eq!(post(&client, "unban-by-name", body).await, json!([]));
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, [mute]);
         assert_eq!(ids(&client, &format!("player/{ALEX}")).await, [others]);
         assert_eq!(ids(&client, "query?ip=203.0.113.1").await, [by_ip.unwrap()]);
-        let too = json!({"playerName": "steve", "alsoUnbanLastIp": true});
-        assert_eq!(ids_of(&post(&client, "unban-by-name", too).await), [by_ip.unwrap()]);
+        let with_address = json!({"playerName": "steve", "alsoUnbanLastIp": true});
+        assert_eq!(ids_of(&post(&client, "unban-by-name", with_address).await), [by_ip.unwrap()]);
         assert_eq!(post(&client, "unban-by-name", json!({"playerName": "Nobody", "alsoUnbanLastIp": true})).await, json!([]));
     }
 
@@ -474,7 +474,7 @@ on_both! {
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, Vec::<i64>::new());
     }
 
-    async fn history_is_cut_to_200(hub: Hub) {
+    async fn history_is_limited_to_200(hub: Hub) {
         let client = hub.network().await;
         let all = (0..205).map(|_| create(&client, STEVE, "WARN", None));
         futures_util::future::join_all(all).await;
@@ -483,14 +483,14 @@ on_both! {
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await.len(), 205);
     }
 
-    async fn time_runs_out_by_the_clock_and_is_told_once(hub: Hub) {
+    async fn expiry_follows_the_clock_and_is_published_once(hub: Hub) {
         let client = hub.network().await;
         let mut events = client.events(None, None).await;
         let id = create(&client, STEVE, "BAN", Some(MINUTE)).await;
-        told(&mut events, "CREATED", id).await;
+        expect_event(&mut events, "CREATED", id).await;
         hub.advance_ms(MINUTE as u64 - 1);
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, [id]);
-        nothing_more(&client, &mut events).await;
+        expect_no_event(&client, &mut events).await;
         hub.advance_ms(1);
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, Vec::<i64>::new());
         assert_eq!(ids(&client, &format!("query?playerUuid={STEVE}")).await, Vec::<i64>::new());
@@ -509,46 +509,46 @@ on_both! {
         for _ in 0..5 {
             hub.advance_ms(60_000);
         }
-        nothing_more(&client, &mut events).await;
+        expect_no_event(&client, &mut events).await;
     }
 
-    async fn an_expiry_is_told_once_over_restarts(hub: Hub) {
+    async fn an_expiry_is_published_once_across_restarts(hub: Hub) {
         let client = hub.network().await;
         let early = create(&client, STEVE, "MUTE", Some(MINUTE)).await;
         let late = create(&client, STEVE, "BAN", Some(10 * MINUTE)).await;
         let hub = hub.restart(Duration::from_mins(2)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, [late]);
-        // The one that ran out in between is told as soon as the hub is back.
-        published(&hub, 1).await;
+        // The one that expired in between is published as soon as the hub is back.
+        wait_for_published(&hub, 1).await;
         let hub = hub.restart(Duration::ZERO).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         let mut events = client.events(None, None).await;
         hub.advance_ms(1_000);
-        nothing_more(&client, &mut events).await;
+        expect_no_event(&client, &mut events).await;
         hub.advance_ms(8 * MINUTE as u64);
         while events.next().await.unwrap().data["punishment"]["id"] != late {}
-        published(&hub, 2).await;
+        wait_for_published(&hub, 2).await;
         let hub = hub.abandon(Duration::from_mins(10)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         let mut events = client.events(None, None).await;
         hub.advance_ms(1_000);
-        nothing_more(&client, &mut events).await;
+        expect_no_event(&client, &mut events).await;
         assert_eq!(hub.app.bus.stats().published, 1);
         assert_eq!(ids(&client, &format!("player/{STEVE}/history")).await, [late, early]);
     }
 
-    async fn many_expiries_at_once_are_all_told_to_their_own_network(hub: Hub) {
+    async fn many_expiries_are_published_each_to_its_own_network(hub: Hub) {
         let (ours, theirs) = (hub.network().await, hub.network().await);
         let all = (0..600).map(|_| create(&ours, STEVE, "MUTE", Some(MINUTE)));
         futures_util::future::join_all(all).await;
         let own = create(&theirs, ALEX, "MUTE", Some(MINUTE)).await;
-        published(&hub, 601).await;
+        wait_for_published(&hub, 601).await;
         let mut events = theirs.events(None, None).await;
         hub.advance_ms(MINUTE as u64);
         while events.next().await.unwrap().name == "PING" {}
-        published(&hub, 1_202).await;
-        nothing_more(&theirs, &mut events).await;
+        wait_for_published(&hub, 1_202).await;
+        expect_no_event(&theirs, &mut events).await;
         assert_eq!(own, 1);
         assert_eq!(ids(&ours, &format!("player/{STEVE}")).await, Vec::<i64>::new());
     }

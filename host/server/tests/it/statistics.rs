@@ -24,7 +24,7 @@ async fn values(client: &Client, owner: &str, query: &str) -> Vec<String> {
     read["statistics"].as_array().unwrap().iter().map(of).collect()
 }
 
-/// The places of a leaderboard, as `rank owner value`.
+/// The ranks of a leaderboard, as `rank owner value`.
 async fn top(client: &Client, query: &str) -> Vec<String> {
     let board = client.get(&format!("/api/plugin/economy/leaderboard?{query}")).await.expect(200).clone();
     let entries = board["entries"].as_array().unwrap().iter();
@@ -32,7 +32,7 @@ async fn top(client: &Client, query: &str) -> Vec<String> {
 }
 
 on_both! {
-    async fn one_write_moves_four_periods(hub: Hub) {
+    async fn one_write_changes_four_periods(hub: Hub) {
         let client = hub.network().await;
         let body = json!({"name": "kills", "gameMode": "bedwars", "amount": 3});
         let path = "/api/plugin/players/069A79F444E94726A5BEFCA90E38AAF5/statistics/increment";
@@ -73,7 +73,7 @@ on_both! {
         client.get(&format!("/api/plugin/players/{STEVE}")).await.expect_error(404, "unknown_player");
     }
 
-    async fn periods_begin_by_the_clock_alone(hub: Hub) {
+    async fn periods_start_by_the_clock_alone(hub: Hub) {
         let client = hub.network().await;
         // Wednesday 2027-03-10 12:00.
         add(&client, "guild/1", "crops", json!(1)).await;
@@ -93,7 +93,7 @@ on_both! {
         assert_eq!(add(&client, "guild/1", "crops", json!(1)).await["newValues"],
             json!({"DAILY": 1, "WEEKLY": 1, "MONTHLY": 1, "LIFETIME": 9}));
 
-        // What was stays readable, by any of its days.
+        // Earlier periods stay readable, by any of their days.
         assert_eq!(values(&client, "guild/1", "").await, [
             "crops DAILY 2027-04-01 1", "crops WEEKLY 2027-03-29 1", "crops MONTHLY 2027-04-01 1",
             "crops LIFETIME 1970-01-01 9",
@@ -119,7 +119,7 @@ on_both! {
         }
     }
 
-    async fn who_was_there_first_ranks_first(hub: Hub) {
+    async fn equal_values_rank_in_the_order_they_were_reached(hub: Hub) {
         let client = hub.network().await;
         for (owner, amount) in [("c", 5.0), ("a", 7.0), ("b", 5.0), ("d", -1.5), ("a", -2.0), ("e", 6.25), ("c", 0.0)] {
             add(&client, &format!("guild/{owner}"), "crops", json!(amount)).await;
@@ -150,7 +150,7 @@ on_both! {
         }
     }
 
-    async fn what_is_wrong_with_an_increment_is_400(hub: Hub) {
+    async fn an_invalid_increment_is_400(hub: Hub) {
         let client = hub.network().await;
         let paths = [
             format!("/api/plugin/players/{STEVE}/statistics/increment"),
@@ -178,7 +178,7 @@ on_both! {
         assert_eq!(values(&client, "guild/1", "").await, [""; 0]);
     }
 
-    async fn a_sum_stays_a_number(hub: Hub) {
+    async fn a_sum_stays_finite(hub: Hub) {
         let client = hub.network().await;
         let most = json!(1e300);
         assert_eq!(add(&client, "guild/1", "crops", most.clone()).await["newValues"]["DAILY"], most);
@@ -188,11 +188,11 @@ on_both! {
         let refused = client.post(path, body.clone()).await;
         refused.expect_error(400, "invalid_request");
         assert!(refused.body["error"].as_str().unwrap().contains("`amount`"));
-        // None of the periods moved, not even the day that began.
+        // No period changed, not even the new day.
         assert_eq!(values(&client, "guild/1", "").await, [
             "crops WEEKLY 2027-03-08 1e+300", "crops MONTHLY 2027-03-01 1e+300", "crops LIFETIME 1970-01-01 1e+300",
         ]);
-        // Nor do they with a key that makes one transaction of it.
+        // The same inside the transaction of an idempotency key.
         for _ in 0..2 {
             let request = client.request(reqwest::Method::POST, path).header("Idempotency-Key", "harvest-1");
             assert_eq!(client.send(request.json(&body)).await.status, 400);
@@ -202,7 +202,7 @@ on_both! {
         client.post(path, body).await.expect(200);
     }
 
-    async fn increments_at_once_lose_nothing(hub: Hub) {
+    async fn concurrent_increments_lose_nothing(hub: Hub) {
         let client = hub.network().await;
         let adds = (0..40).map(|_| {
             let client = client.clone();
@@ -219,7 +219,7 @@ on_both! {
         assert_eq!(seen, (1..=40).collect::<Vec<_>>());
     }
 
-    async fn another_network_counts_for_itself(hub: Hub) {
+    async fn another_network_has_its_own_statistics(hub: Hub) {
         let ours = hub.network().await;
         let theirs = hub.network().await;
         add(&theirs, "guild/1", "crops", json!(9)).await;

@@ -17,7 +17,7 @@ use crate::control::service;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::Whole;
+use crate::http::page::BoundedInt;
 use crate::values::{Identifier, Text, blank_as_absent};
 
 pub(super) fn router() -> Endpoints {
@@ -57,7 +57,7 @@ struct PollQuery {
     /// How long to wait for a command if there is none, in milliseconds; cut to 30,000.
     #[serde(default)]
     #[param(inline, required = false, example = 0)]
-    wait_ms: Whole<0, 30_000, 0>,
+    wait_ms: BoundedInt<0, 30_000, 0>,
 }
 
 /// An optional value of a query; a blank one is the same as none.

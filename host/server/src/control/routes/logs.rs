@@ -20,7 +20,7 @@ use crate::control::service;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::{Page, PageQuery, Whole};
+use crate::http::page::{BoundedInt, Page, PageQuery};
 use crate::values::Identifier;
 
 pub(super) fn router() -> Endpoints {
@@ -33,7 +33,7 @@ struct OutputQuery {
     /// How many of the newest lines; cut to 5,000.
     #[serde(default)]
     #[param(inline, required = false)]
-    lines: Whole<1, 5_000, 200>,
+    lines: BoundedInt<1, 5_000, 200>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -1,11 +1,12 @@
-//! `/api/plugin/economy` and `/api/manage/economy`, but for the statistics.
+//! `/api/plugin/economy` and `/api/manage/economy`, except the statistics.
 
-mod books;
-mod owners;
+mod balances;
+mod currencies;
+mod ledger;
 
 use crate::endpoints::Endpoints;
 
-/// The room's routes.
+/// The component's routes.
 pub(crate) fn router() -> Endpoints {
-    owners::router().merge(books::router())
+    balances::router().merge(currencies::router()).merge(ledger::router())
 }

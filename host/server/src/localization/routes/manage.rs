@@ -115,7 +115,7 @@ async fn list_managed_locales(
     State(app): State<App>,
     Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<Locale>>, ApiError> {
-    Ok(Json(Page::cut(service::locales(&app, caller.network).await?, query.page, query.limit)))
+    Ok(Json(Page::paginate(service::locales(&app, caller.network).await?, query.page, query.limit)))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -66,7 +66,7 @@ pub(super) async fn logs(
     }
     let mut lines = app.modules.logs.newest(caller.network, &name, LINES);
     lines.reverse();
-    Ok(Json(Page::cut(lines, query.page, query.limit)).into_response())
+    Ok(Json(Page::paginate(lines, query.page, query.limit)).into_response())
 }
 
 /// What comes, for as long as it does. A follower that is too slow misses lines.

@@ -1,19 +1,17 @@
-//! The rules one by one, and against a naive reading of them on random small inputs.
+//! The rules one by one, and against a naive implementation on random small inputs.
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::permissions::context::{Context, World};
-use crate::values::Identifier;
 
 const NOW: Millis = 1_000;
 
 fn node(name: &str, value: bool) -> Node {
-    Node { node: name.parse::<Identifier>().unwrap(), value, context: None, world: None, expires_at: None }
+    Node { node: name.parse().unwrap(), value, context: None, world: None, expires_at: None }
 }
 
 fn at(node: Node, context: &str) -> Node {
-    Node { context: Some(Context::try_from(context.to_owned()).unwrap()), ..node }
+    Node { context: Some(context.parse().unwrap()), ..node }
 }
 
 fn until(node: Node, expires_at: Millis) -> Node {
@@ -32,14 +30,13 @@ fn group(id: &str, priority: i64, nodes: Vec<Node>) -> Group {
     }
 }
 
-fn asker(context: &str, world: &str) -> Contexts {
-    let context = Context::try_from(context.to_owned()).unwrap();
-    Contexts::new(Some(&context), Some(&World::try_from(world.to_owned()).unwrap()))
+fn contexts(context: &str, world: &str) -> ContextSet {
+    ContextSet::new(Some(&context.parse().unwrap()), Some(&world.parse().unwrap()))
 }
 
 fn value(own: &[Node], groups: &[Group], name: &str) -> Option<bool> {
-    let place = asker("server=lobby,gamemode=sky", "nether");
-    resolve(own, groups, &place, NOW).check(name).map(|decision| decision.node.value)
+    let current = contexts("server=lobby,gamemode=sky", "nether");
+    resolve(own, groups, &current, NOW).check(name).map(|decision| decision.node.value)
 }
 
 #[test]
@@ -63,14 +60,14 @@ fn depth_comes_before_breadth() {
     ];
     let own = [node("group.first", true), node("group.second", true)];
     assert_eq!(value(&own, &groups, "a"), Some(true));
-    let place = Contexts::default();
-    let resolved = resolve(&own, &groups, &place, NOW);
-    let chain = resolved.chain(resolved.check("a").unwrap());
-    assert_eq!(chain.iter().map(|group| group.id.as_str()).collect::<Vec<_>>(), ["first", "deep"]);
+    let current = ContextSet::default();
+    let resolved = resolve(&own, &groups, &current, NOW);
+    let path = resolved.path(resolved.check("a").unwrap());
+    assert_eq!(path.iter().map(|group| group.id.as_str()).collect::<Vec<_>>(), ["first", "deep"]);
 }
 
 #[test]
-fn the_more_bound_the_stronger_then_the_sooner_gone() {
+fn more_contexts_are_stronger_then_an_earlier_end() {
     for (weaker, stronger) in [
         (node("a", false), at(node("a", true), "lobby")),
         (at(node("a", false), "lobby"), at(node("a", true), "server=lobby,gamemode=sky")),
@@ -89,7 +86,7 @@ fn the_more_bound_the_stronger_then_the_sooner_gone() {
 }
 
 #[test]
-fn what_is_said_of_the_node_itself_comes_before_wildcards() {
+fn an_exact_node_comes_before_wildcards() {
     let groups = [group("base", 0, vec![node("kit.vip.use", false), node("kit.*", true)])];
     let own = [node("group.base", true), node("*", true), node("kit.vip.*", true)];
     assert_eq!(value(&own, &groups, "kit.vip.use"), Some(false));
@@ -101,11 +98,11 @@ fn what_is_said_of_the_node_itself_comes_before_wildcards() {
 }
 
 #[test]
-fn whoever_has_no_group_everywhere_is_in_default() {
+fn players_without_an_unconditional_group_get_default() {
     let groups = [group("Default", 0, vec![node("a", true)]), group("vip", 5, vec![node("b", true)])];
     assert_eq!(value(&[], &groups, "a"), Some(true));
     assert_eq!(value(&[node("group.vip", true)], &groups, "a"), None);
-    assert_eq!(value(&[node("group.nobody", true)], &groups, "a"), Some(true), "a group that there is not");
+    assert_eq!(value(&[node("group.nobody", true)], &groups, "a"), Some(true), "no such group");
     assert_eq!(value(&[until(node("group.vip", true), NOW)], &groups, "a"), Some(true));
     let bound = [at(node("group.vip", true), "lobby")];
     assert_eq!((value(&bound, &groups, "a"), value(&bound, &groups, "b")), (Some(true), Some(true)));
@@ -113,7 +110,7 @@ fn whoever_has_no_group_everywhere_is_in_default() {
 }
 
 #[test]
-fn a_group_is_found_by_its_spelling_first() {
+fn a_group_is_found_by_its_exact_spelling_first() {
     let groups = [group("VIP", 0, vec![node("a", true)]), group("vip", 0, vec![node("a", false)])];
     assert_eq!(value(&[node("group.vip", true)], &groups, "a"), Some(false));
     assert_eq!(value(&[node("Group.Vip", true)], &groups, "a"), Some(true));
@@ -128,28 +125,28 @@ fn cycles_and_long_chains_end() {
     assert_eq!(value(&[node("group.g7", true), node("group.self", true)], &groups, "a"), Some(true));
 }
 
-/// The rules, read as plainly as can be.
+/// The rules, implemented as plainly as possible.
 mod naive {
     use super::*;
 
-    pub(super) fn check(own: &[Node], groups: &[Group], asker: &Contexts, name: &str) -> Option<bool> {
-        let holders = holders(own, groups, asker);
+    pub(super) fn check(own: &[Node], groups: &[Group], current: &ContextSet, name: &str) -> Option<bool> {
+        let holders = holders(own, groups, current);
         let mut names = vec![name.to_owned()];
         let parts: Vec<&str> = name.split('.').collect();
         for length in (1..parts.len()).rev() {
             names.push(parts[..length].join(".") + ".*");
         }
         names.push("*".to_owned());
-        names.iter().find_map(|name| holders.iter().find_map(|nodes| strongest(nodes, asker, name)))
+        names.iter().find_map(|name| holders.iter().find_map(|nodes| strongest(nodes, current, name)))
     }
 
-    fn counts(node: &Node, asker: &Contexts) -> bool {
-        node.is_live(NOW) && node.contexts().admit(asker)
+    fn counts(node: &Node, current: &ContextSet) -> bool {
+        node.is_live(NOW) && node.contexts().is_satisfied_by(current)
     }
 
-    fn strongest(nodes: &[Node], asker: &Contexts, name: &str) -> Option<bool> {
+    fn strongest(nodes: &[Node], current: &ContextSet, name: &str) -> Option<bool> {
         let mut best: Option<&Node> = None;
-        for node in nodes.iter().filter(|node| counts(node, asker) && node.node.as_str() == name) {
+        for node in nodes.iter().filter(|node| counts(node, current) && node.node.as_str() == name) {
             if best.is_none_or(|best| beats(node, best)) {
                 best = Some(node);
             }
@@ -163,8 +160,8 @@ mod naive {
             return x.len() > y.len();
         }
         for key in ["server", "world"] {
-            if x.names(key) != y.names(key) {
-                return x.names(key);
+            if x.contains_key(key) != y.contains_key(key) {
+                return x.contains_key(key);
             }
         }
         match (a.expires_at, b.expires_at) {
@@ -176,13 +173,13 @@ mod naive {
         (a.key(), a.value) < (b.key(), b.value)
     }
 
-    fn holders(own: &[Node], groups: &[Group], asker: &Contexts) -> Vec<Vec<Node>> {
+    fn holders(own: &[Node], groups: &[Group], current: &ContextSet) -> Vec<Vec<Node>> {
         let mut all = vec![own.to_vec()];
         let mut seen = vec![];
         let mut member = own.iter().filter(|node| node.is_live(NOW) && node.contexts().is_empty());
         let grouped =
             member.any(|node| node.value && groups.iter().any(|g| node.node.as_str() == format!("group.{}", g.id)));
-        walk(own, !grouped, groups, asker, &mut seen, &mut all);
+        walk(own, !grouped, groups, current, &mut seen, &mut all);
         all
     }
 
@@ -190,12 +187,12 @@ mod naive {
         nodes: &[Node],
         default: bool,
         groups: &[Group],
-        asker: &Contexts,
+        current: &ContextSet,
         seen: &mut Vec<String>,
         all: &mut Vec<Vec<Node>>,
     ) {
         let joins = |group: &Group, node: &Node| {
-            node.value && counts(node, asker) && node.node.as_str() == format!("group.{}", group.id)
+            node.value && counts(node, current) && node.node.as_str() == format!("group.{}", group.id)
         };
         let mut parents: Vec<&Group> = groups
             .iter()
@@ -206,7 +203,7 @@ mod naive {
             if !seen.contains(&parent.id) {
                 seen.push(parent.id.clone());
                 all.push(parent.nodes.clone());
-                walk(&parent.nodes, false, groups, asker, seen, all);
+                walk(&parent.nodes, false, groups, current, seen, all);
             }
         }
     }
@@ -214,17 +211,17 @@ mod naive {
 
 const NAMES: [&str; 12] =
     ["a", "a.b", "a.b.c", "a.c", "a.*", "a.b.*", "*", "group.x", "group.y", "group.z", "group.default", "group.none"];
-const PLACES: [&str; 6] =
+const CONTEXTS: [&str; 6] =
     ["", "", "server=lobby", "server=hub,server=lobby", "gamemode=sky", "server=lobby,gamemode=sky"];
 
 fn any_node() -> impl Strategy<Value = Node> {
     let name = proptest::sample::select(&NAMES[..]);
-    let place = proptest::sample::select(&PLACES[..]);
+    let context = proptest::sample::select(&CONTEXTS[..]);
     let world = proptest::sample::select(&["", "", "nether", "end"][..]);
     let end = proptest::option::weighted(0.4, 998_i64..1_004);
-    (name, any::<bool>(), place, world, end).prop_map(|(name, value, place, world, expires_at)| Node {
-        context: (!place.is_empty()).then(|| Context::try_from(place.to_owned()).unwrap()),
-        world: (!world.is_empty()).then(|| World::try_from(world.to_owned()).unwrap()),
+    (name, any::<bool>(), context, world, end).prop_map(|(name, value, context, world, expires_at)| Node {
+        context: (!context.is_empty()).then(|| context.parse().unwrap()),
+        world: (!world.is_empty()).then(|| world.parse().unwrap()),
         expires_at,
         ..node(name, value)
     })
@@ -243,54 +240,54 @@ fn any_groups() -> impl Strategy<Value = Vec<Group>> {
     })
 }
 
-fn any_asker() -> impl Strategy<Value = Contexts> {
-    let place = proptest::sample::select(&PLACES[..]);
+fn any_contexts() -> impl Strategy<Value = ContextSet> {
+    let context = proptest::sample::select(&CONTEXTS[..]);
     let world = proptest::sample::select(&["", "nether", "end"][..]);
-    (place, world).prop_map(|(place, world)| asker(place, world))
+    (context, world).prop_map(|(context, world)| contexts(context, world))
 }
 
-fn values(own: &[Node], groups: &[Group], place: &Contexts) -> Vec<Option<bool>> {
-    let resolved = resolve(own, groups, place, NOW);
+fn values(own: &[Node], groups: &[Group], current: &ContextSet) -> Vec<Option<bool>> {
+    let resolved = resolve(own, groups, current, NOW);
     NAMES.iter().map(|name| resolved.check(name).map(|decision| decision.node.value)).collect()
 }
 
 proptest! {
     #[test]
-    fn the_resolver_reads_the_rules_as_the_naive_reader_does(
-        own in proptest::collection::vec(any_node(), 0..7), groups in any_groups(), place in any_asker(),
+    fn the_resolver_agrees_with_the_naive_one(
+        own in proptest::collection::vec(any_node(), 0..7), groups in any_groups(), current in any_contexts(),
     ) {
-        let naive: Vec<_> = NAMES.iter().map(|name| naive::check(&own, &groups, &place, name)).collect();
-        prop_assert_eq!(values(&own, &groups, &place), naive);
+        let naive: Vec<_> = NAMES.iter().map(|name| naive::check(&own, &groups, &current, name)).collect();
+        prop_assert_eq!(values(&own, &groups, &current), naive);
     }
 
     #[test]
-    fn the_order_of_what_is_stored_counts_for_nothing(
-        own in proptest::collection::vec(any_node(), 0..7), groups in any_groups(), place in any_asker(),
+    fn the_stored_order_does_not_matter(
+        own in proptest::collection::vec(any_node(), 0..7), groups in any_groups(), current in any_contexts(),
     ) {
-        let mut turned = (own.clone(), groups.clone());
-        turned.0.reverse();
-        turned.1.reverse();
-        for group in &mut turned.1 {
+        let mut reversed = (own.clone(), groups.clone());
+        reversed.0.reverse();
+        reversed.1.reverse();
+        for group in &mut reversed.1 {
             group.nodes.reverse();
         }
-        prop_assert_eq!(values(&own, &groups, &place), values(&turned.0, &turned.1, &place));
+        prop_assert_eq!(values(&own, &groups, &current), values(&reversed.0, &reversed.1, &current));
     }
 
     #[test]
-    fn what_has_expired_counts_for_nothing(
-        own in proptest::collection::vec(any_node(), 0..7), groups in any_groups(), place in any_asker(),
+    fn expired_nodes_do_not_matter(
+        own in proptest::collection::vec(any_node(), 0..7), groups in any_groups(), current in any_contexts(),
     ) {
         let live = |nodes: &[Node]| nodes.iter().filter(|node| node.is_live(NOW)).cloned().collect::<Vec<_>>();
         let left: Vec<_> = groups.iter().map(|g| Group { nodes: live(&g.nodes), ..g.clone() }).collect();
-        prop_assert_eq!(values(&own, &groups, &place), values(&live(&own), &left, &place));
+        prop_assert_eq!(values(&own, &groups, &current), values(&live(&own), &left, &current));
     }
 
     #[test]
-    fn an_explicit_node_decides_whatever_wildcards_say(
-        own in proptest::collection::vec(any_node(), 0..7), groups in any_groups(), place in any_asker(),
+    fn an_exact_node_decides_despite_wildcards(
+        own in proptest::collection::vec(any_node(), 0..7), groups in any_groups(), current in any_contexts(),
     ) {
-        let resolved = resolve(&own, &groups, &place, NOW);
-        for (name, decision) in resolved.all() {
+        let resolved = resolve(&own, &groups, &current, NOW);
+        for (name, decision) in resolved.decisions() {
             prop_assert_eq!(resolved.check(name).map(|found| found.node.key()), Some(decision.node.key()));
             prop_assert_eq!(fold(decision.node.node.as_str()), name);
         }

@@ -1,4 +1,4 @@
-//! What a player may do.
+//! The effective permissions of a player.
 
 use axum::extract::State;
 use serde::{Deserialize, Deserializer, de};
@@ -10,12 +10,12 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::permissions::body::EffectiveBody;
-use crate::permissions::context::{Context, Contexts, World};
+use crate::permissions::context::{ContextSet, PermissionContext, PermissionWorld};
 use crate::permissions::service;
 use crate::values::{Identifier, PlayerId, blank_as_absent};
 
-/// The most nodes asked for at once.
-const MOST_WANTED: usize = 100;
+/// The most nodes of one request.
+const MAX_NODES: usize = 100;
 
 pub(super) fn router() -> Endpoints {
     endpoints![get_effective_permissions]
@@ -27,13 +27,13 @@ struct EffectiveQuery {
     /// Where the player is, as `key=value` pairs with commas between; a word alone is a server.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "server=lobby,gamemode=skyblock")]
-    context: Option<Context>,
+    context: Option<PermissionContext>,
     /// The world the player is in.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "world_nether")]
-    world: Option<World>,
+    world: Option<PermissionWorld>,
     /// The nodes asked for, with commas between, at most 100; all that something is said of when absent.
-    #[serde(default, deserialize_with = "names")]
+    #[serde(default, deserialize_with = "comma_separated")]
     #[param(value_type = Option<String>, example = "essentials.fly,essentials.home")]
     node: Vec<Identifier>,
     /// Whether to say which node decided, and through which groups.
@@ -42,12 +42,12 @@ struct EffectiveQuery {
     explain: bool,
 }
 
-fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Identifier>, D::Error> {
+fn comma_separated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Identifier>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
     let names: Vec<Identifier> = names.map(str::parse).collect::<Result<_, _>>().map_err(de::Error::custom)?;
-    if names.len() > MOST_WANTED {
-        return Err(de::Error::custom(format_args!("must be at most {MOST_WANTED} nodes")));
+    if names.len() > MAX_NODES {
+        return Err(de::Error::custom(format_args!("must be at most {MAX_NODES} nodes")));
     }
     Ok(names)
 }
@@ -67,7 +67,7 @@ async fn get_effective_permissions(
     Path(player): Path<PlayerId>,
     Query(query): Query<EffectiveQuery>,
 ) -> Result<Json<EffectiveBody>, ApiError> {
-    let place = Contexts::new(query.context.as_ref(), query.world.as_ref());
-    let effective = service::effective(&app, caller.network, player, &place, &query.node).await?;
+    let current = ContextSet::new(query.context.as_ref(), query.world.as_ref());
+    let effective = service::effective(&app, caller.network, player, &current, &query.node).await?;
     Ok(Json(EffectiveBody::new(player, effective, query.explain)))
 }

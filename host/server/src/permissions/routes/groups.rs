@@ -8,7 +8,8 @@ use crate::auth::Plugin;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
-use crate::permissions::body::{GroupBody, PutGroup};
+use crate::permissions::body::PutGroup;
+use crate::permissions::model::Group;
 use crate::permissions::service;
 use crate::values::Identifier;
 
@@ -20,13 +21,9 @@ pub(super) fn router() -> Endpoints {
 ///
 /// All of the network's with their nodes, the highest priority first, then by id. Expired nodes are left out.
 #[utoipa::path(get, path = "/api/plugin/permissions/groups", tag = "Permissions", security(("apiKey" = ["plugin"])),
-    responses((status = 200, body = Vec<GroupBody>)))]
-async fn list_permission_groups(
-    Plugin(caller): Plugin,
-    State(app): State<App>,
-) -> Result<Json<Vec<GroupBody>>, ApiError> {
-    let groups = service::groups(&app, caller.network).await?;
-    Ok(Json(groups.into_iter().map(GroupBody::from).collect()))
+    responses((status = 200, body = Vec<Group>)))]
+async fn list_permission_groups(Plugin(caller): Plugin, State(app): State<App>) -> Result<Json<Vec<Group>>, ApiError> {
+    Ok(Json(service::groups(&app, caller.network).await?))
 }
 
 /// Get a permission group
@@ -34,13 +31,13 @@ async fn list_permission_groups(
 /// With its nodes; expired ones are left out.
 #[utoipa::path(get, path = "/api/plugin/permissions/groups/{groupId}", tag = "Permissions",
     security(("apiKey" = ["plugin"])), params(("groupId" = String, Path, example = "vip")),
-    responses((status = 200, body = GroupBody), (status = 404, body = ErrorBody, description = "No such group")))]
+    responses((status = 200, body = Group), (status = 404, body = ErrorBody, description = "No such group")))]
 async fn get_permission_group(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path(id): Path<Identifier>,
-) -> Result<Json<GroupBody>, ApiError> {
-    Ok(Json(service::group(&app, caller.network, id).await?.into()))
+) -> Result<Json<Group>, ApiError> {
+    Ok(Json(service::group(&app, caller.network, id).await?))
 }
 
 /// Put a permission group
@@ -56,7 +53,7 @@ async fn put_permission_group(
     Path(id): Path<Identifier>,
     Json(body): Json<PutGroup>,
 ) -> Result<StatusCode, ApiError> {
-    service::put_group(&app, caller.network, body.named(id)).await?;
+    service::put_group(&app, caller.network, body.into_group(id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

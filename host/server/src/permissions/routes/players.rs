@@ -1,4 +1,4 @@
-//! Nodes that are a player's own.
+//! The nodes of players.
 
 use axum::extract::State;
 use axum::http::StatusCode;

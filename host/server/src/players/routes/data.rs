@@ -1,4 +1,4 @@
-//! What games keep about a player.
+//! The data that games store about a player.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -10,8 +10,8 @@ use crate::auth::Plugin;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
-use crate::players::model::JsonText;
-use crate::players::service::{self, Place};
+use crate::players::model::{DataKey, JsonText};
+use crate::players::service;
 use crate::values::{Label, PlayerId};
 
 pub(super) fn router() -> Endpoints {
@@ -36,8 +36,8 @@ struct DataEntry {
 
 type DataPath = Path<(PlayerId, Label, Label)>;
 
-fn place(Path((player, game_mode, namespace)): DataPath) -> Place {
-    Place { player, game_mode, namespace }
+fn data_key(Path((player, game_mode, namespace)): DataPath) -> DataKey {
+    DataKey { player, game_mode, namespace }
 }
 
 /// Read a namespace's data
@@ -50,9 +50,9 @@ async fn get_player_data(
     State(app): State<App>,
     path: DataPath,
 ) -> Result<Json<DataEntry>, ApiError> {
-    let at = place(path);
-    let entry = service::data(&app, caller.network, &at).await?;
-    let Place { game_mode, namespace, .. } = at;
+    let key = data_key(path);
+    let entry = service::data(&app, caller.network, &key).await?;
+    let DataKey { game_mode, namespace, .. } = key;
     Ok(Json(DataEntry { game_mode, namespace, data: entry.data, version: entry.version }))
 }
 
@@ -80,9 +80,9 @@ async fn put_player_data(
     path: DataPath,
     Json(body): Json<PutData>,
 ) -> Result<Json<DataEntry>, ApiError> {
-    let at = place(path);
-    let version = service::put_data(&app, caller.network, &at, &body.data, body.version).await?;
-    let Place { game_mode, namespace, .. } = at;
+    let key = data_key(path);
+    let version = service::put_data(&app, caller.network, &key, &body.data, body.version).await?;
+    let DataKey { game_mode, namespace, .. } = key;
     Ok(Json(DataEntry { game_mode, namespace, data: body.data.into_string(), version }))
 }
 
@@ -98,6 +98,6 @@ async fn delete_player_data(
     State(app): State<App>,
     path: DataPath,
 ) -> Result<StatusCode, ApiError> {
-    service::delete_data(&app, caller.network, &place(path)).await?;
+    service::delete_data(&app, caller.network, &data_key(path)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

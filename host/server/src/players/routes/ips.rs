@@ -1,4 +1,4 @@
-//! Where a player came from.
+//! The addresses a player was seen with.
 
 use axum::extract::State;
 use serde::Serialize;
@@ -39,9 +39,9 @@ struct IpRecord {
 }
 
 impl IpRecord {
-    fn of(app: &App, known: KnownAddress) -> Self {
-        let place = known.ip_address.as_str().parse().ok().and_then(|address| app.geo.locate(address));
-        let (region, country) = place.map(|place| (place.region, place.country)).unzip();
+    fn new(app: &App, known: KnownAddress) -> Self {
+        let location = known.ip_address.as_str().parse().ok().and_then(|address| app.geo.locate(address));
+        let (region, country) = location.map(|location| (location.region, location.country)).unzip();
         Self {
             geo_resolved_at: region.is_some().then(|| app.clock.now()),
             region,
@@ -65,5 +65,5 @@ async fn list_player_ips(
     Path(id): Path<PlayerId>,
 ) -> Result<Json<Vec<IpRecord>>, ApiError> {
     let known = punishments::service::addresses(&app, caller.network, id).await?;
-    Ok(Json(known.into_iter().map(|known| IpRecord::of(&app, known)).collect()))
+    Ok(Json(known.into_iter().map(|known| IpRecord::new(&app, known)).collect()))
 }

@@ -13,7 +13,7 @@ use crate::geo::Region;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
 use crate::http::page::{Limit, Page, PageNumber};
-use crate::players::model::{Player, Search};
+use crate::players::model::{Player, PlayerFilter};
 use crate::players::service;
 use crate::values::{NetworkId, PlayerId, blank_as_absent, not_blank};
 
@@ -48,8 +48,8 @@ struct PlayerSummary {
 }
 
 impl PlayerSummary {
-    fn of(app: &App, network: NetworkId, player: Player) -> Self {
-        let connection = Connection::of(app, network, player.player_uuid);
+    fn new(app: &App, network: NetworkId, player: Player) -> Self {
+        let connection = Connection::find(app, network, player.player_uuid);
         Self {
             uuid: player.player_uuid,
             username: player.username,
@@ -97,13 +97,13 @@ async fn list_players(
     State(app): State<App>,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<Page<PlayerSummary>>, ApiError> {
-    let search = Search {
+    let filter = PlayerFilter {
         region: query.region,
         username: not_blank(query.username.as_deref()).map(str::to_owned),
-        text: not_blank(query.search.as_deref()).map(str::to_owned),
+        name_part: not_blank(query.search.as_deref()).map(str::to_owned),
     };
     let offset = query.page.offset(query.limit);
-    let (players, total) = service::list(&app, caller.network, &search, query.limit.0, offset).await?;
+    let (players, total) = service::list(&app, caller.network, &filter, query.limit.0, offset).await?;
     let page = Page::new(players, query.page, query.limit, total);
-    Ok(Json(page.map(|player| PlayerSummary::of(&app, caller.network, player))))
+    Ok(Json(page.map(|player| PlayerSummary::new(&app, caller.network, player))))
 }

@@ -1,4 +1,4 @@
-//! `/api/plugin/players`, but for the statistics.
+//! `/api/plugin/players`, except the statistics.
 
 mod data;
 mod ips;
@@ -13,7 +13,7 @@ use crate::endpoints::Endpoints;
 use crate::servers;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// The room's routes.
+/// The component's routes.
 pub(crate) fn router() -> Endpoints {
     list::router().merge(profile::router()).merge(data::router()).merge(ips::router())
 }
@@ -32,8 +32,8 @@ struct Connection {
 }
 
 impl Connection {
-    /// Where the player is, if they are online. Looks into memory only.
-    fn of(app: &App, network: NetworkId, player: PlayerId) -> Option<Self> {
+    /// The server of a player who is online, from memory.
+    fn find(app: &App, network: NetworkId, player: PlayerId) -> Option<Self> {
         let at = servers::service::online_player(app, network, player)?;
         Some(Self { server_id: at.server_id, server_type: at.server_type, world_id: at.world_id })
     }

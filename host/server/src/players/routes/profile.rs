@@ -15,30 +15,12 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::players::model::Entry;
-use crate::players::service::{self, Profile, Visit};
+use crate::players::model::{LoadRequest, NamespaceData, Profile};
+use crate::players::service;
 use crate::values::{Identifier, Label, PlayerId, blank_as_absent, not_blank};
 
 pub(super) fn router() -> Endpoints {
     endpoints![get_player, load_player: transactional]
-}
-
-/// A namespace's data in a profile.
-#[derive(Debug, Serialize, ToSchema)]
-struct NamespaceData {
-    #[schema(example = "inventory")]
-    namespace: String,
-    /// The JSON text as it was written.
-    #[schema(example = r#"{"coins":5}"#)]
-    data: String,
-    #[schema(example = 3)]
-    version: i64,
-}
-
-impl From<Entry> for NamespaceData {
-    fn from(entry: Entry) -> Self {
-        Self { namespace: entry.namespace, data: entry.data, version: entry.version }
-    }
 }
 
 /// A player with what is kept for them.
@@ -77,7 +59,7 @@ impl From<Profile> for PlayerProfile {
             first_seen: player.first_seen,
             last_seen: player.last_seen,
             currencies: profile.currencies,
-            namespaces: profile.namespaces.into_iter().map(NamespaceData::from).collect(),
+            namespaces: profile.namespaces,
             region: player.region,
             country: player.country,
         }
@@ -117,7 +99,7 @@ async fn get_player(
     Query(query): Query<ProfileQuery>,
 ) -> Result<Json<PlayerProfileNow>, ApiError> {
     let profile = service::profile(&app, caller.network, id, &query.game_mode).await?.into();
-    let connection = Connection::of(&app, caller.network, id);
+    let connection = Connection::find(&app, caller.network, id);
     Ok(Json(PlayerProfileNow { profile, online: connection.is_some(), connection }))
 }
 
@@ -155,10 +137,10 @@ async fn load_player(
     Query(query): Query<LoadQuery>,
 ) -> Result<Json<PlayerProfile>, ApiError> {
     let ip = not_blank(query.ip.as_deref()).map(|ip| ip.trim().parse::<IpAddr>()).transpose();
-    let visit = Visit {
+    let request = LoadRequest {
         username: query.username,
         game_type: query.game_type.map(Identifier::into_string),
         ip: ip.map_err(|_| ApiError::invalid("In the query, `ip`: must be an IPv4 or IPv6 address."))?,
     };
-    Ok(Json(service::load(&app, caller.network, id, &query.game_mode, visit).await?.into()))
+    Ok(Json(service::load(&app, caller.network, id, &query.game_mode, request).await?.into()))
 }

@@ -1,59 +1,55 @@
-//! What games keep about players.
+//! What games store about players.
 
 use hub_db::{Db, Error};
 
 use crate::clock::Millis;
-use crate::players::model::Entry;
+use crate::players::model::{DataKey, NamespaceData};
 use crate::values::{Label, NetworkId, PlayerId};
 
-/// Which entry: the player, the game mode and the namespace.
-#[derive(Clone, Debug)]
-pub(in crate::players) struct Place {
-    pub(in crate::players) player: PlayerId,
-    pub(in crate::players) game_mode: Label,
-    pub(in crate::players) namespace: Label,
-}
-
-pub(in crate::players) async fn get(db: &Db, network: NetworkId, at: &Place) -> Result<Option<Entry>, Error> {
+pub(in crate::players) async fn get(
+    db: &Db,
+    network: NetworkId,
+    key: &DataKey,
+) -> Result<Option<NamespaceData>, Error> {
     db.query(
         "SELECT namespace, data, version FROM player_data
          WHERE network_id = $1 AND player_uuid = $2 AND game_mode = $3 AND namespace = $4",
     )
     .bind(network)
-    .bind(at.player)
-    .bind(at.game_mode.clone())
-    .bind(at.namespace.clone())
+    .bind(key.player)
+    .bind(&key.game_mode)
+    .bind(&key.namespace)
     .optional()
     .await
 }
 
 /// All of a player's namespaces in a game mode, by name.
-pub(in crate::players) async fn all(
+pub(in crate::players) async fn list(
     db: &Db,
     network: NetworkId,
     player: PlayerId,
     game_mode: &Label,
-) -> Result<Vec<Entry>, Error> {
-    let mut entries: Vec<Entry> = db
+) -> Result<Vec<NamespaceData>, Error> {
+    let mut namespaces: Vec<NamespaceData> = db
         .query(
             "SELECT namespace, data, version FROM player_data
              WHERE network_id = $1 AND player_uuid = $2 AND game_mode = $3",
         )
         .bind(network)
         .bind(player)
-        .bind(game_mode.clone())
+        .bind(game_mode)
         .all()
         .await?;
-    entries.sort_by(|a, b| a.namespace.cmp(&b.namespace));
-    Ok(entries)
+    namespaces.sort_by(|a, b| a.namespace.cmp(&b.namespace));
+    Ok(namespaces)
 }
 
-/// Writes on top of the version `expected`, or of whatever there is; the new version. None where another version is
-/// stored. What is absent is written whatever was expected.
+/// Writes on top of the version `expected`, or of any; answers the new version, or none where another version is stored.
+/// Where nothing is stored, `expected` is ignored.
 pub(in crate::players) async fn put(
     db: &Db,
     network: NetworkId,
-    at: &Place,
+    key: &DataKey,
     data: &str,
     expected: Option<i64>,
     now: Millis,
@@ -68,10 +64,10 @@ pub(in crate::players) async fn put(
              RETURNING version",
         )
         .bind(network)
-        .bind(at.player)
-        .bind(at.game_mode.clone())
-        .bind(at.namespace.clone())
-        .bind(data.to_owned())
+        .bind(key.player)
+        .bind(&key.game_mode)
+        .bind(&key.namespace)
+        .bind(data)
         .bind(now)
         .bind(expected)
         .optional()
@@ -80,16 +76,16 @@ pub(in crate::players) async fn put(
 }
 
 /// False where there was nothing.
-pub(in crate::players) async fn delete(db: &Db, network: NetworkId, at: &Place) -> Result<bool, Error> {
+pub(in crate::players) async fn delete(db: &Db, network: NetworkId, key: &DataKey) -> Result<bool, Error> {
     let rows = db
         .write(
             "DELETE FROM player_data
              WHERE network_id = $1 AND player_uuid = $2 AND game_mode = $3 AND namespace = $4",
         )
         .bind(network)
-        .bind(at.player)
-        .bind(at.game_mode.clone())
-        .bind(at.namespace.clone())
+        .bind(key.player)
+        .bind(&key.game_mode)
+        .bind(&key.namespace)
         .execute()
         .await?;
     Ok(rows > 0)

@@ -1,24 +1,25 @@
-//! All SQL of the room.
+//! All SQL of the component.
 
 pub(super) mod data;
 pub(super) mod search;
 
 use hub_db::{Db, Error};
 
-use super::model::{Player, Sighting, folded};
+use super::model::{Player, PlayerUpdate, fold_case};
 use crate::clock::Millis;
 use crate::geo::Region;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// Notes that a player was seen and what was said of them; the player as they are now.
-pub(super) async fn note(
+/// Creates or updates a player who was seen at `at`; answers the player as stored now.
+pub(super) async fn upsert(
     db: &Db,
     network: NetworkId,
     player: PlayerId,
-    seen: &Sighting,
+    update: &PlayerUpdate,
     at: Millis,
 ) -> Result<Player, Error> {
-    let username = seen.username.as_ref().map(Identifier::as_str);
+    let username = update.username.as_ref().map(Identifier::as_str);
+    let location = update.location.as_ref();
     db.write(
         "INSERT INTO players (network_id, player_uuid, username, username_folded, game_type, region, country,
              first_seen, last_seen)
@@ -34,19 +35,19 @@ pub(super) async fn note(
     )
     .bind(network)
     .bind(player)
-    .bind(username.map(str::to_owned))
-    .bind(username.map(folded))
-    .bind(seen.game_type.clone())
-    .bind(seen.place.as_ref().map(|place| place.region.as_str().to_owned()))
-    .bind(Region::unknown().as_str().to_owned())
-    .bind(seen.place.as_ref().and_then(|place| place.country.clone()))
+    .bind(username)
+    .bind(username.map(fold_case))
+    .bind(&update.game_type)
+    .bind(location.map(|location| location.region.as_str()))
+    .bind(Region::unknown().as_str())
+    .bind(location.and_then(|location| location.country.as_deref()))
     .bind(at)
     .one()
     .await
 }
 
-/// Notes that a player who is known was there until now.
-pub(super) async fn note_left(db: &Db, network: NetworkId, player: PlayerId, at: Millis) -> Result<(), Error> {
+/// Moves the time when a known player was last seen forward.
+pub(super) async fn update_last_seen(db: &Db, network: NetworkId, player: PlayerId, at: Millis) -> Result<(), Error> {
     db.write("UPDATE players SET last_seen = $3 WHERE network_id = $1 AND player_uuid = $2 AND last_seen < $3")
         .bind(network)
         .bind(player)

@@ -1,18 +1,21 @@
-//! The list of players, most recently seen first. One way through it for each way of asking, each with the index it
-//! needs.
+//! The list of players, most recently seen first. Each way to search has its own statements, each with its index.
 
 use hub_db::{Backend, Db, Error, Sql, Statement};
 
-use crate::players::model::{Player, Search, folded};
+use crate::geo::Region;
+use crate::players::model::{Player, PlayerFilter, fold_case};
 use crate::values::NetworkId;
 
 /// The trigram indexes find nothing shorter.
 const TRIGRAM: usize = 3;
-/// No name is longer.
-const LONGEST: usize = 255;
+/// The longest a name can be.
+const MAX_NAME: usize = 255;
 
-/// How many rows there are, and one page of them.
-type Texts = (Sql, Sql);
+/// The statements that count the players found and list a page of them.
+struct Queries {
+    count: Sql,
+    list: Sql,
+}
 
 macro_rules! count {
     ($rest:literal) => {
@@ -32,33 +35,33 @@ macro_rules! list {
         )
     };
 }
-macro_rules! texts {
+macro_rules! queries {
     ($rest:literal, $order:literal, $limit:literal) => {
-        (
-            Sql { sqlite: count!($rest), postgres: count!($rest) },
-            Sql { sqlite: list!($rest, $order, $limit), postgres: list!($rest, $order, $limit) },
-        )
+        Queries {
+            count: Sql { sqlite: count!($rest), postgres: count!($rest) },
+            list: Sql { sqlite: list!($rest, $order, $limit), postgres: list!($rest, $order, $limit) },
+        }
     };
 }
 
-const ALL: Texts = texts!("", "p.last_seen", "$2 OFFSET $3");
-const OF_REGION: Texts = texts!(" AND p.region = $2", "p.last_seen", "$3 OFFSET $4");
-/// The plus keeps both databases from going through all players in their order: the few of the name are sorted.
-const NAMED: Texts = texts!(
+const ALL: Queries = queries!("", "p.last_seen", "$2 OFFSET $3");
+const BY_REGION: Queries = queries!(" AND p.region = $2", "p.last_seen", "$3 OFFSET $4");
+/// The plus keeps both databases from walking all players in the order of `last_seen`; the few of the name are sorted.
+const BY_NAME: Queries = queries!(
     " AND p.username_folded = $2 AND ($3 IS NULL OR p.region = $3)
       AND ($4 IS NULL OR p.username_folded LIKE $4 ESCAPE '\\')",
     "+p.last_seen",
     "$5 OFFSET $6"
 );
-/// Both begin at the names that match, which are few: the pluses keep the network's other indexes out of it.
-const WITH_PART: Texts = (
-    Sql {
+/// Both databases start at the few names that match: the pluses keep them from using the network's other indexes.
+const BY_PART: Queries = Queries {
+    count: Sql {
         sqlite: "SELECT COUNT(*) FROM players p WHERE +p.network_id = $1
                    AND p.number IN (SELECT s.rowid FROM player_search s WHERE s.player_search MATCH $2)
                    AND ($3 IS NULL OR +p.region = $3)",
         postgres: count!(" AND p.username_folded LIKE $2 AND ($3 IS NULL OR p.region = $3)"),
     },
-    Sql {
+    list: Sql {
         sqlite: "SELECT p.player_uuid, p.username, p.game_type, p.region, p.country, p.first_seen, p.last_seen
                  FROM players p WHERE +p.network_id = $1
                    AND p.number IN (SELECT s.rowid FROM player_search s WHERE s.player_search MATCH $2)
@@ -70,50 +73,49 @@ const WITH_PART: Texts = (
             "$4 OFFSET $5"
         ),
     },
-);
-/// There is no index to find a shorter part by: it is looked for among the 10,000 players seen last.
-const WITH_SHORT_PART: Texts = {
-    let count = "SELECT COUNT(*) FROM (SELECT * FROM players WHERE network_id = $1
+};
+/// No index finds a shorter part: it is searched among the 10,000 players seen last.
+const BY_SHORT_PART: Queries = {
+    let count = "SELECT COUNT(*) FROM (SELECT username_folded, region FROM players WHERE network_id = $1
                      ORDER BY last_seen DESC, player_uuid LIMIT 10000) p
                  WHERE p.username_folded LIKE $2 ESCAPE '\\' AND ($3 IS NULL OR p.region = $3)";
     let list = "SELECT p.player_uuid, p.username, p.game_type, p.region, p.country, p.first_seen, p.last_seen
-                FROM (SELECT * FROM players WHERE network_id = $1
+                FROM (SELECT player_uuid, username, username_folded, game_type, region, country, first_seen, last_seen
+                    FROM players WHERE network_id = $1
                     ORDER BY last_seen DESC, player_uuid LIMIT 10000) p
                 WHERE p.username_folded LIKE $2 ESCAPE '\\' AND ($3 IS NULL OR p.region = $3)
                 ORDER BY p.last_seen DESC, p.player_uuid LIMIT $4 OFFSET $5";
-    (Sql { sqlite: count, postgres: count }, Sql { sqlite: list, postgres: list })
+    Queries { count: Sql { sqlite: count, postgres: count }, list: Sql { sqlite: list, postgres: list } }
 };
 
-/// One page of the players who are wanted, and how many they are.
+/// One page of the players that match, and how many there are.
 pub(in crate::players) async fn list(
     db: &Db,
     network: NetworkId,
-    search: &Search,
+    filter: &PlayerFilter,
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<Player>, i64), Error> {
-    let name = search.username.as_deref().map(folded);
-    let part = search.text.as_deref().map(folded);
-    let characters = |text: &String| text.chars().count();
-    if part.as_ref().is_some_and(|part| characters(part) > LONGEST) {
+    let name = filter.username.as_deref().map(fold_case);
+    let part = filter.name_part.as_deref().map(fold_case);
+    let length = |text: &String| text.chars().count();
+    if part.as_ref().is_some_and(|part| length(part) > MAX_NAME) {
         return Ok((vec![], 0));
     }
-    let region = search.region.as_ref().map(|region| region.as_str().to_owned());
+    let region = filter.region.as_ref().map(Region::as_str);
     let pattern = part.as_deref().map(like_pattern);
-    let (texts, needles): (_, Vec<Option<String>>) = match (name, part, region) {
-        (Some(name), _, region) => (NAMED, vec![Some(name), region, pattern]),
-        (None, Some(part), region) if characters(&part) < TRIGRAM => (WITH_SHORT_PART, vec![pattern, region]),
-        (None, Some(part), region) => {
-            let needle = if db.backend() == Backend::Sqlite { Some(phrase(&part)) } else { pattern };
-            (WITH_PART, vec![needle, region])
-        }
-        (None, None, Some(region)) => (OF_REGION, vec![Some(region)]),
+    let phrase = part.as_deref().map(match_phrase);
+    let (name, pattern, phrase) = (name.as_deref(), pattern.as_deref(), phrase.as_deref());
+    let (queries, values) = match (name, &part, region) {
+        (Some(_), _, _) => (BY_NAME, vec![name, region, pattern]),
+        (None, Some(part), _) if length(part) < TRIGRAM => (BY_SHORT_PART, vec![pattern, region]),
+        (None, Some(_), _) if db.backend() == Backend::Sqlite => (BY_PART, vec![phrase, region]),
+        (None, Some(_), _) => (BY_PART, vec![pattern, region]),
+        (None, None, Some(_)) => (BY_REGION, vec![region]),
         (None, None, None) => (ALL, vec![]),
     };
-    let bound = |sql: Sql| needles.iter().cloned().fold(db.query(sql).bind(network), Statement::bind);
-    let (total,): (i64,) = bound(texts.0).one().await?;
-    let rows = bound(texts.1).bind(limit).bind(offset).all().await?;
-    Ok((rows, total))
+    let Queries { count, list } = queries;
+    db.page(count, list, |statement| values.iter().fold(statement.bind(network), Statement::bind), limit, offset).await
 }
 
 /// The pattern that finds a text anywhere in a name.
@@ -128,8 +130,8 @@ fn like_pattern(part: &str) -> String {
     pattern + "%"
 }
 
-/// The same for SQLite's text search: a text in quotes means itself.
-fn phrase(part: &str) -> String {
+/// The same for SQLite's text search, which takes a quoted text literally.
+fn match_phrase(part: &str) -> String {
     format!("\"{}\"", part.replace('"', "\"\""))
 }
 
@@ -139,32 +141,32 @@ mod tests {
 
     use super::*;
 
-    /// SQLite has no statistics to plan by. Each way must begin at an index, and that of a part at the text search.
+    /// SQLite has no statistics to plan by: each search must start at its index, that of a part at the text search.
     #[tokio::test]
-    async fn each_way_begins_at_its_index() {
+    async fn each_search_uses_its_index() {
         let folder = tempfile::TempDir::new().unwrap();
         let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
         db.migrate().await.unwrap();
-        for (texts, needed) in [
+        for (queries, index) in [
             (ALL, "(network_id=?)"),
-            (OF_REGION, "players_by_region (network_id=? AND region=?)"),
-            (NAMED, "players_by_username (network_id=? AND username_folded=?)"),
-            (WITH_PART, "INTEGER PRIMARY KEY (rowid=?)"),
-            (WITH_SHORT_PART, "players_by_last_seen (network_id=?)"),
+            (BY_REGION, "players_by_region (network_id=? AND region=?)"),
+            (BY_NAME, "players_by_username (network_id=? AND username_folded=?)"),
+            (BY_PART, "INTEGER PRIMARY KEY (rowid=?)"),
+            (BY_SHORT_PART, "players_by_last_seen (network_id=?)"),
         ] {
-            for sql in [texts.0, texts.1] {
+            for sql in [queries.count, queries.list] {
                 let explain: &'static str = format!("EXPLAIN QUERY PLAN {}", sql.sqlite).leak();
                 let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
                 let plan: Vec<_> = plan.into_iter().map(|(.., step)| step).collect();
-                assert!(plan.iter().any(|step| step.contains(needed)), "{needed}: {plan:#?}");
+                assert!(plan.iter().any(|step| step.contains(index)), "{index}: {plan:#?}");
                 assert!(!plan.iter().any(|step| step.starts_with("SCAN players")), "{plan:#?}");
             }
         }
     }
 
     #[test]
-    fn a_part_means_its_text_and_no_pattern() {
+    fn a_part_is_taken_literally() {
         assert_eq!(like_pattern(r"50%_\ö"), r"%50\%\_\\ö%");
-        assert_eq!(phrase(r#"a"b*"#), r#""a""b*""#);
+        assert_eq!(match_phrase(r#"a"b*"#), r#""a""b*""#);
     }
 }

@@ -1,4 +1,4 @@
-//! Namespaces' data, and who may overwrite it.
+//! Namespaces' data, and when it may be overwritten.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -17,12 +17,12 @@ async fn put(client: &Client, player: &str, data: &str, version: Option<i64>) ->
     client.put(&path(player, "global/x"), json!({"data": data, "version": version})).await
 }
 
-/// What one writer does.
+/// A write.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Overwrites whatever is there.
+    /// Overwrites any version.
     Put,
-    /// Writes on top of what was read so many writes ago.
+    /// Writes on top of the version so many writes ago.
     PutOn(i64),
     Delete,
 }
@@ -42,12 +42,12 @@ on_both! {
         let entry = json!({"gameMode": "Bed.wars_1:x-y", "namespace": "inv", "data": data, "version": 1});
         assert_eq!(client.put(&place, json!({"data": data, "extra": 1})).await.expect(200), &entry);
         assert_eq!(client.get(&path(STEVE, "Bed.wars_1:x-y/inv")).await.expect(200), &entry);
-        // The same again is a write like any other.
+        // Writing the same data is a write, too.
         assert_eq!(client.put(&place, json!({"data": data})).await.expect(200)["version"], 2);
         assert_eq!(client.put(&place, json!({"data": "null", "version": 2})).await.expect(200)["version"], 3);
         client.delete(&place).await.expect(204);
         client.get(&place).await.expect_error(404, "unknown_namespace");
-        // A version for what is absent counts for nothing.
+        // A version of absent data is ignored.
         assert_eq!(client.put(&place, json!({"data": "1", "version": 77})).await.expect(200)["version"], 1);
     }
 
@@ -62,7 +62,7 @@ on_both! {
         assert_eq!((&entry["data"], &entry["version"]), (&json!("2"), &json!(2)));
     }
 
-    async fn what_is_no_data_is_400_and_what_is_too_large_413(hub: Hub) {
+    async fn invalid_data_is_400_and_too_large_data_413(hub: Hub) {
         let client = hub.network().await;
         let place = path(STEVE, "global/x");
         for (body, hint) in [
@@ -101,7 +101,7 @@ on_both! {
         client.get(&path("Steve", "global/x")).await.expect_error(400, "invalid_request");
     }
 
-    async fn of_writes_at_once_on_one_version_one_wins(hub: Hub) {
+    async fn of_concurrent_writes_on_one_version_one_wins(hub: Hub) {
         let client = hub.network().await;
         for round in 0..5 {
             let writers = (0..8).map(|writer| {
@@ -119,7 +119,7 @@ on_both! {
             }
             let entry = client.get(&path(STEVE, "global/x")).await.expect(200).clone();
             if round == 0 {
-                // Without a version all are written, each on top of another.
+                // Without a version all are written, one after the other.
                 let mut versions: Vec<_> = won.iter().map(|(_, version)| *version).collect();
                 versions.sort_unstable();
                 assert_eq!(versions, [1, 2, 3, 4, 5, 6, 7, 8]);
@@ -157,7 +157,7 @@ on_both! {
         assert_eq!((&entry["data"], &entry["version"]), (&json!("30"), &json!(31)));
     }
 
-    async fn any_sequence_of_writes_does_what_a_small_model_does(hub: Hub) {
+    async fn any_sequence_of_writes_agrees_with_a_model(hub: Hub) {
         let client = hub.network().await;
         let mut runner = TestRunner::deterministic();
         for case in 0..25 {

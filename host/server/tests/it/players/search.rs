@@ -16,7 +16,7 @@ async fn names(client: &Client, query: &str) -> Vec<String> {
 }
 
 on_both! {
-    async fn players_are_listed_as_they_were_seen(hub: Hub) {
+    async fn players_are_listed_most_recently_seen_first(hub: Hub) {
         let client = hub.network().await;
         assert_eq!(client.get("/api/plugin/players").await.expect(200), &json!({
             "items": [], "page": 0, "limit": 50, "total": 0,
@@ -92,7 +92,7 @@ on_both! {
         assert_eq!(names(&client, "search=brine&region=unknown").await, ["BRINEshrimp", "Herobrine"]);
         assert_eq!(names(&client, "search=b&region=EU").await, [""; 0]);
 
-        // A new name is found and the old one no more; two may have the same one.
+        // A new name is found, the old one is not; two players may have the same name.
         load(&client, &uuid(1), "username=herbert").await;
         assert_eq!(names(&client, "search=herobrine").await, [""; 0]);
         assert_eq!(names(&client, "username=Herbert").await, ["herbert", "herbert"]);

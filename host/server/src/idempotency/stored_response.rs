@@ -1,4 +1,4 @@
-//! An answer that can be given again.
+//! A response that can be sent again.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -8,24 +8,24 @@ use sqlx::FromRow;
 
 use crate::http::error::ApiError;
 
-/// Says that an answer is a repeat.
+/// The header that marks a repeated response.
 static REPLAYED: &str = "idempotency-replayed";
 
-/// As it is written down. An error is kept as such: its repeat carries the id of the repeating request.
+/// A response as it is stored. An error is stored as such, so that its repeat carries the id of the repeating request.
 #[derive(Clone, Debug, Default, FromRow)]
-pub(super) struct Answer {
+pub(super) struct StoredResponse {
     pub(super) status: i64,
     pub(super) content_type: Option<String>,
-    /// The code of an error, whose sentence is the body.
+    /// The code of an error, whose message is the body.
     pub(super) error_code: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
-/// The code under which an answer with a secret is written down instead.
+/// The error code that is stored instead of a response with a secret.
 const WITHHELD: &str = "answer_not_kept";
 
-impl Answer {
-    /// What is written down of an answer with a secret: that it was given.
+impl StoredResponse {
+    /// What is stored instead of a response with a secret.
     pub(super) fn withheld() -> Self {
         Self {
             status: 400,
@@ -43,12 +43,12 @@ impl Answer {
     }
 
     /// Reads a response to its end.
-    pub(super) async fn of(response: Response) -> Result<(Self, Response), ApiError> {
+    pub(super) async fn read(response: Response) -> Result<(Self, Response), ApiError> {
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.map_err(ApiError::internal)?.to_bytes();
         let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let status = i64::from(parts.status.as_u16());
-        let answer = match parts.extensions.get::<ApiError>() {
+        let stored = match parts.extensions.get::<ApiError>() {
             Some(error) => Self {
                 status,
                 content_type: None,
@@ -59,21 +59,21 @@ impl Answer {
                 Self { status, content_type: content_type.map(str::to_owned), error_code: None, body: bytes.to_vec() }
             }
         };
-        Ok((answer, Response::from_parts(parts, Body::from(bytes))))
+        Ok((stored, Response::from_parts(parts, Body::from(bytes))))
     }
 
-    /// Whether a repeat is to get it, too; else it is tried again.
+    /// Whether repeats get it, too; otherwise they run the request again.
     pub(super) fn is_final(&self) -> bool {
         self.status < 500 && ![401, 403, 405, 408, 413, 429].contains(&self.status)
     }
 
-    /// The answer, given again.
+    /// The response to a repeat.
     pub(super) fn replay(self) -> Response {
         let status = u16::try_from(self.status).ok().and_then(|status| StatusCode::from_u16(status).ok());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = match self.error_code {
             Some(code) => {
-                ApiError::again(status, code, String::from_utf8_lossy(&self.body).into_owned()).into_response()
+                ApiError::replayed(status, code, String::from_utf8_lossy(&self.body).into_owned()).into_response()
             }
             None => (status, Body::from(self.body)).into_response(),
         };

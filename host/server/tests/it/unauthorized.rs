@@ -1,4 +1,4 @@
-//! Every operation of the served document, called by those who must not.
+//! Every operation of the OpenAPI document, called without permission.
 
 use reqwest::Method;
 use serde_json::Value;
@@ -31,7 +31,7 @@ async fn operations(client: &Client) -> Vec<Operation> {
     operations
 }
 
-/// Puts something harmless into a path's parameters.
+/// Puts valid values into the parameters of a path.
 fn fill(path: &str) -> String {
     let mut filled = String::new();
     let mut rest = path;
@@ -44,7 +44,7 @@ fn fill(path: &str) -> String {
     filled + rest
 }
 
-/// Called with nothing in the body or query, so that a key which is let through changes nothing.
+/// Calls it without body and query, so that an accepted key changes nothing.
 async fn call(client: &Client, operation: &Operation) -> (u16, Value) {
     let response = client.request(operation.method.clone(), &operation.path).send().await.unwrap();
     let status = response.status().as_u16();
@@ -57,7 +57,7 @@ const SCOPES: [&str; 7] =
     ["plugin", "agent", "servers:read", "servers:control", "modules:read", "modules:write", "network:manage"];
 
 on_both! {
-    async fn nobody_without_the_right_key_gets_in(hub: Hub) {
+    async fn every_operation_needs_its_scope(hub: Hub) {
         let owner = hub.network().await;
         let stranger = hub.stranger();
         let mut keys = vec![];

@@ -1,18 +1,17 @@
-//! Reading punishments.
+//! Lists punishments.
 
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::bodies;
 use crate::app::App;
 use crate::auth::{Caller, Plugin};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Offset};
-use crate::punishments::body::PunishmentBody;
-use crate::punishments::model::{Filter, Subject};
-use crate::punishments::service;
+use crate::punishments::{Identity, PunishmentBody, PunishmentFilter, service};
 use crate::values::{Identifier, PlayerId, not_blank};
 
 type Bodies = Json<Vec<PunishmentBody>>;
@@ -27,7 +26,7 @@ pub(super) fn router() -> Endpoints {
     ]
 }
 
-const fn yes() -> bool {
+const fn default_true() -> bool {
     true
 }
 
@@ -36,20 +35,20 @@ const fn yes() -> bool {
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct ListQuery {
     /// Only those in force; `true` unless said otherwise.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     #[param(required = false, default = true)]
     active_only: bool,
 }
 
 impl ListQuery {
-    fn filter(&self) -> Filter {
-        every(self.active_only)
+    fn filter(&self) -> PunishmentFilter {
+        all(self.active_only)
     }
 }
 
-/// The whole list: it decides whether a player may join.
-fn every(active_only: bool) -> Filter {
-    Filter { active_only, since: None, kind: None, limit: i64::MAX, offset: 0 }
+/// Without a limit: the list decides whether a player may join.
+fn all(active_only: bool) -> PunishmentFilter {
+    PunishmentFilter { active_only, since: None, kind: None, limit: i64::MAX, offset: 0 }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -64,23 +63,21 @@ struct HistoryQuery {
 }
 
 impl HistoryQuery {
-    fn filter(&self) -> Filter {
-        Filter { limit: self.limit.0, offset: self.offset.0, ..every(false) }
+    fn filter(&self) -> PunishmentFilter {
+        PunishmentFilter { limit: self.limit.0, offset: self.offset.0, ..all(false) }
     }
 }
 
-async fn find(app: &App, caller: &Caller, subject: Subject, filter: Filter) -> Result<Bodies, ApiError> {
-    let found = service::find(app, caller.network, &subject, &filter).await?;
-    let now = app.clock.now();
-    Ok(Json(found.into_iter().map(|punishment| PunishmentBody::at(punishment, now)).collect()))
+async fn find(app: &App, caller: &Caller, identity: Identity, filter: PunishmentFilter) -> Result<Bodies, ApiError> {
+    Ok(bodies(app, service::find(app, caller.network, &identity, &filter).await?))
 }
 
-fn named(name: Identifier) -> Subject {
-    Subject { name: Some(name.into_string()), ..Subject::default() }
+fn by_name(name: Identifier) -> Identity {
+    Identity { name: Some(name.into_string()), ..Identity::default() }
 }
 
-fn player(id: PlayerId) -> Subject {
-    Subject { player: Some(id), ..Subject::default() }
+fn by_player(id: PlayerId) -> Identity {
+    Identity { player: Some(id), ..Identity::default() }
 }
 
 /// List a name's punishments
@@ -95,7 +92,7 @@ async fn list_punishments_of_name(
     Path(name): Path<Identifier>,
     Query(query): Query<ListQuery>,
 ) -> Result<Bodies, ApiError> {
-    find(&app, &caller, named(name), query.filter()).await
+    find(&app, &caller, by_name(name), query.filter()).await
 }
 
 /// List a name's whole history
@@ -110,7 +107,7 @@ async fn list_history_of_name(
     Path(name): Path<Identifier>,
     Query(query): Query<HistoryQuery>,
 ) -> Result<Bodies, ApiError> {
-    find(&app, &caller, named(name), query.filter()).await
+    find(&app, &caller, by_name(name), query.filter()).await
 }
 
 /// List a player's punishments
@@ -125,7 +122,7 @@ async fn list_punishments_of_player(
     Path(id): Path<PlayerId>,
     Query(query): Query<ListQuery>,
 ) -> Result<Bodies, ApiError> {
-    find(&app, &caller, player(id), query.filter()).await
+    find(&app, &caller, by_player(id), query.filter()).await
 }
 
 /// List a player's whole history
@@ -140,7 +137,7 @@ async fn list_history_of_player(
     Path(id): Path<PlayerId>,
     Query(query): Query<HistoryQuery>,
 ) -> Result<Bodies, ApiError> {
-    find(&app, &caller, player(id), query.filter()).await
+    find(&app, &caller, by_player(id), query.filter()).await
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -148,7 +145,7 @@ async fn list_history_of_player(
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct MatchQuery {
     /// Only those in force; `true` unless said otherwise.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     #[param(required = false, default = true)]
     active_only: bool,
     /// IPv4 or IPv6.
@@ -173,13 +170,13 @@ async fn query_punishments(
     let wrong = |name: &str, reason: String| ApiError::invalid(format!("In the query, `{name}`: {reason}."));
     let player = not_blank(query.player_uuid.as_deref()).map(str::parse).transpose();
     let address = not_blank(query.ip.as_deref()).map(str::parse).transpose();
-    let subject = Subject {
+    let identity = Identity {
         player: player.map_err(|reason| wrong("playerUuid", reason))?,
         address: address.map_err(|reason| wrong("ip", reason))?,
         name: None,
     };
-    if subject.player.is_none() && subject.address.is_none() {
+    if identity.player.is_none() && identity.address.is_none() {
         return Err(ApiError::invalid("In the query, `playerUuid` or `ip` is needed."));
     }
-    find(&app, &caller, subject, every(query.active_only)).await
+    find(&app, &caller, identity, all(query.active_only)).await
 }

@@ -1,4 +1,4 @@
-//! What owners have.
+//! Owners' balances and the leaderboards.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -7,12 +7,12 @@ use utoipa::{IntoParams, ToSchema};
 use crate::app::App;
 use crate::auth::Plugin;
 use crate::economy::amount::Amount;
-use crate::economy::model::{Balance, Change};
+use crate::economy::model::{Balance, BalanceChange};
 use crate::economy::service;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
-use crate::http::page::TopLimit;
+use crate::http::page::LeaderboardLimit;
 use crate::owner::{self, Owner};
 use crate::values::{Identifier, Text, blank_as_absent};
 
@@ -23,13 +23,13 @@ pub(super) fn router() -> Endpoints {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
-struct TopQuery {
+struct LeaderboardQuery {
     /// Of which currency.
     #[param(value_type = String, example = "coins")]
     currency: Identifier,
     #[serde(default)]
     #[param(inline, required = false)]
-    limit: TopLimit,
+    limit: LeaderboardLimit,
     /// What kind of owners; absent: players.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "player")]
@@ -64,15 +64,15 @@ struct CurrencyLeaderboard {
 /// The highest balance first; of equal ones the one that was there first, then by the owner's key. Who never had any of
 /// the currency has no place, also where everybody begins with some.
 #[utoipa::path(get, path = "/api/plugin/economy/currencies/leaderboard", tag = "Economy",
-    security(("apiKey" = ["plugin"])), params(TopQuery), responses((status = 200, body = CurrencyLeaderboard)))]
+    security(("apiKey" = ["plugin"])), params(LeaderboardQuery), responses((status = 200, body = CurrencyLeaderboard)))]
 async fn currency_leaderboard(
     Plugin(caller): Plugin,
     State(app): State<App>,
-    Query(query): Query<TopQuery>,
+    Query(query): Query<LeaderboardQuery>,
 ) -> Result<Json<CurrencyLeaderboard>, ApiError> {
     let owner_type = query.owner_type.map_or_else(|| owner::PLAYER.to_owned(), Identifier::into_string);
-    let top = service::top(&app, caller.network, &query.currency, &owner_type, query.limit.0).await?;
-    let entries = (1..).zip(top).map(|(rank, (owner_key, value))| CurrencyRank { rank, owner_key, value }).collect();
+    let owners = service::leaderboard(&app, caller.network, &query.currency, &owner_type, query.limit.0).await?;
+    let entries = (1..).zip(owners).map(|(rank, (owner_key, value))| CurrencyRank { rank, owner_key, value }).collect();
     Ok(Json(CurrencyLeaderboard { owner_type, currency_name: query.currency, entries }))
 }
 
@@ -119,7 +119,8 @@ async fn modify_balance(
     Path(owner): Path<Owner>,
     Json(body): Json<ModifyBalance>,
 ) -> Result<Json<Balance>, ApiError> {
-    let change = Change { currency: body.currency, asked: body.amount, reason: body.reason.map(Text::into_string) };
-    let balance = service::modify(&app, caller.network, &owner, &change, &caller.key).await?;
+    let ModifyBalance { currency, amount, reason } = body;
+    let change = BalanceChange { currency, amount, reason: reason.map(Text::into_string) };
+    let balance = service::change_balance(&app, caller.network, &owner, &change, &caller.key).await?;
     Ok(Json(Balance { currency_name: change.currency.into_string(), balance }))
 }

@@ -1,18 +1,16 @@
-//! Taking punishments back.
+//! Revokes punishments.
 
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{PartyName, Reason, party};
+use super::{ActorName, Reason, actor, bodies};
 use crate::app::App;
 use crate::auth::Plugin;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
-use crate::punishments::body::PunishmentBody;
-use crate::punishments::model::{IpAddress, Punishment};
-use crate::punishments::service;
+use crate::punishments::{IpAddress, PunishmentBody, service};
 use crate::values::{Identifier, PlayerId, Text};
 
 pub(super) fn router() -> Endpoints {
@@ -27,7 +25,7 @@ struct RemovePunishment {
     /// Absent where the console acts.
     actor_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
-    actor_name: Option<PartyName>,
+    actor_name: Option<ActorName>,
     reason: Option<Reason>,
 }
 
@@ -42,10 +40,10 @@ async fn remove_punishment(
     State(app): State<App>,
     Json(body): Json<RemovePunishment>,
 ) -> Result<Json<PunishmentBody>, ApiError> {
-    let actor = party(body.actor_uuid, body.actor_name);
+    let actor = actor(body.actor_uuid, body.actor_name);
     let reason = body.reason.as_ref().map(Text::as_str);
     let punishment = service::revoke(&app, caller.network, body.punishment_id, &actor, reason).await?;
-    Ok(Json(PunishmentBody::at(punishment, app.clock.now())))
+    Ok(Json(PunishmentBody::new(punishment, app.clock.now())))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -58,13 +56,8 @@ struct UnbanByName {
     /// Absent where the console acts.
     actor_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
-    actor_name: Option<PartyName>,
+    actor_name: Option<ActorName>,
     reason: Option<Reason>,
-}
-
-fn bodies(app: &App, revoked: Vec<Punishment>) -> Json<Vec<PunishmentBody>> {
-    let now = app.clock.now();
-    Json(revoked.into_iter().map(|punishment| PunishmentBody::at(punishment, now)).collect())
 }
 
 /// Unban a name
@@ -77,11 +70,12 @@ async fn unban_by_name(
     State(app): State<App>,
     Json(body): Json<UnbanByName>,
 ) -> Result<Json<Vec<PunishmentBody>>, ApiError> {
-    let actor = party(body.actor_uuid, body.actor_name);
+    let actor = actor(body.actor_uuid, body.actor_name);
     let reason = body.reason.as_ref().map(Text::as_str);
-    let too = body.also_unban_last_ip.unwrap_or(false);
+    let and_last_address = body.also_unban_last_ip.unwrap_or(false);
     let name = body.player_name.as_str();
-    Ok(bodies(&app, service::unban_name(&app, caller.network, name, too, &actor, reason).await?))
+    let revoked = service::unban_name(&app, caller.network, name, and_last_address, &actor, reason).await?;
+    Ok(bodies(&app, revoked))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -91,7 +85,7 @@ struct UnbanIp {
     /// Absent where the console acts.
     actor_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
-    actor_name: Option<PartyName>,
+    actor_name: Option<ActorName>,
     reason: Option<Reason>,
 }
 
@@ -106,7 +100,7 @@ async fn unban_ip(
     State(app): State<App>,
     Json(body): Json<UnbanIp>,
 ) -> Result<Json<Vec<PunishmentBody>>, ApiError> {
-    let actor = party(body.actor_uuid, body.actor_name);
+    let actor = actor(body.actor_uuid, body.actor_name);
     let reason = body.reason.as_ref().map(Text::as_str);
     Ok(bodies(&app, service::unban_address(&app, caller.network, body.ip_address, &actor, reason).await?))
 }

@@ -1,4 +1,4 @@
-//! Making punishments, and noting the addresses they are matched by.
+//! Creates punishments, and records the addresses they are matched by.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -6,15 +6,16 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{PartyName, Reason, party};
+use super::{ActorName, Reason, actor};
 use crate::app::App;
 use crate::auth::{Caller, Plugin};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
-use crate::punishments::body::PunishmentBody;
-use crate::punishments::model::{Draft, IpAddress, Kind, Span, Target, Terms};
-use crate::punishments::service;
+use crate::moderation::service;
+use crate::punishments::{
+    self, IpAddress, NewPunishment, PunishmentBody, PunishmentDuration, PunishmentKind, PunishmentTerms, Target,
+};
 use crate::values::{Identifier, PlayerId, Text, not_blank};
 
 pub(super) fn router() -> Endpoints {
@@ -26,13 +27,13 @@ pub(super) fn router() -> Endpoints {
     ]
 }
 
-fn terms(kind: Kind, reason: Option<Reason>, span: Option<Span>) -> Terms {
-    Terms { kind, reason: reason.map(Text::into_string), span }
+fn terms(kind: PunishmentKind, reason: Option<Reason>, duration: Option<PunishmentDuration>) -> PunishmentTerms {
+    PunishmentTerms { kind, reason: reason.map(Text::into_string), duration }
 }
 
-async fn make(app: &App, caller: &Caller, draft: Draft) -> Result<Json<PunishmentBody>, ApiError> {
-    let made = service::create(app, caller.network, draft).await?;
-    Ok(Json(PunishmentBody::at(made, app.clock.now())))
+async fn create(app: &App, caller: &Caller, new: NewPunishment) -> Result<Json<PunishmentBody>, ApiError> {
+    let created = service::create(app, caller.network, new).await?;
+    Ok(Json(PunishmentBody::new(created, app.clock.now())))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -42,18 +43,18 @@ struct CreatePunishment {
     #[schema(example = "Steve")]
     player_name: Option<Identifier>,
     /// In any case.
-    r#type: Kind,
+    r#type: PunishmentKind,
     #[schema(example = "Griefing")]
     reason: Option<Reason>,
     /// Milliseconds; absent or null is permanent.
     #[schema(example = 3_600_000)]
-    duration_ms: Option<Span>,
+    duration_ms: Option<PunishmentDuration>,
     /// Whether it covers the player's addresses too: the last one known and those seen later.
     ip_based: Option<bool>,
     /// Absent where the console punishes.
     issuer_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
-    issuer_name: Option<PartyName>,
+    issuer_name: Option<ActorName>,
 }
 
 /// Punish a player
@@ -73,7 +74,8 @@ async fn create_punishment(
         ip_based: body.ip_based.unwrap_or(false),
     };
     let terms = terms(body.r#type, body.reason, body.duration_ms);
-    make(&app, &caller, Draft { target, terms, issuer: party(body.issuer_uuid, body.issuer_name) }).await
+    let issuer = actor(body.issuer_uuid, body.issuer_name);
+    create(&app, &caller, NewPunishment { target, terms, issuer }).await
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -82,18 +84,18 @@ struct CreateByName {
     #[schema(example = "Steve")]
     player_name: Identifier,
     /// In any case.
-    r#type: Kind,
+    r#type: PunishmentKind,
     #[schema(example = "Griefing")]
     reason: Option<Reason>,
     /// Milliseconds; absent or null is permanent.
     #[schema(example = 3_600_000)]
-    duration_ms: Option<Span>,
+    duration_ms: Option<PunishmentDuration>,
     /// Whether it covers the player's addresses too: the last one known and those seen later.
     ip_based: Option<bool>,
     /// Absent where the console punishes.
     issuer_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
-    issuer_name: Option<PartyName>,
+    issuer_name: Option<ActorName>,
 }
 
 /// Punish a player by name
@@ -108,7 +110,8 @@ async fn create_punishment_by_name(
 ) -> Result<Json<PunishmentBody>, ApiError> {
     let target = Target::Name { name: body.player_name.into_string(), ip_based: body.ip_based.unwrap_or(false) };
     let terms = terms(body.r#type, body.reason, body.duration_ms);
-    make(&app, &caller, Draft { target, terms, issuer: party(body.issuer_uuid, body.issuer_name) }).await
+    let issuer = actor(body.issuer_uuid, body.issuer_name);
+    create(&app, &caller, NewPunishment { target, terms, issuer }).await
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -118,16 +121,16 @@ struct CreateIp {
     #[schema(example = "203.0.113.7")]
     ip_address: Option<String>,
     /// In any case. Required unless there is no address.
-    r#type: Option<Kind>,
+    r#type: Option<PunishmentKind>,
     #[schema(example = "Griefing")]
     reason: Option<Reason>,
     /// Milliseconds; absent or null is permanent.
     #[schema(example = 3_600_000)]
-    duration_ms: Option<Span>,
+    duration_ms: Option<PunishmentDuration>,
     /// Absent where the console punishes.
     issuer_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
-    issuer_name: Option<PartyName>,
+    issuer_name: Option<ActorName>,
 }
 
 /// Punish an address
@@ -149,8 +152,8 @@ async fn create_ip_punishment(
     let kind =
         body.r#type.ok_or_else(|| ApiError::invalid("The body is not what this route takes: missing field `type`."))?;
     let terms = terms(kind, body.reason, body.duration_ms);
-    let issuer = party(body.issuer_uuid, body.issuer_name);
-    Ok(make(&app, &caller, Draft { target: Target::Address(address), terms, issuer }).await?.into_response())
+    let (target, issuer) = (Target::Address(address), actor(body.issuer_uuid, body.issuer_name));
+    Ok(create(&app, &caller, NewPunishment { target, terms, issuer }).await?.into_response())
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -174,6 +177,6 @@ async fn note_player_ip(
     Json(body): Json<NoteIp>,
 ) -> Result<StatusCode, ApiError> {
     let name = body.player_name.as_ref().map(Identifier::as_str);
-    service::note_address(&app, caller.network, body.player_uuid, name, &body.ip_address).await?;
+    punishments::service::record_address(&app, caller.network, body.player_uuid, name, &body.ip_address).await?;
     Ok(StatusCode::NO_CONTENT)
 }

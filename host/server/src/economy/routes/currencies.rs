@@ -1,0 +1,90 @@
+//! The currencies of a network, defined by its owner.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::auth::NetworkManage;
+use crate::economy::amount::Amount;
+use crate::economy::model::{Bounds, Currency};
+use crate::economy::service;
+use crate::endpoints::{Endpoints, endpoints};
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::{Page, PageQuery};
+use crate::values::Identifier;
+
+pub(super) fn router() -> Endpoints {
+    endpoints![list_currencies, define_currency]
+}
+
+/// A currency.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct CurrencyDefinition {
+    #[schema(example = "coins")]
+    currency_name: String,
+    /// Null: none.
+    minimum: Option<Amount>,
+    /// Null: none.
+    maximum: Option<Amount>,
+    /// Null: 0, or what is nearest to it inside the bounds.
+    starting_balance: Option<Amount>,
+}
+
+impl From<Currency> for CurrencyDefinition {
+    fn from(currency: Currency) -> Self {
+        let Bounds { minimum, maximum, starting_balance } = currency.bounds;
+        Self { currency_name: currency.name, minimum, maximum, starting_balance }
+    }
+}
+
+/// List the currencies
+///
+/// By name: those that were defined and those that were used.
+#[utoipa::path(get, path = "/api/manage/economy/currencies", tag = "Manage: economy",
+    security(("apiKey" = ["network:manage"])), params(PageQuery),
+    responses((status = 200, body = Page<CurrencyDefinition>)))]
+async fn list_currencies(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<Page<CurrencyDefinition>>, ApiError> {
+    let offset = query.page.offset(query.limit);
+    let (rows, total) = service::list_currencies(&app, caller.network, query.limit.0, offset).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(CurrencyDefinition::from)))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct DefineCurrency {
+    /// No change leaves less; absent or null: none.
+    #[schema(example = 0)]
+    minimum: Option<Amount>,
+    /// No change leaves more; absent or null: none.
+    #[schema(example = 1_000_000)]
+    maximum: Option<Amount>,
+    /// What a new balance begins at; absent or null: 0, or what is nearest to it inside the bounds.
+    #[schema(example = 100)]
+    starting_balance: Option<Amount>,
+}
+
+/// Define a currency
+///
+/// Or define it anew. Balances stay as they are: one outside the new bounds is brought inside by its next change, and the
+/// new starting balance is for those who have none yet.
+#[utoipa::path(put, path = "/api/manage/economy/currencies/{name}", tag = "Manage: economy",
+    security(("apiKey" = ["network:manage"])), params(("name" = Identifier, Path, example = "coins")),
+    responses((status = 200, body = CurrencyDefinition)))]
+async fn define_currency(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(name): Path<Identifier>,
+    Json(body): Json<DefineCurrency>,
+) -> Result<Json<CurrencyDefinition>, ApiError> {
+    let DefineCurrency { minimum, maximum, starting_balance } = body;
+    let bounds = Bounds { minimum, maximum, starting_balance };
+    service::define_currency(&app, caller.network, &name, bounds).await?;
+    Ok(Json(Currency { name: name.into_string(), bounds }.into()))
+}

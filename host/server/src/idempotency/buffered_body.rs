@@ -1,0 +1,142 @@
+//! A request body that can be read more than once.
+
+use std::io;
+use std::pin::pin;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use http_body_util::BodyExt as _;
+use sha2::{Digest as _, Sha256};
+use tokio::fs::File;
+use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
+use tokio::time::Instant;
+use tokio_util::io::ReaderStream;
+
+use crate::http::error::ApiError;
+use crate::http::extract::JSON_LIMIT;
+
+/// The rate at which a large body is read. Unthrottled, it would delay the calls of other networks.
+const BYTES_PER_SECOND: usize = 20 << 20;
+/// The bytes read between two pauses.
+const BURST: usize = 1 << 20;
+
+/// In memory if it is small, else in an unnamed file.
+pub(super) enum BufferedBody {
+    Memory(Bytes),
+    File(File),
+}
+
+impl BufferedBody {
+    /// Reads a body of at most `limit` bytes to its end and adds it to `digest`. A large one waits for `permit`, which is held
+    /// until the end, and is throttled.
+    pub(super) async fn read<T>(
+        body: Body,
+        limit: usize,
+        digest: &mut Sha256,
+        permit: impl Future<Output = T>,
+    ) -> Result<Self, ApiError> {
+        let unreadable = |error: axum::Error| ApiError::invalid(format!("The body could not be read: {error}."));
+        let (mut body, mut small, mut large, mut length) = (body, Vec::new(), None, 0_usize);
+        let mut permit = pin!(permit);
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(unreadable)?.into_data() else { continue };
+            digest.update(&data);
+            length = length.saturating_add(data.len());
+            if length > limit {
+                return Err(ApiError::too_large(limit));
+            }
+            if length <= JSON_LIMIT {
+                small.extend_from_slice(&data);
+                continue;
+            }
+            let (file, throttle, _permit) = if let Some(large) = &mut large {
+                large
+            } else {
+                let permit = permit.as_mut().await;
+                let file = create_file(&small).await.map_err(ApiError::internal)?;
+                large.insert((file, Throttle::default(), permit))
+            };
+            file.write_all(&data).await.map_err(ApiError::internal)?;
+            throttle.wait_after(data.len()).await;
+        }
+        Ok(match large {
+            Some((mut file, ..)) => {
+                file.flush().await.map_err(ApiError::internal)?;
+                Self::File(file)
+            }
+            None => Self::Memory(small.into()),
+        })
+    }
+
+    /// The body from its start.
+    pub(super) async fn body(&self) -> io::Result<Body> {
+        Ok(match self {
+            Self::Memory(bytes) => Body::from(bytes.clone()),
+            Self::File(file) => {
+                let mut copy = file.try_clone().await?;
+                copy.rewind().await?;
+                Body::from_stream(ReaderStream::new(copy))
+            }
+        })
+    }
+}
+
+struct Throttle {
+    since: Instant,
+    bytes: usize,
+    burst: usize,
+}
+
+impl Default for Throttle {
+    fn default() -> Self {
+        Self { since: Instant::now(), bytes: 0, burst: 0 }
+    }
+}
+
+impl Throttle {
+    async fn wait_after(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        self.burst += bytes;
+        if self.burst >= BURST {
+            self.burst = 0;
+            tokio::time::sleep_until(
+                self.since + Duration::from_secs(1).mul_f64(self.bytes as f64 / BYTES_PER_SECOND as f64),
+            )
+            .await;
+        }
+    }
+}
+
+async fn create_file(so_far: &[u8]) -> io::Result<File> {
+    let file = tokio::task::spawn_blocking(tempfile::tempfile).await.map_err(io::Error::other)??;
+    let mut file = File::from_std(file);
+    file.write_all(so_far).await?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::stream;
+    use std::convert::Infallible;
+    use std::future::pending;
+    use tokio::time::sleep;
+
+    /// How long it takes to read a body of so many MiB.
+    async fn read<T>(mebibytes: usize, permit: impl Future<Output = T>) -> Duration {
+        let chunk = Bytes::from(vec![7; 1 << 20]);
+        let chunks = std::iter::repeat_n(Ok::<_, Infallible>(chunk), mebibytes);
+        let began = Instant::now();
+        let read =
+            BufferedBody::read(Body::from_stream(stream::iter(chunks)), 64 << 20, &mut Sha256::new(), permit).await;
+        assert_eq!(matches!(read.unwrap(), BufferedBody::File(_)), mebibytes > 1);
+        began.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_body_waits_for_its_permit_and_is_throttled() {
+        assert_eq!(read(1, pending::<()>()).await, Duration::ZERO);
+        let took = read(41, sleep(Duration::from_secs(3))).await;
+        assert!((took.as_secs_f64() - 5.0).abs() < 0.1, "{took:?}");
+    }
+}
