@@ -144,11 +144,8 @@ impl<C: Recover> Shared<C> {
     fn put_back(&self, mut entry: Entry<C>) {
         entry.used_at = Instant::now();
         let mut idle = self.idle.lock();
-        while idle
-            .connections
-            .pop_front_if(|oldest| entry.used_at - oldest.used_at >= self.limits.idle_timeout)
-            .is_some()
-        {}
+        let is_expired = |oldest: &mut Entry<C>| entry.used_at - oldest.used_at >= self.limits.idle_timeout;
+        while idle.connections.pop_front_if(is_expired).is_some() {}
         if entry.opened_at >= idle.valid_since {
             idle.connections.push_back(entry);
         }
@@ -163,7 +160,7 @@ impl<C: Recover> Shared<C> {
         self.permits.add_permits(1);
     }
 
-    /// Drops all connections, unless one opened at that moment was dropped already.
+    /// Stops using all connections because one opened at that moment is lost, unless that one was not in use any more.
     fn invalidate(&self, opened_at: Instant) {
         let mut idle = self.idle.lock();
         if opened_at >= idle.valid_since {

@@ -17,8 +17,8 @@ use crate::{Error, retry::back_off};
 /// How often a migration is tried that does not get its locks.
 const MAX_ATTEMPTS: u32 = 30;
 
-/// Short, because all others that want the table wait behind the migration, and an index built concurrently by another
-/// node waits for whoever waits.
+/// Short, because others that want the table wait behind the migration, and an index that another node builds
+/// concurrently waits for all that wait.
 const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '1s'";
 
 /// As sqlx itself creates it.

@@ -11,7 +11,7 @@ use uuid::Uuid;
 #[derive(Debug)]
 pub(crate) enum Failure {
     Db(Error),
-    /// The test rolls its transaction back.
+    /// The test rolled its transaction back.
     Cancelled,
 }
 
@@ -25,10 +25,10 @@ impl From<Error> for Failure {
 pub(crate) struct Fixture {
     pub(crate) db: Db,
     pub(crate) config: Config,
-    home: Home,
+    location: Location,
 }
 
-enum Home {
+enum Location {
     Folder(TempDir),
     Server { url: String, name: String },
 }
@@ -37,7 +37,7 @@ impl Fixture {
     pub(crate) async fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = Config::Sqlite { path: folder.path().join("data/hub.db") };
-        Self { db: Db::connect(&config).await.unwrap(), config, home: Home::Folder(folder) }
+        Self { db: Db::connect(&config).await.unwrap(), config, location: Location::Folder(folder) }
     }
 
     pub(crate) async fn postgres() -> Self {
@@ -49,7 +49,7 @@ impl Fixture {
         admin(&url, format!("CREATE DATABASE {name}")).await;
         let (server, _) = url.rsplit_once('/').expect("HUB_TEST_POSTGRES must name a database");
         let config = Config::postgres(format!("{server}/{name}"));
-        Self { db: Db::connect(&config).await.unwrap(), config, home: Home::Server { url, name } }
+        Self { db: Db::connect(&config).await.unwrap(), config, location: Location::Server { url, name } }
     }
 
     /// The SQLite file.
@@ -79,16 +79,16 @@ impl Fixture {
 
     pub(crate) async fn remove(self) {
         self.db.close().await;
-        match self.home {
-            Home::Folder(folder) => folder.close().unwrap(),
-            Home::Server { url, name } => admin(&url, format!("DROP DATABASE {name}")).await,
+        match self.location {
+            Location::Folder(folder) => folder.close().unwrap(),
+            Location::Server { url, name } => admin(&url, format!("DROP DATABASE {name}")).await,
         }
     }
 
     /// Removes a database that a pooler has connections to.
     pub(crate) async fn remove_by_force(self) {
         self.db.close().await;
-        let Home::Server { url, name } = self.home else { panic!("SQLite has no pooler") };
+        let Location::Server { url, name } = self.location else { panic!("SQLite has no pooler") };
         admin(&url, format!("DROP DATABASE {name} WITH (FORCE)")).await;
     }
 }

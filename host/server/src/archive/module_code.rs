@@ -57,7 +57,7 @@ impl ModuleCode {
             (Some(component), Some(id)) => self.part(&version, COMPONENT, component, &id)?,
             (Some(_), None) => anyhow::bail!("a module's component has no SHA-256"),
             (None, Some(id)) => {
-                ensure!(id == expected.upload, "a module's component has not the SHA-256 it should have")
+                ensure!(id == expected.upload, "a module's component has not the SHA-256 it should have");
             }
             (None, None) => {}
         }

@@ -60,7 +60,7 @@ async fn chat(owner: &Client, message: &str) -> Answer {
     owner.post("/api/plugin/chat", line).await
 }
 
-/// Fills every table, with values that are easily spoilt on the way.
+/// Fills every table with values that are easily changed on the way.
 pub(super) async fn fill(hub: &Hub, owner: &Client) -> Expected {
     let transfer = people(owner).await;
     things(owner).await;
