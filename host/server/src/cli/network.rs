@@ -108,7 +108,7 @@ impl One {
     async fn set_suspended(self, suspended: bool) -> anyhow::Result<()> {
         let db = open_database(&self.storage).await?;
         let done = async {
-            let network = service::network_meant(&db, &self.network).await?;
+            let network = service::resolve_network(&db, &self.network).await?;
             service::set_suspended(&db, network, suspended).await
         };
         let done = done.await;
@@ -123,7 +123,7 @@ impl Export {
         let db = open_database(&self.storage).await?;
         let store = open_store(&settings, &db).await?;
         let exported = async {
-            let network = service::network_meant(&db, &self.network).await?;
+            let network = service::resolve_network(&db, &self.network).await?;
             archive::export(&settings, &db, &store, network, &self.out).await
         };
         let exported = exported.await;

@@ -69,7 +69,7 @@ impl Keys {
     /// Keys of the demo network, which is made at the first start. Keys are shown once, so each start makes new ones
     /// and they end by themselves after a day.
     async fn make(app: &App) -> anyhow::Result<Self> {
-        let network = match service::network_named(&app.db, NETWORK).await? {
+        let network = match service::find_network(&app.db, NETWORK).await? {
             Some(network) => network,
             None => service::create_network(&app.db, &app.clock, &app.ids, NETWORK).await?.0,
         };
