@@ -59,7 +59,7 @@ const SCOPES: [&str; 7] =
 on_both! {
     async fn nobody_without_the_right_key_gets_in(hub: Hub) {
         let owner = hub.network().await;
-        let stranger = hub.stranger();
+        let stranger = hub.anonymous();
         let mut keys = vec![];
         for scope in SCOPES {
             keys.push((scope, owner.key_with(&[scope]).await));
