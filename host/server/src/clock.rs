@@ -1,4 +1,4 @@
-//! Time as a parameter: nothing else in the hub asks the machine what time it is.
+//! The source of time, so that tests can move it. Nothing else in the hub reads the machine's clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 /// Milliseconds since the Unix epoch, UTC: the unit of every timestamp on the wire and in the database.
 pub type Millis = i64;
 
-/// Where the hub's time comes from: the machine, or a test that moves it by hand.
+/// Where time comes from: the machine, or a test that moves it.
 #[derive(Clone, Debug)]
 pub enum Clock {
     /// The machine's clock.
@@ -35,8 +35,8 @@ impl Clock {
         }
     }
 
-    /// Waits until this clock shows `until`. A loop that counts its steps from when each began misses no time that
-    /// passes while it works.
+    /// Waits until this clock shows `until`. A periodic loop waits for its start plus the period, so that the time it
+    /// works does not delay the next run.
     pub async fn sleep_until(&self, until: Millis) {
         match self {
             Self::System => {
@@ -52,7 +52,7 @@ impl Clock {
     }
 }
 
-/// A clock for tests: time passes only when told to.
+/// A clock for tests, moved by [`ManualClock::advance`].
 #[derive(Clone, Debug)]
 pub struct ManualClock {
     now: Arc<watch::Sender<Millis>>,
@@ -64,19 +64,19 @@ impl ManualClock {
         Self { now: Arc::new(watch::Sender::new(now)) }
     }
 
-    /// Lets `duration` pass and wakes whoever waited for it.
+    /// Lets `duration` pass and wakes the waiters.
     pub fn advance(&self, duration: Duration) {
         self.now.send_modify(|now| *now += millis(duration));
     }
 }
 
-/// A logical clock: numbers that rise with every call, close to the microseconds since the Unix epoch. Two nodes may hand
-/// out the same one.
+/// Numbers that rise with every call, close to the microseconds since the Unix epoch. Two nodes may give out the same
+/// one.
 #[derive(Debug, Default)]
 pub struct LogicalClock(AtomicI64);
 
 impl LogicalClock {
-    /// The next number, for something that happens at `now`.
+    /// The next number, for an event at `now`.
     pub fn next(&self, now: Millis) -> i64 {
         let earliest = now.saturating_mul(1_000);
         let after = |last: i64| earliest.max(last.saturating_add(1));
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn its_times_rise_and_follow_the_clock() {
+    fn numbers_rise_and_follow_the_clock() {
         let clock = LogicalClock::default();
         assert_eq!([clock.next(5), clock.next(5), clock.next(4)], [5_000, 5_001, 5_002]);
         assert_eq!(clock.next(6), 6_000);

@@ -1,4 +1,4 @@
-//! Whether the hub lives, can do its work, and what it was built from.
+//! Liveness, readiness, and the build stamp.
 
 use std::time::Duration;
 
@@ -11,8 +11,7 @@ use crate::app::App;
 use crate::endpoints::{Endpoints, public_endpoints};
 use crate::http::extract::Json;
 
-/// A database that takes longer for a sign of life is missing.
-const PING_WITHIN: Duration = Duration::from_secs(1);
+const PING_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The routes; they need no key.
 pub(crate) fn router() -> Endpoints {
@@ -44,8 +43,8 @@ struct Health {
     responses((status = 200, body = Health), (status = 503, body = Health, description = "Not ready")))]
 async fn readyz(State(app): State<App>) -> (StatusCode, Json<Health>) {
     let mut lacks = vec![];
-    // A database that is cut off does not say so; who asks wants to know now.
-    if !matches!(tokio::time::timeout(PING_WITHIN, app.db.ping()).await, Ok(Ok(()))) {
+    // A database behind a cut connection does not answer at all.
+    if !matches!(tokio::time::timeout(PING_TIMEOUT, app.db.ping()).await, Ok(Ok(()))) {
         lacks.push("database");
     }
     if !app.bus.is_reachable() {

@@ -1,12 +1,11 @@
-//! Requests to other services, and to hubs: by HTTP, and by HTTPS where who answers proves who it is.
+//! HTTP clients that verify certificates against the system's authorities.
 
 use std::sync::{Arc, LazyLock};
 
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
-/// The certificate authorities of this system, or those in the file that `SSL_CERT_FILE` names. Where there are none nobody is
-/// trusted by HTTPS.
+/// The system's certificate authorities, or those in the file that `SSL_CERT_FILE` names. Without any, HTTPS fails.
 static AUTHORITIES: LazyLock<Arc<RootCertStore>> = LazyLock::new(|| {
     let mut authorities = RootCertStore::empty();
     let native = rustls_native_certs::load_native_certs();
@@ -25,11 +24,8 @@ pub fn client() -> anyhow::Result<reqwest::Client> {
     Ok(builder()?.build()?)
 }
 
-/// A client with settings of its own.
-///
-/// # Errors
-/// As [`client`].
-#[allow(clippy::disallowed_methods)] // This is where it is used.
+/// A client to configure further.
+#[allow(clippy::disallowed_methods, reason = "the one place that builds clients")]
 pub fn builder() -> anyhow::Result<reqwest::ClientBuilder> {
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?

@@ -1,4 +1,4 @@
-//! Identifiers and randomness as a parameter.
+//! The source of identifiers and randomness, so that tests can repeat it.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, RngExt as _, SeedableRng};
 use uuid::Uuid;
 
-const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+pub(crate) const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Where identifiers, secrets and seeds come from.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Ids {
         self.with(|rng| (0..length).map(|_| char::from(BASE62[rng.random_range(0..BASE62.len())])).collect())
     }
 
-    /// A number for a module's own randomness.
+    /// A seed for a module's own randomness.
     pub fn seed(&self) -> u64 {
         self.with(|rng| rng.next_u64())
     }

@@ -1,7 +1,7 @@
-//! Accepts connections and serves them until told to stop.
+//! Accepts connections and serves them until the hub stops.
 //!
-//! Not axum's own `serve`: it installs no timer, so that a client which never finishes its request line would
-//! hold a connection for ever.
+//! axum's own `serve` installs no timer: a client that never finishes its request line would hold a connection for
+//! ever.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use tower::Layer as _;
 use crate::app::App;
 use crate::http::connection::Connection;
 
-/// How long a client may take to send a request's head; also how long a connection may idle between two.
+/// For sending a request's head, and for a connection that idles between two requests.
 const HEAD_TIMEOUT: Duration = Duration::from_mins(1);
-/// Bytes of a connection that are read at once, and the largest head. By itself it would be six times as many, which
-/// takes a millisecond, during which nobody else gets the thread.
-const READ_AT_ONCE: usize = 64 << 10;
-/// How long requests that are under way at a stop may take to finish.
-const FINISH_WITHIN: Duration = Duration::from_secs(10);
+/// Bytes read from a connection at once, and the largest head. hyper's default is six times as large and blocks the
+/// thread for a millisecond.
+const READ_BUFFER: usize = 64 << 10;
+/// For the requests in flight at a shutdown.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Listens on `address`.
 pub async fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
@@ -44,16 +44,16 @@ impl Server {
         Self { app, router }
     }
 
-    /// Serves until the hub is told to stop, then lets what is under way finish.
+    /// Serves until the hub stops, then drains the requests in flight.
     pub async fn run(self, listener: TcpListener) {
         let graceful = GracefulShutdown::new();
-        let (enough, stop) = (self.app.not_listening(), self.app.stopping());
+        let (closed, stop) = (self.app.not_listening(), self.app.stopping());
         loop {
             tokio::select! {
-                () = enough.cancelled() => break,
+                () = closed.cancelled() => break,
                 accepted = listener.accept() => match accepted {
                     Ok((stream, remote)) => self.serve(stream, remote, &graceful),
-                    // Out of descriptors, most likely: others will close some.
+                    // Most likely out of file descriptors, until other connections close.
                     Err(error) => {
                         tracing::warn!(%error, "could not accept a connection");
                         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -61,15 +61,15 @@ impl Server {
                 },
             }
         }
-        self.serve_waiting(listener, &graceful);
+        self.serve_backlog(listener, &graceful);
         stop.cancelled().await;
-        if tokio::time::timeout(FINISH_WITHIN, graceful.shutdown()).await.is_err() {
+        if tokio::time::timeout(DRAIN_TIMEOUT, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests did not finish in time and were cut off");
         }
     }
 
-    /// Serves those who are connected as far as the system is concerned, and lets nobody else connect.
-    fn serve_waiting(&self, listener: TcpListener, graceful: &GracefulShutdown) {
+    /// Serves the connections that the kernel has accepted already, and closes the listener.
+    fn serve_backlog(&self, listener: TcpListener, graceful: &GracefulShutdown) {
         let Ok(listener) = listener.into_std() else { return };
         while let Ok((stream, remote)) = listener.accept() {
             if stream.set_nonblocking(true).is_ok()
@@ -81,10 +81,10 @@ impl Server {
     }
 
     fn serve(&self, stream: TcpStream, remote: SocketAddr, graceful: &GracefulShutdown) {
-        // Answers and events are small and should leave at once.
+        // Answers and events are small: no batching by Nagle's algorithm.
         let _ = stream.set_nodelay(true);
         let mut builder = auto::Builder::new(TokioExecutor::new());
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(READ_AT_ONCE);
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(READ_BUFFER);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(Duration::from_secs(30));
         let connection = Connection::default();
         let of_connection = (Extension(ConnectInfo(remote)), Extension(connection.clone()));

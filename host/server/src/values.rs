@@ -100,14 +100,14 @@ impl std::borrow::Borrow<str> for Identifier {
 text_type! {
     /// A game mode or a data namespace: 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.`, `:` and `-`.
     pub struct Label;
-    check: |text| {
-        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-');
-        if (1..=64).contains(&text.len()) && text.bytes().all(fits) {
-            return Ok(());
-        }
-        Err("must be 1 to 64 of the characters A-Z, a-z, 0-9, _, ., : and -")
-    };
+    check: |text| is_label(text).then_some(()).ok_or("must be 1 to 64 of the characters A-Z, a-z, 0-9, _, ., : and -");
     schema: |text| text.pattern(Some("^[A-Za-z0-9_.:-]{1,64}$")).examples(["global"]);
+}
+
+/// Whether a text is 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.`, `:` and `-`.
+pub(crate) fn is_label(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-');
+    (1..=64).contains(&text.len()) && text.bytes().all(fits)
 }
 
 impl Label {

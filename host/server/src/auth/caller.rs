@@ -9,47 +9,36 @@ use crate::app::App;
 use crate::auth::model::{Credential, KeyId, Scope, Scopes};
 use crate::auth::service::authenticate;
 use crate::http::error::ApiError;
-use crate::http::request_id::RequestId;
 use crate::values::NetworkId;
 
 /// The caller behind a valid key.
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub(crate) struct Caller {
     /// The network the key belongs to: the tenant of everything this request touches.
-    pub network: NetworkId,
-    /// The key, for the books.
-    pub key: KeyId,
-    /// What was shown of the key, for a stream that outlives the request and has to be judged again.
-    pub credential: Credential,
+    pub(crate) network: NetworkId,
+    /// The key, which the ledger records.
+    pub(crate) key: KeyId,
+    /// What the caller sent of the key, for a stream that outlives the request and is checked again.
+    pub(crate) credential: Credential,
     /// What the key may do.
-    pub scopes: Scopes,
+    pub(crate) scopes: Scopes,
     /// The address the request came from.
-    pub remote: IpAddr,
-    /// The request's id.
-    pub request_id: RequestId,
+    pub(crate) remote: IpAddr,
 }
 
 impl Caller {
     pub(crate) async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
-        let sent = parts.headers.get("x-service-api-key").map(axum::http::HeaderValue::as_bytes);
-        let key = authenticate(app, sent).await?;
+        let header = parts.headers.get("x-service-api-key").map(axum::http::HeaderValue::as_bytes);
+        let key = authenticate(app, header).await?;
         let remote = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()
             .map_or(IpAddr::from([127, 0, 0, 1]), |ConnectInfo(address)| address.ip().to_canonical());
-        let request_id = parts.extensions.get::<RequestId>().cloned();
-        Ok(Self {
-            network: key.network,
-            key: key.id,
-            credential: key.credential,
-            scopes: key.scopes,
-            remote,
-            request_id: request_id.ok_or_else(|| ApiError::internal(std::io::Error::other("request without id")))?,
-        })
+        Ok(Self { network: key.network, key: key.id, credential: key.credential, scopes: key.scopes, remote })
     }
 
     /// Refuses a caller whose key has none of `any`.
-    pub fn require(&self, any: &[Scope]) -> Result<(), ApiError> {
+    pub(crate) fn require(&self, any: &[Scope]) -> Result<(), ApiError> {
         if any.iter().any(|scope| self.scopes.allow(*scope)) {
             return Ok(());
         }
@@ -64,7 +53,7 @@ impl Caller {
 
 /// An extractor that lets only callers with a certain permission through.
 /// [`crate::endpoints`] takes no handler whose first argument is not one.
-pub trait Permission {
+pub(crate) trait Permission {
     /// A key with any one of these may call.
     const SCOPES: &'static [Scope];
 }
@@ -73,7 +62,7 @@ macro_rules! permissions {
     ($($(#[$doc:meta])* $name:ident: $($scope:ident)|+;)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug)]
-        pub struct $name(pub Caller);
+        pub(crate) struct $name(pub(crate) Caller);
 
         impl Permission for $name {
             const SCOPES: &'static [Scope] = &[$(Scope::$scope),+];
@@ -104,7 +93,7 @@ permissions! {
     ModulesRead: ModulesRead;
     /// May upload, activate, try and remove modules.
     ModulesWrite: ModulesWrite;
-    /// The network's owner: keys, settings and books.
+    /// The network's owner: keys, settings and ledgers.
     NetworkManage: NetworkManage;
     /// The operator of the whole hub.
     Operator: Operator;

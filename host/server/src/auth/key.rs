@@ -1,12 +1,12 @@
 //! The text of a key: `hub_<key id>_<secret><checksum>`.
 //!
-//! The prefix lets secret scanners recognise it; the checksum tells a typo apart without a look-up.
+//! The prefix lets secret scanners recognise it; the checksum finds a typo without a look-up.
 
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use crate::auth::model::KeyId;
-use crate::ids::Ids;
+use crate::ids::{BASE62, Ids};
 
 const PREFIX: &str = "hub_";
 const ID_LENGTH: usize = 12;
@@ -18,7 +18,7 @@ const CHECKSUM_LENGTH: usize = 6;
 pub(crate) type KeyHash = Vec<u8>;
 
 /// A fresh id for a key.
-pub(crate) fn new_id(ids: &Ids) -> KeyId {
+pub(crate) fn generate_id(ids: &Ids) -> KeyId {
     KeyId(ids.token(ID_LENGTH))
 }
 
@@ -47,19 +47,18 @@ pub(super) fn hash(text: &str) -> KeyHash {
     Sha256::digest(text.as_bytes()).to_vec()
 }
 
-/// Compares two hashes without telling by its time where they differ.
-pub(super) fn same(one: &[u8], other: &[u8]) -> bool {
+/// Compares two hashes in constant time.
+pub(super) fn hashes_equal(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }
 
 /// CRC-32 in six digits of base 62.
 fn checksum(body: &str) -> String {
-    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut rest = crc32fast::hash(body.as_bytes()) as usize;
     let mut digits = [b'0'; CHECKSUM_LENGTH];
     for digit in digits.iter_mut().rev() {
-        *digit = DIGITS[rest % DIGITS.len()];
-        rest /= DIGITS.len();
+        *digit = BASE62[rest % BASE62.len()];
+        rest /= BASE62.len();
     }
     digits.iter().map(|digit| char::from(*digit)).collect()
 }
@@ -69,12 +68,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_carries_its_id_and_survives_no_typo() {
+    fn a_key_holds_its_id_and_any_typo_is_found() {
         let ids = Ids::seeded(1);
-        let id = new_id(&ids);
+        let id = generate_id(&ids);
         let (text, stored) = mint(&ids, &id);
         assert_eq!(parse(&text), Some(id));
-        assert!(same(&hash(&text), &stored));
+        assert!(hashes_equal(&hash(&text), &stored));
         for at in 0..text.len() {
             let mut typo = text.clone().into_bytes();
             typo[at] = if typo[at] == b'x' { b'y' } else { b'x' };
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_no_key() {
+    fn other_texts_are_no_keys() {
         for text in ["", "hub_", "hub__", "é", "hub_abc_déf", "hub_123456789012_éééééééééééééééééééé"]
         {
             assert_eq!(parse(text), None);

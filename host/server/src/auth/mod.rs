@@ -1,7 +1,7 @@
 //! Who calls, and what they may do: keys, scopes, and the extractors that state a route's permission.
 //!
-//! Invariants: a key's secret is never stored, only its SHA-256; a revoked, expired or rolled-away secret is refused
-//! within a second everywhere, also where an answer outlives its request. `networks` makes and lists the keys.
+//! Invariants: a key's secret is never stored, only its SHA-256; a revoked, expired or replaced secret is refused
+//! everywhere within a second, also by streams that are open. `networks` creates and lists the keys.
 //! Table: `api_keys`, read here, with `networks`.
 
 mod cache;
@@ -13,11 +13,12 @@ mod service;
 mod store;
 
 pub use cache::KeyCache;
-pub use caller::{
+pub(crate) use caller::{
     Agent, Caller, ModulesRead, ModulesWrite, NetworkManage, Operator, Permission, Plugin, ServersControl, ServersRead,
 };
+pub(crate) use model::Credential;
 pub(crate) use model::KeyRow;
-pub use model::{ActiveKey, Credential, KeyId, Scope, Scopes};
+pub use model::{KeyId, Scope, Scopes};
 pub use revocation::RevocationWatch;
 pub(crate) use service::{authenticate, flush_uses, revoked, start};
 pub(crate) use store::select_key;

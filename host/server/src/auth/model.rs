@@ -1,9 +1,7 @@
 //! Keys and scopes.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
+use strum::VariantArray as _;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -20,19 +18,13 @@ pub struct KeyId(pub String);
 macro_rules! scopes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)?) => {
         /// What a key may do.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize,
+            strum::Display, strum::EnumString, strum::IntoStaticStr, strum::VariantArray,
+        )]
+        #[strum(parse_err_ty = String, parse_err_fn = unknown_scope)]
         pub enum Scope {
-            $($(#[$doc])* #[serde(rename = $name)] $variant),+
-        }
-
-        impl Scope {
-            /// All there are.
-            pub const ALL: &'static [Scope] = &[$(Scope::$variant),+];
-
-            /// As the wire writes it.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
-            }
+            $($(#[$doc])* #[serde(rename = $name)] #[strum(serialize = $name)] $variant),+
         }
     };
 }
@@ -50,16 +42,28 @@ scopes! {
     ModulesRead = "modules:read",
     /// Upload, activate, try and remove modules; includes reading.
     ModulesWrite = "modules:write",
-    /// The owner's settings and books.
+    /// The owner's settings and ledgers.
     NetworkManage = "network:manage",
     /// The operator, across networks.
     Operator = "operator",
 }
 
-// By hand: a name that a macro hands on is not seen by the derived one.
+impl Scope {
+    /// As the wire writes it.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
+fn unknown_scope(_: &str) -> String {
+    let known: Vec<_> = Scope::VARIANTS.iter().map(|scope| scope.as_str()).collect();
+    format!("unknown scope; there are {}", known.join(", "))
+}
+
+// By hand: the derive does not see a name that a macro passes on.
 impl PartialSchema for Scope {
     fn schema() -> RefOr<Schema> {
-        let names = Self::ALL.iter().map(|scope| scope.as_str());
+        let names = Self::VARIANTS.iter().map(|scope| scope.as_str());
         ObjectBuilder::new()
             .schema_type(Type::String)
             .description(Some("What a key may do."))
@@ -70,23 +74,6 @@ impl PartialSchema for Scope {
 }
 impl ToSchema for Scope {}
 
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Scope {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.iter().copied().find(|scope| scope.as_str() == text).ok_or_else(|| {
-            let known: Vec<_> = Self::ALL.iter().map(|scope| scope.as_str()).collect();
-            format!("unknown scope; there are {}", known.join(", "))
-        })
-    }
-}
-
 /// A set of scopes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scopes(u16);
@@ -94,22 +81,22 @@ pub struct Scopes(u16);
 impl Scopes {
     /// What the first key of a network may do: everything but the operator's work.
     pub fn owner() -> Self {
-        Scope::ALL.iter().copied().filter(|scope| *scope != Scope::Operator).collect()
+        Scope::VARIANTS.iter().copied().filter(|scope| *scope != Scope::Operator).collect()
     }
 
-    /// Whether a key with these may do what `scope` stands for. Writing modules includes reading them.
+    /// Whether these include `scope`. Writing modules includes reading them.
     pub fn allow(self, scope: Scope) -> bool {
         self.holds(scope) || (scope == Scope::ModulesRead && self.holds(Scope::ModulesWrite))
     }
 
-    /// Whether a key with these may do everything that a key with `others` may.
+    /// Whether these include all of `others`.
     pub fn cover(self, others: Self) -> bool {
         others.iter().all(|scope| self.allow(scope))
     }
 
     /// The scopes in their fixed order.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
-        Scope::ALL.iter().copied().filter(move |scope| self.holds(*scope))
+        Scope::VARIANTS.iter().copied().filter(move |scope| self.holds(*scope))
     }
 
     /// As the database writes them.
@@ -117,7 +104,7 @@ impl Scopes {
         self.iter().map(Scope::as_str).collect::<Vec<_>>().join(" ")
     }
 
-    /// As the database wrote them. A scope of a newer hub means nothing to this one.
+    /// As the database wrote them. A scope of a newer hub is ignored.
     pub(crate) fn from_text(text: &str) -> Self {
         text.split(' ').filter_map(|name| name.parse().ok()).collect()
     }
@@ -133,24 +120,24 @@ impl FromIterator<Scope> for Scopes {
     }
 }
 
-/// What a caller showed: which key, and which of its secrets, so that it can be judged again later.
+/// What a caller sent: which key, and which of its secrets, so that it can be checked again later.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Credential {
+pub(crate) struct Credential {
     pub(super) id: KeyId,
     pub(super) sha256: Vec<u8>,
 }
 
-/// A key that was found good.
+/// A valid key.
 #[derive(Clone, Debug)]
-pub struct ActiveKey {
+pub(crate) struct ActiveKey {
     /// The network it belongs to.
-    pub network: NetworkId,
+    pub(crate) network: NetworkId,
     /// Its id.
-    pub id: KeyId,
-    /// What was shown of it.
-    pub credential: Credential,
+    pub(crate) id: KeyId,
+    /// What the caller sent of it.
+    pub(crate) credential: Credential,
     /// What it may do.
-    pub scopes: Scopes,
+    pub(crate) scopes: Scopes,
 }
 
 /// A key's row, joined with what matters of its network.

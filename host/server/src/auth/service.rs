@@ -1,4 +1,4 @@
-//! Finds the key behind a request, and judges it again later.
+//! Finds the key behind a request, and checks it again later.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,54 +13,55 @@ use crate::background;
 use crate::clock::Millis;
 use crate::http::error::ApiError;
 
-const FLUSH_USES_EVERY: Duration = Duration::from_secs(10);
+const FLUSH_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
     revocation::start(app);
-    background::every(app, FLUSH_USES_EVERY, "note when keys were used", |app| async move { flush_uses(&app).await });
+    background::every(app, FLUSH_INTERVAL, "store when keys were used", |app| async move { flush_uses(&app).await });
 }
 
-/// Finds the key behind the header's value. 401 where there is none that is good, 403 where its network is suspended.
-pub(crate) async fn authenticate(app: &App, sent: Option<&[u8]>) -> Result<ActiveKey, ApiError> {
-    let sent = sent.ok_or_else(|| unauthenticated("No API key was sent; put it in the X-Service-Api-Key header."))?;
+/// The key that the header's value names: 401 unless it is valid, 403 where its network is suspended.
+pub(crate) async fn authenticate(app: &App, header: Option<&[u8]>) -> Result<ActiveKey, ApiError> {
+    let header =
+        header.ok_or_else(|| unauthenticated("No API key was sent; put it in the X-Service-Api-Key header."))?;
     let malformed =
         || unauthenticated("This is not an API key; a key reads hub_<id>_<secret>. Was it cut or mistyped?");
-    let text = std::str::from_utf8(sent).map_err(|_| malformed())?;
+    let text = std::str::from_utf8(header).map_err(|_| malformed())?;
     let id = key::parse(text).ok_or_else(malformed)?;
     let credential = Credential { id, sha256: key::hash(text) };
     let row = find_key(app, &credential.id).await?.ok_or_else(|| unauthenticated("This API key is unknown."))?;
     let now = app.clock.now();
     check(&row, &credential, now)?;
-    app.keys.note_use(row.network_id, &credential.id, now);
+    app.keys.record_use(row.network_id, &credential.id, now);
     let scopes = Scopes::from_text(&row.scopes);
     Ok(ActiveKey { network: row.network_id, id: credential.id.clone(), credential, scopes })
 }
 
-/// Which of these credentials are no longer good for `scope`. One query for all of them.
+/// Which of these credentials no longer allow `scope`, in one query for all.
 pub(crate) async fn revoked(
     app: &App,
-    shown: HashSet<&Credential>,
+    credentials: HashSet<&Credential>,
     scope: Scope,
 ) -> Result<HashSet<Credential>, hub_db::Error> {
-    if shown.is_empty() {
+    if credentials.is_empty() {
         return Ok(HashSet::new());
     }
-    let ids: HashSet<_> = shown.iter().map(|credential| &credential.id).collect();
+    let ids: HashSet<_> = credentials.iter().map(|credential| &credential.id).collect();
     let rows = store::find_keys(&app.db, &ids.into_iter().collect::<Vec<_>>()).await?;
     let rows: HashMap<_, _> = rows.iter().map(|row| (&row.key_id, row)).collect();
     let now = app.clock.now();
-    let good = |credential: &Credential| {
+    let is_valid = |credential: &Credential| {
         rows.get(&credential.id)
             .is_some_and(|row| check(row, credential, now).is_ok() && Scopes::from_text(&row.scopes).allow(scope))
     };
-    Ok(shown.into_iter().filter(|credential| !good(credential)).cloned().collect())
+    Ok(credentials.into_iter().filter(|credential| !is_valid(credential)).cloned().collect())
 }
 
 /// 401 for a credential that is not, or no longer, the key's; 403 where its network is suspended.
 fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiError> {
-    let current = key::same(&credential.sha256, &row.sha256);
-    let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::same(&credential.sha256, previous))
+    let current = key::hashes_equal(&credential.sha256, &row.sha256);
+    let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::hashes_equal(&credential.sha256, previous))
         && row.previous_until.is_some_and(|until| now < until);
     if !current && !previous {
         return Err(unauthenticated("This API key is unknown."));
@@ -92,7 +93,7 @@ async fn find_key(app: &App, id: &KeyId) -> Result<Option<Arc<KeyRow>>, hub_db::
     Ok(row)
 }
 
-/// Writes down when keys were last used: now and then, since a write per request would cost more than it tells.
+/// Stores when keys were last used, in batches: a write per request would cost too much.
 pub(crate) async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
     let uses = app.keys.take_uses();
     if uses.is_empty() {
@@ -101,7 +102,7 @@ pub(crate) async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
     app.db
         .transaction(async |mut tx| {
             for (network, id, at) in &uses {
-                store::note_use(&mut tx, *network, id, *at).await?;
+                store::set_last_used(&mut tx, *network, id, *at).await?;
             }
             Ok(())
         })

@@ -1,4 +1,4 @@
-//! SQL of key look-ups. It crosses networks: finding the network of a key, and checking the keys of open streams again.
+//! SQL of key look-ups, which cross networks: a key names its network.
 
 use hub_db::{Db, Error, Sql, Tx};
 
@@ -6,7 +6,7 @@ use crate::auth::model::{KeyId, KeyRow};
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// What a [`KeyRow`] is read from, up to the condition.
+/// The query of a [`KeyRow`], up to the condition.
 macro_rules! select_key {
     ($condition:literal) => {
         concat!(
@@ -19,12 +19,10 @@ macro_rules! select_key {
 }
 pub(crate) use select_key;
 
-/// Crosses networks: before the key is found nobody knows whose it is.
 pub(super) async fn find_key(db: &Db, id: &KeyId) -> Result<Option<KeyRow>, Error> {
     db.query(select_key!("WHERE k.key_id = $1")).bind(id).optional().await
 }
 
-/// Crosses networks: the keys behind all open streams are checked again together, in one query.
 pub(super) async fn find_keys(db: &Db, ids: &[&KeyId]) -> Result<Vec<KeyRow>, Error> {
     db.query(Sql {
         sqlite: select_key!("WHERE k.key_id IN (SELECT value FROM json_each($1))"),
@@ -35,7 +33,7 @@ pub(super) async fn find_keys(db: &Db, ids: &[&KeyId]) -> Result<Vec<KeyRow>, Er
     .await
 }
 
-pub(super) async fn note_use(tx: &mut Tx, network: NetworkId, id: &KeyId, at: Millis) -> Result<(), Error> {
+pub(super) async fn set_last_used(tx: &mut Tx, network: NetworkId, id: &KeyId, at: Millis) -> Result<(), Error> {
     tx.query(
         "UPDATE api_keys SET last_used_at = $3
          WHERE network_id = $1 AND key_id = $2 AND (last_used_at IS NULL OR last_used_at < $3)",

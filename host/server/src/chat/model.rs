@@ -1,20 +1,19 @@
 //! A chat line.
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::values::{Identifier, PlayerId, Text};
 
-/// What is said: 1 to 1,024 characters (Unicode scalar values), none of them a control character.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+/// A message: 1 to 1,024 characters (Unicode scalar values), none of them a control character.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub(super) struct Message(String);
 
 impl Message {
-    /// The most characters a message has.
-    const MAX: usize = 1_024;
+    const MAX_CHARS: usize = 1_024;
 
     pub(super) fn as_str(&self) -> &str {
         &self.0
@@ -26,8 +25,8 @@ impl TryFrom<String> for Message {
 
     fn try_from(text: String) -> Result<Self, String> {
         let characters = text.chars().count();
-        if !(1..=Self::MAX).contains(&characters) {
-            return Err(format!("must be 1 to {} characters, not {characters}", Self::MAX));
+        if !(1..=Self::MAX_CHARS).contains(&characters) {
+            return Err(format!("must be 1 to {} characters, not {characters}", Self::MAX_CHARS));
         }
         if text.chars().any(char::is_control) {
             return Err("must not contain control characters".to_owned());
@@ -36,18 +35,12 @@ impl TryFrom<String> for Message {
     }
 }
 
-impl<'de> Deserialize<'de> for Message {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
-    }
-}
-
 impl PartialSchema for Message {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .min_length(Some(1))
-            .max_length(Some(Self::MAX))
+            .max_length(Some(Self::MAX_CHARS))
             .pattern(Some(r"^[^\u0000-\u001f\u007f-\u009f]*$"))
             .into()
     }

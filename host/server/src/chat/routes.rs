@@ -11,7 +11,7 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::Json;
 
-/// The room's routes.
+/// The routes of chat.
 pub(crate) fn router() -> Endpoints {
     endpoints![relay_chat]
 }
@@ -30,6 +30,6 @@ async fn relay_chat(
     State(app): State<App>,
     Json(body): Json<ChatMessage>,
 ) -> Result<StatusCode, ApiError> {
-    service::say(&app, caller.network, body).await?;
+    service::relay(&app, caller.network, body).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,18 +1,19 @@
 //! The rules of chat.
 
-use hub_sandbox::contract::chat::{Decision, Mute};
+use hub_sandbox::contract::PlayerRef;
+use hub_sandbox::contract::chat::{Decision, Line, Mute};
 use thiserror::Error;
 
 use crate::app::App;
-use crate::chat::filter::filter;
 use crate::chat::model::{ChatMessage, Message};
 use crate::events::{self, EventKind, PublishError};
 use crate::http::error::ApiError;
 use crate::moderation;
+use crate::modules::service as modules;
 use crate::punishments::{Actor, NewPunishment, PunishmentDuration, PunishmentKind, PunishmentTerms, Target};
-use crate::values::NetworkId;
+use crate::values::{NetworkId, Text};
 
-/// In the name of what a filter mutes.
+/// Who issues the mutes that a filter asks for.
 const ISSUER: &str = "chat filter";
 
 /// Why a line was not relayed.
@@ -21,9 +22,9 @@ pub(super) enum ChatError {
     /// The network's filter refused it, for this reason.
     #[error("{0}")]
     Rejected(String),
-    /// The network's filter made something of it that is no message.
+    /// The network's filter rewrote it to an invalid message.
     #[error("the chat filter's text {0}")]
-    Rewrite(String),
+    InvalidRewrite(String),
     /// It was not published.
     #[error(transparent)]
     Publish(#[from] PublishError),
@@ -34,44 +35,57 @@ impl From<ChatError> for ApiError {
         match error {
             ChatError::Rejected(reason) => Self::bad_request("chat_rejected", reason),
             ChatError::Publish(error) => error.into(),
-            ChatError::Rewrite(_) => Self::internal(error),
+            ChatError::InvalidRewrite(_) => Self::internal(error),
         }
     }
 }
 
-/// Relays a line to every server of the network, as the filter leaves it.
-pub(super) async fn say(app: &App, network: NetworkId, mut said: ChatMessage) -> Result<(), ChatError> {
-    let verdict = filter(app, network, &said).await;
+/// Relays a line to every server of the network, as the network's modules leave it.
+pub(super) async fn relay(app: &App, network: NetworkId, mut chat: ChatMessage) -> Result<(), ChatError> {
+    let verdict = modules::filter_chat(app, network, to_line(&chat)).await;
     let relayed = match verdict.decision {
         Decision::Refuse(reason) => Err(ChatError::Rejected(reason)),
-        Decision::Allow => relay(app, network, &said).await,
+        Decision::Allow => publish(app, network, &chat).await,
         Decision::Rewrite(text) => {
-            said.message = Message::try_from(text).map_err(ChatError::Rewrite)?;
-            relay(app, network, &said).await
+            chat.message = Message::try_from(text).map_err(ChatError::InvalidRewrite)?;
+            publish(app, network, &chat).await
         }
     };
-    if let Some(asked) = verdict.mute {
-        mute(app, network, &said, asked).await;
+    if let Some(requested) = verdict.mute {
+        mute(app, network, &chat, requested).await;
     }
     relayed
 }
 
-async fn relay(app: &App, network: NetworkId, said: &ChatMessage) -> Result<(), ChatError> {
-    Ok(events::publish(app, network, EventKind::Chat, None, said).await?)
+/// The line as modules see it.
+fn to_line(chat: &ChatMessage) -> Line {
+    let text = |text: &Option<Text<255>>| text.as_ref().map(|text| text.as_str().to_owned());
+    Line {
+        player: PlayerRef { uuid: chat.player_uuid.to_string(), name: chat.player_name.to_string() },
+        message: chat.message.as_str().to_owned(),
+        server_id: chat.server_id.to_string(),
+        server_type: text(&chat.server_type).unwrap_or_default(),
+        world: text(&chat.world),
+        rank: text(&chat.rank),
+    }
 }
 
-/// Whatever becomes of the mute, the line's fate is decided: its sender is not told.
-async fn mute(app: &App, network: NetworkId, said: &ChatMessage, asked: Mute) {
+async fn publish(app: &App, network: NetworkId, chat: &ChatMessage) -> Result<(), ChatError> {
+    Ok(events::publish(app, network, EventKind::Chat, None, chat).await?)
+}
+
+/// Only logs a failure: the line is decided already.
+async fn mute(app: &App, network: NetworkId, chat: &ChatMessage, requested: Mute) {
     let new = NewPunishment {
-        target: Target::Player { id: said.player_uuid, name: Some(said.player_name.to_string()), ip_based: false },
+        target: Target::Player { id: chat.player_uuid, name: Some(chat.player_name.to_string()), ip_based: false },
         terms: PunishmentTerms {
             kind: PunishmentKind::Mute,
-            reason: Some(asked.reason).filter(|reason| !reason.is_empty()),
-            duration: Some(PunishmentDuration::clamped(asked.duration_ms)),
+            reason: Some(requested.reason).filter(|reason| !reason.is_empty()),
+            duration: Some(PunishmentDuration::clamped(requested.duration_ms)),
         },
         issuer: Actor { player: None, name: Some(ISSUER.to_owned()) },
     };
     if let Err(error) = moderation::service::create(app, network, new).await {
-        tracing::warn!(%error, %network, "a mute the chat filter asked for was not made");
+        tracing::warn!(%error, %network, "could not create a mute that the chat filter asked for");
     }
 }

@@ -1,7 +1,10 @@
-//! Calls a hub over HTTP, as the commands that work on a running hub do.
+//! The HTTP client of the commands that work on a running hub.
 
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
+use sse_stream::SseByteStream;
 
 use crate::http_client;
 
@@ -13,20 +16,20 @@ pub(super) struct HubClient {
     key: String,
 }
 
-/// A call that has no answer, or an error for one.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CallError {
-    /// Its request can't be made; a hub's address that is none, for one.
+    /// The request is invalid, such as for a wrong address.
     #[error("{0}")]
     Request(String),
     #[error("the hub at {base} does not answer")]
     Unreachable { base: String, source: reqwest::Error },
-    #[error("the hub answered {status}: {said}")]
-    Refused { status: StatusCode, said: String },
+    #[error("the hub answered {status}: {message}")]
+    Refused { status: StatusCode, message: String },
 }
 
 impl CallError {
-    /// Whether the same call may work later.
+    /// Whether a retry may succeed.
     pub(super) fn is_unreachable(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
@@ -42,85 +45,56 @@ impl HubClient {
         Ok(Self { http: http_client::client()?, base: base.trim_end_matches('/').to_owned(), key: key.to_owned() })
     }
 
-    /// A request with the key on it.
+    /// A request with the key.
     pub(super) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.base)).header("X-Service-Api-Key", &self.key)
     }
 
-    /// Sends it and gives the answer, its body still to come. An error's sentence becomes this one's.
+    /// Sends a request and answers a successful response before its body is read.
     pub(super) async fn answer(&self, request: RequestBuilder) -> Result<Response, CallError> {
-        let response = request.send().await.map_err(|source| self.failed(source))?;
+        let response = request.send().await.map_err(|source| self.to_error(source))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
         }
-        let bytes = response.bytes().await.map_err(|source| self.failed(source))?;
+        let bytes = response.bytes().await.map_err(|source| self.to_error(source))?;
         let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let said = body["error"].as_str().map_or_else(|| String::from_utf8_lossy(&bytes).into_owned(), str::to_owned);
-        Err(CallError::Refused { status, said })
+        let message =
+            body["error"].as_str().map_or_else(|| String::from_utf8_lossy(&bytes).into_owned(), str::to_owned);
+        Err(CallError::Refused { status, message })
     }
 
-    /// Sends it and reads the JSON of the answer (null for none). An error's sentence becomes this one's.
+    /// Sends a request and reads the response's JSON; null where there is none.
     pub(super) async fn send(&self, request: RequestBuilder) -> Result<Value, CallError> {
-        let bytes = self.answer(request).await?.bytes().await.map_err(|source| self.failed(source))?;
+        let bytes = self.answer(request).await?.bytes().await.map_err(|source| self.to_error(source))?;
         Ok(serde_json::from_slice(&bytes).unwrap_or_default())
     }
 
-    fn failed(&self, source: reqwest::Error) -> CallError {
+    fn to_error(&self, source: reqwest::Error) -> CallError {
         if source.is_builder() {
             return CallError::Request(format!("`{}` is no address of a hub: {source}", self.base));
         }
         CallError::Unreachable { base: self.base.clone(), source }
     }
 
-    /// GET.
     pub(super) async fn get(&self, path: &str) -> Result<Value, CallError> {
         self.send(self.request(Method::GET, path)).await
     }
 
-    /// POST of a JSON body.
     pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, CallError> {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
-    /// PUT of a JSON body.
     pub(super) async fn put(&self, path: &str, body: &Value) -> Result<Value, CallError> {
         self.send(self.request(Method::PUT, path).json(body)).await
     }
 
-    /// DELETE.
     pub(super) async fn delete(&self, path: &str) -> Result<Value, CallError> {
         self.send(self.request(Method::DELETE, path)).await
     }
 }
 
-/// The data of the events of a `text/event-stream`.
-pub(super) struct EventReader {
-    response: Response,
-    /// What came after the last whole line.
-    rest: Vec<u8>,
-    data: Vec<String>,
-}
-
-impl EventReader {
-    pub(super) fn new(response: Response) -> Self {
-        Self { response, rest: vec![], data: vec![] }
-    }
-
-    /// The next event's data; none when the stream has ended.
-    pub(super) async fn next(&mut self) -> Option<String> {
-        loop {
-            while let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.rest.drain(..=end).collect();
-                let line = String::from_utf8_lossy(&line);
-                let line = line.trim_end_matches(['\r', '\n']);
-                if let Some(data) = line.strip_prefix("data:") {
-                    self.data.push(data.strip_prefix(' ').unwrap_or(data).to_owned());
-                } else if line.is_empty() && !self.data.is_empty() {
-                    return Some(std::mem::take(&mut self.data).join("\n"));
-                }
-            }
-            self.rest.extend(self.response.chunk().await.ok()??);
-        }
-    }
+/// The data of the events of a `text/event-stream`, until the connection ends.
+pub(super) fn event_data(response: Response) -> BoxStream<'static, String> {
+    SseByteStream::new(response.bytes_stream()).filter_map(async |event| event.ok()?.data).boxed()
 }

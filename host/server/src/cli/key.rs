@@ -50,7 +50,7 @@ impl Key {
         let db = open_database(&create.storage).await?;
         let network = match create.network.as_deref() {
             None => OPERATOR_NETWORK,
-            Some(given) => service::network_meant(&db, given).await?,
+            Some(given) => service::resolve_network(&db, given).await?,
         };
         let new = NewKey { name: create.name.into_string(), scopes, expires_at: None };
         let created = service::create_key(&db, &Clock::System, &Ids::System, network, new).await;

@@ -43,7 +43,7 @@ enum Command {
 pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
     if matches!(cli.command, Command::CompileModule) {
-        // It puts itself under limits that leave no room for a runtime's threads.
+        // It sets itself limits that leave no room for a runtime's threads.
         return Ok(hub_sandbox::child_main(std::io::stdin(), std::io::stdout().lock())?);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

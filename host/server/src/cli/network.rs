@@ -19,9 +19,9 @@ pub(super) enum Network {
     /// Create a network and its first key, which may do everything but the operator's work
     Create(Create),
     /// Refuse all requests of a network, as before it is moved
-    Suspend(One),
+    Suspend(Named),
     /// Serve a network again that was suspended
-    Resume(One),
+    Resume(Named),
     /// Write all of a network to a file, its secrets included
     Export(Export),
     /// Bring a network in from such a file, from either database into either
@@ -40,7 +40,7 @@ pub(super) struct Create {
 }
 
 #[derive(Args, Debug)]
-pub(super) struct One {
+pub(super) struct Named {
     /// The network's id or name
     network: String,
     #[command(flatten)]
@@ -79,8 +79,8 @@ impl Network {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Create(create) => create.run().await,
-            Self::Suspend(one) => one.set_suspended(true).await,
-            Self::Resume(one) => one.set_suspended(false).await,
+            Self::Suspend(named) => named.set_suspended(true).await,
+            Self::Resume(named) => named.set_suspended(false).await,
             Self::Export(export) => export.run().await,
             Self::Import(import) => import.run().await,
         }
@@ -104,16 +104,16 @@ impl Create {
     }
 }
 
-impl One {
+impl Named {
     async fn set_suspended(self, suspended: bool) -> anyhow::Result<()> {
         let db = open_database(&self.storage).await?;
-        let done = async {
-            let network = service::network_meant(&db, &self.network).await?;
+        let changed = async {
+            let network = service::resolve_network(&db, &self.network).await?;
             service::set_suspended(&db, network, suspended).await
         };
-        let done = done.await;
+        let changed = changed.await;
         db.close().await;
-        Ok(done?)
+        Ok(changed?)
     }
 }
 
@@ -123,13 +123,13 @@ impl Export {
         let db = open_database(&self.storage).await?;
         let store = open_store(&settings, &db).await?;
         let exported = async {
-            let network = service::network_meant(&db, &self.network).await?;
+            let network = service::resolve_network(&db, &self.network).await?;
             archive::export(&settings, &db, &store, network, &self.out).await
         };
         let exported = exported.await;
         store.close().await;
         db.close().await;
-        tell(&exported?, self.json);
+        print_report(&exported?, self.json);
         Ok(())
     }
 }
@@ -142,12 +142,12 @@ impl Import {
         let imported = archive::import(&settings, &db, &store, &Ids::System, &self.file, self.operator).await;
         store.close().await;
         db.close().await;
-        tell(&imported?, self.json);
+        print_report(&imported?, self.json);
         Ok(())
     }
 }
 
-fn tell(report: &Report, json: bool) {
+fn print_report(report: &Report, json: bool) {
     let Report { network, name, rows, files } = report;
     if json {
         println!("{}", json!({"networkId": network, "name": name, "rows": rows, "files": files}));

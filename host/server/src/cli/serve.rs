@@ -38,7 +38,7 @@ impl Serve {
     }
 }
 
-/// Structured lines on standard error: JSON unless a person is watching. `HUB_LOG` filters, as `info,hub=debug`.
+/// Logs to standard error: JSON unless that is a terminal. `HUB_LOG` filters, such as `info,hub=debug`.
 pub(super) fn log_to_stderr(default: &str) {
     let filter = EnvFilter::try_from_env("HUB_LOG").unwrap_or_else(|_| EnvFilter::new(default));
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
@@ -49,21 +49,21 @@ pub(super) fn log_to_stderr(default: &str) {
     }
 }
 
-/// The first SIGTERM or Ctrl-C lets the hub finish what it does; the second ends it.
+/// The first SIGTERM or Ctrl-C shuts the hub down, the second forces it.
 pub(super) fn stop_on_signal(app: App) -> std::io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     tokio::spawn(async move {
-        let mut asked = false;
+        let mut is_stopping = false;
         loop {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
-            if asked {
+            if is_stopping {
                 std::process::exit(130);
             }
-            asked = true;
+            is_stopping = true;
             tracing::info!("shutting down; Ctrl-C again forces it");
             let app = app.clone();
             tokio::spawn(async move { lifecycle::stop(&app).await });

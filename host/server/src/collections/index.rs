@@ -1,70 +1,55 @@
-//! What a document puts into its collection's indexes.
+//! The index entries of a document.
 //!
 //! An entry's value is bytes that compare as the values do, on both databases alike: a text's own UTF-8; a number's
-//! eight bytes, turned so that greater numbers have greater bytes; one byte for a bool.
-
-use std::fmt::Write as _;
+//! eight bytes, encoded so that greater numbers have greater bytes; one byte for a bool.
 
 use serde_json::Value;
 
 use crate::collections::model::{DocumentId, FieldPath, IndexDefinition, IndexType};
+use crate::values::hex;
 
-/// The longest text an index takes, in bytes: an entry must fit into a page of the database's.
-pub(super) const LONGEST_TEXT: usize = 1_024;
+/// An entry must fit into one page of the database.
+pub(super) const MAX_TEXT_BYTES: usize = 1_024;
 
-/// A value as an index keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key(Vec<u8>);
+/// An indexed value, encoded so that keys compare as their values do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, sqlx::Type)]
+#[sqlx(transparent)]
+pub(super) struct IndexKey(Vec<u8>);
 
-impl Key {
+impl IndexKey {
     /// Before every value.
-    pub(super) const LEAST: Self = Self(Vec::new());
+    pub(super) const MIN: Self = Self(Vec::new());
 
     /// After every value: no text begins with this byte, and no other value is as long.
-    pub(super) fn beyond_all() -> Self {
+    pub(super) fn upper_bound() -> Self {
         Self(vec![0xff; 9])
     }
 
-    /// Right after this one.
-    pub(super) fn beyond(&self) -> Self {
-        let mut next = self.0.clone();
-        next.push(0);
-        Self(next)
+    /// The least key after this one.
+    pub(super) fn successor(&self) -> Self {
+        Self([self.0.as_slice(), &[0]].concat())
     }
 
-    pub(super) fn of_text(text: &str) -> Self {
+    pub(super) fn from_text(text: &str) -> Self {
         Self(text.as_bytes().to_vec())
     }
 
-    pub(super) fn of_number(number: f64) -> Self {
-        // -0 is 0. The sign of a positive number is set and a negative one's bits are turned over.
+    pub(super) fn from_number(number: f64) -> Self {
+        // -0 is 0. A positive number's sign bit is set; all bits of a negative one are flipped.
         let bits = (number + 0.0).to_bits();
-        let turned = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
-        Self(turned.to_be_bytes().to_vec())
+        let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
+        Self(ordered.to_be_bytes().to_vec())
     }
 
-    pub(super) fn of_bool(value: bool) -> Self {
+    pub(super) fn from_bool(value: bool) -> Self {
         Self(vec![u8::from(value)])
     }
 
-    /// From the database's bytes.
-    pub(super) fn stored(bytes: Vec<u8>) -> Self {
-        Self(bytes)
-    }
-
-    pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.0
-    }
-
     pub(super) fn to_hex(&self) -> String {
-        self.0.iter().fold(String::with_capacity(2 * self.0.len()), |mut hex, byte| {
-            // Writing to a text cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        hex(&self.0)
     }
 
-    pub(super) fn of_hex(hex: &str) -> Option<Self> {
+    pub(super) fn from_hex(hex: &str) -> Option<Self> {
         let pairs = hex.as_bytes().chunks(2).map(|pair| {
             let pair = std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2 && !pair.contains('+'))?;
             u8::from_str_radix(pair, 16).ok()
@@ -72,16 +57,16 @@ impl Key {
         pairs.collect::<Option<_>>().map(Self)
     }
 
-    /// Reads what a query asks for in an index of this type.
+    /// Reads a query's value for an index of this type.
     pub(super) fn parse(text: &str, kind: IndexType) -> Result<Self, &'static str> {
         match kind {
-            IndexType::String => Ok(Self::of_text(text)),
+            IndexType::String => Ok(Self::from_text(text)),
             IndexType::Number => {
                 let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-                number.map(Self::of_number).ok_or("must be a number: the field is indexed as `number`")
+                number.map(Self::from_number).ok_or("must be a number: the field is indexed as `number`")
             }
             IndexType::Bool => {
-                text.parse().map(Self::of_bool).map_err(|_| "must be true or false: the field is indexed as `bool`")
+                text.parse().map(Self::from_bool).map_err(|_| "must be true or false: the field is indexed as `bool`")
             }
         }
     }
@@ -92,27 +77,27 @@ pub(super) fn field<'a>(doc: &'a Value, path: &FieldPath) -> Option<&'a Value> {
     path.as_str().split('.').try_fold(doc, |value, name| value.as_object()?.get(name))
 }
 
-/// A text that no index takes.
+/// A field's text that is longer than [`MAX_TEXT_BYTES`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong(pub(super) FieldPath);
 
 /// One entry: which index, and the value there.
-pub(super) type Entry = (FieldPath, Key);
+pub(super) type Entry = (FieldPath, IndexKey);
 
-/// What a document puts into these indexes: nothing where it lacks the field or has another type there.
+/// A document's entries in these indexes: none where it lacks the field or has another type there.
 pub(super) fn entries(doc: &Value, indexes: &[IndexDefinition]) -> Result<Vec<Entry>, TooLong> {
     let mut entries = vec![];
     for index in indexes {
         let key = match (index.r#type, field(doc, &index.field)) {
-            (IndexType::String, Some(Value::String(text))) if text.len() > LONGEST_TEXT => {
+            (IndexType::String, Some(Value::String(text))) if text.len() > MAX_TEXT_BYTES => {
                 return Err(TooLong(index.field.clone()));
             }
-            (IndexType::String, Some(Value::String(text))) => Key::of_text(text),
+            (IndexType::String, Some(Value::String(text))) => IndexKey::from_text(text),
             (IndexType::Number, Some(Value::Number(number))) => {
                 let Some(number) = number.as_f64() else { continue };
-                Key::of_number(number)
+                IndexKey::from_number(number)
             }
-            (IndexType::Bool, Some(Value::Bool(value))) => Key::of_bool(*value),
+            (IndexType::Bool, Some(Value::Bool(value))) => IndexKey::from_bool(*value),
             _ => continue,
         };
         entries.push((index.field.clone(), key));
@@ -121,7 +106,7 @@ pub(super) fn entries(doc: &Value, indexes: &[IndexDefinition]) -> Result<Vec<En
 }
 
 /// Whether a document may have this id: the key field holds it, or is not there.
-pub(super) fn agrees(doc: &Value, key: Option<&FieldPath>, id: &DocumentId) -> bool {
+pub(super) fn id_matches(doc: &Value, key: Option<&FieldPath>, id: &DocumentId) -> bool {
     match key.and_then(|key| field(doc, key)) {
         None | Some(Value::Null) => true,
         Some(Value::String(text)) => text == id.as_str(),
@@ -138,30 +123,30 @@ mod tests {
     use super::*;
 
     fn path(text: &str) -> FieldPath {
-        text.to_owned().try_into().unwrap()
+        text.parse().unwrap()
     }
 
     proptest! {
         #[test]
         fn numbers_compare_as_their_keys(a in proptest::num::f64::NORMAL | proptest::num::f64::ZERO,
                                          b in proptest::num::f64::NORMAL | proptest::num::f64::ZERO) {
-            prop_assert_eq!(a.partial_cmp(&b).unwrap(), Key::of_number(a).cmp(&Key::of_number(b)));
+            prop_assert_eq!(a.partial_cmp(&b).unwrap(), IndexKey::from_number(a).cmp(&IndexKey::from_number(b)));
         }
 
         #[test]
-        fn texts_lie_between_the_ends_and_survive_hex(text in ".*", number in proptest::num::f64::NORMAL) {
-            for key in [Key::of_text(&text), Key::of_number(number), Key::of_bool(true)] {
-                prop_assert!(Key::LEAST <= key && key < key.beyond() && key < Key::beyond_all());
-                prop_assert_eq!(Key::of_hex(&key.to_hex()), Some(key));
+        fn keys_lie_between_the_bounds_and_read_back_from_hex(text in ".*", number in proptest::num::f64::NORMAL) {
+            for key in [IndexKey::from_text(&text), IndexKey::from_number(number), IndexKey::from_bool(true)] {
+                prop_assert!(IndexKey::MIN <= key && key < key.successor() && key < IndexKey::upper_bound());
+                prop_assert_eq!(IndexKey::from_hex(&key.to_hex()), Some(key));
             }
         }
     }
 
     #[test]
     fn zero_has_one_key_and_hex_one_spelling() {
-        assert_eq!(Key::of_number(-0.0), Key::of_number(0.0));
+        assert_eq!(IndexKey::from_number(-0.0), IndexKey::from_number(0.0));
         for wrong in ["0", "zz", "+1", "é", "0011é"] {
-            assert_eq!(Key::of_hex(wrong), None, "{wrong}");
+            assert_eq!(IndexKey::from_hex(wrong), None, "{wrong}");
         }
     }
 
@@ -179,14 +164,14 @@ mod tests {
         ];
         let found: Vec<_> = entries(&doc, &indexes).unwrap().into_iter().map(|(field, _)| field).collect();
         assert_eq!(found, [path("name"), path("owner.name"), path("owner.vip")]);
-        let long = json!({"name": "x".repeat(LONGEST_TEXT + 1)});
+        let long = json!({"name": "x".repeat(MAX_TEXT_BYTES + 1)});
         assert_eq!(entries(&long, &indexes), Err(TooLong(path("name"))));
     }
 
     #[test]
     fn the_key_field_holds_the_id_or_nothing() {
-        let id: DocumentId = "5".to_owned().try_into().unwrap();
-        for (doc, agreed) in [
+        let id: DocumentId = "5".parse().unwrap();
+        for (doc, matches) in [
             (json!({"id": "5"}), true),
             (json!({"id": 5}), true),
             (json!({"id": null}), true),
@@ -195,8 +180,8 @@ mod tests {
             (json!({"id": "6"}), false),
             (json!({"id": [5]}), false),
         ] {
-            assert_eq!(agrees(&doc, Some(&path("id")), &id), agreed, "{doc}");
-            assert!(agrees(&doc, None, &id));
+            assert_eq!(id_matches(&doc, Some(&path("id")), &id), matches, "{doc}");
+            assert!(id_matches(&doc, None, &id));
         }
     }
 }

@@ -4,9 +4,9 @@
 //! collection that has a field of the index's type is in that index, whether the index or the document was there
 //! first; pages go by value and id, so that inserts neither repeat nor skip a document.
 //!
-//! For that, who writes a document holds the collection's definition shared until the end, and who adds an index holds
-//! it alone: no document can slip in between the building of an index and its use.
-//! Tables: `collections` (the definitions), `collection_documents`, `collection_entries` (the indexes).
+//! A writer of documents therefore holds a shared lock on the collection's definition until it commits, and adding an
+//! index holds an exclusive one: no document slips in between the building of an index and its use. Tables:
+//! `collections` (the definitions), `collection_documents`, `collection_entries` (the indexes).
 
 mod body;
 mod cursor;
@@ -14,8 +14,7 @@ mod index;
 mod model;
 mod register;
 mod routes;
-pub mod service;
+mod service;
 mod store;
 
-pub use model::{CollectionName, Definition, DocumentId, FieldPath, IndexDefinition, IndexType, Order};
 pub(crate) use routes::router;

@@ -4,68 +4,76 @@ use hub_db::Tx;
 
 use crate::app::App;
 use crate::collections::index::{self, Entry, TooLong};
-use crate::collections::model::{CollectionName, Definition, DocumentId, IndexDefinition};
-use crate::collections::service::{CollectionsError, MOST_COLLECTIONS, MOST_INDEXES, Result, read};
+use crate::collections::model::{CollectionDefinition, CollectionName, DocumentId, IndexDefinition};
+use crate::collections::service::{CollectionsError, MAX_COLLECTIONS, MAX_INDEXES, Result, parse};
 use crate::collections::store;
 use crate::values::NetworkId;
 
 /// Documents read at a time while an index is built.
 const BATCH: i64 = 200;
 
-/// Registers what is new in these definitions; what each collection is then, in the order asked. Every server asks this
-/// as it starts, and nearly always nothing is new, so that is looked at first.
-pub async fn register(app: &App, network: NetworkId, wanted: &[Definition]) -> Result<Vec<Definition>> {
-    if let Some(unchanged) = unchanged(app, network, wanted).await? {
+/// Registers what is new in these definitions and answers what each collection is then, in the order asked. Every
+/// server asks this as it starts; nearly always nothing is new, so that is checked first.
+pub(super) async fn register(
+    app: &App,
+    network: NetworkId,
+    requested: &[CollectionDefinition],
+) -> Result<Vec<CollectionDefinition>> {
+    if let Some(unchanged) = unchanged(app, network, requested).await? {
         return Ok(unchanged);
     }
-    // By name, so that two who register the same ones at once wait for each other in turn.
-    let mut turns: Vec<usize> = (0..wanted.len()).collect();
-    turns.sort_by_key(|turn| wanted.get(*turn).map(|definition| &definition.name));
+    // Locked by name: two calls for the same collections then cannot wait for each other.
+    let mut by_name: Vec<_> = requested.iter().enumerate().collect();
+    by_name.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
     app.db
         .transaction(async |mut tx| {
-            let mut registered: Vec<(usize, Definition)> = Vec::with_capacity(wanted.len());
-            for (turn, wish) in turns.iter().filter_map(|turn| Some((*turn, wanted.get(*turn)?))) {
-                let stored = store::take_definition(&mut tx, network, &wish.name).await?;
-                let merged = merge(&stored, wish)?;
+            let mut registered: Vec<(usize, CollectionDefinition)> = Vec::with_capacity(by_name.len());
+            for (at, definition) in &by_name {
+                let stored = store::lock_or_create_definition(&mut tx, network, &definition.name).await?;
+                let merged = merge(&stored, definition)?;
                 if merged != stored {
                     let new = merged.indexes.get(stored.indexes.len()..).unwrap_or_default();
                     build(&mut tx, network, &merged.name, new).await?;
-                    store::set_definition(&mut tx, network, &merged).await?;
+                    store::update_definition(&mut tx, network, &merged).await?;
                 }
-                registered.push((turn, merged));
+                registered.push((*at, merged));
             }
-            if store::count_collections(&mut tx, network).await? > MOST_COLLECTIONS {
+            if store::count_collections(&mut tx, network).await? > MAX_COLLECTIONS {
                 return Err(CollectionsError::TooManyCollections);
             }
-            registered.sort_by_key(|(turn, _)| *turn);
+            registered.sort_by_key(|(at, _)| *at);
             Ok(registered.into_iter().map(|(_, definition)| definition).collect())
         })
         .await
 }
 
 /// What the collections are, if these definitions would change none of them.
-async fn unchanged(app: &App, network: NetworkId, wanted: &[Definition]) -> Result<Option<Vec<Definition>>> {
-    let mut stored = Vec::with_capacity(wanted.len());
-    for wish in wanted {
-        match store::definition(&app.db, network, &wish.name).await? {
-            Some(definition) if merge(&definition, wish)? == definition => stored.push(definition),
+async fn unchanged(
+    app: &App,
+    network: NetworkId,
+    requested: &[CollectionDefinition],
+) -> Result<Option<Vec<CollectionDefinition>>> {
+    let mut unchanged = Vec::with_capacity(requested.len());
+    for definition in requested {
+        match store::definition(&app.db, network, &definition.name).await? {
+            Some(stored) if merge(&stored, definition)? == stored => unchanged.push(stored),
             _ => return Ok(None),
         }
     }
-    Ok(Some(stored))
+    Ok(Some(unchanged))
 }
 
-/// A definition with what a wish adds: new indexes last.
-fn merge(stored: &Definition, wish: &Definition) -> Result<Definition> {
+/// The stored definition with what the requested one adds: new indexes last.
+fn merge(stored: &CollectionDefinition, requested: &CollectionDefinition) -> Result<CollectionDefinition> {
     let mut merged = stored.clone();
-    match (&stored.key, &wish.key) {
+    match (&stored.key, &requested.key) {
         (Some(key), Some(other)) if key != other => {
             return Err(CollectionsError::KeyChanged(stored.name.clone(), key.clone()));
         }
         (None, Some(key)) => merged.key = Some(key.clone()),
         _ => {}
     }
-    for index in &wish.indexes {
+    for index in &requested.indexes {
         match merged.index(&index.field) {
             Some(there) if there.r#type != index.r#type => {
                 let (field, kind) = (there.field.clone(), there.r#type);
@@ -75,13 +83,13 @@ fn merge(stored: &Definition, wish: &Definition) -> Result<Definition> {
             None => merged.indexes.push(index.clone()),
         }
     }
-    if merged.indexes.len() > MOST_INDEXES {
+    if merged.indexes.len() > MAX_INDEXES {
         return Err(CollectionsError::TooManyIndexes);
     }
     Ok(merged)
 }
 
-/// Puts what is stored into new indexes, a batch at a time.
+/// Adds the stored documents to new indexes, a batch at a time.
 async fn build(
     tx: &mut Tx,
     network: NetworkId,
@@ -96,7 +104,7 @@ async fn build(
         let batch = store::documents_after(tx, network, collection, after.as_ref(), BATCH).await?;
         let mut entries: Vec<(&DocumentId, Entry)> = vec![];
         for row in &batch {
-            let found = index::entries(&read(&row.doc)?, indexes)
+            let found = index::entries(&parse(&row.doc)?, indexes)
                 .map_err(|TooLong(field)| CollectionsError::StoredTooLong(field, row.id.clone()))?;
             entries.extend(found.into_iter().map(|entry| (&row.id, entry)));
         }
@@ -113,13 +121,12 @@ mod tests {
     use super::*;
     use crate::collections::model::IndexType;
 
-    fn definition(key: Option<&str>, indexes: &[(&str, IndexType)]) -> Definition {
-        let indexes = indexes
-            .iter()
-            .map(|(field, r#type)| IndexDefinition { field: (*field).to_owned().try_into().unwrap(), r#type: *r#type });
-        Definition {
-            name: "guilds".to_owned().try_into().unwrap(),
-            key: key.map(|key| key.to_owned().try_into().unwrap()),
+    fn definition(key: Option<&str>, indexes: &[(&str, IndexType)]) -> CollectionDefinition {
+        let indexes =
+            indexes.iter().map(|(field, r#type)| IndexDefinition { field: field.parse().unwrap(), r#type: *r#type });
+        CollectionDefinition {
+            name: "guilds".parse().unwrap(),
+            key: key.map(|key| key.parse().unwrap()),
             indexes: indexes.collect(),
         }
     }
@@ -133,7 +140,7 @@ mod tests {
         assert_eq!(more, definition(Some("id"), &[("a", String), ("b", Number), ("c", Number)]));
         let keyed = merge(&definition(None, &[]), &definition(Some("id"), &[])).unwrap();
         assert_eq!(keyed, definition(Some("id"), &[]));
-        let changed = |wish| merge(&stored, &wish).unwrap_err();
+        let changed = |requested| merge(&stored, &requested).unwrap_err();
         assert!(matches!(changed(definition(None, &[("a", Number)])), CollectionsError::TypeChanged(..)));
         assert!(matches!(changed(definition(Some("x"), &[])), CollectionsError::KeyChanged(..)));
     }

@@ -6,7 +6,7 @@ mod register;
 
 use crate::endpoints::Endpoints;
 
-/// The room's routes.
+/// The routes of collections.
 pub(crate) fn router() -> Endpoints {
     register::router().merge(documents::router()).merge(lists::router())
 }

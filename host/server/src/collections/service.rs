@@ -6,23 +6,23 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::app::App;
-use crate::collections::cursor::{List, Place};
-use crate::collections::index::{self, Key, LONGEST_TEXT, TooLong};
-use crate::collections::model::{CollectionName, Definition, DocumentId, FieldPath, IndexType, Order};
-pub use crate::collections::register::register;
-use crate::collections::store::{self, Span};
+use crate::collections::cursor::{IndexPosition, List};
+use crate::collections::index::{self, IndexKey, MAX_TEXT_BYTES, TooLong};
+use crate::collections::model::{CollectionDefinition, CollectionName, DocumentId, FieldPath, IndexType, Order};
+pub(super) use crate::collections::register::register;
+use crate::collections::store::{self, FoundRow, IndexRange};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
 use crate::values::NetworkId;
 
 /// The most collections of a network.
-pub const MOST_COLLECTIONS: i64 = 1_000;
+pub(super) const MAX_COLLECTIONS: i64 = 1_000;
 /// The most indexes of a collection.
-pub const MOST_INDEXES: usize = 16;
+pub(super) const MAX_INDEXES: usize = 16;
 
 /// What can be wrong with a request about collections.
 #[derive(Debug, Error)]
-pub enum CollectionsError {
+pub(super) enum CollectionsError {
     /// No such collection in the caller's network.
     #[error("This network has no collection `{0}`; register it first.")]
     UnknownCollection(CollectionName),
@@ -45,10 +45,10 @@ pub enum CollectionsError {
     #[error("The document's field `{0}` must hold its id, `{1}`.")]
     KeyMismatch(FieldPath, DocumentId),
     /// A text that an index cannot take.
-    #[error("The field `{0}` is indexed, so its text must be at most {LONGEST_TEXT} bytes.")]
+    #[error("The field `{0}` is indexed, so its text must be at most {MAX_TEXT_BYTES} bytes.")]
     ValueTooLong(FieldPath),
     /// A stored text that a new index cannot take.
-    #[error("The field `{0}` of the document `{1}` is too long to be indexed (more than {LONGEST_TEXT} bytes).")]
+    #[error("The field `{0}` of the document `{1}` is too long to be indexed (more than {MAX_TEXT_BYTES} bytes).")]
     StoredTooLong(FieldPath, DocumentId),
     /// A document that holds something no reader takes.
     #[error("The document cannot be read: {0}.")]
@@ -60,10 +60,10 @@ pub enum CollectionsError {
     #[error("The key of the collection `{0}` is `{1}` already and cannot change.")]
     KeyChanged(CollectionName, FieldPath),
     /// One collection more than there may be.
-    #[error("A network has at most {MOST_COLLECTIONS} collections.")]
+    #[error("A network has at most {MAX_COLLECTIONS} collections.")]
     TooManyCollections,
     /// One index more than there may be.
-    #[error("A collection has at most {MOST_INDEXES} indexes.")]
+    #[error("A collection has at most {MAX_INDEXES} indexes.")]
     TooManyIndexes,
     /// The database failed.
     #[error(transparent)]
@@ -95,9 +95,9 @@ impl From<CollectionsError> for ApiError {
 pub(super) type Result<T, E = CollectionsError> = std::result::Result<T, E>;
 
 /// A document and its id.
-pub type Found = (DocumentId, Document);
+pub(super) type FoundDocument = (DocumentId, Document);
 
-async fn definition(app: &App, network: NetworkId, collection: &CollectionName) -> Result<Definition> {
+async fn definition(app: &App, network: NetworkId, collection: &CollectionName) -> Result<CollectionDefinition> {
     let found = store::definition(&app.db, network, collection).await?;
     found.ok_or_else(|| CollectionsError::UnknownCollection(collection.clone()))
 }
@@ -114,7 +114,12 @@ async fn index_type(
 }
 
 /// One document.
-pub async fn get(app: &App, network: NetworkId, collection: &CollectionName, id: &DocumentId) -> Result<Document> {
+pub(super) async fn get(
+    app: &App,
+    network: NetworkId,
+    collection: &CollectionName,
+    id: &DocumentId,
+) -> Result<Document> {
     if let Some(doc) = store::document(&app.db, network, collection, id).await? {
         return Ok(doc);
     }
@@ -123,43 +128,43 @@ pub async fn get(app: &App, network: NetworkId, collection: &CollectionName, id:
 }
 
 /// Those of these documents that there are, in the order asked.
-pub async fn get_many(
+pub(super) async fn get_many(
     app: &App,
     network: NetworkId,
     collection: &CollectionName,
     ids: &[DocumentId],
-) -> Result<Vec<Found>> {
+) -> Result<Vec<FoundDocument>> {
     definition(app, network, collection).await?;
     let rows = store::documents(&app.db, network, collection, ids).await?;
     let found: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row.doc)).collect();
     Ok(ids.iter().filter_map(|id| Some((id.clone(), found.get(id)?.clone()))).collect())
 }
 
-/// Reads a document to index it. What one JSON reader refuses, such as a number beyond all bounds, others will, too.
-pub(super) fn read(doc: &Document) -> Result<Value> {
+/// Parses a document to index it. It may be JSON that parsers refuse, such as a number beyond all bounds.
+pub(super) fn parse(doc: &Document) -> Result<Value> {
     serde_json::from_str(doc.as_str()).map_err(|error| CollectionsError::Unreadable(error.to_string()))
 }
 
 /// Stores a document under its id.
-pub async fn put(
+pub(super) async fn put(
     app: &App,
     network: NetworkId,
     collection: &CollectionName,
     id: &DocumentId,
     doc: Document,
 ) -> Result<Document> {
-    let value = read(&doc)?;
+    let value = parse(&doc)?;
     app.db
         .transaction(async |mut tx| {
-            let definition = store::hold_definition(&mut tx, network, collection).await?;
+            let definition = store::lock_definition_shared(&mut tx, network, collection).await?;
             let definition = definition.ok_or_else(|| CollectionsError::UnknownCollection(collection.clone()))?;
-            if !index::agrees(&value, definition.key.as_ref(), id) {
+            if !index::id_matches(&value, definition.key.as_ref(), id) {
                 let key = definition.key.map(|key| CollectionsError::KeyMismatch(key, id.clone()));
                 return Err(key.unwrap_or(CollectionsError::Database(hub_db::Error::NotFound)));
             }
             let entries = index::entries(&value, &definition.indexes)
                 .map_err(|TooLong(field)| CollectionsError::ValueTooLong(field))?;
-            store::put(&mut tx, network, collection, id, &doc).await?;
+            store::put_document(&mut tx, network, collection, id, &doc).await?;
             if !definition.indexes.is_empty() {
                 store::delete_entries(&mut tx, network, collection, id).await?;
                 store::add_entries(&mut tx, network, collection, entries.iter().map(|entry| (id, entry))).await?;
@@ -170,15 +175,20 @@ pub async fn put(
     Ok(doc)
 }
 
-/// Deletes a document; whether there was one. Its entries go only if it did: those that another has just written are
-/// not this one's.
-pub async fn delete(app: &App, network: NetworkId, collection: &CollectionName, id: &DocumentId) -> Result<bool> {
+/// Deletes a document; whether there was one. Only then its entries go: where there was none, they are those of a
+/// concurrent write.
+pub(super) async fn delete(
+    app: &App,
+    network: NetworkId,
+    collection: &CollectionName,
+    id: &DocumentId,
+) -> Result<bool> {
     app.db
         .transaction(async |mut tx| {
-            if store::hold_definition(&mut tx, network, collection).await?.is_none() {
+            if store::lock_definition_shared(&mut tx, network, collection).await?.is_none() {
                 return Err(CollectionsError::UnknownCollection(collection.clone()));
             }
-            let deleted = store::delete(&mut tx, network, collection, id).await?;
+            let deleted = store::delete_document(&mut tx, network, collection, id).await?;
             if deleted {
                 store::delete_entries(&mut tx, network, collection, id).await?;
             }
@@ -187,77 +197,75 @@ pub async fn delete(app: &App, network: NetworkId, collection: &CollectionName, 
         .await
 }
 
-async fn span(
+async fn find(
     app: &App,
     network: NetworkId,
     collection: &CollectionName,
     field: &FieldPath,
-    span: Span,
-) -> Result<Vec<Found>> {
-    let found = store::find(&app.db, network, collection, field, span).await?;
-    Ok(found.into_iter().map(|(place, doc)| (place.id, doc)).collect())
+    range: IndexRange,
+) -> Result<Vec<FoundDocument>> {
+    let found = store::find(&app.db, network, collection, field, range).await?;
+    Ok(found.into_iter().map(FoundRow::into_document).collect())
 }
 
 /// The documents whose field has this value, by id.
-pub async fn by(
+pub(super) async fn find_by_value(
     app: &App,
     network: NetworkId,
     collection: &CollectionName,
     field: &FieldPath,
     value: &str,
     limit: i64,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<FoundDocument>> {
     let kind = index_type(app, network, collection, field).await?;
-    let key = Key::parse(value, kind).map_err(CollectionsError::BadValue)?;
-    let before = (key.beyond(), String::new());
-    let wanted = Span { after: (key, String::new()), before, order: Order::Asc, limit };
-    span(app, network, collection, field, wanted).await
+    let key = IndexKey::parse(value, kind).map_err(CollectionsError::BadValue)?;
+    let before = (key.successor(), String::new());
+    let range = IndexRange { after: (key, String::new()), before, order: Order::Asc, limit };
+    find(app, network, collection, field, range).await
 }
 
 /// Which numbers are wanted, both ends included.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Range {
-    /// From this one.
-    pub min: Option<f64>,
-    /// To this one.
-    pub max: Option<f64>,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NumberRange {
+    pub(super) min: Option<f64>,
+    pub(super) max: Option<f64>,
 }
 
 /// The documents whose field lies in a range.
-pub async fn range(
+pub(super) async fn find_in_range(
     app: &App,
     network: NetworkId,
     collection: &CollectionName,
     field: &FieldPath,
-    range: Range,
+    range: NumberRange,
     order: Order,
     limit: i64,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<FoundDocument>> {
     let kind = index_type(app, network, collection, field).await?;
     if kind != IndexType::Number {
         return Err(CollectionsError::NoRange(field.clone(), kind));
     }
-    let after = (range.min.map_or(Key::LEAST, Key::of_number), String::new());
-    let before = (range.max.map_or_else(Key::beyond_all, |max| Key::of_number(max).beyond()), String::new());
-    span(app, network, collection, field, Span { after, before, order, limit }).await
+    let after = range.min.map_or(IndexKey::MIN, IndexKey::from_number);
+    let before = range.max.map_or_else(IndexKey::upper_bound, |max| IndexKey::from_number(max).successor());
+    let range = IndexRange { after: (after, String::new()), before: (before, String::new()), order, limit };
+    find(app, network, collection, field, range).await
 }
 
 /// The documents at one end of an index.
-pub async fn top(
+pub(super) async fn find_top(
     app: &App,
     network: NetworkId,
     collection: &CollectionName,
     field: &FieldPath,
     order: Order,
     limit: i64,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<FoundDocument>> {
     index_type(app, network, collection, field).await?;
-    let (after, before) = ((Key::LEAST, String::new()), (Key::beyond_all(), String::new()));
-    span(app, network, collection, field, Span { after, before, order, limit }).await
+    find(app, network, collection, field, IndexRange::all(order, limit)).await
 }
 
 /// A page of all documents of an index, and where the next one begins.
-pub async fn page(
+pub(super) async fn page(
     app: &App,
     network: NetworkId,
     collection: &CollectionName,
@@ -265,21 +273,22 @@ pub async fn page(
     cursor: Option<&str>,
     order: Order,
     limit: i64,
-) -> Result<(Vec<Found>, Option<String>)> {
+) -> Result<(Vec<FoundDocument>, Option<String>)> {
     index_type(app, network, collection, field).await?;
     let list = List { collection, field, order };
-    let from = cursor.map(|cursor| Place::of_cursor(cursor, list).ok_or(CollectionsError::BadCursor)).transpose()?;
-    let from = from.map(|place| (place.key, place.id.to_string()));
-    let ends = ((Key::LEAST, String::new()), (Key::beyond_all(), String::new()));
-    let (after, before) = match order {
-        Order::Asc => (from.unwrap_or(ends.0), ends.1),
-        Order::Desc => (ends.0, from.unwrap_or(ends.1)),
-    };
     // One more than wanted tells whether there is another page.
-    let wanted = Span { after, before, order, limit: limit.saturating_add(1) };
-    let mut found = store::find(&app.db, network, collection, field, wanted).await?;
-    let more = found.len() as i64 > limit;
+    let mut range = IndexRange::all(order, limit.saturating_add(1));
+    if let Some(cursor) = cursor {
+        let position = IndexPosition::from_cursor(cursor, list).ok_or(CollectionsError::BadCursor)?;
+        let start = match order {
+            Order::Asc => &mut range.after,
+            Order::Desc => &mut range.before,
+        };
+        *start = (position.key, position.id.into_string());
+    }
+    let mut found = store::find(&app.db, network, collection, field, range).await?;
+    let has_more = found.len() as i64 > limit;
     found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = found.last().filter(|_| more).map(|(place, _)| place.to_cursor(list));
-    Ok((found.into_iter().map(|(place, doc)| (place.id, doc)).collect(), next))
+    let next = found.last().filter(|_| has_more).map(|row| row.position.to_cursor(list));
+    Ok((found.into_iter().map(FoundRow::into_document).collect(), next))
 }

@@ -1,10 +1,11 @@
-//! All SQL of the room.
+//! All SQL of collections.
 
-use hub_db::{Db, Error, Sql, Tx};
+use hub_db::{Db, Error, Executor, Sql, Tx};
 
-use crate::collections::cursor::Place;
-use crate::collections::index::{Entry, Key};
-use crate::collections::model::{CollectionName, Definition, DocumentId, FieldPath, Order};
+use crate::collections::cursor::IndexPosition;
+use crate::collections::index::{Entry, IndexKey};
+use crate::collections::model::{CollectionDefinition, CollectionName, DocumentId, FieldPath, Order};
+use crate::collections::service::FoundDocument;
 use crate::http::document::Document;
 use crate::values::NetworkId;
 
@@ -15,7 +16,7 @@ struct DefinitionRow {
     indexes: String,
 }
 
-impl TryFrom<DefinitionRow> for Definition {
+impl TryFrom<DefinitionRow> for CollectionDefinition {
     type Error = Error;
 
     fn try_from(row: DefinitionRow) -> Result<Self, Error> {
@@ -24,43 +25,47 @@ impl TryFrom<DefinitionRow> for Definition {
     }
 }
 
+const DEFINITION: &str = "SELECT name, key_field, indexes FROM collections WHERE network_id = $1 AND name = $2";
+
+/// SQLite has one writer and needs no lock.
+const DEFINITION_FOR_SHARE: Sql = Sql {
+    sqlite: DEFINITION,
+    postgres: "SELECT name, key_field, indexes FROM collections WHERE network_id = $1 AND name = $2 FOR SHARE",
+};
+
+async fn select_definition(
+    on: impl Into<Executor<'_>>,
+    sql: impl Into<Sql>,
+    network: NetworkId,
+    name: &CollectionName,
+) -> Result<Option<CollectionDefinition>, Error> {
+    let row: Option<DefinitionRow> = on.into().query(sql).bind(network).bind(name).optional().await?;
+    row.map(CollectionDefinition::try_from).transpose()
+}
+
 pub(super) async fn definition(
     db: &Db,
     network: NetworkId,
     name: &CollectionName,
-) -> Result<Option<Definition>, Error> {
-    let row: Option<DefinitionRow> = db
-        .query("SELECT name, key_field, indexes FROM collections WHERE network_id = $1 AND name = $2")
-        .bind(network)
-        .bind(name.clone())
-        .optional()
-        .await?;
-    row.map(Definition::try_from).transpose()
+) -> Result<Option<CollectionDefinition>, Error> {
+    select_definition(db, DEFINITION, network, name).await
 }
 
-/// What [`hold_definition`] runs. SQLite has one writer, and needs no lock.
-const HOLD: Sql = Sql {
-    sqlite: "SELECT name, key_field, indexes FROM collections WHERE network_id = $1 AND name = $2",
-    postgres: "SELECT name, key_field, indexes FROM collections WHERE network_id = $1 AND name = $2 FOR SHARE",
-};
-
-/// The definition, which stays as it is until this transaction ends.
-pub(super) async fn hold_definition(
+/// The definition, unchanged until this transaction ends.
+pub(super) async fn lock_definition_shared(
     tx: &mut Tx,
     network: NetworkId,
     name: &CollectionName,
-) -> Result<Option<Definition>, Error> {
-    let row: Option<DefinitionRow> = tx.query(HOLD).bind(network).bind(name.clone()).optional().await?;
-    row.map(Definition::try_from).transpose()
+) -> Result<Option<CollectionDefinition>, Error> {
+    select_definition(tx, DEFINITION_FOR_SHARE, network, name).await
 }
 
-/// The definition, made if there is none, for this transaction alone: who writes a document waits for it, and it waits
-/// for them.
-pub(super) async fn take_definition(
+/// The definition, created where there is none, locked against readers in [`lock_definition_shared`].
+pub(super) async fn lock_or_create_definition(
     tx: &mut Tx,
     network: NetworkId,
     name: &CollectionName,
-) -> Result<Definition, Error> {
+) -> Result<CollectionDefinition, Error> {
     let row: DefinitionRow = tx
         .query(
             "INSERT INTO collections (network_id, name, indexes) VALUES ($1, $2, '[]')
@@ -68,23 +73,29 @@ pub(super) async fn take_definition(
              RETURNING name, key_field, indexes",
         )
         .bind(network)
-        .bind(name.clone())
+        .bind(name)
         .one()
         .await?;
     row.try_into()
 }
 
-pub(super) async fn set_definition(tx: &mut Tx, network: NetworkId, definition: &Definition) -> Result<(), Error> {
-    let indexes = serde_json::to_string(&definition.indexes);
-    let indexes = indexes.map_err(|error| sqlx::Error::Encode(error.into()))?;
+pub(super) async fn update_definition(
+    tx: &mut Tx,
+    network: NetworkId,
+    definition: &CollectionDefinition,
+) -> Result<(), Error> {
     tx.query("UPDATE collections SET key_field = $3, indexes = $4 WHERE network_id = $1 AND name = $2")
         .bind(network)
-        .bind(definition.name.clone())
-        .bind(definition.key.clone())
-        .bind(indexes)
+        .bind(&definition.name)
+        .bind(&definition.key)
+        .bind(to_json(&definition.indexes)?)
         .execute()
         .await?;
     Ok(())
+}
+
+fn to_json(value: &(impl serde::Serialize + ?Sized)) -> Result<String, Error> {
+    Ok(serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))?)
 }
 
 pub(super) async fn count_collections(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
@@ -110,15 +121,14 @@ pub(super) async fn document(
     let row: Option<DocumentRow> = db
         .query("SELECT id, doc FROM collection_documents WHERE network_id = $1 AND collection = $2 AND id = $3")
         .bind(network)
-        .bind(collection.clone())
-        .bind(id.clone())
+        .bind(collection)
+        .bind(id)
         .optional()
         .await?;
     Ok(row.map(|row| row.doc))
 }
 
-/// What [`documents`] runs.
-const DOCUMENTS: Sql = Sql {
+const DOCUMENTS_BY_ID: Sql = Sql {
     sqlite: "SELECT id, doc FROM collection_documents
              WHERE network_id = $1 AND collection = $2 AND id IN (SELECT value FROM json_each($3))",
     postgres: "SELECT id, doc FROM collection_documents WHERE network_id = $1 AND collection = $2
@@ -132,8 +142,7 @@ pub(super) async fn documents(
     collection: &CollectionName,
     ids: &[DocumentId],
 ) -> Result<Vec<DocumentRow>, Error> {
-    let ids = serde_json::to_string(ids).map_err(|error| sqlx::Error::Encode(error.into()))?;
-    db.query(DOCUMENTS).bind(network).bind(collection.clone()).bind(ids).all().await
+    db.query(DOCUMENTS_BY_ID).bind(network).bind(collection).bind(to_json(ids)?).all().await
 }
 
 /// Some documents after `after`, by id.
@@ -149,16 +158,16 @@ pub(super) async fn documents_after(
          ORDER BY id LIMIT $4",
     )
     .bind(network)
-    .bind(collection.clone())
-    .bind(after.map_or_else(String::new, ToString::to_string))
+    .bind(collection)
+    .bind(after.map_or("", DocumentId::as_str))
     .bind(limit)
     .all()
     .await
 }
 
-/// Stores a document. It holds the row until the transaction ends, so that the entries of two who store the same one
-/// do not mix.
-pub(super) async fn put(
+/// Stores a document and locks its row until the transaction ends, so that the entries of two concurrent writes do not
+/// mix.
+pub(super) async fn put_document(
     tx: &mut Tx,
     network: NetworkId,
     collection: &CollectionName,
@@ -170,16 +179,16 @@ pub(super) async fn put(
          ON CONFLICT (network_id, collection, id) DO UPDATE SET doc = excluded.doc",
     )
     .bind(network)
-    .bind(collection.clone())
-    .bind(id.clone())
-    .bind(doc.as_str().to_owned())
+    .bind(collection)
+    .bind(id)
+    .bind(doc.as_str())
     .execute()
     .await?;
     Ok(())
 }
 
 /// Whether there was one.
-pub(super) async fn delete(
+pub(super) async fn delete_document(
     tx: &mut Tx,
     network: NetworkId,
     collection: &CollectionName,
@@ -188,8 +197,8 @@ pub(super) async fn delete(
     let deleted = tx
         .query("DELETE FROM collection_documents WHERE network_id = $1 AND collection = $2 AND id = $3")
         .bind(network)
-        .bind(collection.clone())
-        .bind(id.clone())
+        .bind(collection)
+        .bind(id)
         .execute()
         .await?;
     Ok(deleted > 0)
@@ -203,14 +212,13 @@ pub(super) async fn delete_entries(
 ) -> Result<(), Error> {
     tx.query("DELETE FROM collection_entries WHERE network_id = $1 AND collection = $2 AND id = $3")
         .bind(network)
-        .bind(collection.clone())
-        .bind(id.clone())
+        .bind(collection)
+        .bind(id)
         .execute()
         .await?;
     Ok(())
 }
 
-/// What [`add_entries`] runs.
 const ADD_ENTRIES: Sql = Sql {
     sqlite: "INSERT INTO collection_entries (network_id, collection, id, field, value)
              SELECT $1, $2, e.value ->> 0, e.value ->> 1, unhex(e.value ->> 2) FROM json_each($3) AS e",
@@ -230,68 +238,84 @@ pub(super) async fn add_entries<'a>(
     if rows.is_empty() {
         return Ok(());
     }
-    let rows = serde_json::to_string(&rows).map_err(|error| sqlx::Error::Encode(error.into()))?;
-    tx.query(ADD_ENTRIES).bind(network).bind(collection.clone()).bind(rows).execute().await?;
+    tx.query(ADD_ENTRIES).bind(network).bind(collection).bind(to_json(&rows)?).execute().await?;
     Ok(())
 }
 
-/// Entries between two places, neither of which is meant, and how many.
+/// At most `limit` entries strictly between two positions.
 #[derive(Clone, Debug)]
-pub(super) struct Span {
-    pub(super) after: (Key, String),
-    pub(super) before: (Key, String),
+pub(super) struct IndexRange {
+    pub(super) after: (IndexKey, String),
+    pub(super) before: (IndexKey, String),
     pub(super) order: Order,
     pub(super) limit: i64,
 }
 
-/// A document found by an index, with its value there.
+impl IndexRange {
+    /// From one end of the index.
+    pub(super) fn all(order: Order, limit: i64) -> Self {
+        let [after, before] = [IndexKey::MIN, IndexKey::upper_bound()].map(|key| (key, String::new()));
+        Self { after, before, order, limit }
+    }
+}
+
+/// A document found by an index.
 #[derive(Debug, sqlx::FromRow)]
-struct FoundRow {
-    value: Vec<u8>,
-    id: DocumentId,
+pub(super) struct FoundRow {
+    #[sqlx(flatten)]
+    pub(super) position: IndexPosition,
     #[sqlx(try_from = "String")]
     doc: Document,
 }
 
-/// `CROSS JOIN` tells SQLite to begin with the index, which has the order.
-const FIND_ASC: &str = "SELECT e.value, e.id, d.doc FROM collection_entries AS e CROSS JOIN collection_documents AS d
-     WHERE e.network_id = $1 AND e.collection = $2 AND e.field = $3
-       AND (e.value, e.id) > ($4, $5) AND (e.value, e.id) < ($6, $7)
-       AND d.network_id = $1 AND d.collection = $2 AND d.id = e.id
-     ORDER BY e.value, e.id LIMIT $8";
+impl FoundRow {
+    pub(super) fn into_document(self) -> FoundDocument {
+        (self.position.id, self.doc)
+    }
+}
 
-/// As [`FIND_ASC`], from the other end.
-const FIND_DESC: &str = "SELECT e.value, e.id, d.doc FROM collection_entries AS e CROSS JOIN collection_documents AS d
-     WHERE e.network_id = $1 AND e.collection = $2 AND e.field = $3
-       AND (e.value, e.id) > ($4, $5) AND (e.value, e.id) < ($6, $7)
-       AND d.network_id = $1 AND d.collection = $2 AND d.id = e.id
-     ORDER BY e.value DESC, e.id DESC LIMIT $8";
+/// `CROSS JOIN` makes SQLite begin with the index, which has the order.
+macro_rules! find {
+    ($direction:literal) => {
+        concat!(
+            "SELECT e.value, e.id, d.doc FROM collection_entries AS e CROSS JOIN collection_documents AS d
+             WHERE e.network_id = $1 AND e.collection = $2 AND e.field = $3
+               AND (e.value, e.id) > ($4, $5) AND (e.value, e.id) < ($6, $7)
+               AND d.network_id = $1 AND d.collection = $2 AND d.id = e.id
+             ORDER BY e.value ",
+            $direction,
+            ", e.id ",
+            $direction,
+            " LIMIT $8"
+        )
+    };
+}
+const FIND_ASC: &str = find!("ASC");
+const FIND_DESC: &str = find!("DESC");
 
-/// The documents in a span of an index, in its order, each with its place.
+/// The documents in a range of an index, in its order.
 pub(super) async fn find(
     db: &Db,
     network: NetworkId,
     collection: &CollectionName,
     field: &FieldPath,
-    span: Span,
-) -> Result<Vec<(Place, Document)>, Error> {
-    let sql = match span.order {
+    range: IndexRange,
+) -> Result<Vec<FoundRow>, Error> {
+    let sql = match range.order {
         Order::Asc => FIND_ASC,
         Order::Desc => FIND_DESC,
     };
-    let rows: Vec<FoundRow> = db
-        .query(sql)
+    db.query(sql)
         .bind(network)
-        .bind(collection.clone())
-        .bind(field.clone())
-        .bind(span.after.0.into_bytes())
-        .bind(span.after.1)
-        .bind(span.before.0.into_bytes())
-        .bind(span.before.1)
-        .bind(span.limit)
+        .bind(collection)
+        .bind(field)
+        .bind(&range.after.0)
+        .bind(&range.after.1)
+        .bind(&range.before.0)
+        .bind(&range.before.1)
+        .bind(range.limit)
         .all()
-        .await?;
-    Ok(rows.into_iter().map(|row| (Place { key: Key::stored(row.value), id: row.id }, row.doc)).collect())
+        .await
 }
 
 #[cfg(test)]
@@ -300,9 +324,9 @@ mod tests {
 
     use super::*;
 
-    /// SQLite has no statistics to plan by: a list must come out of the index in its order, without sorting.
+    /// SQLite has no statistics to plan by: it must read a list from the index in order, without sorting.
     #[tokio::test]
-    async fn a_list_comes_out_of_its_index() {
+    async fn a_list_is_read_from_its_index() {
         let folder = tempfile::TempDir::new().unwrap();
         let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
         db.migrate().await.unwrap();

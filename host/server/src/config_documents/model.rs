@@ -1,4 +1,4 @@
-//! A config document and what it is known by.
+//! A config document and its key.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -8,22 +8,22 @@ use crate::values::Identifier;
 
 /// What a document is known by.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct ConfigKey {
+pub(super) struct ConfigKey {
     /// Whom it is for, such as a type of server.
     #[schema(example = "lobby")]
-    pub group: Identifier,
+    pub(super) group: Identifier,
     /// What it is about, such as a plugin.
     #[schema(example = "scoreboard")]
-    pub namespace: Identifier,
+    pub(super) namespace: Identifier,
 }
 
 /// A document as it is stored.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct ConfigDocument {
+pub(super) struct ConfigDocument {
     /// What it is known by.
     #[serde(flatten)]
-    pub key: ConfigKey,
+    pub(super) key: ConfigKey,
     /// As it was sent.
     #[schema(value_type = serde_json::Value, example = json!({"title": "Welcome", "lines": 3}))]
-    pub doc: Document,
+    pub(super) doc: Document,
 }

@@ -14,7 +14,7 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::values::Identifier;
 
-/// The room's routes.
+/// The routes of config documents.
 pub(crate) fn router() -> Endpoints {
     endpoints![publish_config: transactional, register_config: transactional, get_config]
 }

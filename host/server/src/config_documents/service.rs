@@ -12,7 +12,7 @@ use crate::values::NetworkId;
 
 /// What can be wrong with a request about config documents.
 #[derive(Debug, Error)]
-pub enum ConfigError {
+pub(super) enum ConfigError {
     /// No such document in the caller's network.
     #[error("This network has no config document `{}` of the group `{}`.", .0.namespace, .0.group)]
     Unknown(ConfigKey),
@@ -32,7 +32,7 @@ impl From<ConfigError> for ApiError {
 }
 
 /// The stored document.
-pub async fn get(app: &App, network: NetworkId, key: ConfigKey) -> Result<ConfigDocument, ConfigError> {
+pub(super) async fn get(app: &App, network: NetworkId, key: ConfigKey) -> Result<ConfigDocument, ConfigError> {
     match store::get(&app.db, network, &key).await? {
         Some(doc) => Ok(ConfigDocument { key, doc }),
         None => Err(ConfigError::Unknown(key)),
@@ -40,21 +40,21 @@ pub async fn get(app: &App, network: NetworkId, key: ConfigKey) -> Result<Config
 }
 
 /// Stores a document, whatever was stored before.
-pub async fn publish(
+pub(super) async fn publish(
     app: &App,
     network: NetworkId,
     key: ConfigKey,
     doc: Document,
 ) -> Result<ConfigDocument, ConfigError> {
     if store::put(&app.db, network, &key, &doc).await? {
-        tell(app, network, &key).await;
+        publish_update(app, network, &key).await;
     }
     Ok(ConfigDocument { key, doc })
 }
 
-/// Stores a document where there is none, and answers what is stored then. Every server asks this as it starts, and
-/// nearly always finds one, so that comes first.
-pub async fn register(
+/// Stores a document where there is none, and answers the stored one. Every server asks this as it starts and nearly
+/// always finds one, so that is checked first.
+pub(super) async fn register(
     app: &App,
     network: NetworkId,
     key: ConfigKey,
@@ -63,17 +63,17 @@ pub async fn register(
     if let Some(doc) = store::get(&app.db, network, &key).await? {
         return Ok(ConfigDocument { key, doc });
     }
-    if store::add(&app.db, network, &key, &default).await? {
-        tell(app, network, &key).await;
+    if store::insert(&app.db, network, &key, &default).await? {
+        publish_update(app, network, &key).await;
         return Ok(ConfigDocument { key, doc: default });
     }
     get(app, network, key).await
 }
 
-/// Tells the network's servers. What is told is stored already: a bus that takes nothing any more is no failure, its
-/// clients read anew when they come back.
-async fn tell(app: &App, network: NetworkId, key: &ConfigKey) {
+/// Publishes a stored change to the network's servers. A failed publication is only logged: clients read the document
+/// again when they reconnect.
+async fn publish_update(app: &App, network: NetworkId, key: &ConfigKey) {
     if let Err(error) = events::publish(app, network, EventKind::ConfigUpdated, None, key).await {
-        tracing::warn!(%error, group = %key.group, namespace = %key.namespace, "could not tell of a config document");
+        tracing::warn!(%error, group = %key.group, namespace = %key.namespace, "could not publish a config document");
     }
 }

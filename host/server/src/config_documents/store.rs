@@ -1,4 +1,4 @@
-//! All SQL of the room.
+//! All SQL of config documents.
 
 use hub_db::{Db, Error};
 
@@ -16,8 +16,8 @@ pub(super) async fn get(db: &Db, network: NetworkId, key: &ConfigKey) -> Result<
     let row: Option<DocRow> = db
         .query("SELECT doc FROM config_documents WHERE network_id = $1 AND doc_group = $2 AND namespace = $3")
         .bind(network)
-        .bind(key.group.clone())
-        .bind(key.namespace.clone())
+        .bind(&key.group)
+        .bind(&key.namespace)
         .optional()
         .await?;
     Ok(row.map(|row| row.doc))
@@ -25,33 +25,20 @@ pub(super) async fn get(db: &Db, network: NetworkId, key: &ConfigKey) -> Result<
 
 /// Stores a document; whether that changed anything.
 pub(super) async fn put(db: &Db, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
-    let changed = db
-        .write(
-            "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (network_id, doc_group, namespace) DO UPDATE SET doc = excluded.doc
-             WHERE config_documents.doc <> excluded.doc",
-        )
-        .bind(network)
-        .bind(key.group.clone())
-        .bind(key.namespace.clone())
-        .bind(doc.as_str().to_owned())
-        .execute()
-        .await?;
-    Ok(changed > 0)
+    const UPSERT: &str = "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (network_id, doc_group, namespace) DO UPDATE SET doc = excluded.doc
+         WHERE config_documents.doc <> excluded.doc";
+    write(db, UPSERT, network, key, doc).await
 }
 
 /// Stores a document where there is none; whether there was none.
-pub(super) async fn add(db: &Db, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
-    let added = db
-        .write(
-            "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (network_id, doc_group, namespace) DO NOTHING",
-        )
-        .bind(network)
-        .bind(key.group.clone())
-        .bind(key.namespace.clone())
-        .bind(doc.as_str().to_owned())
-        .execute()
-        .await?;
-    Ok(added > 0)
+pub(super) async fn insert(db: &Db, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
+    const INSERT: &str = "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (network_id, doc_group, namespace) DO NOTHING";
+    write(db, INSERT, network, key, doc).await
+}
+
+async fn write(db: &Db, sql: &'static str, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
+    let statement = db.write(sql).bind(network).bind(&key.group).bind(&key.namespace).bind(doc.as_str());
+    Ok(statement.execute().await? > 0)
 }

@@ -10,8 +10,7 @@ use crate::localization::model::{Language, Locale, LocaleCode, Source};
 /// All messages, or those of some namespaces.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = LocalizationCatalog)]
-pub(super) struct CatalogBody {
+pub(super) struct LocalizationCatalog {
     /// Rises by one with every call that changes what the catalog says.
     #[schema(example = 12)]
     pub(super) version: i64,
@@ -25,13 +24,12 @@ pub(super) struct CatalogBody {
 
 /// A player's language; both fields are null while it was never set, or was unset.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = PlayerLanguage)]
-pub(super) struct LanguageBody {
+pub(super) struct PlayerLanguage {
     locale: Option<LocaleCode>,
     source: Option<Source>,
 }
 
-impl From<Language> for LanguageBody {
+impl From<Language> for PlayerLanguage {
     fn from(language: Language) -> Self {
         let (locale, source) = language.unzip();
         Self { locale, source }

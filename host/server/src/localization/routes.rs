@@ -6,7 +6,7 @@ mod players;
 
 use crate::endpoints::Endpoints;
 
-/// The room's routes.
+/// The routes of localization.
 pub(crate) fn router() -> Endpoints {
     catalog::router().merge(players::router()).merge(manage::router())
 }

@@ -9,29 +9,32 @@ use thiserror::Error;
 use crate::app::App;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
-use crate::localization::body::CatalogBody;
-use crate::localization::model::{FIRST_DEFAULT, Language, Locale, LocaleCode, Message, MessageKey, Namespace};
-use crate::localization::store::messages::{self, Entries, Filter, MessageRow, Place};
+use crate::localization::body::LocalizationCatalog;
+use crate::localization::model::{
+    INITIAL_LOCALE, Language, Locale, LocaleCode, LocalizationMessage, MessageKey, Namespace,
+};
+pub(super) use crate::localization::store::messages::MessageFilter;
+use crate::localization::store::messages::{self, DefaultsJson, MessageRow, MessageScope};
 use crate::localization::store::{self, CatalogRow, LocaleRow, languages};
 use crate::values::{NetworkId, PlayerId};
 
 /// The most locales of a network.
-pub const MOST_LOCALES: i64 = 500;
+const MAX_LOCALES: i64 = 500;
 
 /// What can be wrong with a request about localization.
 #[derive(Debug, Error)]
-pub enum LocalizationError {
-    /// No override to take away.
+pub(super) enum LocalizationError {
+    /// No override to delete.
     #[error("The operator has not changed this message.")]
     NoOverride,
-    /// The default locale may only give way to another.
+    /// The default locale can only be replaced by another.
     #[error("A network has exactly one default locale: make another one the default instead.")]
     DefaultNeeded,
     /// The default locale is always enabled.
     #[error("The default locale must be enabled.")]
     DefaultDisabled,
     /// One locale more than there may be.
-    #[error("A network has at most {MOST_LOCALES} locales.")]
+    #[error("A network has at most {MAX_LOCALES} locales.")]
     TooManyLocales,
     /// The database failed.
     #[error(transparent)]
@@ -51,133 +54,124 @@ impl From<LocalizationError> for ApiError {
     }
 }
 
-/// The locales as they are shown, and each one's spelling by its key.
+/// All locales, and each one's code by its key.
 struct Locales {
-    shown: Vec<Locale>,
-    spelled: HashMap<String, LocaleCode>,
+    sorted: Vec<Locale>,
+    codes: HashMap<String, LocaleCode>,
 }
 
 impl Locales {
-    /// The default is among them, whether or not it was ever written down.
+    /// The default is among them, whether or not it is stored.
     fn new(catalog: &CatalogRow, mut rows: Vec<LocaleRow>) -> Self {
         if rows.iter().all(|row| row.locale_key != catalog.default_key) {
-            rows.extend(implied(&catalog.default_key));
+            rows.extend(unstored_locale(&catalog.default_key));
         }
-        let spelled = rows.iter().map(|row| (row.locale_key.clone(), row.locale.clone())).collect();
+        let codes = rows.iter().map(|row| (row.locale_key.clone(), row.locale.clone())).collect();
         // By key, the default first.
-        rows.sort_by(|a, b| {
-            let rank = |row: &LocaleRow| (row.locale_key != catalog.default_key, row.locale_key.clone());
-            rank(a).cmp(&rank(b))
-        });
-        Self { shown: rows.into_iter().map(|row| shown(row, catalog)).collect(), spelled }
-    }
-
-    fn spell(&self, key: &str) -> Option<&LocaleCode> {
-        self.spelled.get(key)
+        rows.sort_by_cached_key(|row| (row.locale_key != catalog.default_key, row.locale_key.clone()));
+        Self { sorted: rows.into_iter().map(|row| to_locale(row, catalog)).collect(), codes }
     }
 }
 
-/// A locale that nobody has written down.
-fn implied(key: &str) -> Option<LocaleRow> {
-    let locale = LocaleCode::try_from(key.to_owned()).ok()?;
+fn unstored_locale(key: &str) -> Option<LocaleRow> {
+    let locale = key.parse().ok()?;
     Some(LocaleRow { locale_key: key.to_owned(), locale, display_name: None, enabled: true })
 }
 
-fn shown(row: LocaleRow, catalog: &CatalogRow) -> Locale {
+fn to_locale(row: LocaleRow, catalog: &CatalogRow) -> Locale {
     Locale {
-        display_name: row.display_name.unwrap_or_else(|| row.locale.as_str().to_owned()),
+        display_name: row.display_name.unwrap_or_else(|| row.locale.to_string()),
         is_default: row.locale_key == catalog.default_key,
         enabled: row.enabled,
         locale: row.locale,
     }
 }
 
-async fn all_locales(app: &App, network: NetworkId) -> Result<(CatalogRow, Locales), LocalizationError> {
-    // The version before all else: what is read after it may be newer, which the next event mends, but never older.
+async fn read_locales(app: &App, network: NetworkId) -> Result<(CatalogRow, Locales), LocalizationError> {
+    // The version first: what is read after it may be newer, which the next event mends, but never older.
     let catalog = store::catalog(&app.db, network).await?;
     let locales = Locales::new(&catalog, store::locales(&app.db, network).await?);
     Ok((catalog, locales))
 }
 
 /// All locales, the default first.
-pub async fn locales(app: &App, network: NetworkId) -> Result<Vec<Locale>, LocalizationError> {
-    Ok(all_locales(app, network).await?.1.shown)
+pub(super) async fn locales(app: &App, network: NetworkId) -> Result<Vec<Locale>, LocalizationError> {
+    Ok(read_locales(app, network).await?.1.sorted)
 }
 
-/// What the catalog says, all of it or in some namespaces. A key that several of them share is the first one's.
+/// The whole catalog, or some namespaces of it. A key that several of them share is the first one's.
 pub(super) async fn catalog(
     app: &App,
     network: NetworkId,
     namespaces: Option<&[Namespace]>,
-) -> Result<CatalogBody, LocalizationError> {
-    let (catalog, locales) = all_locales(app, network).await?;
+) -> Result<LocalizationCatalog, LocalizationError> {
+    let (catalog, locales) = read_locales(app, network).await?;
     let mut rows = messages::effective(&app.db, network, namespaces).await?;
-    if let Some(named) = namespaces {
-        let place = |name: &str| named.iter().position(|namespace| namespace.as_str() == name);
-        rows.sort_by_key(|row| place(&row.namespace));
+    if let Some(namespaces) = namespaces {
+        rows.sort_by_key(|row| namespaces.iter().position(|namespace| namespace.as_str() == row.namespace));
     }
     let mut messages = BTreeMap::<String, BTreeMap<String, String>>::new();
     for row in rows {
-        let Some(locale) = locales.spell(&row.locale_key) else { continue };
-        let of_locale = messages.entry(locale.as_str().to_owned()).or_default();
-        of_locale.entry(row.message_key).or_insert(row.text);
+        let Some(code) = locales.codes.get(&row.locale_key) else { continue };
+        let texts = messages.entry(code.to_string()).or_default();
+        texts.entry(row.message_key).or_insert(row.text);
     }
-    let first = LocaleCode::try_from(FIRST_DEFAULT.to_owned()).ok();
-    let default_locale = locales.spell(&catalog.default_key).cloned().or(first);
-    let default_locale = default_locale.ok_or(hub_db::Error::NotFound)?;
-    Ok(CatalogBody { version: catalog.version, default_locale, locales: locales.shown, messages })
+    let default_locale = locales.codes.get(&catalog.default_key).cloned();
+    let default_locale = default_locale.or_else(|| INITIAL_LOCALE.parse().ok()).ok_or(hub_db::Error::NotFound)?;
+    Ok(LocalizationCatalog { version: catalog.version, default_locale, locales: locales.sorted, messages })
 }
 
-/// The catalog's version, where a call has changed it.
-type Changed = Option<i64>;
+/// The catalog's new version, where a call has changed it.
+type NewVersion = Option<i64>;
 
-async fn raise(tx: &mut Tx, network: NetworkId, mut catalog: CatalogRow) -> Result<Changed, hub_db::Error> {
+async fn bump_version(tx: &mut Tx, network: NetworkId, mut catalog: CatalogRow) -> Result<NewVersion, hub_db::Error> {
     catalog.version += 1;
-    store::set_catalog(tx, network, &catalog).await?;
+    store::update_catalog(tx, network, &catalog).await?;
     Ok(Some(catalog.version))
 }
 
-/// Registers what a plugin says where nothing is registered yet; how many messages that were. Every server asks this as
-/// it starts, and nearly always all is there, so that is looked at first.
-pub async fn add_defaults<'a>(
+/// Registers default texts where there are none; answers how many messages had none. Every server asks this as it
+/// starts; nearly always nothing is missing, so that is checked first.
+pub(super) async fn add_defaults<'a>(
     app: &App,
     network: NetworkId,
     namespace: &Namespace,
     locale: &LocaleCode,
     entries: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Result<usize, LocalizationError> {
-    let place = Place { namespace: namespace.clone(), locale_key: locale.key() };
-    let entries = Entries::of(entries);
-    if messages::missing(&app.db, network, &place, &entries).await? == 0 {
+    let scope = MessageScope { namespace, locale_key: locale.key() };
+    let defaults = DefaultsJson::from_pairs(entries);
+    if messages::count_missing(&app.db, network, &scope, &defaults).await? == 0 {
         return Ok(0);
     }
-    let (inserted, changed) = app
+    let (inserted, version) = app
         .db
         .transaction(async |mut tx| {
             let catalog = store::lock_catalog(&mut tx, network).await?;
-            let added = messages::add_defaults(&mut tx, network, &place, &entries).await?;
+            let added = messages::add_defaults(&mut tx, network, &scope, &defaults).await?;
             if !added.is_empty() {
-                note_locale(&mut tx, network, locale).await?;
+                add_locale(&mut tx, network, locale).await?;
             }
-            let changes = added.contains(&true);
-            let changed = if changes { raise(&mut tx, network, catalog).await? } else { None };
-            Ok::<_, LocalizationError>((added.len(), changed))
+            let has_changed = added.contains(&true);
+            let version = if has_changed { bump_version(&mut tx, network, catalog).await? } else { None };
+            Ok::<_, LocalizationError>((added.len(), version))
         })
         .await?;
-    tell(app, network, changed).await;
+    publish_update(app, network, version).await;
     Ok(inserted)
 }
 
-async fn note_locale(tx: &mut Tx, network: NetworkId, locale: &LocaleCode) -> Result<bool, LocalizationError> {
-    let added = store::add_locale(tx, network, locale).await?;
-    if added && store::count_locales(tx, network).await? > MOST_LOCALES {
+/// Stores a locale that is new; whether it was.
+async fn add_locale(tx: &mut Tx, network: NetworkId, locale: &LocaleCode) -> Result<bool, LocalizationError> {
+    let added = store::insert_locale(tx, network, locale).await?;
+    if added && store::count_locales(tx, network).await? > MAX_LOCALES {
         return Err(LocalizationError::TooManyLocales);
     }
     Ok(added)
 }
 
-fn message(row: MessageRow, locale: &LocaleCode) -> Message {
-    Message {
+fn to_message(row: MessageRow, locale: &LocaleCode) -> LocalizationMessage {
+    LocalizationMessage {
         effective: row.effective().unwrap_or_default().to_owned(),
         namespace: row.namespace,
         locale: locale.clone(),
@@ -187,171 +181,152 @@ fn message(row: MessageRow, locale: &LocaleCode) -> Message {
     }
 }
 
-/// Makes of a message what the operator wants it to say.
-pub async fn put_override(
+/// Sets the operator's text of a message.
+pub(super) async fn put_override(
     app: &App,
     network: NetworkId,
     namespace: &Namespace,
     locale: &LocaleCode,
     key: &MessageKey,
     text: &str,
-) -> Result<Message, LocalizationError> {
-    let place = Place { namespace: namespace.clone(), locale_key: locale.key() };
-    let (message, changed) = app
+) -> Result<LocalizationMessage, LocalizationError> {
+    let scope = MessageScope { namespace, locale_key: locale.key() };
+    let (message, version) = app
         .db
         .transaction(async |mut tx| {
             let catalog = store::lock_catalog(&mut tx, network).await?;
-            note_locale(&mut tx, network, locale).await?;
-            let before = messages::get(&mut tx, network, &place, key).await?;
-            let after = messages::put_override(&mut tx, network, &place, key, text).await?;
-            let same = before.as_ref().and_then(MessageRow::effective) == after.effective();
-            let changed = if same { None } else { raise(&mut tx, network, catalog).await? };
-            let spelled = store::locale(&mut tx, network, &place.locale_key).await?;
-            let spelled = spelled.map_or_else(|| locale.clone(), |row| row.locale);
-            Ok::<_, LocalizationError>((message(after, &spelled), changed))
+            add_locale(&mut tx, network, locale).await?;
+            let before = messages::get(&mut tx, network, &scope, key).await?;
+            let after = messages::put_override(&mut tx, network, &scope, key, text).await?;
+            let is_same = before.as_ref().and_then(MessageRow::effective) == after.effective();
+            let version = if is_same { None } else { bump_version(&mut tx, network, catalog).await? };
+            let stored = store::locale(&mut tx, network, &scope.locale_key).await?;
+            let locale = stored.map_or_else(|| locale.clone(), |row| row.locale);
+            Ok::<_, LocalizationError>((to_message(after, &locale), version))
         })
         .await?;
-    tell(app, network, changed).await;
+    publish_update(app, network, version).await;
     Ok(message)
 }
 
-/// Lets a message say again what a plugin registered. One that none did is gone.
-pub async fn drop_override(
+/// Restores a message's default. Without one the message is gone.
+pub(super) async fn delete_override(
     app: &App,
     network: NetworkId,
     namespace: &Namespace,
     locale: &LocaleCode,
     key: &MessageKey,
 ) -> Result<(), LocalizationError> {
-    let place = Place { namespace: namespace.clone(), locale_key: locale.key() };
-    let changed = app
+    let scope = MessageScope { namespace, locale_key: locale.key() };
+    let version = app
         .db
         .transaction(async |mut tx| {
             let catalog = store::lock_catalog(&mut tx, network).await?;
-            let before = messages::get(&mut tx, network, &place, key).await?;
+            let before = messages::get(&mut tx, network, &scope, key).await?;
             let Some(before) = before.filter(|row| row.override_text.is_some()) else {
                 return Err(LocalizationError::NoOverride);
             };
-            messages::drop_override(&mut tx, network, &place, key).await?;
-            let same = before.override_text == before.default_text;
-            Ok(if same { None } else { raise(&mut tx, network, catalog).await? })
+            messages::delete_override(&mut tx, network, &scope, key).await?;
+            let is_same = before.override_text == before.default_text;
+            Ok(if is_same { None } else { bump_version(&mut tx, network, catalog).await? })
         })
         .await?;
-    tell(app, network, changed).await;
+    publish_update(app, network, version).await;
     Ok(())
 }
 
-/// How a locale is to be; what is none stays as it is.
-#[derive(Clone, Debug, Default)]
-pub struct LocaleWish {
-    /// A name for people.
-    pub display_name: Option<String>,
-    /// Whether it is to be the default.
-    pub is_default: Option<bool>,
-    /// Whether players are to be offered it.
-    pub enabled: Option<bool>,
+/// Changes of a locale; an absent field stays as it is.
+#[derive(Clone, Debug)]
+pub(super) struct LocaleUpdate {
+    pub(super) display_name: Option<String>,
+    pub(super) is_default: Option<bool>,
+    pub(super) enabled: Option<bool>,
 }
 
-/// Writes a locale down, or changes it.
-pub async fn put_locale(
+/// Creates or changes a locale.
+pub(super) async fn put_locale(
     app: &App,
     network: NetworkId,
     code: &LocaleCode,
-    wish: &LocaleWish,
+    update: &LocaleUpdate,
 ) -> Result<Locale, LocalizationError> {
-    let (locale, changed) = app
+    let (locale, version) = app
         .db
         .transaction(async |mut tx| {
             let before = store::lock_catalog(&mut tx, network).await?;
-            let added = note_locale(&mut tx, network, code).await?;
+            let added = add_locale(&mut tx, network, code).await?;
             let stored = store::locale(&mut tx, network, &code.key()).await?;
             let stored = stored.ok_or(hub_db::Error::NotFound)?;
             let mut row = stored.clone();
-            row.display_name = wish.display_name.clone().or(row.display_name);
-            row.enabled = wish.enabled.unwrap_or(row.enabled);
+            row.display_name = update.display_name.clone().or(row.display_name);
+            row.enabled = update.enabled.unwrap_or(row.enabled);
             let mut catalog = before.clone();
-            match wish.is_default {
+            match update.is_default {
                 Some(true) => catalog.default_key.clone_from(&row.locale_key),
                 Some(false) if catalog.default_key == row.locale_key => return Err(LocalizationError::DefaultNeeded),
                 _ => {}
             }
-            let locale = shown(row.clone(), &catalog);
+            let locale = to_locale(row.clone(), &catalog);
             if locale.is_default && !locale.enabled {
                 return Err(LocalizationError::DefaultDisabled);
             }
-            let changes = added || row != stored || catalog != before;
+            let has_changed = added || row != stored || catalog != before;
             if row != stored {
-                store::set_locale(&mut tx, network, &row).await?;
+                store::update_locale(&mut tx, network, &row).await?;
             }
-            let changed = if changes { raise(&mut tx, network, catalog).await? } else { None };
-            Ok((locale, changed))
+            let version = if has_changed { bump_version(&mut tx, network, catalog).await? } else { None };
+            Ok((locale, version))
         })
         .await?;
-    tell(app, network, changed).await;
+    publish_update(app, network, version).await;
     Ok(locale)
 }
 
-/// Which messages an editor wants to see; what is none does not count.
-#[derive(Clone, Debug, Default)]
-pub struct MessageFilter {
-    /// Of this namespace.
-    pub namespace: Option<Namespace>,
-    /// In this language.
-    pub locale: Option<LocaleCode>,
-    /// With this in the key or in what they say.
-    pub search: Option<String>,
-}
-
-/// The wanted messages by namespace, locale and key, and how many there are.
-pub async fn messages(
+/// A page of the filtered messages by namespace, locale and key, and how many there are.
+pub(super) async fn messages(
     app: &App,
     network: NetworkId,
-    wanted: &MessageFilter,
+    filter: &MessageFilter,
     limit: i64,
     offset: i64,
-) -> Result<(Vec<Message>, i64), LocalizationError> {
-    let filter = Filter {
-        namespace: wanted.namespace.as_ref().map(|name| name.as_str().to_owned()),
-        locale_key: wanted.locale.as_ref().map(LocaleCode::key),
-        search: wanted.search.clone(),
-    };
-    let (_, locales) = all_locales(app, network).await?;
-    let (rows, total) = messages::list(&app.db, network, &filter, limit, offset).await?;
+) -> Result<(Vec<LocalizationMessage>, i64), LocalizationError> {
+    let (_, locales) = read_locales(app, network).await?;
+    let (rows, total) = messages::list(&app.db, network, filter, limit, offset).await?;
     let messages = rows.into_iter().filter_map(|row| {
-        let locale = locales.spell(&row.locale_key)?;
-        Some(message(row, locale))
+        let locale = locales.codes.get(&row.locale_key)?;
+        Some(to_message(row, locale))
     });
     Ok((messages.collect(), total))
 }
 
 /// A player's language.
-pub async fn language(app: &App, network: NetworkId, player: PlayerId) -> Result<Language, LocalizationError> {
+pub(super) async fn language(app: &App, network: NetworkId, player: PlayerId) -> Result<Language, LocalizationError> {
     Ok(languages::get(&app.db, network, player).await?)
 }
 
-/// Stores a player's language, whatever it was before, or that there is none.
-pub async fn set_language(
+/// Stores a player's language, or that there is none.
+pub(super) async fn set_language(
     app: &App,
     network: NetworkId,
     player: PlayerId,
     username: Option<&str>,
     language: Language,
 ) -> Result<Language, LocalizationError> {
-    languages::put(&app.db, network, player, username.map(str::to_owned), language.clone()).await?;
+    languages::put(&app.db, network, player, username, &language).await?;
     Ok(language)
 }
 
 #[derive(Serialize)]
-struct Payload {
+struct UpdatePayload {
     version: i64,
 }
 
-/// Tells the network's servers of a change. It is stored already: a bus that takes nothing any more is no failure, its
-/// clients read anew when they come back.
-async fn tell(app: &App, network: NetworkId, changed: Changed) {
-    let Some(version) = changed else { return };
-    let payload = Payload { version };
+/// Publishes a stored change to the network's servers. A failed publication is only logged: clients read the catalog
+/// again when they reconnect.
+async fn publish_update(app: &App, network: NetworkId, version: NewVersion) {
+    let Some(version) = version else { return };
+    let payload = UpdatePayload { version };
     if let Err(error) = events::publish(app, network, EventKind::LocalizationUpdated, None, payload).await {
-        tracing::warn!(%error, version, "could not tell of a change of the catalog");
+        tracing::warn!(%error, version, "could not publish a change of the catalog");
     }
 }

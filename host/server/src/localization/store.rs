@@ -1,11 +1,11 @@
-//! All SQL of the room.
+//! All SQL of localization.
 
 pub(super) mod languages;
 pub(super) mod messages;
 
 use hub_db::{Db, Error, Tx};
 
-use crate::localization::model::{FIRST_DEFAULT, LocaleCode};
+use crate::localization::model::{INITIAL_LOCALE, LocaleCode};
 use crate::values::NetworkId;
 
 /// A catalog's version and the key of its default locale.
@@ -16,9 +16,9 @@ pub(super) struct CatalogRow {
 }
 
 impl Default for CatalogRow {
-    /// Before anything was stored.
+    /// Before anything is stored.
     fn default() -> Self {
-        Self { version: 0, default_key: FIRST_DEFAULT.to_owned() }
+        Self { version: 0, default_key: INITIAL_LOCALE.to_owned() }
     }
 }
 
@@ -31,32 +31,32 @@ pub(super) async fn catalog(db: &Db, network: NetworkId) -> Result<CatalogRow, E
     Ok(row.unwrap_or_default())
 }
 
-/// Takes the catalog for this transaction: its changes come one after the other.
+/// Creates the catalog where there is none and locks it until the transaction ends.
 pub(super) async fn lock_catalog(tx: &mut Tx, network: NetworkId) -> Result<CatalogRow, Error> {
-    let first = CatalogRow::default();
+    let initial = CatalogRow::default();
     tx.query(
         "INSERT INTO localization_catalogs (network_id, version, default_key) VALUES ($1, $2, $3)
          ON CONFLICT (network_id) DO UPDATE SET version = localization_catalogs.version
          RETURNING version, default_key",
     )
     .bind(network)
-    .bind(first.version)
-    .bind(first.default_key)
+    .bind(initial.version)
+    .bind(&initial.default_key)
     .one()
     .await
 }
 
-pub(super) async fn set_catalog(tx: &mut Tx, network: NetworkId, catalog: &CatalogRow) -> Result<(), Error> {
+pub(super) async fn update_catalog(tx: &mut Tx, network: NetworkId, catalog: &CatalogRow) -> Result<(), Error> {
     tx.query("UPDATE localization_catalogs SET version = $2, default_key = $3 WHERE network_id = $1")
         .bind(network)
         .bind(catalog.version)
-        .bind(catalog.default_key.clone())
+        .bind(&catalog.default_key)
         .execute()
         .await?;
     Ok(())
 }
 
-/// A locale as it is written down.
+/// A stored locale.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub(super) struct LocaleRow {
     pub(super) locale_key: String,
@@ -82,13 +82,13 @@ pub(super) async fn locale(tx: &mut Tx, network: NetworkId, key: &str) -> Result
          WHERE network_id = $1 AND locale_key = $2",
     )
     .bind(network)
-    .bind(key.to_owned())
+    .bind(key)
     .optional()
     .await
 }
 
-/// Writes a locale down that is not yet; whether it was not.
-pub(super) async fn add_locale(tx: &mut Tx, network: NetworkId, code: &LocaleCode) -> Result<bool, Error> {
+/// Stores a locale that is new; whether it was.
+pub(super) async fn insert_locale(tx: &mut Tx, network: NetworkId, code: &LocaleCode) -> Result<bool, Error> {
     let added = tx
         .query(
             "INSERT INTO localization_locales (network_id, locale_key, locale, enabled) VALUES ($1, $2, $3, $4)
@@ -96,7 +96,7 @@ pub(super) async fn add_locale(tx: &mut Tx, network: NetworkId, code: &LocaleCod
         )
         .bind(network)
         .bind(code.key())
-        .bind(code.clone())
+        .bind(code)
         .bind(true)
         .execute()
         .await?;
@@ -109,14 +109,13 @@ pub(super) async fn count_locales(tx: &mut Tx, network: NetworkId) -> Result<i64
     Ok(count)
 }
 
-/// Gives a locale that is written down its name and whether it is enabled.
-pub(super) async fn set_locale(tx: &mut Tx, network: NetworkId, row: &LocaleRow) -> Result<(), Error> {
+pub(super) async fn update_locale(tx: &mut Tx, network: NetworkId, row: &LocaleRow) -> Result<(), Error> {
     tx.query(
         "UPDATE localization_locales SET display_name = $3, enabled = $4 WHERE network_id = $1 AND locale_key = $2",
     )
     .bind(network)
-    .bind(row.locale_key.clone())
-    .bind(row.display_name.clone())
+    .bind(&row.locale_key)
+    .bind(&row.display_name)
     .bind(row.enabled)
     .execute()
     .await?;

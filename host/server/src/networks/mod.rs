@@ -1,6 +1,6 @@
-//! Networks (tenants): made by the operator, suspended and let go; and the keys their owners make.
+//! Networks (tenants), which the operator creates and suspends, and the keys that their owners create.
 //!
-//! Invariants: a key's secret is never stored, only its SHA-256; nobody hands out a scope they lack.
+//! Invariants: a key's secret is never stored, only its SHA-256; nobody grants a scope they lack.
 //! Tables: `networks`, `api_keys`.
 
 mod routes;

@@ -12,10 +12,10 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
-use crate::networks::service::{self, MintedKey};
+use crate::networks::service::{self, MintedKey, NewKey};
 use crate::values::Identifier;
 
-/// The component's routes.
+/// The routes of keys.
 pub(crate) fn router() -> Endpoints {
     endpoints![list, create: transactional secret, roll: transactional secret, revoke]
 }
@@ -52,8 +52,9 @@ impl From<KeyRow> for Key {
 
 /// A key with its text, which is shown this once.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = NewKey)]
 #[serde(rename_all = "camelCase")]
-struct NewKey {
+struct CreatedKey {
     #[schema(value_type = String, example = "4fTq0ZkX91ab")]
     key_id: KeyId,
     /// What goes into `X-Service-Api-Key`. The hub keeps only a hash of it.
@@ -64,7 +65,7 @@ struct NewKey {
     expires_at: Option<Millis>,
 }
 
-impl From<MintedKey> for NewKey {
+impl From<MintedKey> for CreatedKey {
     fn from(key: MintedKey) -> Self {
         let scopes = key.scopes.iter().collect();
         Self { key_id: key.id, api_key: key.text, name: key.name, scopes, expires_at: key.expires_at }
@@ -105,12 +106,12 @@ struct CreateKey {
 /// The answer is the only time the key's text is seen. A key cannot hand out scopes it does not have (403).
 #[utoipa::path(post, path = "/api/manage/keys", operation_id = "create_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])),
-    responses((status = 201, body = NewKey)))]
+    responses((status = 201, body = CreatedKey)))]
 async fn create(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Json(body): Json<CreateKey>,
-) -> Result<(StatusCode, Json<NewKey>), ApiError> {
+) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
     if body.scopes.is_empty() {
         return Err(ApiError::invalid("In the body, `scopes`: a key needs at least one."));
     }
@@ -118,7 +119,7 @@ async fn create(
         return Err(ApiError::invalid("In the body, `expiresAt`: must be in the future."));
     }
     let scopes = body.scopes.into_iter().collect();
-    let new = service::NewKey { name: body.name.into_string(), scopes, expires_at: body.expires_at };
+    let new = NewKey { name: body.name.into_string(), scopes, expires_at: body.expires_at };
     let key = service::create_key_for(&app, caller.network, caller.scopes, new).await?;
     Ok((StatusCode::CREATED, Json(key.into())))
 }
@@ -137,13 +138,13 @@ struct RollKey {
 /// moved over one by one. A key that may do more than the calling one cannot be rolled with it (403).
 #[utoipa::path(post, path = "/api/manage/keys/{keyId}/roll", operation_id = "roll_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])), params(("keyId" = String, Path)),
-    responses((status = 201, body = NewKey), (status = 404, body = ErrorBody, description = "No such key")))]
+    responses((status = 201, body = CreatedKey), (status = 404, body = ErrorBody, description = "No such key")))]
 async fn roll(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path(id): Path<KeyId>,
     Json(body): Json<RollKey>,
-) -> Result<(StatusCode, Json<NewKey>), ApiError> {
+) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
     let overlap = body.overlap_ms.unwrap_or(0);
     if overlap < 0 {
         return Err(ApiError::invalid("In the body, `overlapMs`: must be 0 or more."));

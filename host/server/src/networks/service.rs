@@ -5,14 +5,16 @@ use hub_db::Db;
 use thiserror::Error;
 
 use crate::app::App;
-use crate::auth::{KeyId, KeyRow, OPERATOR_NETWORK, Scope, Scopes, key};
+use crate::auth::key::{self, KeyHash};
+use crate::auth::{KeyId, KeyRow, OPERATOR_NETWORK, Scope, Scopes};
 use crate::clock::{Clock, Millis};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::networks::store;
 use crate::values::NetworkId;
 
-const DEFAULT_PLAN: &str = "default";
+/// Characters of base 62.
+const SIGNING_SECRET_LENGTH: usize = 48;
 
 /// What can be wrong with a request about networks and keys.
 #[derive(Debug, Error)]
@@ -29,7 +31,7 @@ pub enum NetworksError {
     /// No such key in the caller's network.
     #[error("This network has no key `{}`.", .0.0)]
     UnknownKey(KeyId),
-    /// A caller tried to hand out more than it has.
+    /// A caller tried to grant more than it has.
     #[error("A key cannot hand out scopes it does not have itself.")]
     ScopesExceedOwn,
     /// A key for the operator's work cannot belong to a network.
@@ -56,18 +58,18 @@ impl From<NetworksError> for ApiError {
     }
 }
 
-/// What a new key is made of.
+/// A key to create.
 #[derive(Clone, Debug)]
 pub struct NewKey {
     /// What its owner calls it.
     pub name: String,
     /// What it may do.
     pub scopes: Scopes,
-    /// When it ends by itself.
+    /// When it expires.
     pub expires_at: Option<Millis>,
 }
 
-/// A key that was just made or rolled; the only time its text is seen.
+/// A key that was just created or rolled; the only time its text is seen.
 #[derive(Clone, Debug)]
 pub struct MintedKey {
     /// Its id.
@@ -78,11 +80,11 @@ pub struct MintedKey {
     pub name: String,
     /// What it may do.
     pub scopes: Scopes,
-    /// When it ends by itself.
+    /// When it expires.
     pub expires_at: Option<Millis>,
 }
 
-/// Makes a network and its first key, which may do everything but the operator's work.
+/// Creates a network and its first key, which may do everything but the operator's work.
 pub async fn create_network(
     db: &Db,
     clock: &Clock,
@@ -90,23 +92,19 @@ pub async fn create_network(
     name: &str,
 ) -> Result<(NetworkId, MintedKey), NetworksError> {
     let network = NetworkId(ids.uuid());
-    let new = NewKey { name: "owner".to_owned(), scopes: Scopes::owner(), expires_at: None };
-    let (row, minted) = mint(clock, ids, new);
-    let signing_secret = ids.token(48);
+    let (key, sha256) = mint(ids, NewKey { name: "owner".to_owned(), scopes: Scopes::owner(), expires_at: None });
+    let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
     db.transaction(async |mut tx| {
-        let network_row =
-            store::NewNetwork { name, plan: DEFAULT_PLAN, signing_secret: &signing_secret, created_at: clock.now() };
-        store::insert_network(&mut tx, network, network_row).await.map_err(|error| {
+        store::insert_network(&mut tx, network, name, &signing_secret, now).await.map_err(|error| {
             if error.is_unique_violation() { NetworksError::NameTaken(name.to_owned()) } else { error.into() }
         })?;
-        store::insert_key(&mut tx, network, &row).await?;
-        Ok::<_, NetworksError>(())
+        Ok::<_, NetworksError>(store::insert_key(&mut tx, network, &key, &sha256, now).await?)
     })
     .await?;
-    Ok((network, minted))
+    Ok((network, key))
 }
 
-/// Makes a key of a network, for someone who works on the database itself.
+/// Creates a key of a network, for someone who works on the database itself.
 pub async fn create_key(
     db: &Db,
     clock: &Clock,
@@ -114,30 +112,23 @@ pub async fn create_key(
     network: NetworkId,
     new: NewKey,
 ) -> Result<MintedKey, NetworksError> {
-    let (row, minted) = mint(clock, ids, new);
-    let signing_secret = ids.token(48);
+    let (key, sha256) = mint(ids, new);
+    let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
     db.transaction(async |mut tx| {
         if !store::network_exists(&mut tx, network).await? {
             if network != OPERATOR_NETWORK {
                 return Err(NetworksError::UnknownNetwork(network));
             }
-            let network_row = store::NewNetwork {
-                name: "(operator)",
-                plan: DEFAULT_PLAN,
-                signing_secret: &signing_secret,
-                created_at: clock.now(),
-            };
-            store::insert_network(&mut tx, network, network_row).await?;
+            store::insert_network(&mut tx, network, "(operator)", &signing_secret, now).await?;
         }
-        store::insert_key(&mut tx, network, &row).await?;
-        Ok(())
+        Ok(store::insert_key(&mut tx, network, &key, &sha256, now).await?)
     })
     .await?;
-    Ok(minted)
+    Ok(key)
 }
 
-/// Makes a key for a caller, who cannot give away more than it has.
-pub async fn create_key_for(
+/// Creates a key for a caller, who cannot grant more than it has.
+pub(super) async fn create_key_for(
     app: &App,
     network: NetworkId,
     own: Scopes,
@@ -152,9 +143,9 @@ pub async fn create_key_for(
     create_key(&app.db, &app.clock, &app.ids, network, new).await
 }
 
-/// Gives a key a new secret; the old one stays good for `overlap_ms`. Whoever rolls a key learns its secret, so a
-/// key that may do more than the caller's `own` is out of reach.
-pub async fn roll_key(
+/// Gives a key a new secret; the old one stays valid for `overlap_ms`. Whoever rolls a key learns its secret, so a key
+/// that may do more than the caller's `own` scopes is refused.
+pub(super) async fn roll_key(
     app: &App,
     network: NetworkId,
     own: Scopes,
@@ -175,23 +166,23 @@ pub async fn roll_key(
             Ok::<_, NetworksError>(row)
         })
         .await?;
-    let (of, rolled) = (app.clone(), id.clone());
-    // Not before: who calls with the old secret meanwhile would bring the old row back.
-    hub_db::after_commit(async move { of.keys.forget(&rolled) }).await;
+    let (cached, rolled) = (app.clone(), id.clone());
+    // Not before the commit: a call with the old secret meanwhile would cache the old row again.
+    hub_db::after_commit(async move { cached.keys.invalidate(&rolled) }).await;
     let scopes = Scopes::from_text(&row.scopes);
     Ok(MintedKey { id: id.clone(), text, name: row.name, scopes, expires_at: row.expires_at })
 }
 
-/// Ends a key.
-pub async fn revoke_key(app: &App, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
+/// Revokes a key.
+pub(super) async fn revoke_key(app: &App, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
     if !store::revoke_key(&app.db, network, id, app.clock.now()).await? {
         return Err(NetworksError::UnknownKey(id.clone()));
     }
-    app.keys.forget(id);
+    app.keys.invalidate(id);
     Ok(())
 }
 
-/// The network's live keys and how many there are.
+/// A page of the network's live keys, and how many there are.
 pub(super) async fn list_keys(
     app: &App,
     network: NetworkId,
@@ -202,41 +193,39 @@ pub(super) async fn list_keys(
 }
 
 /// The secret with which the network's commands to servers are signed.
-pub async fn signing_secret(app: &App, network: NetworkId) -> Result<String, NetworksError> {
+pub(crate) async fn signing_secret(app: &App, network: NetworkId) -> Result<String, NetworksError> {
     store::signing_secret(&app.db, network).await?.ok_or(NetworksError::UnknownNetwork(network))
 }
 
 /// The network called `name`.
-pub async fn network_named(db: &Db, name: &str) -> Result<Option<NetworkId>, NetworksError> {
-    Ok(store::network_named(db, name).await?)
+pub(crate) async fn find_network(db: &Db, name: &str) -> Result<Option<NetworkId>, NetworksError> {
+    Ok(store::find_network(db, name).await?)
 }
 
-/// The network that somebody means who works on the database itself: by its id or its name.
-pub async fn network_meant(db: &Db, given: &str) -> Result<NetworkId, NetworksError> {
-    if let Ok(id) = given.parse() {
+/// The network with this id or name.
+pub(crate) async fn resolve_network(db: &Db, id_or_name: &str) -> Result<NetworkId, NetworksError> {
+    if let Ok(id) = id_or_name.parse() {
         return Ok(NetworkId(id));
     }
-    store::network_named(db, given).await?.ok_or_else(|| NetworksError::NoSuchName(given.to_owned()))
+    store::find_network(db, id_or_name).await?.ok_or_else(|| NetworksError::NoSuchName(id_or_name.to_owned()))
 }
 
-/// Refuses all requests of a network from now on, or no longer. In effect everywhere within a second.
-pub async fn set_suspended(db: &Db, network: NetworkId, suspended: bool) -> Result<(), NetworksError> {
+/// Refuses all requests of a network, or serves them again. In effect everywhere within a second.
+pub(crate) async fn set_suspended(db: &Db, network: NetworkId, suspended: bool) -> Result<(), NetworksError> {
     if store::set_suspended(db, network, suspended).await? {
         return Ok(());
     }
     Err(NetworksError::UnknownNetwork(network))
 }
 
-/// All networks there are.
+/// All networks.
 pub(crate) async fn network_ids(db: &Db) -> Result<Vec<NetworkId>, hub_db::Error> {
     store::network_ids(db).await
 }
 
-fn mint(clock: &Clock, ids: &Ids, new: NewKey) -> (store::NewKeyRow, MintedKey) {
-    let id = key::new_id(ids);
+fn mint(ids: &Ids, new: NewKey) -> (MintedKey, KeyHash) {
+    let id = key::generate_id(ids);
     let (text, sha256) = key::mint(ids, &id);
     let NewKey { name, scopes, expires_at } = new;
-    let row =
-        store::NewKeyRow { id: id.clone(), name: name.clone(), scopes, sha256, created_at: clock.now(), expires_at };
-    (row, MintedKey { id, text, name, scopes, expires_at })
+    (MintedKey { id, text, name, scopes, expires_at }, sha256)
 }

@@ -2,28 +2,27 @@
 
 use hub_db::{Db, Error, Tx};
 
-use crate::auth::{KeyId, KeyRow, Scopes, select_key};
+use crate::auth::{KeyId, KeyRow, select_key};
 use crate::clock::Millis;
+use crate::networks::service::MintedKey;
 use crate::values::NetworkId;
 
-pub(super) struct NewNetwork<'a> {
-    pub(super) name: &'a str,
-    pub(super) plan: &'a str,
-    pub(super) signing_secret: &'a str,
-    pub(super) created_at: Millis,
-}
-
-pub(super) async fn insert_network(tx: &mut Tx, network: NetworkId, new: NewNetwork<'_>) -> Result<(), Error> {
+pub(super) async fn insert_network(
+    tx: &mut Tx,
+    network: NetworkId,
+    name: &str,
+    signing_secret: &str,
+    created_at: Millis,
+) -> Result<(), Error> {
     tx.query(
         "INSERT INTO networks (network_id, name, plan, suspended, signing_secret, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6)",
+         VALUES ($1, $2, 'default', $3, $4, $5)",
     )
     .bind(network)
-    .bind(new.name)
-    .bind(new.plan)
+    .bind(name)
     .bind(false)
-    .bind(new.signing_secret)
-    .bind(new.created_at)
+    .bind(signing_secret)
+    .bind(created_at)
     .execute()
     .await?;
     Ok(())
@@ -41,7 +40,7 @@ pub(super) async fn signing_secret(db: &Db, network: NetworkId) -> Result<Option
     Ok(row.map(|(secret,)| secret))
 }
 
-/// Stops a network, or lets it go on; false where there is none.
+/// False where there is no such network.
 pub(super) async fn set_suspended(db: &Db, network: NetworkId, suspended: bool) -> Result<bool, Error> {
     let rows = db
         .write("UPDATE networks SET suspended = $2 WHERE network_id = $1")
@@ -52,29 +51,25 @@ pub(super) async fn set_suspended(db: &Db, network: NetworkId, suspended: bool) 
     Ok(rows > 0)
 }
 
-/// The network's name, for people.
-pub(super) async fn network_named(db: &Db, name: &str) -> Result<Option<NetworkId>, Error> {
+pub(super) async fn find_network(db: &Db, name: &str) -> Result<Option<NetworkId>, Error> {
     let row: Option<(NetworkId,)> =
         db.query("SELECT network_id FROM networks WHERE name = $1").bind(name).optional().await?;
     Ok(row.map(|(network,)| network))
 }
 
-/// Crosses networks: at start each one's live state is restored.
+/// Crosses networks: each one's live state is restored at the start.
 pub(super) async fn network_ids(db: &Db) -> Result<Vec<NetworkId>, Error> {
     let rows: Vec<(NetworkId,)> = db.query("SELECT network_id FROM networks").all().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
-pub(super) struct NewKeyRow {
-    pub(super) id: KeyId,
-    pub(super) name: String,
-    pub(super) scopes: Scopes,
-    pub(super) sha256: Vec<u8>,
-    pub(super) created_at: Millis,
-    pub(super) expires_at: Option<Millis>,
-}
-
-pub(super) async fn insert_key(tx: &mut Tx, network: NetworkId, key: &NewKeyRow) -> Result<(), Error> {
+pub(super) async fn insert_key(
+    tx: &mut Tx,
+    network: NetworkId,
+    key: &MintedKey,
+    sha256: &[u8],
+    created_at: Millis,
+) -> Result<(), Error> {
     tx.query(
         "INSERT INTO api_keys (network_id, key_id, name, scopes, sha256, created_at, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
@@ -83,36 +78,31 @@ pub(super) async fn insert_key(tx: &mut Tx, network: NetworkId, key: &NewKeyRow)
     .bind(&key.id)
     .bind(&key.name)
     .bind(key.scopes.to_text())
-    .bind(&key.sha256)
-    .bind(key.created_at)
+    .bind(sha256)
+    .bind(created_at)
     .bind(key.expires_at)
     .execute()
     .await?;
     Ok(())
 }
 
-/// The network's keys that are not revoked, oldest first, and how many there are.
+/// A page of the network's keys that are not revoked, oldest first, and how many there are.
 pub(super) async fn list_keys(
     db: &Db,
     network: NetworkId,
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<KeyRow>, i64), Error> {
-    let (total,): (i64,) = db
-        .query("SELECT COUNT(*) FROM api_keys WHERE network_id = $1 AND revoked_at IS NULL")
-        .bind(network)
-        .one()
-        .await?;
-    let rows = db
-        .query(select_key!(
+    db.page(
+        "SELECT COUNT(*) FROM api_keys WHERE network_id = $1 AND revoked_at IS NULL",
+        select_key!(
             "WHERE k.network_id = $1 AND k.revoked_at IS NULL ORDER BY k.created_at, k.key_id LIMIT $2 OFFSET $3"
-        ))
-        .bind(network)
-        .bind(limit)
-        .bind(offset)
-        .all()
-        .await?;
-    Ok((rows, total))
+        ),
+        |statement| statement.bind(network),
+        limit,
+        offset,
+    )
+    .await
 }
 
 pub(super) async fn live_key(tx: &mut Tx, network: NetworkId, id: &KeyId) -> Result<Option<KeyRow>, Error> {
@@ -123,7 +113,7 @@ pub(super) async fn live_key(tx: &mut Tx, network: NetworkId, id: &KeyId) -> Res
         .await
 }
 
-/// Gives the key a new secret; the one it had stays good until `overlap_until`.
+/// Gives the key a new secret; the old one stays valid until `overlap_until`.
 pub(super) async fn roll_key(
     tx: &mut Tx,
     network: NetworkId,
@@ -144,7 +134,7 @@ pub(super) async fn roll_key(
     Ok(())
 }
 
-/// Ends the key; false when the network has no such live key.
+/// Revokes the key; false where the network has no such live key.
 pub(super) async fn revoke_key(db: &Db, network: NetworkId, id: &KeyId, at: Millis) -> Result<bool, Error> {
     let rows = db
         .write("UPDATE api_keys SET revoked_at = $3 WHERE network_id = $1 AND key_id = $2 AND revoked_at IS NULL")

@@ -1,4 +1,4 @@
-//! The mail itself and the two ways it goes: by SMTP, or as a file into `outbox/`.
+//! The confirmation mail and its two transports: SMTP, or files in `outbox/`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::config::Settings;
 use crate::ids::Ids;
 
-/// Why a mail did not go out.
+/// Why a mail was not sent.
 #[derive(Debug, Error)]
 pub(super) enum MailError {
     /// It could not be written.
@@ -28,8 +28,8 @@ pub(super) enum MailError {
 }
 
 impl MailError {
-    /// Trying again would end the same.
-    pub(super) fn is_final(&self) -> bool {
+    /// A retry would fail the same way.
+    pub(super) fn is_permanent(&self) -> bool {
         match self {
             Self::Content(_) | Self::Address(_) => true,
             Self::Smtp(error) => error.is_permanent(),
@@ -42,11 +42,11 @@ impl MailError {
 #[derive(Debug)]
 pub(super) struct Mailer {
     from: Mailbox,
-    way: Way,
+    transport: Transport,
 }
 
 #[derive(Debug)]
-enum Way {
+enum Transport {
     Smtp(AsyncSmtpTransport<Tokio1Executor>),
     Outbox(PathBuf),
 }
@@ -55,20 +55,20 @@ impl Mailer {
     pub(super) fn new(settings: &Settings) -> anyhow::Result<Self> {
         let from = settings.mail_from.parse();
         let from = from.with_context(|| format!("mail-from: `{}` is no address", settings.mail_from))?;
-        let way = match &settings.smtp {
-            // The URL holds a password, so it is not in the message.
-            Some(url) => Way::Smtp(
+        let transport = match &settings.smtp {
+            // The URL holds a password, so the message leaves it out.
+            Some(url) => Transport::Smtp(
                 AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
                     .context("smtp: must read as smtps://user:password@host or smtp://host:587?tls=required")?
                     .build(),
             ),
-            None => Way::Outbox(settings.data.join("outbox")),
+            None => Transport::Outbox(settings.data.join("outbox")),
         };
-        Ok(Self { from, way })
+        Ok(Self { from, transport })
     }
 
-    /// Asks somebody whether they want to be on the list.
-    pub(super) async fn ask(&self, ids: &Ids, to: &str, link: &str) -> Result<(), MailError> {
+    /// Sends the link that confirms an address.
+    pub(super) async fn send_confirmation(&self, ids: &Ids, to: &str, link: &str) -> Result<(), MailError> {
         let text = format!(
             "Hello,\n\n\
              somebody, you we hope, asked to put this address on the waitlist of the Network Hub.\n\n\
@@ -81,18 +81,18 @@ impl Mailer {
             .subject("Please confirm your place on the waitlist")
             .header(ContentType::TEXT_PLAIN)
             .body(text)?;
-        match &self.way {
-            Way::Smtp(transport) => {
-                transport.send(message).await?;
+        match &self.transport {
+            Transport::Smtp(smtp) => {
+                smtp.send(message).await?;
             }
-            Way::Outbox(folder) => put(folder, &ids.token(20), &message.formatted()).await?,
+            Transport::Outbox(folder) => write_file(folder, &ids.token(20), &message.formatted()).await?,
         }
         Ok(())
     }
 }
 
-/// Whoever picks the files up sees whole ones only.
-async fn put(folder: &Path, name: &str, mail: &[u8]) -> std::io::Result<()> {
+/// Written under a hidden name first, so that a reader of the outbox sees whole files only.
+async fn write_file(folder: &Path, name: &str, mail: &[u8]) -> std::io::Result<()> {
     tokio::fs::create_dir_all(folder).await?;
     let unfinished = folder.join(format!(".{name}"));
     tokio::fs::write(&unfinished, mail).await?;

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use lettre::Address;
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use sha2::{Digest as _, Sha256};
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -13,7 +13,7 @@ use crate::clock::Millis;
 use crate::ids::Ids;
 
 /// How long a link works.
-pub(super) const LINK_LIVES: Millis = 48 * 60 * 60 * 1000;
+pub(super) const LINK_TTL: Millis = 48 * 60 * 60 * 1000;
 const TOKEN_LENGTH: usize = 32;
 
 /// An address that mail can be sent to.
@@ -32,7 +32,7 @@ impl Email {
     }
 }
 
-/// What addresses are compared by: hardly a mailbox tells upper from lower case.
+/// What addresses are compared by: mailboxes hardly ever tell upper from lower case.
 pub(super) fn fold(email: &str) -> String {
     email.to_lowercase()
 }
@@ -73,29 +73,33 @@ impl PartialSchema for Email {
 impl ToSchema for Email {}
 
 /// Who is on the list.
-#[derive(Clone, Debug, sqlx::FromRow)]
-pub(super) struct Entry {
-    pub(super) email: String,
-    pub(super) source: Option<String>,
-    pub(super) joined_at: Millis,
-    pub(super) confirmed_at: Option<Millis>,
+#[derive(Debug, Serialize, sqlx::FromRow, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WaitlistEntry {
+    #[schema(example = "alex@example.org")]
+    email: String,
+    /// Where they heard of it.
+    source: Option<String>,
+    #[schema(example = 1804680000000_i64)]
+    joined_at: Millis,
+    /// When they opened the link; null: not yet.
+    confirmed_at: Option<Millis>,
 }
 
-/// What stands in a link, and the hash by which it is known again.
-pub(super) struct Token {
+/// The secret in a link, and the hash that is stored of it.
+pub(super) struct LinkToken {
     pub(super) text: String,
     pub(super) sha256: Vec<u8>,
 }
 
-impl Token {
-    pub(super) fn fresh(ids: &Ids) -> Self {
+impl LinkToken {
+    pub(super) fn generate(ids: &Ids) -> Self {
         let text = ids.token(TOKEN_LENGTH);
-        Self { sha256: hash(&text), text }
+        Self { sha256: hash_token(&text), text }
     }
 }
 
-/// The hash of what stands in a link.
-pub(super) fn hash(token: &str) -> Vec<u8> {
+pub(super) fn hash_token(token: &str) -> Vec<u8> {
     Sha256::digest(token.as_bytes()).to_vec()
 }
 
@@ -104,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn invalid_addresses_are_refused() {
         for good in ["alex@example.org", " alex@example.org ", "Alex.Smith+hub@mail.example.co.uk"] {
             assert!(good.parse::<Email>().is_ok(), "{good:?}");
         }

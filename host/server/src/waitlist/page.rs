@@ -1,4 +1,4 @@
-//! What somebody sees who has opened the link: one page that loads nothing and runs nothing.
+//! The page behind a confirmed link: it loads nothing and runs nothing.
 
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
@@ -9,7 +9,6 @@ const PAGE: &str = include_str!("confirmed.html");
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The page.
 pub(super) fn confirmed() -> Response {
     let headers = [
         (CONTENT_TYPE, "text/html; charset=utf-8"),

@@ -11,13 +11,12 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::auth::Operator;
-use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::values::{Text, blank_as_absent};
-use crate::waitlist::model::{Email, Entry};
+use crate::waitlist::model::{Email, WaitlistEntry};
 use crate::waitlist::{page, service};
 
 /// The routes that need no key.
@@ -60,7 +59,7 @@ async fn join(
     Json(body): Json<JoinWaitlist>,
 ) -> Result<Json<JoinedWaitlist>, ApiError> {
     let remote: IpAddr = remote.ip().to_canonical();
-    service::join(&app, remote, &body.email, body.source.map(Text::into_string)).await?;
+    service::join(&app, remote, &body.email, body.source.as_ref().map(Text::as_str)).await?;
     Ok(Json(JoinedWaitlist { status: "PENDING" }))
 }
 
@@ -85,32 +84,11 @@ async fn confirm(
 ) -> Result<Response, ApiError> {
     let token = query.token.unwrap_or_default();
     if method == Method::HEAD {
-        service::try_link(&app, &token).await?;
+        service::check_link(&app, &token).await?;
     } else {
         service::confirm(&app, &token).await?;
     }
     Ok(page::confirmed())
-}
-
-/// Who is on the list.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct WaitlistEntry {
-    #[schema(example = "alex@example.org")]
-    email: String,
-    /// Where they heard of it.
-    source: Option<String>,
-    #[schema(example = 1804680000000_i64)]
-    joined_at: Millis,
-    /// When they opened the link; null: not yet.
-    confirmed_at: Option<Millis>,
-}
-
-impl From<Entry> for WaitlistEntry {
-    fn from(entry: Entry) -> Self {
-        let Entry { email, source, joined_at, confirmed_at } = entry;
-        Self { email, source, joined_at, confirmed_at }
-    }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -137,8 +115,8 @@ async fn list(
     Query(query): Query<ListQuery>,
 ) -> Result<Json<Page<WaitlistEntry>>, ApiError> {
     let offset = query.page.offset(query.limit);
-    let (rows, total) = service::list(&app, query.confirmed, query.limit.0, offset).await?;
-    Ok(Json(Page::new(rows, query.page, query.limit, total).map(WaitlistEntry::from)))
+    let (entries, total) = service::list(&app, query.confirmed, query.limit.0, offset).await?;
+    Ok(Json(Page::new(entries, query.page, query.limit, total)))
 }
 
 /// Take an address off the waitlist

@@ -7,25 +7,25 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::waitlist::model::{Email, Entry, LINK_LIVES, fold, hash};
+use crate::waitlist::model::{Email, LINK_TTL, WaitlistEntry, fold, hash_token};
 use crate::waitlist::store;
 
 /// What can be wrong with a request about the waitlist.
 #[derive(Debug, Error)]
-pub enum WaitlistError {
+pub(super) enum WaitlistError {
     /// This remote address has joined too often.
     #[error("Too many addresses were put on the list from where you are; try again later.")]
     TooMany {
         /// Seconds until it may again.
         retry_after: u64,
     },
-    /// The link was never one, or is long forgotten.
+    /// The link never existed, or is deleted.
     #[error("This link is not one of ours; join the waitlist again to get a new one.")]
     UnknownLink,
     /// The link was used.
     #[error("This link was used already; if that was you, all is well.")]
     LinkUsed,
-    /// The link's time is over.
+    /// The link has expired.
     #[error("This link has expired; join the waitlist again to get a new one.")]
     LinkExpired,
     /// The address is not on the list.
@@ -52,64 +52,58 @@ impl From<WaitlistError> for ApiError {
     }
 }
 
-/// Puts an address on the list. Who is on it already sees no difference: the same one statement, and mail later.
-pub(super) async fn join(
-    app: &App,
-    remote: IpAddr,
-    email: &Email,
-    source: Option<String>,
-) -> Result<(), WaitlistError> {
+/// Adds an address. One that is on the list already gets the same answer from the same statement, and its mail later.
+pub(super) async fn join(app: &App, remote: IpAddr, email: &Email, source: Option<&str>) -> Result<(), WaitlistError> {
     let now = app.clock.now();
-    app.waitlist.throttle.note(remote, now).map_err(|retry_after| WaitlistError::TooMany { retry_after })?;
-    store::join(&app.db, email.folded(), email.as_str().to_owned(), source, now).await?;
+    app.waitlist.throttle.check(remote, now).map_err(|retry_after| WaitlistError::TooMany { retry_after })?;
+    store::join(&app.db, email, source, now).await?;
     app.waitlist.wake.notify_one();
     Ok(())
 }
 
-/// Uses a link up.
+/// Confirms an address by its link, which works once.
 pub(super) async fn confirm(app: &App, token: &str) -> Result<(), WaitlistError> {
     let now = app.clock.now();
-    let sha256 = hash(token);
-    let confirmed = app
+    let sha256 = hash_token(token);
+    let is_confirmed = app
         .db
         .transaction(async |mut tx| {
-            let used = store::use_link(&mut tx, sha256.clone(), now.saturating_sub(LINK_LIVES), now).await?;
-            let Some(folded) = used else { return Ok(false) };
-            store::confirm(&mut tx, folded, now).await?;
+            let email = store::use_link(&mut tx, &sha256, now.saturating_sub(LINK_TTL), now).await?;
+            let Some(email) = email else { return Ok(false) };
+            store::confirm(&mut tx, &email, now).await?;
             Ok::<_, hub_db::Error>(true)
         })
         .await?;
-    if confirmed { Ok(()) } else { Err(why_not(app, token).await?) }
+    if is_confirmed {
+        return Ok(());
+    }
+    check_link(app, token).await?;
+    Err(WaitlistError::LinkExpired)
 }
 
-/// Whether the link would work, without using it up: programs that look at mail ask for its head.
-pub(super) async fn try_link(app: &App, token: &str) -> Result<(), WaitlistError> {
-    let link = store::find_link(&app.db, hash(token)).await?;
-    let works = link.is_some_and(|link| link.used_at.is_none() && app.clock.now() < link.made_at + LINK_LIVES);
-    if works { Ok(()) } else { Err(why_not(app, token).await?) }
+/// Whether the link would work, without using it up: mail scanners send HEAD requests.
+pub(super) async fn check_link(app: &App, token: &str) -> Result<(), WaitlistError> {
+    match store::find_link(&app.db, &hash_token(token)).await? {
+        None => Err(WaitlistError::UnknownLink),
+        Some(link) if link.used_at.is_some() => Err(WaitlistError::LinkUsed),
+        Some(link) if app.clock.now() < link.made_at + LINK_TTL => Ok(()),
+        Some(_) => Err(WaitlistError::LinkExpired),
+    }
 }
 
-async fn why_not(app: &App, token: &str) -> Result<WaitlistError, WaitlistError> {
-    Ok(match store::find_link(&app.db, hash(token)).await? {
-        None => WaitlistError::UnknownLink,
-        Some(link) if link.used_at.is_some() => WaitlistError::LinkUsed,
-        Some(_) => WaitlistError::LinkExpired,
-    })
-}
-
-/// Who is on the list, the earliest first, and how many those are.
+/// A page of the list, the earliest first, and how many there are.
 pub(super) async fn list(
     app: &App,
     confirmed: Option<bool>,
     limit: i64,
     offset: i64,
-) -> Result<(Vec<Entry>, i64), WaitlistError> {
+) -> Result<(Vec<WaitlistEntry>, i64), WaitlistError> {
     Ok(store::list(&app.db, confirmed, limit, offset).await?)
 }
 
-/// Takes an address off the list.
+/// Removes an address.
 pub(super) async fn remove(app: &App, email: &str) -> Result<(), WaitlistError> {
     let folded = fold(email.trim());
-    let was_there = app.db.transaction(async |mut tx| store::remove(&mut tx, &folded).await).await?;
-    if was_there { Ok(()) } else { Err(WaitlistError::Unknown) }
+    let removed = app.db.transaction(async |mut tx| store::remove(&mut tx, &folded).await).await?;
+    if removed { Ok(()) } else { Err(WaitlistError::Unknown) }
 }

@@ -80,7 +80,7 @@ on_both! {
         let link = install(&owner, artifact, "lobby-1").await;
         let link = link.expect(201);
         assert_eq!(link["expiresAt"], hub.app.clock.now() + 600_000);
-        let stranger = hub.stranger();
+        let stranger = hub.anonymous();
         let path = path(&hub, link);
         let response = stranger.request(Method::GET, &path).send().await.unwrap();
         assert_eq!(response.status(), 200);
@@ -119,7 +119,7 @@ on_both! {
         assert_eq!((&told[0]["action"], &told[0]["url"]), (&json!("INSTALL"), &early.expect(201)["url"]));
         assert_eq!((&told[0]["name"], &told[0]["version"]), (&json!("my-plugin"), &json!("1.4.0")));
         assert_eq!(told[0]["sha256"], artifact["sha256"]);
-        let fetched = hub.stranger().get(&path(&hub, &told[0])).await;
+        let fetched = hub.anonymous().get(&path(&hub, &told[0])).await;
         assert_eq!(fetched.expect(200), "bytes");
         assert!(commands().await.is_empty());
         // And no later than the link is good.
@@ -287,7 +287,7 @@ on_both! {
         let made = upload(&owner, UPLOAD, "bytes").await;
         let link = install(&owner, made.expect(201), "lobby-1").await;
         let path = path(&hub, link.expect(201));
-        let stranger = hub.stranger();
+        let stranger = hub.anonymous();
 
         let (claims, signature) = path.rsplit_once('/').unwrap().1.split_once('.').unwrap();
         let mut later = BASE64.decode(claims).unwrap();
@@ -329,9 +329,9 @@ on_both! {
         let (network, key) = (owner.network.unwrap(), owner.key.clone().unwrap());
         let hub = hub.restart(Duration::from_secs(1)).await;
         let owner = hub.with_key(&key).for_network(network);
-        assert_eq!(hub.stranger().get(&path).await.expect(200), "bytes");
+        assert_eq!(hub.anonymous().get(&path).await.expect(200), "bytes");
         owner.delete(&format!("/api/manage/artifacts/{}", artifact["artifactId"].as_str().unwrap())).await.expect(204);
-        hub.stranger().get(&path).await.expect_error(404, "unknown_artifact");
+        hub.anonymous().get(&path).await.expect_error(404, "unknown_artifact");
     }
 
     async fn a_large_artifact_streams(hub: Hub) {
@@ -344,7 +344,7 @@ on_both! {
         let expected = sha256(&piece.repeat(PIECES));
         assert_eq!(artifact["sha256"], expected);
         let link = install(&owner, artifact, "lobby-1").await;
-        let response = hub.stranger().request(Method::GET, &path(&hub, link.expect(201))).send().await.unwrap();
+        let response = hub.anonymous().request(Method::GET, &path(&hub, link.expect(201))).send().await.unwrap();
         let bytes = response.bytes().await.unwrap();
         assert_eq!((bytes.len(), sha256(&bytes)), (PIECES * piece.len(), expected));
     }

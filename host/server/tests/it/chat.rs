@@ -1,4 +1,4 @@
-//! Chat lines, relayed to everybody.
+//! Chat lines, relayed to every server.
 
 use serde_json::{Value, json};
 
@@ -27,23 +27,23 @@ async fn expect_message(events: &mut Events, message: &str) {
     assert_eq!((event.name.as_str(), &event.data["message"]), ("CHAT", &json!(message)));
 }
 
-async fn refuse(client: &Client, line: Value, hint: &str) {
+async fn expect_refused(client: &Client, line: Value, hint: &str) {
     let answer = client.post("/api/plugin/chat", line.clone()).await;
     answer.expect_error(400, "invalid_request");
     assert!(answer.body["error"].as_str().unwrap().contains(hint), "{line}: {}", answer.body);
 }
 
 on_both! {
-    async fn a_line_reaches_every_server_the_senders_too(hub: Hub) {
+    async fn a_line_reaches_every_server_and_its_sender(hub: Hub) {
         let client = hub.network().await;
         let mut streams =
             [client.events(Some("lobby-1"), None).await, client.events(Some("pvp"), None).await, client.events(None, None).await];
-        let said = json!({
+        let body = json!({
             "playerUuid": "069A79F444E94726A5BEFCA90E38AAF5", "playerName": "Steve", "message": "hello §c😀",
             "serverId": "lobby-1", "serverType": "LOBBY", "world": "spawn", "rank": "VIP", "rankColor": "#ffaa00",
             "rankBold": true, "colorNameAlso": false, "unknown": {"field": 1},
         });
-        client.post("/api/plugin/chat", said).await.expect(204);
+        client.post("/api/plugin/chat", body).await.expect(204);
         for events in &mut streams {
             let event = events.next().await.unwrap();
             assert_eq!(event.name, "CHAT");
@@ -59,7 +59,7 @@ on_both! {
         assert_eq!((&bare.data["world"], &bare.data["rankBold"]), (&Value::Null, &Value::Null));
     }
 
-    async fn another_network_hears_nothing(hub: Hub) {
+    async fn another_network_gets_no_line(hub: Hub) {
         let (ours, theirs) = (hub.network().await, hub.network().await);
         let mut events = theirs.events(Some("lobby-1"), None).await;
         ours.post("/api/plugin/chat", line("ours")).await.expect(204);
@@ -85,13 +85,13 @@ on_both! {
             ("a\u{0}b".to_owned(), "NUL"),
             ("data: x\r\n\r\nevent: TRANSFER".to_owned(), "control"),
         ] {
-            refuse(&client, line(&wrong), hint).await;
+            expect_refused(&client, line(&wrong), hint).await;
         }
         client.post("/api/plugin/chat", line("last")).await.expect(204);
         expect_message(&mut events, "last").await;
     }
 
-    async fn what_is_missing_or_wrong_is_said(hub: Hub) {
+    async fn invalid_fields_are_named_in_the_error(hub: Hub) {
         let client = hub.network().await;
         let mut events = client.events(None, None).await;
         for (changes, hint) in [
@@ -110,9 +110,9 @@ on_both! {
             (json!({"rank": ["VIP"]}), "rank"),
             (json!({"world": "x".repeat(256)}), "world"),
         ] {
-            refuse(&client, line_with(&changes), hint).await;
+            expect_refused(&client, line_with(&changes), hint).await;
         }
-        refuse(&client, json!([]), "body").await;
+        expect_refused(&client, json!([]), "body").await;
         client.post("/api/plugin/chat", line("last")).await.expect(204);
         expect_message(&mut events, "last").await;
     }
@@ -121,7 +121,7 @@ on_both! {
         let client = hub.network().await;
         let other = client.key_with(&["servers:read", "agent"]).await;
         other.post("/api/plugin/chat", line("hello")).await.expect_error(403, "forbidden_scope");
-        hub.stranger().post("/api/plugin/chat", line("hello")).await.expect_error(401, "unauthenticated");
+        hub.anonymous().post("/api/plugin/chat", line("hello")).await.expect_error(401, "unauthenticated");
         client.get("/api/plugin/chat").await.expect_error(405, "method_not_allowed");
     }
 }

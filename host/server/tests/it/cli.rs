@@ -85,17 +85,17 @@ impl Drop for Serving {
 
 async fn the_first_key_works(backend: Backend) {
     let installation = Installation::new(backend);
-    let made = installation.json(&["network", "create", "evening", "--json"]);
-    assert_eq!(made["name"], "evening");
-    let again = installation.run(&["network", "create", "evening"]);
+    let created = installation.json(&["network", "create", "demo-net", "--json"]);
+    assert_eq!(created["name"], "demo-net");
+    let again = installation.run(&["network", "create", "demo-net"]);
     assert!(!again.status.success());
     assert!(String::from_utf8_lossy(&again.stderr).contains("exists already"));
 
     let mut hub = installation.serve();
-    let owner = hub.client(made["apiKey"].as_str().unwrap());
+    let owner = hub.client(created["apiKey"].as_str().unwrap());
     owner.get("/api/manage/keys").await.expect(200);
-    // Keys can be made while the hub serves.
-    let network = made["networkId"].as_str().unwrap();
+    // Keys can be created while the hub serves.
+    let network = created["networkId"].as_str().unwrap();
     let key = installation.json(&["key", "create", "--network", network, "--scope", "network:manage", "--json"]);
     let client = hub.client(key["apiKey"].as_str().unwrap());
     let acknowledged = client.post("/api/manage/keys", json!({"name": "k", "scopes": ["network:manage"]})).await;
@@ -121,17 +121,17 @@ async fn pay(client: &Client, key: &str) -> Option<Value> {
     response.json().await.ok()
 }
 
-/// Payments under way while the hub is killed, and sent again to its successor, are made once each. Killed more than once,
-/// since a kill has to fall between an effect and its answer to do harm.
+/// Payments in flight when the hub is killed, retried on its successor, take effect once each. Several kills, since one
+/// must fall between an effect and its answer to matter.
 async fn a_kill_doubles_and_loses_no_payment(backend: Backend) {
     const KILLS: usize = 6;
 
     let installation = Installation::new(backend);
-    let key = installation.json(&["network", "create", "evening", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key = installation.json(&["network", "create", "demo-net", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let mut hub = installation.serve();
     let mut paid = 0;
     for kill in 0..KILLS {
-        let sent = pay_until_the_end(&mut hub, &key, kill).await;
+        let sent = pay_until_killed(&mut hub, &key, kill).await;
         hub = installation.serve();
         let owner = hub.client(&key);
         for (key, answer) in &sent {
@@ -146,8 +146,8 @@ async fn a_kill_doubles_and_loses_no_payment(backend: Backend) {
     assert_eq!(owner.get("/api/manage/economy/team/red/ledger").await.expect(200)["total"], paid);
 }
 
-/// Kills the hub while payments are under way; their keys, and the answers that came.
-async fn pay_until_the_end(hub: &mut Serving, key: &str, kill: usize) -> Vec<(String, Option<Value>)> {
+/// Kills the hub during payments; answers their keys and the answers that came.
+async fn pay_until_killed(hub: &mut Serving, key: &str, kill: usize) -> Vec<(String, Option<Value>)> {
     const AT_ONCE: usize = 8;
     const ANSWERS: usize = 10;
 
@@ -160,9 +160,9 @@ async fn pay_until_the_end(hub: &mut Serving, key: &str, kill: usize) -> Vec<(St
             loop {
                 let key = format!("{kill}-{payer}-{}", sent.len());
                 let answer = pay(&client, &key).await;
-                let over = answer.is_none();
+                let is_killed = answer.is_none();
                 sent.push((key, answer));
-                if over || answered.send(()).is_err() {
+                if is_killed || answered.send(()).is_err() {
                     return sent;
                 }
             }
@@ -196,24 +196,24 @@ async fn the_first_key_works_on_postgres() {
     the_first_key_works(Backend::postgres().await).await;
 }
 
-/// As while an operator upgrades it: the next one is at its path, and the one before still runs.
+/// As during an upgrade: the new program is at the path while the old one runs.
 #[tokio::test]
-async fn a_hub_whose_program_was_replaced_compiles_by_itself() {
+async fn a_hub_whose_program_was_replaced_still_compiles() {
     let installation = Installation::new(Backend::sqlite());
-    let made = installation.json(&["network", "create", "evening", "--json"]);
+    let created = installation.json(&["network", "create", "demo-net", "--json"]);
     let program = installation.settings.data.join("hub");
     std::fs::copy(env!("CARGO_BIN_EXE_hub"), &program).unwrap();
     let hub = installation.serve_with(&program);
     std::fs::remove_file(&program).unwrap();
     std::fs::copy("/bin/false", &program).unwrap();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/region-first/region-first.wasm");
-    let client = hub.client(made["apiKey"].as_str().unwrap());
+    let client = hub.client(created["apiKey"].as_str().unwrap());
     let upload = client.request(Method::POST, "/api/manage/modules?name=region-first");
     client.send(upload.body(std::fs::read(file).unwrap())).await.expect(201);
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_said_and_change_nothing() {
+async fn wrong_arguments_are_named_and_change_nothing() {
     let installation = Installation::new(Backend::sqlite());
     for (arguments, hint) in [
         (&["key", "create", "--network", "nobody", "--scope", "plugin"][..], "no network `nobody`"),
@@ -226,8 +226,8 @@ async fn wrong_arguments_are_said_and_change_nothing() {
     ] {
         let output = installation.run(arguments);
         assert!(!output.status.success(), "{arguments:?}");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains(hint), "{arguments:?}: {said}");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(error.contains(hint), "{arguments:?}: {error}");
     }
 }
 
@@ -251,7 +251,7 @@ async fn options_come_from_the_file_the_environment_and_the_command_line() {
     assert!(by_environment.join("hub.db").exists());
 }
 
-/// `hub demo` on an empty folder, up to the modules' being asked.
+/// `hub demo` on an empty folder, until its modules decide.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_demo_brings_up_all_it_promises() {
     let installation = Installation::new(Backend::sqlite());
@@ -261,8 +261,8 @@ async fn the_demo_brings_up_all_it_promises() {
     let url = lines.find_map(|line| line.strip_prefix("listening on ").map(str::to_owned)).unwrap();
     let key = lines.find_map(|line| line.split_once("HUB_KEY=").map(|(_, key)| key.to_owned())).unwrap();
     let mut hub = Serving { child, url };
-    // What the evening tells must be read, or it would stop at a full pipe.
-    let evening = std::thread::spawn(move || lines.filter(|line| line.starts_with("  match ")).count());
+    // The simulation stops when the pipe is full, so it is read.
+    let matches = std::thread::spawn(move || lines.filter(|line| line.starts_with("  match ")).count());
     let owner = hub.client(&key);
     for (point, name) in [("matchmaking", "region-first"), ("chat", "chat-guard"), ("punishment", "escalation")] {
         let chain = owner.get(&format!("/api/manage/extension-points/{point}")).await;
@@ -270,11 +270,11 @@ async fn the_demo_brings_up_all_it_promises() {
     }
     assert_eq!(owner.get("/api/manage/servers?online=true").await.expect(200)["total"], 7);
     let mut events = owner.events(None, None).await;
-    // A machine that is busy enough lets the module miss its deadline; then the line passes as it was sent. Each try is
-    // another player's, because of the flood control.
-    let mut said = vec![];
-    while said.len() < 50 && said.last().is_none_or(|message| message != "you ****") {
-        let player = format!("069a79f4-44e9-4726-a5be-{:012}", said.len());
+    // On a busy machine the module may miss its deadline, which lets the line through. Each attempt is another
+    // player's, because of the flood control.
+    let mut messages = vec![];
+    while messages.len() < 50 && messages.last().is_none_or(|message| message != "you ****") {
+        let player = format!("069a79f4-44e9-4726-a5be-{:012}", messages.len());
         let line = json!({"playerUuid": player, "playerName": "Notch", "serverId": "x", "message": "you noob"});
         owner.post("/api/plugin/chat", line).await.expect(204);
         let event = loop {
@@ -283,10 +283,10 @@ async fn the_demo_brings_up_all_it_promises() {
                 break event;
             }
         };
-        said.push(event["message"].as_str().unwrap().to_owned());
+        messages.push(event["message"].as_str().unwrap().to_owned());
     }
-    assert_eq!(said.last().unwrap(), "you ****");
+    assert_eq!(messages.last().unwrap(), "you ****");
     hub.signal("-TERM");
     assert!(hub.child.wait().unwrap().success());
-    assert!(evening.join().unwrap() > 0, "nobody was matched");
+    assert!(matches.join().unwrap() > 0, "nobody was matched");
 }

@@ -1,4 +1,4 @@
-//! Collections: documents by id and by index, pages that hold still, indexes that are built while others write.
+//! Collections: documents by id and by index, stable pages, indexes that are built during writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ async fn register(client: &Client, name: &str, indexes: &[(&str, &str)]) -> Answ
     client.post(&path("register"), body).await
 }
 
-async fn put(client: &Client, place: &str, doc: Value) {
-    assert_eq!(client.put(&path(place), doc.clone()).await.expect(200), &doc);
+async fn put(client: &Client, rest: &str, doc: Value) {
+    assert_eq!(client.put(&path(rest), doc.clone()).await.expect(200), &doc);
 }
 
 async fn get(client: &Client, rest: &str) -> Value {
@@ -111,7 +111,7 @@ on_all! {
         assert_eq!(get(&client, "guilds/by/level?value=-2.5").await, json!({"items": [
             {"id": "b", "doc": {"level": -2.5, "owner": {"name": "Alex"}, "open": false}},
         ]}));
-        // What changes or goes is found where it is, not where it was.
+        // The index follows changes and deletions.
         put(&client, "guilds/a", json!({"level": 9})).await;
         client.delete(&path("guilds/c")).await.expect(200);
         assert_eq!(found(&client, "guilds/top/level").await, "d a b");
@@ -141,7 +141,7 @@ on_all! {
         }
     }
 
-    async fn what_a_collection_cannot_take_is_refused(hub: Hub) {
+    async fn invalid_documents_are_refused(hub: Hub) {
         let client = hub.network().await;
         guilds(&client).await;
         for (id, doc, code) in [
@@ -175,7 +175,7 @@ on_all! {
             client.put(&path(&format!("guilds/g{at:03}")), json!({"level": at, "name": format!("n{at}")})).await.expect(200);
         }
         client.get(&path("guilds/top/name")).await.expect_error(400, "field_not_indexed");
-        // Built over what is stored, and kept by those who do not name it.
+        // Built over the stored documents, and kept when it is not named.
         let more = json!({"collections": [
             {"name": "new", "key": null}, {"name": "guilds", "indexes": [{"field": "name", "type": "string"}]},
         ]});
@@ -210,25 +210,25 @@ on_all! {
         }
     }
 
-    async fn pages_hold_still_while_documents_come_and_go(hub: Hub) {
+    async fn pages_are_stable_while_documents_come_and_go(hub: Hub) {
         let client = hub.network().await;
         for seed in 0..6 {
             let random = Ids::seeded(seed);
             let pick = |below: u64| random.seed() % below;
             let name = format!("walk{seed}");
             register(&client, &name, &[("n", "number")]).await.expect(200);
-            let mut there = BTreeMap::new();
+            let mut stored = BTreeMap::new();
             let mut next_id = 0;
-            let insert = async |there: &mut BTreeMap<String, i64>, next_id: &mut u64| {
+            let insert = async |stored: &mut BTreeMap<String, i64>, next_id: &mut u64| {
                 let (id, n) = (format!("d{:02}-{next_id}", pick(100)), pick(8) as i64 - 4);
                 *next_id += 1;
                 client.put(&path(&format!("{name}/{id}")), json!({"n": n})).await.expect(200);
-                there.insert(id, n);
+                stored.insert(id, n);
             };
             for _ in 0..30 {
-                insert(&mut there, &mut next_id).await;
+                insert(&mut stored, &mut next_id).await;
             }
-            let mut throughout: BTreeSet<String> = there.keys().cloned().collect();
+            let mut throughout: BTreeSet<String> = stored.keys().cloned().collect();
             let order = if pick(2) == 0 { "asc" } else { "desc" };
             let mut seen: Vec<(i64, String)> = vec![];
             let mut cursor = String::new();
@@ -237,21 +237,21 @@ on_all! {
                 let page = get(&client, &format!("{name}/{query}")).await;
                 for item in page["items"].as_array().unwrap() {
                     let (id, n) = (item["id"].as_str().unwrap().to_owned(), item["doc"]["n"].as_i64().unwrap());
-                    assert_eq!(there.get(&id), Some(&n), "seed {seed}: {id} is shown as it is");
+                    assert_eq!(stored.get(&id), Some(&n), "seed {seed}: {id} is shown as it is");
                     seen.push((n, id));
                 }
                 for _ in 0..pick(5) {
-                    let victim = there.keys().nth(pick(there.len() as u64) as usize).unwrap().clone();
+                    let victim = stored.keys().nth(pick(stored.len() as u64) as usize).unwrap().clone();
                     match pick(3) {
-                        0 => insert(&mut there, &mut next_id).await,
+                        0 => insert(&mut stored, &mut next_id).await,
                         1 => {
                             client.delete(&path(&format!("{name}/{victim}"))).await.expect(200);
-                            there.remove(&victim);
+                            stored.remove(&victim);
                             throughout.remove(&victim);
                         }
-                        // The same value again: its entry is written anew.
+                        // The same value again rewrites the entry.
                         _ => {
-                            let doc = json!({"n": there[&victim], "again": true});
+                            let doc = json!({"n": stored[&victim], "again": true});
                             client.put(&path(&format!("{name}/{victim}")), doc).await.expect(200);
                         }
                     }
@@ -273,7 +273,7 @@ on_all! {
         }
     }
 
-    async fn an_index_that_is_built_while_others_write_misses_nothing(hub: Hub) {
+    async fn an_index_built_during_writes_misses_no_document(hub: Hub) {
         let client = hub.network().await;
         register(&client, "guilds", &[]).await.expect(200);
         let writers: Vec<_> = (0..6)
@@ -303,7 +303,7 @@ on_all! {
         }
     }
 
-    async fn a_document_and_its_entries_stay_together_whoever_writes(hub: Hub) {
+    async fn concurrent_writes_keep_documents_and_entries_consistent(hub: Hub) {
         let client = hub.network().await;
         register(&client, "guilds", &[("n", "number")]).await.expect(200);
         for _ in 0..5 {

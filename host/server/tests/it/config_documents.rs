@@ -1,4 +1,4 @@
-//! Config documents: kept to the letter, told when they change.
+//! Config documents: stored exactly, published when they change.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ async fn register(client: &Client, group: &str, namespace: &str, doc: Value) -> 
     client.post("/api/plugin/config/register", body).await.expect(200).clone()
 }
 
-async fn told(events: &mut Events, group: &str, namespace: &str) {
+async fn expect_update(events: &mut Events, group: &str, namespace: &str) {
     let event = events.next_named("CONFIG_UPDATED").await;
     assert_eq!((&event.data["group"], &event.data["namespace"]), (&json!(group), &json!(namespace)));
     assert_eq!(event.data["type"], "CONFIG_UPDATED");
@@ -28,22 +28,22 @@ on_both! {
         client.get("/api/plugin/config/lobby/board").await.expect_error(404, "unknown_config");
         let first = json!({"group": "lobby", "namespace": "board", "doc": {"lines": 3}});
         assert_eq!(register(&client, "lobby", "board", json!({"lines": 3})).await, first);
-        told(&mut events, "lobby", "board").await;
+        expect_update(&mut events, "lobby", "board").await;
         assert_eq!(register(&client, "lobby", "board", json!({"lines": 9})).await, first);
         assert_eq!(client.get("/api/plugin/config/lobby/board").await.expect(200), &first);
-        // The same again changes nothing and is not told; the next event is of another document.
+        // The same again publishes nothing: the next event is another document's.
         assert_eq!(publish(&client, "lobby", "board", json!({"lines": 3})).await, first);
         let second = json!({"group": "lobby", "namespace": "board", "doc": [1, null]});
         assert_eq!(publish(&client, "other", "a b/c", json!(null)).await["doc"], json!(null));
-        told(&mut events, "other", "a b/c").await;
+        expect_update(&mut events, "other", "a b/c").await;
         assert_eq!(publish(&client, "lobby", "board", json!([1, null])).await, second);
-        told(&mut events, "lobby", "board").await;
+        expect_update(&mut events, "lobby", "board").await;
         assert_eq!(client.get("/api/plugin/config/lobby/board").await.expect(200), &second);
         assert_eq!(client.get("/api/plugin/config/other/a%20b%2Fc").await.expect(200)["doc"], json!(null));
         assert_eq!(register(&client, "lobby", "board", json!(0)).await, second);
     }
 
-    async fn numbers_order_and_text_are_kept_to_the_letter(hub: Hub) {
+    async fn numbers_order_and_text_are_stored_exactly(hub: Hub) {
         let client = hub.network().await;
         let body = r#"{"group": "g", "namespace": "n",
             "doc": {"b": 1.10, "a": 12345678901234567890123, "c": [ 1e400, "\u00e9 \" x " ] } }"#;
@@ -54,7 +54,7 @@ on_both! {
         assert_eq!(read, format!(r#"{{"group":"g","namespace":"n","doc":{doc}}}"#));
     }
 
-    async fn what_is_no_document_is_refused(hub: Hub) {
+    async fn invalid_documents_are_refused(hub: Hub) {
         let client = hub.network().await;
         for (route, field) in [("publish", "doc"), ("register", "defaultDoc")] {
             let path = format!("/api/plugin/config/{route}");
@@ -87,7 +87,7 @@ on_both! {
         assert_eq!(theirs.get("/api/plugin/config/lobby/board").await.expect(200)["doc"], "theirs");
     }
 
-    async fn many_who_register_at_once_get_one_document(hub: Hub) {
+    async fn concurrent_registrations_get_one_document(hub: Hub) {
         let client = hub.network().await;
         let calls: Vec<_> = (0..20)
             .map(|at| {

@@ -7,7 +7,7 @@ use crate::support::on_both;
 
 on_both! {
     async fn unknown_routes_and_methods_are_errors_too(hub: Hub) {
-        let stranger = hub.stranger();
+        let stranger = hub.anonymous();
         stranger.get("/nowhere").await.expect_error(404, "unknown_route");
         stranger.get("/api/plugin/nowhere").await.expect_error(404, "unknown_route");
         // Route and method come before the key.

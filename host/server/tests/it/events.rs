@@ -73,7 +73,7 @@ on_both! {
         }
         let long = "x".repeat(256);
         client.get(&format!("/api/plugin/events?serverId={long}")).await.expect_error(400, "invalid_request");
-        hub.stranger().get("/api/plugin/events").await.expect_error(401, "unauthenticated");
+        hub.anonymous().get("/api/plugin/events").await.expect_error(401, "unauthenticated");
         let reader = client.key_with(&["servers:read"]).await;
         reader.get("/api/plugin/events").await.expect_error(403, "forbidden_scope");
         client.post("/api/plugin/events", json!({})).await.expect_error(405, "method_not_allowed");

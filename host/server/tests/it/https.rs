@@ -1,4 +1,4 @@
-//! A hub behind a proxy that speaks TLS, called by the hub's own commands.
+//! The hub's commands against a hub behind a TLS proxy.
 
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::support::{Backend, Client, Hub, certificate};
 
-/// Speaks TLS before a hub; where.
+/// Starts a TLS proxy in front of a hub; its URL.
 async fn proxy(hub: &Hub, certificate: &str, key: &str) -> String {
     let provider = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let config = provider.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
@@ -35,7 +35,7 @@ async fn proxy(hub: &Hub, certificate: &str, key: &str) -> String {
     url
 }
 
-/// `hub module list`, by one who trusts this certificate alone.
+/// `hub module list` with this certificate as the only authority.
 async fn list(url: &str, owner: &Client, trusted: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
     command.args(["module", "list", "--hub", url]).env("HUB_KEY", owner.key.as_deref().unwrap());
@@ -44,7 +44,7 @@ async fn list(url: &str, owner: &Client, trusted: &str) -> Output {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn commands_call_a_hub_by_https_and_only_one_they_trust() {
+async fn commands_call_only_a_hub_with_a_trusted_certificate() {
     let hub = Hub::start(Backend::sqlite()).await;
     let owner = hub.network().await;
     let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -53,9 +53,9 @@ async fn commands_call_a_hub_by_https_and_only_one_they_trust() {
     let listed = list(&url, &owner, &trusted).await;
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
 
-    let (stranger, _) = certificate(other.path());
-    let refused = list(&url, &owner, &stranger).await;
+    let (untrusted, _) = certificate(other.path());
+    let refused = list(&url, &owner, &untrusted).await;
     assert!(!refused.status.success());
-    let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(said.contains("invalid peer certificate"), "{said}");
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert!(error.contains("invalid peer certificate"), "{error}");
 }

@@ -105,7 +105,7 @@ on_all! {
         made.expect(201);
         assert!(!replayed(&made));
         post(&reader, "a", "/api/manage/keys", &body).await.expect_error(403, "forbidden_scope");
-        post(&hub.stranger(), "a", "/api/manage/keys", &body).await.expect_error(401, "unauthenticated");
+        post(&hub.anonymous(), "a", "/api/manage/keys", &body).await.expect_error(401, "unauthenticated");
         let again = post(&owner, "a", "/api/manage/keys", &body).await;
         assert_eq!(again.expect(201), &made.body);
     }

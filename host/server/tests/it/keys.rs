@@ -1,4 +1,4 @@
-//! API keys: made, listed, rolled, revoked.
+//! API keys: created, listed, rolled, revoked.
 
 use serde_json::{Value, json};
 
@@ -9,38 +9,38 @@ fn text(value: &Value) -> &str {
 }
 
 on_both! {
-    async fn a_key_is_made_listed_and_revoked(hub: Hub) {
+    async fn a_key_is_created_listed_and_revoked(hub: Hub) {
         let owner = hub.network().await;
-        let made = owner.post("/api/manage/keys", json!({"name": "lobby", "scopes": ["plugin", "agent"]})).await;
-        let made = made.expect(201).clone();
-        assert!(text(&made["apiKey"]).starts_with(&format!("hub_{}_", text(&made["keyId"]))));
-        assert_eq!(made["scopes"], json!(["plugin", "agent"]));
-        assert_eq!(made["expiresAt"], Value::Null);
+        let created = owner.post("/api/manage/keys", json!({"name": "lobby", "scopes": ["plugin", "agent"]})).await;
+        let created = created.expect(201).clone();
+        assert!(text(&created["apiKey"]).starts_with(&format!("hub_{}_", text(&created["keyId"]))));
+        assert_eq!(created["scopes"], json!(["plugin", "agent"]));
+        assert_eq!(created["expiresAt"], Value::Null);
 
         let list = owner.get("/api/manage/keys").await.expect(200).clone();
         assert_eq!((&list["total"], &list["page"], &list["limit"]), (&json!(2), &json!(0), &json!(50)));
-        let listed = list["items"].as_array().unwrap().iter().find(|key| key["keyId"] == made["keyId"]).unwrap();
+        let listed = list["items"].as_array().unwrap().iter().find(|key| key["keyId"] == created["keyId"]).unwrap();
         assert_eq!(listed["name"], "lobby");
         assert_eq!(listed["createdAt"], NOW);
         assert!(listed.get("apiKey").is_none());
 
-        let lobby = hub.with_key(text(&made["apiKey"]));
+        let lobby = hub.with_key(text(&created["apiKey"]));
         lobby.get("/api/manage/keys").await.expect_error(403, "forbidden_scope");
-        let path = format!("/api/manage/keys/{}", text(&made["keyId"]));
+        let path = format!("/api/manage/keys/{}", text(&created["keyId"]));
         owner.delete(&path).await.expect(204);
         lobby.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
         owner.delete(&path).await.expect_error(404, "unknown_key");
         assert_eq!(owner.get("/api/manage/keys").await.expect(200)["total"], 1);
     }
 
-    async fn a_rolled_key_overlaps_as_long_as_asked(hub: Hub) {
+    async fn a_rolled_key_is_valid_for_its_overlap(hub: Hub) {
         let owner = hub.network().await;
-        let made = owner.post("/api/manage/keys", json!({"name": "k", "scopes": ["network:manage"]})).await;
-        let made = made.expect(201).clone();
-        let old = hub.with_key(text(&made["apiKey"]));
-        let path = format!("/api/manage/keys/{}/roll", text(&made["keyId"]));
+        let created = owner.post("/api/manage/keys", json!({"name": "k", "scopes": ["network:manage"]})).await;
+        let created = created.expect(201).clone();
+        let old = hub.with_key(text(&created["apiKey"]));
+        let path = format!("/api/manage/keys/{}/roll", text(&created["keyId"]));
         let rolled = owner.post(&path, json!({"overlapMs": 60_000})).await.expect(201).clone();
-        assert_eq!(rolled["keyId"], made["keyId"]);
+        assert_eq!(rolled["keyId"], created["keyId"]);
         let new = hub.with_key(text(&rolled["apiKey"]));
         old.get("/api/manage/keys").await.expect(200);
         new.get("/api/manage/keys").await.expect(200);
@@ -55,11 +55,11 @@ on_both! {
         owner.post("/api/manage/keys/nobody/roll", json!({})).await.expect_error(404, "unknown_key");
     }
 
-    async fn a_key_expires_by_the_clock(hub: Hub) {
+    async fn a_key_expires(hub: Hub) {
         let owner = hub.network().await;
-        let wish = json!({"name": "k", "scopes": ["network:manage"], "expiresAt": NOW + 1000});
-        let made = owner.post("/api/manage/keys", wish).await;
-        let short = hub.with_key(text(&made.expect(201)["apiKey"]));
+        let body = json!({"name": "k", "scopes": ["network:manage"], "expiresAt": NOW + 1000});
+        let created = owner.post("/api/manage/keys", body).await;
+        let short = hub.with_key(text(&created.expect(201)["apiKey"]));
         short.get("/api/manage/keys").await.expect(200);
         hub.advance_ms(1000);
         short.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
@@ -67,30 +67,30 @@ on_both! {
         owner.post("/api/manage/keys", past).await.expect_error(400, "invalid_request");
     }
 
-    async fn nobody_gains_scopes_through_keys(hub: Hub) {
+    async fn a_key_grants_no_more_scopes_than_its_creator_has(hub: Hub) {
         let owner = hub.network().await;
         let manager = owner.key_with(&["network:manage"]).await;
         let more = json!({"name": "k", "scopes": ["plugin"]});
         manager.post("/api/manage/keys", more).await.expect_error(403, "forbidden_scope");
         let operator = json!({"name": "k", "scopes": ["operator"]});
         owner.post("/api/manage/keys", operator).await.expect_error(400, "operator_scope");
-        // Rolling a stronger key would hand its secret over.
+        // Rolling a key reveals its secret.
         let strong = owner.post("/api/manage/keys", json!({"name": "k", "scopes": ["plugin"]})).await;
         let path = format!("/api/manage/keys/{}/roll", text(&strong.expect(201)["keyId"]));
         manager.post(&path, json!({})).await.expect_error(403, "forbidden_scope");
         owner.post("/api/manage/keys", json!({"name": "k", "scopes": []})).await.expect_error(400, "invalid_request");
     }
 
-    async fn keys_of_another_network_do_not_exist(hub: Hub) {
+    async fn keys_of_another_network_are_unknown(hub: Hub) {
         let (ours, theirs) = (hub.network().await, hub.network().await);
-        let made = theirs.post("/api/manage/keys", json!({"name": "k", "scopes": ["plugin"]})).await;
-        let id = text(&made.expect(201)["keyId"]).to_owned();
+        let created = theirs.post("/api/manage/keys", json!({"name": "k", "scopes": ["plugin"]})).await;
+        let id = text(&created.expect(201)["keyId"]).to_owned();
         ours.delete(&format!("/api/manage/keys/{id}")).await.expect_error(404, "unknown_key");
         ours.post(&format!("/api/manage/keys/{id}/roll"), json!({})).await.expect_error(404, "unknown_key");
         assert_eq!(ours.get("/api/manage/keys").await.expect(200)["total"], 1);
     }
 
-    async fn what_is_no_good_key_is_401(hub: Hub) {
+    async fn an_invalid_key_is_401(hub: Hub) {
         let owner = hub.network().await;
         let key = owner.key.clone().unwrap();
         let mut other_secret = key.clone().into_bytes();
@@ -98,11 +98,11 @@ on_both! {
         for bad in ["", "hub_", "secret", &key[..key.len() - 1], std::str::from_utf8(&other_secret).unwrap()] {
             hub.with_key(bad).get("/api/manage/keys").await.expect_error(401, "unauthenticated");
         }
-        hub.stranger().get("/api/manage/keys").await.expect_error(401, "unauthenticated");
+        hub.anonymous().get("/api/manage/keys").await.expect_error(401, "unauthenticated");
         owner.get("/api/manage/keys").await.expect(200);
     }
 
-    async fn last_use_is_written_down(hub: Hub) {
+    async fn the_last_use_is_stored(hub: Hub) {
         let owner = hub.network().await;
         hub.advance_ms(5_000);
         owner.get("/api/manage/keys").await.expect(200);

@@ -26,7 +26,7 @@ async fn change(client: &Client, message: &str, value: &str) -> Value {
     client.put(&format!("{MESSAGES}/{message}"), json!({"value": value})).await.expect(200).clone()
 }
 
-async fn told(events: &mut Events, version: i64) {
+async fn expect_update(events: &mut Events, version: i64) {
     let event = events.next_named("LOCALIZATION_UPDATED").await;
     assert_eq!((&event.data["version"], &event.data["type"]), (&json!(version), &json!("LOCALIZATION_UPDATED")));
 }
@@ -36,7 +36,7 @@ fn locale(code: &str, is_default: bool) -> Value {
 }
 
 on_both! {
-    async fn an_empty_catalog_speaks_english(hub: Hub) {
+    async fn an_empty_catalog_is_in_english(hub: Hub) {
         let client = hub.network().await;
         assert_eq!(catalog(&client, "").await, json!({
             "version": 0, "defaultLocale": "en", "locales": [locale("en", true)], "messages": {},
@@ -45,18 +45,18 @@ on_both! {
         assert_eq!(locales.expect(200), &json!([locale("en", true)]));
     }
 
-    async fn defaults_are_inserted_where_they_are_missing_alone(hub: Hub) {
+    async fn defaults_are_inserted_only_where_they_are_missing(hub: Hub) {
         let client = hub.network().await;
         let mut events = client.events(Some("lobby-1"), None).await;
         let entries = json!({"welcome": "Welcome!", "bye": "Bye \"you\" \\ é\n", "a.b c": ""});
         assert_eq!(defaults(&client, "lobby", "en", entries.clone()).await, 3);
-        told(&mut events, 1).await;
+        expect_update(&mut events, 1).await;
         assert_eq!(defaults(&client, "lobby", "en", entries.clone()).await, 0);
         assert_eq!(defaults(&client, "lobby", "en", json!({})).await, 0);
         assert_eq!(defaults(&client, "lobby", "EN", json!({"welcome": "Other", "new": "New"})).await, 1);
-        told(&mut events, 2).await;
+        expect_update(&mut events, 2).await;
         assert_eq!(defaults(&client, "lobby", "de-DE", json!({"welcome": "Willkommen!"})).await, 1);
-        told(&mut events, 3).await;
+        expect_update(&mut events, 3).await;
         assert_eq!(catalog(&client, "").await, json!({
             "version": 3, "defaultLocale": "en", "locales": [locale("en", true), locale("de-DE", false)],
             "messages": {
@@ -66,7 +66,7 @@ on_both! {
         }));
     }
 
-    async fn the_owner_changes_messages_and_takes_it_back(hub: Hub) {
+    async fn the_owner_overrides_messages_and_restores_them(hub: Hub) {
         let client = hub.network().await;
         defaults(&client, "lobby", "en", json!({"welcome": "Welcome!"})).await;
         let mut events = client.events(Some("lobby-1"), None).await;
@@ -75,26 +75,26 @@ on_both! {
             "namespace": "lobby", "locale": "en", "key": "welcome", "default": "Welcome!", "override": "Hello!",
             "effective": "Hello!",
         }));
-        told(&mut events, 2).await;
+        expect_update(&mut events, 2).await;
         // The same again is no change.
         change(&client, "en/lobby/welcome", "Hello!").await;
         assert_eq!(version(&client).await, 2);
-        // A key that no plugin has registered yet; its default comes later and changes nothing.
+        // A key without a default; one that comes later changes nothing.
         change(&client, "fr/lobby/late%2Fkey", "Tard").await;
-        told(&mut events, 3).await;
+        expect_update(&mut events, 3).await;
         assert_eq!(defaults(&client, "lobby", "fr", json!({"late/key": "Late"})).await, 1);
         assert_eq!(version(&client).await, 3);
         assert_eq!(catalog(&client, "").await["messages"]["fr"], json!({"late/key": "Tard"}));
         client.delete(&format!("{MESSAGES}/fr/lobby/late%2Fkey")).await.expect(204);
-        told(&mut events, 4).await;
+        expect_update(&mut events, 4).await;
         assert_eq!(catalog(&client, "").await["messages"]["fr"], json!({"late/key": "Late"}));
-        // To say what the default says changes nothing, nor does it to take that back.
+        // An override with the default's text is no change, nor is its deletion.
         change(&client, "fr/lobby/late%2Fkey", "Late").await;
         client.delete(&format!("{MESSAGES}/fr/lobby/late%2Fkey")).await.expect(204);
         assert_eq!(version(&client).await, 4);
         client.delete(&format!("{MESSAGES}/fr/lobby/late%2Fkey")).await.expect_error(404, "unknown_override");
         client.delete(&format!("{MESSAGES}/fr/lobby/nothing")).await.expect_error(404, "unknown_override");
-        // One that no plugin has registered is gone.
+        // A message without a default is deleted.
         change(&client, "en/lobby/mine", "Mine").await;
         client.delete(&format!("{MESSAGES}/en/lobby/mine")).await.expect(204);
         assert_eq!(catalog(&client, "").await["messages"]["en"], json!({"welcome": "Hello!"}));
@@ -127,11 +127,11 @@ on_both! {
         };
         let german = put("de", json!({"displayName": "Deutsch", "isDefault": true})).await;
         assert_eq!(german.expect(200), &json!({"locale": "de", "displayName": "Deutsch", "isDefault": true, "enabled": true}));
-        told(&mut events, 1).await;
+        expect_update(&mut events, 1).await;
         let list = client.get("/api/plugin/localization/locales").await.expect(200).clone();
-        assert_eq!(list, json!([german.body]), "en was never written down");
+        assert_eq!(list, json!([german.body]), "en was never stored");
         put("fr", json!({"enabled": false})).await.expect(200);
-        told(&mut events, 2).await;
+        expect_update(&mut events, 2).await;
         let same = put("FR", json!({"enabled": false})).await;
         assert_eq!(same.expect(200)["locale"], "fr");
         assert_eq!(version(&client).await, 2);
@@ -139,10 +139,10 @@ on_both! {
         put("de", json!({"enabled": false})).await.expect_error(400, "default_locale_disabled");
         put("fr", json!({"isDefault": true})).await.expect_error(400, "default_locale_disabled");
         put("fr", json!({"isDefault": true, "enabled": true})).await.expect(200);
-        told(&mut events, 3).await;
+        expect_update(&mut events, 3).await;
         let page = client.get(LOCALES).await.expect(200).clone();
-        let shown: Vec<_> = page["items"].as_array().unwrap().iter().map(|one| (&one["locale"], &one["isDefault"])).collect();
-        assert_eq!(shown, [(&json!("fr"), &json!(true)), (&json!("de"), &json!(false))]);
+        let listed: Vec<_> = page["items"].as_array().unwrap().iter().map(|one| (&one["locale"], &one["isDefault"])).collect();
+        assert_eq!(listed, [(&json!("fr"), &json!(true)), (&json!("de"), &json!(false))]);
         assert_eq!((&page["page"], &page["limit"], &page["total"]), (&json!(0), &json!(50), &json!(2)));
         assert_eq!(catalog(&client, "").await["defaultLocale"], "fr");
         put("x".repeat(17).as_str(), json!({})).await.expect_error(400, "invalid_request");
@@ -171,11 +171,11 @@ on_both! {
         ] {
             assert_eq!(find(query).await, (vec![expected.to_owned()], 1), "{query}");
         }
-        assert_eq!(find("?search=Bye").await.1, 1, "by its key; what it said before is changed");
+        assert_eq!(find("?search=Bye").await.1, 1, "by its key; its default is overridden");
         assert_eq!(find("?search=nothing").await.1, 0);
     }
 
-    async fn what_cannot_be_a_message_is_refused(hub: Hub) {
+    async fn invalid_messages_are_refused(hub: Hub) {
         let client = hub.network().await;
         let good = json!({"namespace": "lobby", "locale": "en", "entries": {}});
         for (field, value, hint) in [
@@ -203,7 +203,7 @@ on_both! {
         assert_eq!(version(&client).await, 0);
     }
 
-    async fn a_players_language_is_what_was_put_last(hub: Hub) {
+    async fn a_players_language_is_the_last_one_put(hub: Hub) {
         let client = hub.network().await;
         let path = format!("/api/plugin/localization/players/{STEVE}/locale");
         let unset = json!({"locale": null, "source": null});

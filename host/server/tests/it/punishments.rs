@@ -255,7 +255,7 @@ on_both! {
         let other = client.key_with(&["agent", "servers:control"]).await;
         let body = json!({"playerUuid": STEVE, "type": "BAN"});
         other.post("/api/plugin/punishments/create", body.clone()).await.expect_error(403, "forbidden_scope");
-        hub.stranger().post("/api/plugin/punishments/create", body).await.expect_error(401, "unauthenticated");
+        hub.anonymous().post("/api/plugin/punishments/create", body).await.expect_error(401, "unauthenticated");
         client.delete("/api/plugin/punishments/create").await.expect_error(405, "method_not_allowed");
     }
 

@@ -59,7 +59,7 @@ const SCOPES: [&str; 7] =
 on_both! {
     async fn every_operation_needs_its_scope(hub: Hub) {
         let owner = hub.network().await;
-        let stranger = hub.stranger();
+        let stranger = hub.anonymous();
         let mut keys = vec![];
         for scope in SCOPES {
             keys.push((scope, owner.key_with(&[scope]).await));

@@ -12,11 +12,11 @@ use crate::support::{Answer, Backend, Client, Hub, NOW, on_both};
 const HOUR: u64 = 60 * 60 * 1000;
 
 async fn join(hub: &Hub, email: &str) -> Answer {
-    hub.stranger().post("/api/public/waitlist", json!({"email": email, "source": "a friend"})).await
+    hub.anonymous().post("/api/public/waitlist", json!({"email": email, "source": "a friend"})).await
 }
 
-/// A mail is in the outbox a moment before the hub has noted that it is.
-async fn nothing_is_under_way(hub: &Hub) -> bool {
+/// A mail is in the outbox shortly before its row says so.
+async fn no_mail_is_due(hub: &Hub) -> bool {
     let due = hub.app.db.query("SELECT COUNT(*) FROM waitlist WHERE due_at IS NOT NULL");
     due.one::<(i64,)>().await.unwrap().0 == 0
 }
@@ -33,7 +33,7 @@ async fn mails(hub: &Hub, count: usize) -> Vec<String> {
             })
             .collect();
         assert!(mails.len() <= count, "{} mails, not {count}", mails.len());
-        if mails.len() == count && nothing_is_under_way(hub).await {
+        if mails.len() == count && no_mail_is_due(hub).await {
             mails.sort();
             return mails.into_iter().map(|(_, mail)| mail).collect();
         }
@@ -42,7 +42,7 @@ async fn mails(hub: &Hub, count: usize) -> Vec<String> {
     panic!("there are not {count} mails");
 }
 
-/// The link in a mail, without where the hub is.
+/// The path of the link in a mail.
 fn link(hub: &Hub, mail: &str) -> String {
     // Long lines are cut with a `=` at their end.
     let text = mail.replace("=\r\n", "").replace("=3D", "=");
@@ -66,8 +66,8 @@ on_both! {
         assert_eq!(listed(&operator, "").await, [entry]);
 
         let path = link(&hub, &mail);
-        let stranger = hub.stranger();
-        // Programs that look at mail ask for the head of every link.
+        let stranger = hub.anonymous();
+        // Mail scanners send a HEAD request to every link.
         for _ in 0..2 {
             let head = stranger.request(Method::HEAD, &path).send().await.unwrap();
             assert_eq!(head.status(), 200);
@@ -86,20 +86,20 @@ on_both! {
         assert_eq!(head.status(), 400);
     }
 
-    async fn a_link_ends_after_two_days(hub: Hub) {
+    async fn a_link_expires_after_two_days(hub: Hub) {
         join(&hub, "alex@example.org").await.expect(200);
         let path = link(&hub, &mails(&hub, 1).await[0]);
         hub.advance_ms(48 * HOUR);
-        hub.stranger().get(&path).await.expect_error(400, "token_expired");
+        hub.anonymous().get(&path).await.expect_error(400, "token_expired");
         // Joining again helps.
         join(&hub, "alex@example.org").await.expect(200);
         let again = link(&hub, &mails(&hub, 2).await[1]);
         hub.advance_ms(48 * HOUR - 1);
-        hub.stranger().get(&again).await.expect(200);
+        hub.anonymous().get(&again).await.expect(200);
     }
 
-    async fn what_is_no_link_is_refused(hub: Hub) {
-        let stranger = hub.stranger();
+    async fn invalid_links_and_addresses_are_refused(hub: Hub) {
+        let stranger = hub.anonymous();
         for query in ["", "?token=", "?token=nope", "?other=1", "?token=%C3%A9"] {
             stranger.get(&format!("/api/public/waitlist/confirm{query}")).await.expect_error(400, "unknown_token");
         }
@@ -114,7 +114,7 @@ on_both! {
         mails(&hub, 0).await;
     }
 
-    async fn the_answer_tells_nothing_and_mail_is_bounded(hub: Hub) {
+    async fn the_answer_reveals_nothing_and_mails_are_limited(hub: Hub) {
         let first = join(&hub, "alex@example.org").await;
         mails(&hub, 1).await;
         for (count, email) in [(2, "ALEX@example.org"), (3, "alex@example.org"), (3, "alex@example.org")] {
@@ -125,8 +125,8 @@ on_both! {
         hub.advance_ms(HOUR);
         join(&hub, "alex@example.org").await.expect(200);
         let mails_so_far = mails(&hub, 4).await;
-        // Every one of its links is good until one is used; then nobody is asked again.
-        hub.stranger().get(&link(&hub, &mails_so_far[1])).await.expect(200);
+        // All its links work until one is used; then no mail is sent any more.
+        hub.anonymous().get(&link(&hub, &mails_so_far[1])).await.expect(200);
         hub.advance_ms(HOUR);
         assert_eq!(*join(&hub, "alex@example.org").await.expect(200), first.body);
         join(&hub, "else@example.org").await.expect(200);
@@ -134,7 +134,7 @@ on_both! {
         assert_eq!(listed(&hub.operator().await, "").await.len(), 2);
     }
 
-    async fn a_remote_address_joins_only_so_often(hub: Hub) {
+    async fn joins_of_a_remote_address_are_limited(hub: Hub) {
         for number in 0..20 {
             join(&hub, &format!("p{number}@example.org")).await.expect(200);
         }
@@ -146,7 +146,7 @@ on_both! {
         mails(&hub, 21).await;
     }
 
-    async fn a_mail_that_could_not_go_out_goes_out_after_a_restart(hub: Hub) {
+    async fn a_failed_mail_is_sent_after_a_restart(hub: Hub) {
         // A file where the folder should be.
         let outbox = hub.app.settings.data.join("outbox");
         std::fs::write(&outbox, "").unwrap();
@@ -155,19 +155,19 @@ on_both! {
         std::fs::remove_file(&outbox).unwrap();
         hub.advance_ms(HOUR);
         let path = link(&hub, &mails(&hub, 1).await[0]);
-        hub.stranger().get(&path).await.expect(200);
+        hub.anonymous().get(&path).await.expect(200);
         hub.advance_ms(24 * HOUR);
         let hub = hub.restart(Duration::ZERO).await;
         mails(&hub, 1).await;
     }
 
-    async fn the_operator_takes_somebody_off(hub: Hub) {
+    async fn the_operator_removes_an_address(hub: Hub) {
         join(&hub, "alex@example.org").await.expect(200);
         let path = link(&hub, &mails(&hub, 1).await[0]);
         let operator = hub.operator().await;
         operator.delete("/api/admin/waitlist/Alex%40example.org").await.expect(204);
         operator.delete("/api/admin/waitlist/Alex%40example.org").await.expect_error(404, "unknown_address");
-        hub.stranger().get(&path).await.expect_error(400, "unknown_token");
+        hub.anonymous().get(&path).await.expect_error(400, "unknown_token");
         assert_eq!(listed(&operator, "").await.len(), 0);
         let owner = hub.network().await;
         owner.get("/api/admin/waitlist").await.expect_error(403, "forbidden_scope");
@@ -176,21 +176,21 @@ on_both! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn behind_a_trusted_proxy_each_client_has_its_own_share() {
+async fn behind_a_trusted_proxy_each_client_has_its_own_limit() {
     let behind = async |proxies: &str, clients: usize| {
         let trusted = proxies.split_terminator(',').map(|network| network.parse().unwrap()).collect();
         let hub = Hub::start_with(Backend::sqlite(), |settings| settings.trusted_proxies = trusted).await;
         let mut last = 0;
         for number in 0..21 {
-            let request = hub.stranger().request(Method::POST, "/api/public/waitlist");
+            let request = hub.anonymous().request(Method::POST, "/api/public/waitlist");
             let request = request.header("X-Forwarded-For", format!("198.51.100.1, 203.0.113.{}", number % clients));
             let body = json!({"email": format!("p{number}@example.org")});
-            last = hub.stranger().send(request.json(&body)).await.status.as_u16();
+            last = hub.anonymous().send(request.json(&body)).await.status.as_u16();
         }
         last
     };
     assert_eq!(behind("127.0.0.0/8", 2).await, 200);
     assert_eq!(behind("127.0.0.0/8", 1).await, 429);
-    // Whom nobody trusts cannot pass for somebody else.
+    // An untrusted proxy cannot name another client.
     assert_eq!(behind("10.0.0.0/8", 2).await, 429);
 }

@@ -1,8 +1,8 @@
-//! `hub demo`: a hub with a network, its modules, and servers and players that behave like real ones. Everything it
-//! does goes through the same HTTP API that connectors and owners use.
+//! `hub demo`: a hub with a network, its modules, and simulated servers and players. It uses the same HTTP API as
+//! connectors and owners.
 
-mod owner;
-mod play;
+mod modules;
+mod simulation;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub(in crate::cli) struct Demo {
 
 impl Demo {
     pub(in crate::cli) async fn run(mut self) -> anyhow::Result<()> {
-        // The simulated evening is what is worth reading here; the log speaks up when something is wrong.
+        // The simulation prints to the same terminal.
         log_to_stderr("warn");
         self.args.storage.data.get_or_insert_with(|| PathBuf::from("hub-demo"));
         let mut settings = Settings::of_serve(&self.args)?;
@@ -42,43 +42,43 @@ impl Demo {
         let serving = tokio::spawn(Server::new(app.clone()).run(listener));
         stop_on_signal(app.clone())?;
 
-        let keys = Keys::make(&app).await?;
+        let keys = Keys::create(&app).await?;
         let owner = HubClient::new(&url, &keys.owner)?;
-        owner::set_up(&owner).await?;
+        modules::install(&owner).await?;
         let connector = HubClient::new(&url, &keys.connector)?;
-        play::open_servers(&connector).await?;
+        simulation::register_servers(&connector).await?;
         println!("listening on {url}");
         println!("{}", welcome(&url, &keys));
         std::io::stdout().flush()?;
 
-        let evening = tokio::spawn(play::evening(connector, app.ids.clone(), app.stopping()));
+        let simulation = tokio::spawn(simulation::run(connector, app.ids.clone(), app.stopping()));
         serving.await?;
-        evening.await?;
+        simulation.await?;
         lifecycle::finish_stop(&app).await;
         Ok(())
     }
 }
 
-/// The two kinds of key a network works with.
+/// The two kinds of key that a network needs.
 struct Keys {
     owner: String,
     connector: String,
 }
 
 impl Keys {
-    /// Keys of the demo network, which is made at the first start. Keys are shown once, so each start makes new ones
-    /// and they end by themselves after a day.
-    async fn make(app: &App) -> anyhow::Result<Self> {
-        let network = match service::network_named(&app.db, NETWORK).await? {
+    /// Creates the demo network at the first start, and keys at each start, since a key is shown once. They expire
+    /// after a day.
+    async fn create(app: &App) -> anyhow::Result<Self> {
+        let network = match service::find_network(&app.db, NETWORK).await? {
             Some(network) => network,
             None => service::create_network(&app.db, &app.clock, &app.ids, NETWORK).await?.0,
         };
-        let owner = Self::one(app, network, "demo owner", Scopes::owner()).await?;
-        let connector = Self::one(app, network, "demo connector", [Scope::Plugin].into_iter().collect()).await?;
+        let owner = Self::create_key(app, network, "demo owner", Scopes::owner()).await?;
+        let connector = Self::create_key(app, network, "demo connector", [Scope::Plugin].into_iter().collect()).await?;
         Ok(Self { owner, connector })
     }
 
-    async fn one(app: &App, network: NetworkId, name: &str, scopes: Scopes) -> anyhow::Result<String> {
+    async fn create_key(app: &App, network: NetworkId, name: &str, scopes: Scopes) -> anyhow::Result<String> {
         const DAY_MS: i64 = 24 * 60 * 60 * 1000;
         let new = NewKey { name: name.to_owned(), scopes, expires_at: Some(app.clock.now() + DAY_MS) };
         Ok(service::create_key(&app.db, &app.clock, &app.ids, network, new).await?.text)

@@ -1,4 +1,4 @@
-//! What a module's calls cost.
+//! Benchmarking a module's test cases.
 
 use std::time::Duration;
 
@@ -7,18 +7,18 @@ use hub_sandbox::case::{Case, SharedInstances};
 use hub_sandbox::{CallReport, Limits};
 use serde_json::{Value, json};
 
-use crate::cli::module::workshop::{self, Workshop};
-use crate::cli::module::{explain, show};
+use crate::cli::module::local::{self, LocalModule};
+use crate::cli::module::{explain, format};
 
-/// Time is what is measured here; a limit on it would only cut the figures off.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Calls before those that count.
+/// Well above the limit of any call, so that slow calls are measured, too.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Calls before the measured ones.
 const WARM_UP: usize = 10;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Bench {
     #[command(flatten)]
-    subject: workshop::Subject,
+    cases: local::CaseArgs,
     /// Calls of each case
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     calls: u32,
@@ -27,8 +27,8 @@ pub(in crate::cli) struct Bench {
     json: bool,
 }
 
-/// The figures of one step of a case.
-struct Figures {
+/// The measurements of one step of a case.
+struct Measurements {
     name: String,
     /// FRESH or REUSED, as an owner chooses them.
     instances: &'static str,
@@ -42,85 +42,84 @@ struct Figures {
 impl Bench {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let calls = self.calls as usize;
-        let (workshop, file) = self.subject.open().await?;
+        let (local, file) = self.cases.open().await?;
         let mut all = vec![];
         for (_, case) in &file.cases {
-            all.extend(measure(&workshop, case, calls, None).await?);
-            all.extend(measure(&workshop, case, calls, Some(SharedInstances::default())).await?);
+            all.extend(measure(&local, case, calls, None).await?);
+            all.extend(measure(&local, case, calls, Some(SharedInstances::default())).await?);
         }
         if self.json {
-            println!("{}", json!(all.iter().map(Figures::to_json).collect::<Vec<_>>()));
+            println!("{}", json!(all.iter().map(Measurements::to_json).collect::<Vec<_>>()));
             return Ok(());
         }
-        println!("{}: {} calls of each case, one after the other", workshop.file.display(), show::number(calls as u64));
+        println!("{}: {} calls of each case, one after the other", local.file.display(), format::number(calls as u64));
         if cfg!(debug_assertions) {
             println!("(this hub is a debug build: a release build is several times faster)");
         }
-        let heads =
+        let headers =
             ["case", "instances", "p50", "p99", "max", "of limit", "fuel", "of limit", "memory", "of limit", "calls/s"];
-        print!("{}", show::table(heads, &all.iter().map(Figures::row).collect::<Vec<_>>()));
+        print!("{}", format::table(headers, &all.iter().map(Measurements::row).collect::<Vec<_>>()));
         Ok(())
     }
 }
 
-/// Calls each step of a case that often; what the steps before it did is done each time.
+/// Calls all steps of a case, as often as asked.
 async fn measure(
-    workshop: &Workshop,
+    local: &LocalModule,
     case: &Case,
     calls: usize,
     shared: Option<SharedInstances>,
-) -> anyhow::Result<Vec<Figures>> {
+) -> anyhow::Result<Vec<Measurements>> {
     let instances = if shared.is_some() { "REUSED" } else { "FRESH" };
-    let limits = workshop::limits(case.point, None);
+    let limits = local::limits(case.point, None);
     let mut steps: Vec<_> = (0..case.steps.len())
         .map(|at| {
             let name =
                 if case.steps.len() > 1 { format!("{} (step {})", case.name, at + 1) } else { case.name.clone() };
-            Figures { name, instances, micros: vec![], fuel: 0, memory_bytes: 0, limits }
+            Measurements { name, instances, micros: vec![], fuel: 0, memory_bytes: 0, limits }
         })
         .collect();
-    for turn in 0..WARM_UP + calls {
+    for call in 0..WARM_UP + calls {
         let hub = case.hub();
-        for (step, figures) in case.steps.iter().zip(&mut steps) {
-            let patient = Limits { wall: PATIENCE, ..limits };
+        for (step, measured) in case.steps.iter().zip(&mut steps) {
+            let limits = Limits { wall: TIMEOUT, ..limits };
             let (host, context) = (hub.at(step.now_ms), case.context(step));
-            let Workshop { sandbox, module, .. } = workshop;
+            let LocalModule { sandbox, module, .. } = local;
             let report = match &shared {
-                Some(shared) => sandbox.call_shared(shared, module, patient, host, context, &step.input).await,
-                None => sandbox.call_with(module, patient, host, context, &step.input).await,
+                Some(shared) => sandbox.call_shared(shared, module, limits, host, context, &step.input).await,
+                None => sandbox.call_with(module, limits, host, context, &step.input).await,
             };
-            if turn >= WARM_UP {
-                figures.note(&report);
+            if call >= WARM_UP {
+                measured.record(&report);
             }
             if let Err(failure) = &report.result
                 && step.expect.as_ref().is_none_or(|expect| expect.to_json().get("failure").is_none())
             {
-                anyhow::bail!("{}: {}", figures.name, explain(failure));
+                anyhow::bail!("{}: {}", measured.name, explain(failure));
             }
         }
     }
-    for figures in &mut steps {
-        figures.micros.sort_unstable();
+    for measured in &mut steps {
+        measured.micros.sort_unstable();
     }
     Ok(steps)
 }
 
-impl Figures {
-    fn note(&mut self, report: &CallReport<Value>) {
+impl Measurements {
+    fn record(&mut self, report: &CallReport<Value>) {
         self.micros.push(report.micros);
         self.fuel = self.fuel.max(report.fuel);
         self.memory_bytes = self.memory_bytes.max(report.memory_bytes);
     }
 
-    /// The duration that this share of the calls stayed within.
-    fn within(&self, percent: usize) -> u64 {
+    fn percentile(&self, percent: usize) -> u64 {
         let last = self.micros.len().saturating_sub(1);
         self.micros.get(self.micros.len() * percent / 100).or(self.micros.get(last)).copied().unwrap_or(0)
     }
 
     fn calls_per_second(&self) -> u64 {
-        let whole: u64 = self.micros.iter().sum();
-        self.micros.len() as u64 * 1_000_000 / whole.max(1)
+        let total: u64 = self.micros.iter().sum();
+        self.micros.len() as u64 * 1_000_000 / total.max(1)
     }
 
     /// Shares of the limits, in percent: p99 of the time, fuel, memory.
@@ -128,35 +127,35 @@ impl Figures {
         let Limits { wall, fuel, memory_bytes, .. } = self.limits;
         let share = |used: f64, limit: f64| used / limit * 100.0;
         [
-            share(self.within(99) as f64, wall.as_micros() as f64),
+            share(self.percentile(99) as f64, wall.as_micros() as f64),
             share(self.fuel as f64, fuel as f64),
             share(self.memory_bytes as f64, memory_bytes as f64),
         ]
     }
 
     fn row(&self) -> [String; 11] {
-        let micros = |micros| format!("{} µs", show::number(micros));
+        let micros = |micros| format!("{} µs", format::number(micros));
         let [time, fuel, memory] = self.shares().map(|share| format!("{share:.1} %"));
         [
             self.name.clone(),
             self.instances.to_owned(),
-            micros(self.within(50)),
-            micros(self.within(99)),
-            micros(self.within(100)),
+            micros(self.percentile(50)),
+            micros(self.percentile(99)),
+            micros(self.percentile(100)),
             time,
-            show::number(self.fuel),
+            format::number(self.fuel),
             fuel,
-            show::bytes(self.memory_bytes),
+            format::bytes(self.memory_bytes),
             memory,
-            show::number(self.calls_per_second()),
+            format::number(self.calls_per_second()),
         ]
     }
 
     fn to_json(&self) -> Value {
         let [time, fuel, memory] = self.shares();
         json!({
-            "name": self.name, "instances": self.instances, "calls": self.micros.len(), "p50Micros": self.within(50), "p99Micros": self.within(99),
-            "maxMicros": self.within(100), "fuel": self.fuel, "memoryBytes": self.memory_bytes,
+            "name": self.name, "instances": self.instances, "calls": self.micros.len(), "p50Micros": self.percentile(50), "p99Micros": self.percentile(99),
+            "maxMicros": self.percentile(100), "fuel": self.fuel, "memoryBytes": self.memory_bytes,
             "callsPerSecond": self.calls_per_second(),
             "percentOfLimit": {"time": time, "fuel": fuel, "memory": memory},
         })

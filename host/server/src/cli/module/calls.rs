@@ -1,4 +1,4 @@
-//! What an extension point did lately.
+//! The latest calls of an extension point.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::Value;
 
 use crate::cli::client::HubClient;
-use crate::cli::module::{Remote, recorded, show};
+use crate::cli::module::{Remote, format, recorded};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Calls {
@@ -53,33 +53,34 @@ impl Calls {
             return Ok(());
         }
         let rows: Vec<_> = calls["items"].as_array().into_iter().flatten().map(row).collect();
-        print!("{}", show::table(["call", "at", "µs", "modules"], &rows));
+        print!("{}", format::table(["call", "at", "µs", "modules"], &rows));
         println!("{} of {}", rows.len(), calls["total"]);
         Ok(())
     }
 
     async fn save(&self, hub: &HubClient, calls: &Value, file: &Path) -> anyhow::Result<()> {
-        let shown = file.display();
+        let path = file.display();
         let mut cases = vec![];
         // The oldest first, as they happened.
         for item in calls["items"].as_array().into_iter().flatten().rev() {
-            let call = recorded::find(hub, Some(&self.point), show::text(item, "callId")).await?;
-            let wanted = |part: &&Value| self.module.as_ref().is_none_or(|module| part["name"] == module.as_str());
-            let parts: Vec<_> = recorded::parts(&call).filter(wanted).collect();
+            let call = recorded::find(hub, Some(&self.point), format::text(item, "callId")).await?;
+            let is_asked_for =
+                |part: &&Value| self.module.as_ref().is_none_or(|module| part["name"] == module.as_str());
+            let parts: Vec<_> = recorded::parts(&call).filter(is_asked_for).collect();
             if parts.is_empty() {
                 cases.push(recorded::case(&call, None, None));
             }
             cases.extend(parts.into_iter().map(|part| recorded::case(&call, Some(part), None)));
         }
         let before = if file.exists() {
-            std::fs::read_to_string(file).with_context(|| format!("{shown} can't be read"))?
+            std::fs::read_to_string(file).with_context(|| format!("{path} can't be read"))?
         } else {
             String::new()
         };
         let (text, new) =
-            recorded::append(&before, &cases).with_context(|| format!("{shown} is no JSON array of cases"))?;
-        std::fs::write(file, text).with_context(|| format!("{shown} can't be written"))?;
-        println!("{shown}: {} added", show::count(new, "case"));
+            recorded::append(&before, &cases).with_context(|| format!("{path} is no JSON array of cases"))?;
+        std::fs::write(file, text).with_context(|| format!("{path} can't be written"))?;
+        println!("{path}: {} added", format::count(new, "case"));
         Ok(())
     }
 }
@@ -87,13 +88,13 @@ impl Calls {
 fn row(call: &Value) -> [String; 4] {
     let modules = call["modules"].as_array().into_iter().flatten();
     let modules: Vec<_> = modules
-        .map(|part| format!("{} {}: {}", show::text(part, "name"), part["version"], show::text(part, "outcome")))
+        .map(|part| format!("{} {}: {}", format::text(part, "name"), part["version"], format::text(part, "outcome")))
         .collect();
     let modules = if modules.is_empty() { "the built-in behaviour".to_owned() } else { modules.join(", ") };
     [
-        show::text(call, "callId").to_owned(),
-        show::moment(&call["at"]),
-        show::number(call["micros"].as_u64().unwrap_or(0)),
+        format::text(call, "callId").to_owned(),
+        format::timestamp(&call["at"]),
+        format::number(call["micros"].as_u64().unwrap_or(0)),
         modules,
     ]
 }

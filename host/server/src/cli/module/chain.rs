@@ -1,11 +1,11 @@
-//! What a point's chain runs.
+//! Changing a point's chain.
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use crate::cli::client::HubClient;
-use crate::cli::module::Remote;
+use crate::cli::module::{Remote, format};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Activate {
@@ -15,14 +15,14 @@ pub(in crate::cli) struct Activate {
     #[arg(long)]
     point: String,
     #[command(flatten)]
-    place: Place,
+    link: LinkArgs,
     #[command(flatten)]
     remote: Remote,
 }
 
-/// How a version stands in a chain.
+/// How a version runs in a chain.
 #[derive(Args, Debug)]
-pub(super) struct Place {
+pub(super) struct LinkArgs {
     /// Its configuration: a JSON object, or @ and the name of a file that holds one [default: what it has]
     #[arg(long, value_name = "JSON|@FILE")]
     config: Option<String>,
@@ -59,8 +59,8 @@ enum Instances {
     Reused,
 }
 
-/// A choice as the wire has it.
-fn wire(choice: &impl ValueEnum) -> Value {
+/// A choice as the wire writes it.
+fn wire_name(choice: &impl ValueEnum) -> Value {
     choice.to_possible_value().map(|value| value.get_name().to_ascii_uppercase()).into()
 }
 
@@ -88,7 +88,7 @@ pub(in crate::cli) struct Rollback {
 
 impl Activate {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        put(&self.remote.client()?, &self.point, &self.name, self.version, &self.place.read()?).await
+        put(&self.remote.client()?, &self.point, &self.name, self.version, &self.link.read()?).await
     }
 }
 
@@ -99,10 +99,10 @@ impl Deactivate {
         let mut modules = hub.get(&path).await?["modules"].as_array().cloned().unwrap_or_default();
         let before = modules.len();
         modules.retain(|link| {
-            link["name"] != self.name.as_str() || self.mode.is_some_and(|mode| link["mode"] != wire(&mode))
+            link["name"] != self.name.as_str() || self.mode.is_some_and(|mode| link["mode"] != wire_name(&mode))
         });
         anyhow::ensure!(modules.len() < before, "{} is not there", self.name);
-        tell(&hub.put(&path, &json!({"modules": modules})).await?);
+        print_chain(&hub.put(&path, &json!({"modules": modules})).await?);
         Ok(())
     }
 }
@@ -110,13 +110,13 @@ impl Deactivate {
 impl Rollback {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let path = format!("/api/manage/extension-points/{}/rollback", self.point);
-        tell(&self.remote.client()?.post(&path, &json!({})).await?);
+        print_chain(&self.remote.client()?.post(&path, &json!({})).await?);
         Ok(())
     }
 }
 
-/// A JSON object as the command line gives it.
-pub(super) fn object(what: &str, text: &str) -> anyhow::Result<Map<String, Value>> {
+/// Reads a JSON object from the command line, or from the file that it names.
+pub(super) fn parse_object(what: &str, text: &str) -> anyhow::Result<Map<String, Value>> {
     let text = match text.strip_prefix('@') {
         Some(file) => std::fs::read_to_string(file).with_context(|| format!("{file} can't be read"))?,
         None => text.to_owned(),
@@ -124,49 +124,55 @@ pub(super) fn object(what: &str, text: &str) -> anyhow::Result<Map<String, Value
     serde_json::from_str(&text).with_context(|| format!("the {what} must be one JSON object"))
 }
 
-/// What a [`Place`] says about a link: the members it sets.
-pub(super) struct Wish {
+/// The members of a link that [`LinkArgs`] set.
+pub(super) struct LinkSettings {
     mode: Mode,
     members: Map<String, Value>,
 }
 
-impl Place {
-    /// Reads the configuration's file, so that a mistake in it is found before anything is uploaded.
-    pub(super) fn read(&self) -> anyhow::Result<Wish> {
+impl LinkArgs {
+    /// Reads the configuration's file now, so that its mistakes are found before the upload.
+    pub(super) fn read(&self) -> anyhow::Result<LinkSettings> {
         anyhow::ensure!(self.percent.is_none() || self.mode == Mode::Canary, "--percent is for --mode canary");
         let mut members = Map::new();
-        members.insert("mode".to_owned(), wire(&self.mode));
+        members.insert("mode".to_owned(), wire_name(&self.mode));
         if let Some(text) = &self.config {
-            members.insert("config".to_owned(), Value::Object(object("configuration", text)?));
+            members.insert("config".to_owned(), Value::Object(parse_object("configuration", text)?));
         }
         for (name, value) in [
             ("percent", self.percent.map(Value::from)),
-            ("onFailure", self.on_failure.as_ref().map(wire)),
-            ("instances", self.instances.as_ref().map(wire)),
+            ("onFailure", self.on_failure.as_ref().map(wire_name)),
+            ("instances", self.instances.as_ref().map(wire_name)),
         ] {
             members.extend(value.map(|value| (name.to_owned(), value)));
         }
-        Ok(Wish { mode: self.mode, members })
+        Ok(LinkSettings { mode: self.mode, members })
     }
 }
 
-/// Puts a version into the chain: in the place of the version that is there in that mode, else after the module's other
-/// one, whose settings it takes over, else at the end.
-pub(super) async fn put(hub: &HubClient, point: &str, name: &str, version: i64, wish: &Wish) -> anyhow::Result<()> {
+/// Puts a version into the chain: it replaces the module's version in that mode; else it follows the module's other
+/// version, with the same settings; else it comes last.
+pub(super) async fn put(
+    hub: &HubClient,
+    point: &str,
+    name: &str,
+    version: i64,
+    settings: &LinkSettings,
+) -> anyhow::Result<()> {
     let path = format!("/api/manage/extension-points/{point}");
     let mut modules = hub.get(&path).await?["modules"].as_array().cloned().unwrap_or_default();
-    place(&mut modules, name, version, wish);
-    tell(&hub.put(&path, &json!({"modules": modules})).await?);
+    insert_link(&mut modules, name, version, settings);
+    print_chain(&hub.put(&path, &json!({"modules": modules})).await?);
     Ok(())
 }
 
-fn place(modules: &mut Vec<Value>, name: &str, version: i64, wish: &Wish) {
-    let mode = wire(&wish.mode);
-    let with = |modules: &[Value], mode: Option<&Value>| {
+fn insert_link(modules: &mut Vec<Value>, name: &str, version: i64, settings: &LinkSettings) {
+    let mode = wire_name(&settings.mode);
+    let find = |modules: &[Value], mode: Option<&Value>| {
         modules.iter().position(|link| link["name"] == name && mode.is_none_or(|mode| link["mode"] == *mode))
     };
-    let at = with(modules, Some(&mode)).unwrap_or_else(|| {
-        let other = with(modules, Some(&wire(&Mode::Active))).or_else(|| with(modules, None));
+    let at = find(modules, Some(&mode)).unwrap_or_else(|| {
+        let other = find(modules, Some(&wire_name(&Mode::Active))).or_else(|| find(modules, None));
         let (at, link) = match other {
             Some(other) => (other + 1, modules[other].clone()),
             None => (modules.len(), json!({"name": name})),
@@ -175,38 +181,42 @@ fn place(modules: &mut Vec<Value>, name: &str, version: i64, wish: &Wish) {
         at
     });
     modules[at]["version"] = version.into();
-    for (member, value) in &wish.members {
+    for (member, value) in &settings.members {
         modules[at][member] = value.clone();
     }
-    // What it was tried as before is over.
-    let before: &[Mode] = match wish.mode {
+    // The trials that led to this mode are over.
+    let trials: &[Mode] = match settings.mode {
         Mode::Active => &[Mode::Canary, Mode::Shadow],
         Mode::Canary => &[Mode::Shadow],
         Mode::Shadow => &[],
     };
-    if wish.mode != Mode::Canary {
+    if settings.mode != Mode::Canary {
         modules[at]["percent"] = 100.into();
     }
     modules.retain(|link| {
-        let is_over = before.iter().any(|mode| link["mode"] == wire(mode));
-        link["name"] != name || link["version"] != version || !is_over
+        let is_trial = trials.iter().any(|mode| link["mode"] == wire_name(mode));
+        link["name"] != name || link["version"] != version || !is_trial
     });
 }
 
-/// Says what a point runs now, and loudly what the hub warns of.
-fn tell(chain: &Value) {
-    let links = chain["modules"].as_array().cloned().unwrap_or_default();
-    let names: Vec<_> = links.iter().map(link).collect();
-    let names = if names.is_empty() { "the built-in behaviour".to_owned() } else { names.join(", then ") };
-    println!("{}: {names}", chain["point"].as_str().unwrap_or("?"));
+/// Prints what a point runs now, and the hub's warnings.
+fn print_chain(chain: &Value) {
+    println!("{}", summary(chain));
     for warning in chain["warnings"].as_array().into_iter().flatten() {
         let (name, message) = (warning["name"].as_str().unwrap_or("?"), warning["message"].as_str().unwrap_or("?"));
         eprintln!("WARNING: {name} {} is active, but {message}", warning["version"]);
     }
 }
 
-/// A link of a chain in a few words.
-pub(super) fn link(link: &Value) -> String {
+/// A point and the links of its chain, in one line.
+pub(super) fn summary(chain: &Value) -> String {
+    let links: Vec<_> = chain["modules"].as_array().into_iter().flatten().map(link_summary).collect();
+    let links = if links.is_empty() { "the built-in behaviour".to_owned() } else { links.join(", then ") };
+    format!("{}: {links}", format::text(chain, "point"))
+}
+
+/// A link in a few words.
+pub(super) fn link_summary(link: &Value) -> String {
     let how = match link["mode"].as_str() {
         Some("CANARY") => format!(" (canary, {} %)", link["percent"]),
         Some("SHADOW") => " (shadow)".to_owned(),
@@ -219,34 +229,34 @@ pub(super) fn link(link: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn wish(mode: Mode, members: Value) -> Wish {
+    fn settings(mode: Mode, members: Value) -> LinkSettings {
         let Value::Object(mut members) = members else { panic!("no object") };
-        members.insert("mode".to_owned(), wire(&mode));
-        Wish { mode, members }
+        members.insert("mode".to_owned(), wire_name(&mode));
+        LinkSettings { mode, members }
     }
 
     fn shown(modules: &[Value]) -> String {
-        modules.iter().map(link).collect::<Vec<_>>().join(", ")
+        modules.iter().map(link_summary).collect::<Vec<_>>().join(", ")
     }
 
     #[test]
     fn a_version_is_tried_beside_the_one_that_serves_and_then_takes_its_place() {
         let active = |name: &str| json!({"name": name, "version": 1, "mode": "ACTIVE", "config": {"a": 1}});
         let mut modules = vec![active("m"), active("last")];
-        place(&mut modules, "m", 2, &wish(Mode::Shadow, json!({})));
+        insert_link(&mut modules, "m", 2, &settings(Mode::Shadow, json!({})));
         assert_eq!(shown(&modules), "m 1, m 2 (shadow), last 1");
         assert_eq!(modules[1]["config"], json!({"a": 1}));
-        place(&mut modules, "m", 2, &wish(Mode::Canary, json!({"percent": 10})));
+        insert_link(&mut modules, "m", 2, &settings(Mode::Canary, json!({"percent": 10})));
         assert_eq!(shown(&modules), "m 1, m 2 (canary, 10 %), last 1");
-        place(&mut modules, "m", 3, &wish(Mode::Shadow, json!({})));
+        insert_link(&mut modules, "m", 3, &settings(Mode::Shadow, json!({})));
         assert_eq!(shown(&modules), "m 1, m 3 (shadow), m 2 (canary, 10 %), last 1");
-        place(&mut modules, "m", 2, &wish(Mode::Canary, json!({"percent": 50, "config": {}})));
+        insert_link(&mut modules, "m", 2, &settings(Mode::Canary, json!({"percent": 50, "config": {}})));
         assert_eq!(shown(&modules), "m 1, m 3 (shadow), m 2 (canary, 50 %), last 1");
         // Serving all, it needs no canary; another version's shadow stays.
-        place(&mut modules, "m", 2, &wish(Mode::Active, json!({})));
+        insert_link(&mut modules, "m", 2, &settings(Mode::Active, json!({})));
         assert_eq!(shown(&modules), "m 2, m 3 (shadow), last 1");
         assert_eq!((&modules[0]["config"], &modules[0]["percent"]), (&json!({"a": 1}), &json!(100)));
-        place(&mut modules, "new", 1, &wish(Mode::Canary, json!({"percent": 1})));
+        insert_link(&mut modules, "new", 1, &settings(Mode::Canary, json!({"percent": 1})));
         assert_eq!(shown(&modules), "m 2, m 3 (shadow), last 1, new 1 (canary, 1 %)");
     }
 }

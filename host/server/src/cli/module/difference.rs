@@ -1,35 +1,35 @@
-//! What is different between two JSON values.
+//! The differences of two JSON values.
 
 use hub_sandbox::case::one_line;
 use serde_json::Value;
 
-/// A line for each place where what was got is not what was expected.
+/// Two lines for each place where they differ.
 pub(super) fn differences(expected: &Value, got: &Value) -> Vec<String> {
     let mut found = vec![];
     compare("", expected, got, &mut found);
     found
 }
 
-fn compare(place: &str, expected: &Value, got: &Value, found: &mut Vec<String>) {
+fn compare(path: &str, expected: &Value, got: &Value, found: &mut Vec<String>) {
     match (expected, got) {
         (Value::Object(wanted), Value::Object(given)) if wanted.keys().eq(given.keys()) => {
             for (key, wanted) in wanted {
-                let place = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
-                compare(&place, wanted, &given[key], found);
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                compare(&path, wanted, &given[key], found);
             }
         }
         (Value::Array(wanted), Value::Array(given))
             if wanted.len() == given.len() && wanted.iter().any(Value::is_object) =>
         {
             for (at, (wanted, given)) in wanted.iter().zip(given).enumerate() {
-                compare(&format!("{place}[{at}]"), wanted, given, found);
+                compare(&format!("{path}[{at}]"), wanted, given, found);
             }
         }
         _ if expected == got => {}
         _ => {
-            let place = if place.is_empty() { "answer" } else { place };
-            found.push(format!("{place}: expected {}", one_line(expected)));
-            found.push(format!("{:width$}  got      {}", "", one_line(got), width = place.chars().count()));
+            let path = if path.is_empty() { "answer" } else { path };
+            found.push(format!("{path}: expected {}", one_line(expected)));
+            found.push(format!("{:width$}  got      {}", "", one_line(got), width = path.chars().count()));
         }
     }
 }

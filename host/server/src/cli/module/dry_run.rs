@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::cli::module::report::report;
+use crate::cli::module::report::format_report;
 use crate::cli::module::{Remote, chain};
 
 #[derive(Args, Debug)]
@@ -28,14 +28,14 @@ pub(in crate::cli) struct DryRun {
 
 impl DryRun {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let config = self.config.as_deref().map(|text| chain::object("configuration", text)).transpose()?;
+        let config = self.config.as_deref().map(|text| chain::parse_object("configuration", text)).transpose()?;
         let body = json!({
-            "point": self.point, "input": chain::object("input", &self.input)?,
+            "point": self.point, "input": chain::parse_object("input", &self.input)?,
             "config": config.unwrap_or_else(Map::new),
         });
         let path = format!("/api/manage/modules/{}/{}/dry-run", self.name, self.version);
         let answer: Value = self.remote.client()?.post(&path, &body).await?;
-        println!("{}", if self.json { answer.to_string() } else { report(&answer) });
+        println!("{}", if self.json { answer.to_string() } else { format_report(&answer) });
         Ok(())
     }
 }

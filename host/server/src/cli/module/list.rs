@@ -1,13 +1,10 @@
-//! What modules a network has.
+//! Listing a network's modules.
 
 use clap::Args;
 use hub_sandbox::case::one_line;
 use serde_json::{Value, json};
 
-use crate::cli::module::{Remote, chain, show};
-
-/// The points there are.
-const POINTS: [&str; 3] = ["matchmaking", "chat", "punishment"];
+use crate::cli::module::{POINTS, Remote, chain, format};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct List {
@@ -40,11 +37,9 @@ impl List {
             println!("{}", json!({"modules": modules["items"], "extensionPoints": chains}));
             return Ok(());
         }
-        print!("{}", versions(&modules));
-        for of in &chains {
-            let links: Vec<_> = of["modules"].as_array().into_iter().flatten().map(chain::link).collect();
-            let links = if links.is_empty() { "the built-in behaviour".to_owned() } else { links.join(", then ") };
-            println!("{}: {links}", show::text(of, "point"));
+        print!("{}", version_table(&modules));
+        for chain in &chains {
+            println!("{}", chain::summary(chain));
         }
         Ok(())
     }
@@ -68,16 +63,16 @@ impl Show {
             println!("{}", json!({"versions": modules["items"], "links": links.collect::<Vec<_>>()}));
             return Ok(());
         }
-        print!("{}", versions(&modules));
+        print!("{}", version_table(&modules));
         for version in modules["items"].as_array().into_iter().flatten() {
             if let Some(reason) = version["reason"].as_str() {
                 println!("\nversion {} was rejected: {reason}", version["version"]);
             }
         }
         for (point, link) in links {
-            println!("\n{point}: {}, breaker {}", chain::link(&link), show::text(&link, "breaker"));
+            println!("\n{point}: {}, breaker {}", chain::link_summary(&link), format::text(&link, "breaker"));
             println!("  config    {}", one_line(&link["config"]));
-            let count = |field: &str| show::number(link[field].as_u64().unwrap_or(0));
+            let count = |field: &str| format::number(link[field].as_u64().unwrap_or(0));
             println!("  calls     {}, of which {} failed{}", count("calls"), count("failures"), failures(&link));
             println!("  duration  p50 {} µs, p99 {} µs", count("p50Micros"), count("p99Micros"));
             println!("  fuel      p50 {}", count("fuelP50"));
@@ -86,7 +81,7 @@ impl Show {
                     ["same", "different", "failed", "skipped"].map(|count| format!("{count} {}", shadow[count]));
                 println!("  shadow    {}", counts.join(", "));
                 for example in shadow["examples"].as_array().into_iter().flatten() {
-                    println!("    {} {}", show::moment(&example["at"]), show::text(example, "callId"));
+                    println!("    {} {}", format::timestamp(&example["at"]), format::text(example, "callId"));
                     println!("      expected {}", one_line(&example["expected"]));
                     println!("      answered {}", one_line(&example["actual"]));
                 }
@@ -96,14 +91,14 @@ impl Show {
     }
 }
 
-/// The failures by their codes.
+/// How often each failure happened.
 fn failures(link: &Value) -> String {
     let outcomes = link["outcomes"].as_object().into_iter().flatten().filter(|(code, _)| *code != "ok");
     let counts: Vec<_> = outcomes.map(|(code, count)| format!("{code} {count}")).collect();
     if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
 }
 
-fn versions(page: &Value) -> String {
+fn version_table(page: &Value) -> String {
     let rows: Vec<_> = page["items"]
         .as_array()
         .into_iter()
@@ -112,14 +107,14 @@ fn versions(page: &Value) -> String {
             let points: Vec<_> = module["points"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             let size = module["sizeBytes"].as_u64().and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
             [
-                show::text(module, "name").to_owned(),
+                format::text(module, "name").to_owned(),
                 module["version"].to_string(),
-                show::text(module, "state").to_owned(),
+                format::text(module, "state").to_owned(),
                 points.join(", "),
-                show::bytes(size),
-                show::moment(&module["createdAt"]),
+                format::bytes(size),
+                format::timestamp(&module["createdAt"]),
             ]
         })
         .collect();
-    show::table(["name", "version", "state", "points", "size", "uploaded"], &rows)
+    format::table(["name", "version", "state", "points", "size", "uploaded"], &rows)
 }

@@ -1,20 +1,21 @@
-//! Reading a module's log.
+//! Printing and following a module's log.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
 use std::time::Duration;
 
 use clap::Args;
+use futures_util::StreamExt as _;
 use reqwest::{Method, header};
 use serde_json::Value;
 
-use crate::cli::client::{EventReader, HubClient};
-use crate::cli::module::{Remote, show};
+use crate::cli::client::{HubClient, event_data};
+use crate::cli::module::{Remote, format};
 
-/// The most lines that the hub tells of what was before. So many are remembered while following.
-const MOST: usize = 200;
-const TRY_AGAIN_AFTER: Duration = Duration::from_millis(250);
-const TRY_AGAIN_AT_LEAST_EVERY: Duration = Duration::from_secs(5);
+/// The most lines that the hub answers at once; so many printed lines are remembered while following.
+const MAX_LINES: usize = 200;
+const INITIAL_BACKOFF: Duration = Duration::from_millis(250);
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Logs {
@@ -49,23 +50,23 @@ impl Logs {
         format!("/api/manage/modules/{}/logs?limit={limit}", self.name)
     }
 
-    /// Prints lines until the hub refuses to give any. A connection that ends is made again.
+    /// Prints lines and reconnects, until the hub refuses.
     async fn follow(&self, hub: &HubClient) -> anyhow::Result<()> {
         let mut printed = VecDeque::new();
         let mut limit = self.limit as usize;
-        let mut wait = TRY_AGAIN_AFTER;
+        let mut backoff = INITIAL_BACKOFF;
         loop {
             let request = hub.request(Method::GET, &self.path(limit)).header(header::ACCEPT, "text/event-stream");
             let mut events = match hub.answer(request).await {
-                Ok(response) => EventReader::new(response),
+                Ok(response) => event_data(response),
                 Err(error) if printed.is_empty() || !error.is_unreachable() => return Err(error.into()),
                 Err(_) => {
-                    tokio::time::sleep(wait).await;
-                    wait = TRY_AGAIN_AT_LEAST_EVERY.min(wait * 2);
+                    tokio::time::sleep(backoff).await;
+                    backoff = MAX_BACKOFF.min(backoff * 2);
                     continue;
                 }
             };
-            // What was printed before the connection ended comes again.
+            // The hub sends again what it sent before the connection ended.
             let mut known: Vec<String> = printed.iter().cloned().collect();
             while let Some(line) = events.next().await {
                 if let Some(at) = known.iter().position(|known| *known == line) {
@@ -74,14 +75,14 @@ impl Logs {
                 }
                 self.print(&serde_json::from_str(&line).unwrap_or_default())?;
                 printed.push_back(line);
-                if printed.len() > MOST {
+                if printed.len() > MAX_LINES {
                     printed.pop_front();
                 }
             }
             eprintln!("(the connection ended; trying again)");
-            limit = MOST;
-            wait = TRY_AGAIN_AFTER;
-            tokio::time::sleep(wait).await;
+            limit = MAX_LINES;
+            backoff = INITIAL_BACKOFF;
+            tokio::time::sleep(backoff).await;
         }
     }
 
@@ -90,8 +91,8 @@ impl Logs {
         if self.json {
             return writeln!(out, "{line}");
         }
-        let moment = show::moment(&line["at"]);
-        let (point, level) = (show::text(line, "point"), show::text(line, "level"));
-        writeln!(out, "{moment} v{} {point:<11} {level:<5} {}", line["version"], show::text(line, "message"))
+        let at = format::timestamp(&line["at"]);
+        let (point, level) = (format::text(line, "point"), format::text(line, "level"));
+        writeln!(out, "{at} v{} {point:<11} {level:<5} {}", line["version"], format::text(line, "message"))
     }
 }

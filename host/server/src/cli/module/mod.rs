@@ -1,5 +1,5 @@
-//! `hub module …`: what an author does, and what an owner does with the result. Building, testing and measuring need
-//! no hub; all else goes through its HTTP API.
+//! `hub module …`: for authors and for owners. Building, testing and benchmarking need no hub; all else goes through
+//! its HTTP API.
 
 mod bench;
 mod build;
@@ -7,17 +7,17 @@ mod calls;
 mod chain;
 mod difference;
 mod dry_run;
+mod format;
 mod list;
+mod local;
 mod logs;
 mod new;
 mod push;
 mod recorded;
 mod replay;
 mod report;
-mod show;
 mod test;
 mod watch;
-mod workshop;
 
 use clap::{Args, Subcommand};
 
@@ -58,6 +58,9 @@ pub(super) enum Module {
     Show(list::Show),
 }
 
+/// The extension points.
+const POINTS: [&str; 3] = ["matchmaking", "chat", "punishment"];
+
 /// The hub and the key to call it with.
 #[derive(Args, Debug)]
 struct Remote {
@@ -82,7 +85,7 @@ impl Module {
             Self::Build(build) => build.run().await,
             Self::Test(test) => test.run().await,
             Self::Bench(bench) => bench.run().await,
-            Self::Push(push) => push.once().await,
+            Self::Push(push) => push.run().await,
             Self::Watch(watch) => watch.run().await,
             Self::DryRun(dry_run) => dry_run.run().await,
             Self::Activate(activate) => activate.run().await,

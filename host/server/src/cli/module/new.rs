@@ -1,4 +1,4 @@
-//! Beginning a module.
+//! Creating a module's folder.
 
 use std::path::PathBuf;
 

@@ -10,12 +10,12 @@ use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
 use crate::cli::client::{CallError, HubClient};
-use crate::cli::module::{Remote, chain, workshop};
+use crate::cli::module::{Remote, chain, local};
 
-/// Between two looks at a module that is being compiled.
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
-/// Before it is tried again where other uploads are under way.
-const ROOM_AGAIN: Duration = Duration::from_secs(5);
+/// Between two checks of a module that is being compiled.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Before the retry of an upload that other uploads hold up.
+const RETRY_DELAY: Duration = Duration::from_secs(5);
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Push {
@@ -29,41 +29,37 @@ pub(in crate::cli) struct Push {
     #[arg(long = "activate", value_name = "POINT")]
     points: Vec<String>,
     #[command(flatten)]
-    place: chain::Place,
+    link: chain::LinkArgs,
     #[command(flatten)]
     remote: Remote,
 }
 
 impl Push {
-    /// Where the module is.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(super) async fn once(&self) -> anyhow::Result<()> {
-        let wish = self.place.read()?;
-        let file = workshop::component(self.path.clone()).await?;
-        let name = match &self.name {
-            Some(name) => name.clone(),
-            None => stem(&file)?,
-        };
+    pub(super) async fn run(&self) -> anyhow::Result<()> {
+        let settings = self.link.read()?;
+        let file = local::build_component(self.path.clone()).await?;
+        let name = self.name.clone().map_or_else(|| file_stem(&file), Ok)?;
         let bytes = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
         let hub = self.remote.client()?;
         let module = upload(&hub, &name, bytes.into()).await?;
         let version = module["version"].as_i64().context("the hub's answer has no version")?;
-        let module = settled(&hub, &name, version, module).await?;
+        let module = wait_until_compiled(&hub, &name, version, module).await?;
         println!("{name} version {version} is {}", module["state"].as_str().unwrap_or("unknown"));
         if module["state"] != "READY" {
             anyhow::bail!("it can't be a module: {}", module["reason"].as_str().unwrap_or_default());
         }
         for point in &self.points {
-            chain::put(&hub, point, &name, version, &wish).await?;
+            chain::put(&hub, point, &name, version, &settings).await?;
         }
         Ok(())
     }
 }
 
-/// Uploads it, once the hub has room for it.
+/// Uploads a module, once the hub accepts it.
 async fn upload(hub: &HubClient, name: &str, bytes: Bytes) -> anyhow::Result<Value> {
     loop {
         let upload = hub
@@ -72,28 +68,27 @@ async fn upload(hub: &HubClient, name: &str, bytes: Bytes) -> anyhow::Result<Val
             .header("Content-Type", "application/wasm")
             .body(bytes.clone());
         match hub.send(upload).await {
-            Err(CallError::Refused { status: StatusCode::TOO_MANY_REQUESTS, said }) => {
-                eprintln!("{said} Waiting.");
-                tokio::time::sleep(ROOM_AGAIN).await;
+            Err(CallError::Refused { status: StatusCode::TOO_MANY_REQUESTS, message }) => {
+                eprintln!("{message} Waiting.");
+                tokio::time::sleep(RETRY_DELAY).await;
             }
             answer => return Ok(answer?),
         }
     }
 }
 
-/// The version once it is no longer COMPILING.
-async fn settled(hub: &HubClient, name: &str, version: i64, mut module: Value) -> anyhow::Result<Value> {
+async fn wait_until_compiled(hub: &HubClient, name: &str, version: i64, mut module: Value) -> anyhow::Result<Value> {
     if module["state"] == "COMPILING" {
         eprintln!("{name} version {version} is COMPILING; waiting.");
     }
     while module["state"] == "COMPILING" {
-        tokio::time::sleep(LOOK_AGAIN).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         module = hub.get(&format!("/api/manage/modules/{name}/{version}")).await?;
     }
     Ok(module)
 }
 
-fn stem(file: &Path) -> anyhow::Result<String> {
+fn file_stem(file: &Path) -> anyhow::Result<String> {
     let stem = file.file_stem().and_then(|stem| stem.to_str());
     Ok(stem.context("the file's name can't be a module's; give one with --name")?.to_owned())
 }

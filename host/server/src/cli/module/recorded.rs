@@ -5,15 +5,13 @@ use reqwest::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::cli::client::{CallError, HubClient};
+use crate::cli::module::POINTS;
 
-/// The points whose calls are searched where none is named.
-const POINTS: [&str; 3] = ["matchmaking", "chat", "punishment"];
-
-/// One call, at this point or at any.
+/// Finds a call of this point, or of any.
 pub(super) async fn find(hub: &HubClient, point: Option<&str>, id: &str) -> anyhow::Result<Value> {
     let points = point.map_or_else(|| POINTS.to_vec(), |point| vec![point]);
-    for at in &points {
-        match hub.get(&format!("/api/manage/extension-points/{at}/calls/{id}")).await {
+    for point in &points {
+        match hub.get(&format!("/api/manage/extension-points/{point}/calls/{id}")).await {
             Err(CallError::Refused { status: StatusCode::NOT_FOUND, .. }) if points.len() > 1 => {}
             call => return Ok(call?),
         }
@@ -21,17 +19,17 @@ pub(super) async fn find(hub: &HubClient, point: Option<&str>, id: &str) -> anyh
     anyhow::bail!("the hub has no call {id} among the latest of any point")
 }
 
-/// What the module of that name did in a call, where it had a part in it.
+/// The part of a module in a call.
 pub(super) fn part<'a>(call: &'a Value, module: &str) -> Option<&'a Value> {
     parts(call).find(|part| part["name"] == module)
 }
 
-/// What each module did in a call that was called at all.
+/// The parts of the modules that were called.
 pub(super) fn parts(call: &Value) -> impl Iterator<Item = &Value> {
     call["modules"].as_array().into_iter().flatten().filter(|part| part["outcome"] != "skipped")
 }
 
-/// The answer of a part, else what became of the call.
+/// The answer of a part, or of the whole call.
 pub(super) fn answer(call: &Value, part: Option<&Value>) -> Value {
     match part {
         Some(part) if !part["failure"].is_null() => json!({"failure": part["failure"]["code"]}),
@@ -40,8 +38,7 @@ pub(super) fn answer(call: &Value, part: Option<&Value>) -> Value {
     }
 }
 
-/// The text of a case that gives a module what this one was given, and expects what it answered. Without a part it is
-/// given what the call began with.
+/// The text of a case with a part's input and answer; without a part, with those of the whole call.
 pub(super) fn case(call: &Value, part: Option<&Value>, config: Option<&Map<String, Value>>) -> String {
     let id = call["callId"].as_str().unwrap_or_default();
     let name = match part {
@@ -67,7 +64,7 @@ pub(super) fn case(call: &Value, part: Option<&Value>, config: Option<&Map<Strin
     format!("  {{\n{}\n  }}", lines.join(",\n"))
 }
 
-/// The same, ready to be run.
+/// The case, ready to run.
 pub(super) fn read_case(
     call: &Value,
     part: Option<&Value>,
@@ -77,8 +74,8 @@ pub(super) fn read_case(
     cases.into_iter().next().ok_or_else(|| anyhow::anyhow!("the hub's answer has no call"))
 }
 
-/// What the module was told; after that what the others of the chain were told of the network, which was as true for this
-/// one. Their stores are their own.
+/// The host calls of a part, then those of the chain's other modules about the network, whose answers hold for all.
+/// Stores belong to one module each.
 fn host_calls(call: &Value, part: Option<&Value>) -> Vec<Value> {
     let calls = |part: &Value| part["hostCalls"].as_array().cloned().unwrap_or_default();
     let of_store = |record: &Value| record["call"].as_str().is_some_and(|call| call.starts_with("store"));
@@ -88,7 +85,7 @@ fn host_calls(call: &Value, part: Option<&Value>) -> Vec<Value> {
     own.into_iter().chain(of_network).collect()
 }
 
-/// Adds cases to the text of a file, those whose names it has already left out. Gives the text and how many are new.
+/// Adds the cases with new names to the text of a file; answers the text and how many they are.
 pub(super) fn append(text: &str, cases: &[String]) -> anyhow::Result<(String, usize)> {
     let text = if text.trim().is_empty() { "[]" } else { text };
     let known: Vec<Value> = serde_json::from_str(text)?;

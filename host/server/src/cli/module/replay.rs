@@ -1,4 +1,4 @@
-//! Making recorded calls again, on the hub or here.
+//! Replaying recorded calls, on the hub or locally.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use hub_sandbox::case::{Answer, Case, one_line};
 use serde_json::{Map, Value, json};
 
 use crate::cli::client::HubClient;
-use crate::cli::module::report::{report, report_of};
-use crate::cli::module::workshop::{self, Workshop};
-use crate::cli::module::{Remote, chain, recorded, show};
+use crate::cli::module::local::{self, LocalModule};
+use crate::cli::module::report::{format_report, report_json};
+use crate::cli::module::{Remote, chain, format, recorded};
 
-/// As on the hub, time does not decide what a replay comes to.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// As on the hub, long enough that time does not decide a replay.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Replay {
@@ -46,31 +46,31 @@ pub(in crate::cli) struct Replay {
 
 impl Replay {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let config = self.config.as_deref().map(|text| chain::object("configuration", text)).transpose()?;
+        let config = self.config.as_deref().map(|text| chain::parse_object("configuration", text)).transpose()?;
         let hub = self.remote.client()?;
         let answer = match (&self.local, &self.call) {
             (Some(module), Some(id)) => {
                 let call = recorded::find(&hub, self.point.as_deref(), id).await?;
-                here(module.clone(), &call, self.name.as_deref(), config.as_ref()).await?
+                replay_locally(module.clone(), &call, self.name.as_deref(), config.as_ref()).await?
             }
-            (_, Some(id)) => self.on_the_hub(&hub, Some(id), config).await?,
-            _ => self.on_the_hub(&hub, None, config).await?,
+            (_, Some(id)) => self.replay_on_hub(&hub, Some(id), config).await?,
+            _ => self.replay_on_hub(&hub, None, config).await?,
         };
-        let many = answer.get("examples").is_some();
+        let has_examples = answer.get("examples").is_some();
         println!(
             "{}",
             if self.json {
                 answer.to_string()
-            } else if many {
+            } else if has_examples {
                 summary(&answer)
             } else {
-                one(&answer)
+                call_report(&answer)
             }
         );
         Ok(())
     }
 
-    async fn on_the_hub(
+    async fn replay_on_hub(
         &self,
         hub: &HubClient,
         call: Option<&str>,
@@ -90,31 +90,29 @@ impl Replay {
     }
 }
 
-/// Makes a call again on this machine; what comes of it is in the form of the hub's own replays.
-async fn here(
+/// Replays a call on this machine; the answer has the form of the hub's.
+async fn replay_locally(
     module: PathBuf,
     call: &Value,
     name: Option<&str>,
     config: Option<&Map<String, Value>>,
 ) -> anyhow::Result<Value> {
-    let workshop = Workshop::open_to_debug(module).await?;
-    let own = workshop.file.file_stem().and_then(|stem| stem.to_str());
-    // The part it has, or would have: its own, else the only one there was.
+    let local = LocalModule::open_for_debugging(module).await?;
+    let stem = local.file.file_stem().and_then(|stem| stem.to_str());
+    // Its own part, or else the only one.
     let mut parts = recorded::parts(call);
     let only = parts.next().filter(|_| parts.next().is_none());
     let part = match name {
         Some(name) => recorded::part(call, name),
-        None => own.and_then(|own| recorded::part(call, own)).or(only),
+        None => stem.and_then(|stem| recorded::part(call, stem)).or(only),
     };
     let case: Case = recorded::read_case(call, part, config)?;
-    workshop.check_serves(case.point)?;
-    let limits = workshop::limits(case.point, Some(PATIENCE));
+    local.check_serves(case.point)?;
+    let limits = local::limits(case.point, Some(TIMEOUT));
     let (hub, step) = (case.hub(), &case.steps[0]);
-    let report = workshop
-        .sandbox
-        .call_with(&workshop.module, limits, hub.at(step.now_ms), case.context(step), &step.input)
-        .await;
-    let mut answer = report_of(&report);
+    let report =
+        local.sandbox.call_with(&local.module, limits, hub.at(step.now_ms), case.context(step), &step.input).await;
+    let mut answer = report_json(&report);
     answer["callId"] = call["callId"].clone();
     answer["at"] = call["at"].clone();
     answer["input"] = step.input.to_json();
@@ -126,12 +124,12 @@ async fn here(
 }
 
 /// A replay of one call.
-fn one(answer: &Value) -> String {
-    let mut lines = vec![format!("call    {} at {}", show::text(answer, "callId"), show::moment(&answer["at"]))];
+fn call_report(answer: &Value) -> String {
+    let mut lines = vec![format!("call    {} at {}", format::text(answer, "callId"), format::timestamp(&answer["at"]))];
     lines.push(format!("input   {}", one_line(&answer["input"])));
     lines.push(format!("config  {}", one_line(&answer["config"])));
     lines.push(format!("then    {}", one_line(&answer["recorded"])));
-    lines.push(report(answer));
+    lines.push(format_report(answer));
     lines.extend(unrecorded(answer));
     lines.join("\n")
 }
@@ -140,15 +138,15 @@ fn one(answer: &Value) -> String {
 fn summary(answer: &Value) -> String {
     let counts = ["same", "different", "failed"].map(|count| format!("{} {count}", answer[count]));
     let calls = usize::try_from(answer["calls"].as_u64().unwrap_or(0)).unwrap_or(usize::MAX);
-    let mut lines = vec![format!("{}: {}", show::count(calls, "call"), counts.join(", "))];
+    let mut lines = vec![format!("{}: {}", format::count(calls, "call"), counts.join(", "))];
     lines.extend(unrecorded(answer));
     for example in answer["examples"].as_array().into_iter().flatten() {
-        lines.push(format!("\ncall    {} at {}", show::text(example, "callId"), show::moment(&example["at"])));
+        lines.push(format!("\ncall    {} at {}", format::text(example, "callId"), format::timestamp(&example["at"])));
         lines.push(format!("input   {}", one_line(&example["input"])));
         lines.push(format!("then    {}", one_line(&example["recorded"])));
-        let mut now = example.clone();
-        now["output"] = example["replayed"].clone();
-        lines.push(report(&now));
+        let mut replayed = example.clone();
+        replayed["output"] = example["replayed"].clone();
+        lines.push(format_report(&replayed));
     }
     lines.join("\n")
 }
@@ -158,6 +156,6 @@ fn unrecorded(answer: &Value) -> Option<String> {
         answer["unrecorded"].as_u64().and_then(|calls| usize::try_from(calls).ok()).filter(|calls| *calls > 0)?;
     Some(format!(
         "({} of it nobody had asked then; there the hub has nothing but the store it shows)",
-        show::count(calls, "host call")
+        format::count(calls, "host call")
     ))
 }

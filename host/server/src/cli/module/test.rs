@@ -9,17 +9,17 @@ use hub_sandbox::{CallFailure, CallReport, Limits};
 use serde_json::{Value, json};
 
 use crate::cli::module::difference::differences;
-use crate::cli::module::report::{report_of, traces};
-use crate::cli::module::workshop::{self, CaseFile, Workshop};
-use crate::cli::module::{explain, show};
+use crate::cli::module::local::{self, CaseFile, LocalModule};
+use crate::cli::module::report::{report_json, trace};
+use crate::cli::module::{explain, format};
 
 /// A busy machine may make a call miss its deadline; a module that is too slow misses it each time.
-const TRIES: usize = 4;
+const MAX_ATTEMPTS: usize = 4;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Test {
     #[command(flatten)]
-    subject: workshop::Subject,
+    cases: local::CaseArgs,
     /// Write down what the module answers as what is expected
     #[arg(long)]
     update: bool,
@@ -34,91 +34,91 @@ pub(in crate::cli) struct Test {
     json: bool,
 }
 
-/// How one step of a case went.
-struct Ran<'a> {
+/// The run of one step of a case.
+struct StepRun<'a> {
     step: &'a Step,
     report: CallReport<Value>,
-    /// What is wrong with it; nothing where it is as expected.
-    wrong: Vec<String>,
+    /// What is wrong; empty where the step passed.
+    problems: Vec<String>,
     limits: Limits,
 }
 
 impl Test {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let time = self.time_limit.map(Duration::from_millis);
-        let (workshop, file) = self.subject.open().await?;
-        let tell = |text: &str| {
+        let (local, file) = self.cases.open().await?;
+        let print = |text: &str| {
             if !self.json {
                 println!("{text}");
             }
         };
-        let size = show::bytes(workshop.bytes);
-        tell(&format!("{}: {size}, serves {}", workshop.file.display(), workshop.points()));
+        let size = format::bytes(local.bytes);
+        print(&format!("{}: {size}, serves {}", local.file.display(), local.points()));
         let width = file.cases.iter().map(|(_, case)| case.name.chars().count()).max().unwrap_or(0);
         let (mut results, mut new, mut failed) = (vec![], vec![], 0);
         for (at, case) in &file.cases {
-            let steps = run_case(&workshop, case, time).await;
+            let steps = run_case(&local, case, time).await;
             if self.update {
-                tell(&updates(*at, case, &steps, &mut new));
+                print(&collect_updates(*at, case, &steps, &mut new));
                 continue;
             }
-            let ok = steps.iter().all(|ran| ran.wrong.is_empty());
+            let ok = steps.iter().all(|ran| ran.problems.is_empty());
             failed += usize::from(!ok);
-            tell(&line(&case.name, width, ok, &steps, self.verbose));
+            print(&case_report(&case.name, width, ok, &steps, self.verbose));
             results.push(
-                json!({"name": case.name, "ok": ok, "steps": steps.iter().map(Ran::to_json).collect::<Vec<_>>()}),
+                json!({"name": case.name, "ok": ok, "steps": steps.iter().map(StepRun::to_json).collect::<Vec<_>>()}),
             );
         }
         if self.update {
-            return update(&file, &new);
+            return write_updates(&file, &new);
         }
         let ok = file.cases.len() - failed;
         if self.json {
             println!("{}", json!({"ok": ok, "failed": failed, "cases": results}));
         }
         let all = file.cases.len();
-        tell(&format!("{}: {ok} ok, {failed} failed", show::count(all, "case")));
-        anyhow::ensure!(failed == 0, "{failed} of {} failed", show::count(all, "case"));
+        print(&format!("{}: {ok} ok, {failed} failed", format::count(all, "case")));
+        anyhow::ensure!(failed == 0, "{failed} of {} failed", format::count(all, "case"));
         Ok(())
     }
 }
 
-/// Runs a case twice and judges it.
-async fn run_case<'a>(workshop: &Workshop, case: &'a Case, time: Option<Duration>) -> Vec<Ran<'a>> {
-    let limits = workshop::limits(case.point, time);
-    let (first, second) = (play(workshop, limits, case).await, play(workshop, limits, case).await);
+/// Runs a case twice and checks it.
+async fn run_case<'a>(local: &LocalModule, case: &'a Case, time: Option<Duration>) -> Vec<StepRun<'a>> {
+    let limits = local::limits(case.point, time);
+    let (first, second) = (play(local, limits, case).await, play(local, limits, case).await);
     let runs = case.steps.iter().zip(first.into_iter().zip(second));
     runs.map(|(step, (report, again))| {
-        let wrong = judge(step, &report, &again);
+        let problems = check_step(step, &report, &again);
         let micros = report.micros.min(again.micros);
-        Ran { step, report: CallReport { micros, ..report }, wrong, limits }
+        StepRun { step, report: CallReport { micros, ..report }, problems, limits }
     })
     .collect()
 }
 
-async fn play(workshop: &Workshop, limits: Limits, case: &Case) -> Vec<CallReport<Value>> {
-    let mut reports = workshop.sandbox.play(&workshop.module, limits, case).await;
-    for _ in 1..TRIES {
+async fn play(local: &LocalModule, limits: Limits, case: &Case) -> Vec<CallReport<Value>> {
+    let mut reports = local.sandbox.play(&local.module, limits, case).await;
+    for _ in 1..MAX_ATTEMPTS {
         if !reports.iter().any(|report| report.result == Err(CallFailure::TimedOut)) {
             break;
         }
-        reports = workshop.sandbox.play(&workshop.module, limits, case).await;
+        reports = local.sandbox.play(&local.module, limits, case).await;
     }
     reports
 }
 
-fn judge(step: &Step, report: &CallReport<Value>, again: &CallReport<Value>) -> Vec<String> {
-    let (answer, other) = (Answer::of(report), Answer::of(again));
+fn check_step(step: &Step, report: &CallReport<Value>, again: &CallReport<Value>) -> Vec<String> {
+    let (answer, second) = (Answer::of(report), Answer::of(again));
     let timed_out = |report: &CallReport<Value>| report.result == Err(CallFailure::TimedOut);
-    let same = answer == other
+    let is_same = answer == second
         && report.fuel == again.fuel
         && report.logs == again.logs
         && report.host_calls == again.host_calls;
-    if !same && !timed_out(report) && !timed_out(again) {
+    if !is_same && !timed_out(report) && !timed_out(again) {
         let shown = |answer: &Answer, report: &CallReport<Value>| {
-            format!("{} with {} fuel", one_line(answer.to_json()), show::number(report.fuel))
+            format!("{} with {} fuel", one_line(answer.to_json()), format::number(report.fuel))
         };
-        return vec![format!("two runs differ: {}, then {}", shown(&answer, report), shown(&other, again))];
+        return vec![format!("two runs differ: {}, then {}", shown(&answer, report), shown(&second, again))];
     }
     match &step.expect {
         Some(expect) => differences(expect.to_json(), answer.to_json()),
@@ -129,8 +129,8 @@ fn judge(step: &Step, report: &CallReport<Value>, again: &CallReport<Value>) -> 
     }
 }
 
-impl Ran<'_> {
-    /// What of its limits it used up more than half of.
+impl StepRun<'_> {
+    /// The limits of which it used more than half.
     fn warnings(&self) -> Vec<String> {
         let (report, limits) = (&self.report, &self.limits);
         let mut warnings = vec![];
@@ -141,79 +141,80 @@ impl Ran<'_> {
             }
         };
         let log_lines = report.logs.len() as u64 + u64::from(report.logs_dropped);
-        let bytes = |bytes: u64| show::bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
-        check("time", report.micros, u64::try_from(limits.wall.as_micros()).unwrap_or(u64::MAX), &show::millis);
-        check("fuel", report.fuel, limits.fuel, &show::number);
+        let bytes = |bytes: u64| format::bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
+        check("time", report.micros, u64::try_from(limits.wall.as_micros()).unwrap_or(u64::MAX), &format::millis);
+        check("fuel", report.fuel, limits.fuel, &format::number);
         check("memory", report.memory_bytes as u64, limits.memory_bytes as u64, &bytes);
-        check("host calls", report.host_calls.len() as u64, u64::from(limits.host_calls), &show::number);
-        check("log lines", log_lines, limits.log_lines as u64, &show::number);
+        check("host calls", report.host_calls.len() as u64, u64::from(limits.host_calls), &format::number);
+        check("log lines", log_lines, limits.log_lines as u64, &format::number);
         warnings
     }
 
     fn details(&self) -> Vec<String> {
         let why = self.report.result.as_ref().err().map(explain).unwrap_or_default();
-        why.lines().map(str::to_owned).chain(traces(&report_of(&self.report))).collect()
+        why.lines().map(str::to_owned).chain(trace(&report_json(&self.report))).collect()
     }
 
     fn to_json(&self) -> Value {
-        let mut shown = report_of(&self.report);
+        let mut shown = report_json(&self.report);
         shown["expected"] = json!(self.step.expect.as_ref().map(Answer::to_json));
         shown["answer"] = Answer::of(&self.report).to_json().clone();
-        shown["wrong"] = self.wrong.clone().into();
+        shown["wrong"] = self.problems.clone().into();
         shown["warnings"] = self.warnings().into();
         shown
     }
 }
 
-/// What is said about a case: one line, and what there is to say about its steps. Its figures are those of its dearest
-/// step, since limits are for each call.
-fn line(name: &str, width: usize, ok: bool, steps: &[Ran<'_>], verbose: bool) -> String {
-    let most = |cost: &dyn Fn(&CallReport<Value>) -> u64| steps.iter().map(|ran| cost(&ran.report)).max().unwrap_or(0);
-    let micros = show::millis(most(&|report| report.micros));
-    let fuel = show::number(most(&|report| report.fuel));
-    let memory = show::bytes(steps.iter().map(|ran| ran.report.memory_bytes).max().unwrap_or(0));
-    let word = if ok { "ok" } else { "FAILED" };
-    let mut lines = vec![format!("{word:<6}  {name:<width$}  {micros:>9}  {fuel:>11} fuel  {memory:>8}")];
+/// One line about a case, with the highest cost of its steps since limits are for each call; then lines about its
+/// steps.
+fn case_report(name: &str, width: usize, ok: bool, steps: &[StepRun<'_>], verbose: bool) -> String {
+    let highest =
+        |cost: &dyn Fn(&CallReport<Value>) -> u64| steps.iter().map(|ran| cost(&ran.report)).max().unwrap_or(0);
+    let micros = format::millis(highest(&|report| report.micros));
+    let fuel = format::number(highest(&|report| report.fuel));
+    let memory = format::bytes(steps.iter().map(|ran| ran.report.memory_bytes).max().unwrap_or(0));
+    let verdict = if ok { "ok" } else { "FAILED" };
+    let mut lines = vec![format!("{verdict:<6}  {name:<width$}  {micros:>9}  {fuel:>11} fuel  {memory:>8}")];
     for (at, ran) in steps.iter().enumerate() {
-        let mut said = ran.wrong.clone();
-        if verbose || !ran.wrong.is_empty() {
-            said.extend(ran.details());
+        let mut notes = ran.problems.clone();
+        if verbose || !ran.problems.is_empty() {
+            notes.extend(ran.details());
         }
-        said.extend(ran.warnings().into_iter().map(|warning| format!("warning: {warning}")));
-        if !said.is_empty() && steps.len() > 1 {
+        notes.extend(ran.warnings().into_iter().map(|warning| format!("warning: {warning}")));
+        if !notes.is_empty() && steps.len() > 1 {
             lines.push(format!("        step {}", at + 1));
         }
-        lines.extend(said.into_iter().map(|line| format!("          {}", line.replace('\n', "\n          "))));
+        lines.extend(notes.into_iter().map(|line| format!("          {}", line.replace('\n', "\n          "))));
     }
     lines.join("\n")
 }
 
-/// Takes down what a case's steps answered otherwise than expected, and says so.
-fn updates(at: usize, case: &Case, steps: &[Ran<'_>], new: &mut Vec<NewAnswer>) -> String {
+/// Collects the answers that differ from the expected ones, and describes them.
+fn collect_updates(at: usize, case: &Case, steps: &[StepRun<'_>], new: &mut Vec<NewAnswer>) -> String {
     let before = new.len();
-    let mut said = vec![];
+    let mut lines = vec![];
     for (step, ran) in steps.iter().enumerate() {
         let answer = Answer::of(&ran.report);
         if ran.step.expect.as_ref() == Some(&answer) {
             continue;
         }
-        let place = if steps.len() > 1 { format!(" (step {})", step + 1) } else { String::new() };
+        let suffix = if steps.len() > 1 { format!(" (step {})", step + 1) } else { String::new() };
         let was = ran.step.expect.as_ref().map_or_else(|| "nothing".to_owned(), |was| one_line(was.to_json()));
-        said.push(format!("changed  {}{place}", case.name));
-        said.push(format!("         was {was}"));
-        said.push(format!("         is  {}", one_line(answer.to_json())));
+        lines.push(format!("changed  {}{suffix}", case.name));
+        lines.push(format!("         was {was}"));
+        lines.push(format!("         is  {}", one_line(answer.to_json())));
         new.push(NewAnswer { case: at, step, answer });
     }
-    if new.len() == before { format!("same     {}", case.name) } else { said.join("\n") }
+    if new.len() == before { format!("same     {}", case.name) } else { lines.join("\n") }
 }
 
-fn update(file: &CaseFile, new: &[NewAnswer]) -> anyhow::Result<()> {
+fn write_updates(file: &CaseFile, new: &[NewAnswer]) -> anyhow::Result<()> {
     let path = file.path.display();
     if new.is_empty() {
         println!("{path} is as it was");
         return Ok(());
     }
     std::fs::write(&file.path, write_answers(&file.text, new)?).with_context(|| format!("{path} can't be written"))?;
-    println!("{path}: {} written", show::count(new.len(), "answer"));
+    println!("{path}: {} written", format::count(new.len(), "answer"));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! From the saved file to the running hub.
+//! Pushing a module whenever a file of it is saved.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,8 +8,9 @@ use clap::Args;
 
 use crate::cli::module::push::Push;
 
-/// How often it looks. An editor that writes in steps is waited for this long.
-const EVERY: Duration = Duration::from_millis(200);
+/// Between two polls, and how long nothing must change before a build: editors write in steps. Polling also sees
+/// changes that notifications miss, such as on network file systems and in containers.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Watch {
@@ -17,39 +18,37 @@ pub(in crate::cli) struct Watch {
     push: Push,
 }
 
-/// What tells that something was saved: how many files there are, and when the latest was changed.
+/// How many source files there are and when the latest was modified: enough to see that one was saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct State {
+struct SourceState {
     files: usize,
     latest: SystemTime,
 }
 
 impl Watch {
-    /// Builds, uploads and activates now and after each change, until it is ended. What goes wrong is said, and tried
-    /// again after the next change.
+    /// Builds, uploads and activates now and after each change. Errors are printed.
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let path = self.push.path();
         anyhow::ensure!(path.exists(), "{} does not exist", path.display());
         loop {
-            // Before the build, so that what is saved during it counts.
-            let built = state(path);
-            if let Err(error) = self.push.once().await {
+            // Before the build, so that a file saved during it counts.
+            let built = source_state(path);
+            if let Err(error) = self.push.run().await {
                 eprintln!("hub: {error:#}");
             }
-            while state(path) == built {
-                tokio::time::sleep(EVERY).await;
+            while source_state(path) == built {
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
-            settle(path).await;
+            wait_until_unchanged(path).await;
         }
     }
 }
 
-/// Waits until nothing more is written.
-async fn settle(path: &Path) {
-    let mut now = state(path);
+async fn wait_until_unchanged(path: &Path) {
+    let mut now = source_state(path);
     loop {
-        tokio::time::sleep(EVERY).await;
-        let later = state(path);
+        tokio::time::sleep(POLL_INTERVAL).await;
+        let later = source_state(path);
         if later == now {
             return;
         }
@@ -57,7 +56,7 @@ async fn settle(path: &Path) {
     }
 }
 
-/// What a build reads: not what it writes, nor what tools fetched.
+/// Whether a build reads it: neither its output nor what tools fetched.
 fn is_source(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return true };
     let extension = Path::new(name).extension().and_then(OsStr::to_str);
@@ -65,9 +64,9 @@ fn is_source(name: &OsStr) -> bool {
     !is_output && !name.starts_with('.') && !["target", "node_modules", "build", "dist", "__pycache__"].contains(&name)
 }
 
-/// What there is now. What can't be read is not there.
-fn state(path: &Path) -> State {
-    let mut state = State { files: 0, latest: SystemTime::UNIX_EPOCH };
+/// Skips what cannot be read.
+fn source_state(path: &Path) -> SourceState {
+    let mut state = SourceState { files: 0, latest: SystemTime::UNIX_EPOCH };
     let mut left = vec![path.to_owned()];
     while let Some(path) = left.pop() {
         let Ok(metadata) = path.metadata() else { continue };
@@ -87,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_build_writes_is_no_change() {
+    fn the_output_of_a_build_is_no_change() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str| {
             let path = folder.path().join(name);
@@ -95,14 +94,14 @@ mod tests {
             std::fs::write(path, "x").unwrap();
         };
         write("src/lib.rs");
-        let before = state(folder.path());
+        let before = source_state(folder.path());
         assert_eq!(before.files, 1);
         for name in ["m.wasm", "target/x", "node_modules/a/b.js", ".venv/x", "Cargo.lock"] {
             write(name);
-            assert_eq!(state(folder.path()), before, "{name}");
+            assert_eq!(source_state(folder.path()), before, "{name}");
         }
         write("src/more.rs");
-        assert_ne!(state(folder.path()), before);
-        assert_eq!(state(&folder.path().join("m.wasm")).files, 1);
+        assert_ne!(source_state(folder.path()), before);
+        assert_eq!(source_state(&folder.path().join("m.wasm")).files, 1);
     }
 }

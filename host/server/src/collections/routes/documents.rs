@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::Plugin;
-use crate::collections::body::Items;
+use crate::collections::body::CollectionItems;
 use crate::collections::model::{CollectionName, DocumentId};
 use crate::collections::service;
 use crate::endpoints::{Endpoints, endpoints};
@@ -15,7 +15,7 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 
 /// The most documents asked for at once.
-const MOST: usize = 200;
+const MAX_IDS: usize = 200;
 
 pub(super) fn router() -> Endpoints {
     endpoints![get_document, put_document, delete_document, get_documents: transactional]
@@ -57,8 +57,7 @@ async fn put_document(
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = DeletedDocument)]
-struct Deleted {
+struct DeletedDocument {
     /// Whether there was one.
     #[schema(example = true)]
     deleted: bool,
@@ -69,13 +68,13 @@ struct Deleted {
 /// One that is not there is no error.
 #[utoipa::path(delete, path = "/api/plugin/collections/{collection}/{id}", tag = "Collections",
     security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("id" = DocumentId, Path)),
-    responses((status = 200, body = Deleted), (status = 404, body = ErrorBody, description = "No such collection")))]
+    responses((status = 200, body = DeletedDocument), (status = 404, body = ErrorBody, description = "No such collection")))]
 async fn delete_document(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path((collection, id)): Path<(CollectionName, DocumentId)>,
-) -> Result<Json<Deleted>, ApiError> {
-    Ok(Json(Deleted { deleted: service::delete(&app, caller.network, &collection, &id).await? }))
+) -> Result<Json<DeletedDocument>, ApiError> {
+    Ok(Json(DeletedDocument { deleted: service::delete(&app, caller.network, &collection, &id).await? }))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -90,15 +89,15 @@ struct GetDocuments {
 /// In the order asked; what is not there is left out.
 #[utoipa::path(post, path = "/api/plugin/collections/{collection}/mget", tag = "Collections",
     security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path)),
-    responses((status = 200, body = Items), (status = 404, body = ErrorBody, description = "No such collection")))]
+    responses((status = 200, body = CollectionItems), (status = 404, body = ErrorBody, description = "No such collection")))]
 async fn get_documents(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path(collection): Path<CollectionName>,
     Json(body): Json<GetDocuments>,
-) -> Result<Json<Items>, ApiError> {
-    if body.ids.len() > MOST {
-        return Err(ApiError::invalid(format!("In the body, `ids`: must be at most {MOST}.")));
+) -> Result<Json<CollectionItems>, ApiError> {
+    if body.ids.len() > MAX_IDS {
+        return Err(ApiError::invalid(format!("In the body, `ids`: must be at most {MAX_IDS}.")));
     }
     Ok(Json(service::get_many(&app, caller.network, &collection, &body.ids).await?.into()))
 }

@@ -6,9 +6,9 @@ use utoipa::IntoParams;
 
 use crate::app::App;
 use crate::auth::Plugin;
-use crate::collections::body::{Item, ItemPage, Items};
+use crate::collections::body::{CollectionItem, CollectionItems, CollectionPage};
 use crate::collections::model::{CollectionName, FieldPath, Order};
-use crate::collections::service::{self, Range};
+use crate::collections::service::{self, NumberRange};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
@@ -20,7 +20,7 @@ pub(super) fn router() -> Endpoints {
 }
 
 /// A blank order is the same as none.
-fn order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Order>, D::Error> {
+fn parse_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Order>, D::Error> {
     match String::deserialize(deserializer)?.trim().to_ascii_lowercase().as_str() {
         "" => Ok(None),
         "asc" => Ok(Some(Order::Asc)),
@@ -30,7 +30,7 @@ fn order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Order>, D:
 }
 
 /// A finite number; blank is the same as none.
-fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+fn parse_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let Some(text) = not_blank(Some(&text)) else { return Ok(None) };
     let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
@@ -53,14 +53,14 @@ struct ByQuery {
 /// Those whose indexed field has exactly this value, by id.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/by/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), ByQuery),
-    responses((status = 200, body = Items), (status = 404, body = ErrorBody, description = "No such collection")))]
+    responses((status = 200, body = CollectionItems), (status = 404, body = ErrorBody, description = "No such collection")))]
 async fn find_documents_by(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path((collection, field)): Path<(CollectionName, FieldPath)>,
     Query(query): Query<ByQuery>,
-) -> Result<Json<Items>, ApiError> {
-    let found = service::by(&app, caller.network, &collection, &field, &query.value, query.limit.0).await?;
+) -> Result<Json<CollectionItems>, ApiError> {
+    let found = service::find_by_value(&app, caller.network, &collection, &field, &query.value, query.limit.0).await?;
     Ok(Json(found.into()))
 }
 
@@ -73,7 +73,7 @@ struct PageQuery {
     #[param(inline, required = false)]
     limit: Limit,
     /// `asc` or `desc`; `asc` when absent.
-    #[serde(default, deserialize_with = "order")]
+    #[serde(default, deserialize_with = "parse_order")]
     #[param(inline)]
     order: Option<Order>,
 }
@@ -85,35 +85,35 @@ struct PageQuery {
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/page/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])),
     params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), PageQuery),
-    responses((status = 200, body = ItemPage), (status = 404, body = ErrorBody, description = "No such collection")))]
+    responses((status = 200, body = CollectionPage), (status = 404, body = ErrorBody, description = "No such collection")))]
 async fn page_documents(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path((collection, field)): Path<(CollectionName, FieldPath)>,
     Query(query): Query<PageQuery>,
-) -> Result<Json<ItemPage>, ApiError> {
+) -> Result<Json<CollectionPage>, ApiError> {
     let (cursor, order) = (not_blank(query.cursor.as_deref()), query.order.unwrap_or(Order::Asc));
     let page = service::page(&app, caller.network, &collection, &field, cursor, order, query.limit.0);
     let (found, next_cursor) = page.await?;
-    Ok(Json(ItemPage { items: found.into_iter().map(Item::from).collect(), next_cursor }))
+    Ok(Json(CollectionPage { items: found.into_iter().map(CollectionItem::from).collect(), next_cursor }))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct RangeQuery {
     /// The least number wanted; from the very least when absent.
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "parse_number")]
     #[param(example = 5.0)]
     min: Option<f64>,
     /// The greatest number wanted; to the very greatest when absent.
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "parse_number")]
     #[param(example = 10.0)]
     max: Option<f64>,
     #[serde(default)]
     #[param(inline, required = false)]
     limit: Limit,
     /// `asc` or `desc`; `asc` when absent.
-    #[serde(default, deserialize_with = "order")]
+    #[serde(default, deserialize_with = "parse_order")]
     #[param(inline)]
     order: Option<Order>,
 }
@@ -125,16 +125,16 @@ struct RangeQuery {
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/range/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])),
     params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), RangeQuery),
-    responses((status = 200, body = Items), (status = 404, body = ErrorBody, description = "No such collection")))]
+    responses((status = 200, body = CollectionItems), (status = 404, body = ErrorBody, description = "No such collection")))]
 async fn find_documents_in_range(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path((collection, field)): Path<(CollectionName, FieldPath)>,
     Query(query): Query<RangeQuery>,
-) -> Result<Json<Items>, ApiError> {
-    let range = Range { min: query.min, max: query.max };
+) -> Result<Json<CollectionItems>, ApiError> {
+    let range = NumberRange { min: query.min, max: query.max };
     let order = query.order.unwrap_or(Order::Asc);
-    let found = service::range(&app, caller.network, &collection, &field, range, order, query.limit.0).await?;
+    let found = service::find_in_range(&app, caller.network, &collection, &field, range, order, query.limit.0).await?;
     Ok(Json(found.into()))
 }
 
@@ -145,7 +145,7 @@ struct TopQuery {
     #[param(inline, required = false)]
     limit: Limit,
     /// `desc` for the greatest, `asc` for the least; `desc` when absent.
-    #[serde(default, deserialize_with = "order")]
+    #[serde(default, deserialize_with = "parse_order")]
     #[param(inline)]
     order: Option<Order>,
 }
@@ -156,14 +156,14 @@ struct TopQuery {
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/top/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])),
     params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), TopQuery),
-    responses((status = 200, body = Items), (status = 404, body = ErrorBody, description = "No such collection")))]
+    responses((status = 200, body = CollectionItems), (status = 404, body = ErrorBody, description = "No such collection")))]
 async fn find_top_documents(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path((collection, field)): Path<(CollectionName, FieldPath)>,
     Query(query): Query<TopQuery>,
-) -> Result<Json<Items>, ApiError> {
+) -> Result<Json<CollectionItems>, ApiError> {
     let order = query.order.unwrap_or(Order::Desc);
-    let found = service::top(&app, caller.network, &collection, &field, order, query.limit.0).await?;
+    let found = service::find_top(&app, caller.network, &collection, &field, order, query.limit.0).await?;
     Ok(Json(found.into()))
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::Plugin;
-use crate::collections::model::{CollectionName, Definition, FieldPath, IndexDefinition};
+use crate::collections::model::{CollectionDefinition, CollectionName, FieldPath, IndexDefinition};
 use crate::collections::service;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
@@ -14,7 +14,7 @@ use crate::http::extract::Json;
 use crate::values::blank_as_absent;
 
 /// The most collections registered by one call.
-const MOST: usize = 100;
+const MAX_PER_CALL: usize = 100;
 
 pub(super) fn router() -> Endpoints {
     endpoints![register_collections: transactional]
@@ -24,12 +24,11 @@ pub(super) fn router() -> Endpoints {
 struct RegisterCollections {
     /// At most 100.
     #[schema(max_items = 100)]
-    collections: Vec<Wish>,
+    collections: Vec<RegisterCollection>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
-#[schema(as = RegisterCollection)]
-struct Wish {
+struct RegisterCollection {
     name: CollectionName,
     /// The field of a document that, where it is there, must hold the document's id.
     #[serde(default, deserialize_with = "blank_as_absent")]
@@ -42,9 +41,8 @@ struct Wish {
 
 /// What the collections are now.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = RegisteredCollections)]
-struct Registered {
-    collections: Vec<Definition>,
+struct RegisteredCollections {
+    collections: Vec<CollectionDefinition>,
 }
 
 /// Register collections
@@ -54,20 +52,20 @@ struct Registered {
 /// not named is kept, one whose type differs is 400 `index_type_changed`, another key 400 `key_changed`; then nothing
 /// of the call is done. A key that is added later counts for documents put from then on.
 #[utoipa::path(post, path = "/api/plugin/collections/register", tag = "Collections",
-    security(("apiKey" = ["plugin"])), responses((status = 200, body = Registered)))]
+    security(("apiKey" = ["plugin"])), responses((status = 200, body = RegisteredCollections)))]
 async fn register_collections(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Json(body): Json<RegisterCollections>,
-) -> Result<Json<Registered>, ApiError> {
-    if body.collections.len() > MOST {
-        return Err(ApiError::invalid(format!("In the body, `collections`: must be at most {MOST}.")));
+) -> Result<Json<RegisteredCollections>, ApiError> {
+    if body.collections.len() > MAX_PER_CALL {
+        return Err(ApiError::invalid(format!("In the body, `collections`: must be at most {MAX_PER_CALL}.")));
     }
-    let wanted = body.collections.into_iter().map(|wish| Definition {
-        name: wish.name,
-        key: wish.key,
-        indexes: wish.indexes.unwrap_or_default(),
+    let requested = body.collections.into_iter().map(|collection| CollectionDefinition {
+        name: collection.name,
+        key: collection.key,
+        indexes: collection.indexes.unwrap_or_default(),
     });
-    let wanted: Vec<_> = wanted.collect();
-    Ok(Json(Registered { collections: service::register(&app, caller.network, &wanted).await? }))
+    let requested: Vec<_> = requested.collect();
+    Ok(Json(RegisteredCollections { collections: service::register(&app, caller.network, &requested).await? }))
 }

@@ -1,4 +1,4 @@
-//! What connectors ask of the catalog.
+//! The catalog, for connectors.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::auth::Plugin;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
-use crate::localization::body::CatalogBody;
+use crate::localization::body::LocalizationCatalog;
 use crate::localization::model::{Locale, LocaleCode, MessageKey, MessageText, Namespace};
 use crate::localization::service;
 
 /// The most namespaces named at once.
-const MOST_NAMESPACES: usize = 100;
+const MAX_NAMESPACES: usize = 100;
 
 pub(super) fn router() -> Endpoints {
     endpoints![get_catalog, register_default_messages: transactional, list_locales]
@@ -26,17 +26,17 @@ pub(super) fn router() -> Endpoints {
 #[into_params(parameter_in = Query)]
 struct CatalogQuery {
     /// Namespaces with commas between, at most 100; the whole catalog when absent.
-    #[serde(default, deserialize_with = "names")]
+    #[serde(default, deserialize_with = "parse_namespaces")]
     #[param(value_type = Option<String>, example = "lobby,core")]
     namespace: Option<Vec<Namespace>>,
 }
 
-fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Namespace>>, D::Error> {
+fn parse_namespaces<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Namespace>>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned);
-    let names: Vec<Namespace> = names.map(Namespace::try_from).collect::<Result<_, _>>().map_err(de::Error::custom)?;
-    if names.len() > MOST_NAMESPACES {
-        return Err(de::Error::custom(format_args!("must be at most {MOST_NAMESPACES} namespaces")));
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names: Vec<Namespace> = names.map(str::parse).collect::<Result<_, _>>().map_err(de::Error::custom)?;
+    if names.len() > MAX_NAMESPACES {
+        return Err(de::Error::custom(format_args!("must be at most {MAX_NAMESPACES} namespaces")));
     }
     Ok((!names.is_empty()).then_some(names))
 }
@@ -46,12 +46,12 @@ fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Namesp
 /// What every message says, the operator's changes over what plugins registered. A key that several namespaces share
 /// is that of the first one named, or without `namespace` of the first by name.
 #[utoipa::path(get, path = "/api/plugin/localization/catalog", tag = "Localization",
-    security(("apiKey" = ["plugin"])), params(CatalogQuery), responses((status = 200, body = CatalogBody)))]
+    security(("apiKey" = ["plugin"])), params(CatalogQuery), responses((status = 200, body = LocalizationCatalog)))]
 async fn get_catalog(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Query(query): Query<CatalogQuery>,
-) -> Result<Json<CatalogBody>, ApiError> {
+) -> Result<Json<LocalizationCatalog>, ApiError> {
     Ok(Json(service::catalog(&app, caller.network, query.namespace.as_deref()).await?))
 }
 
@@ -72,8 +72,7 @@ impl<'de> Deserialize<'de> for Entries {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let entries = BTreeMap::<String, MessageText>::deserialize(deserializer)?;
         for key in entries.keys() {
-            let valid = MessageKey::try_from(key.clone());
-            valid.map_err(|reason| de::Error::custom(format_args!("the key {key:?} {reason}")))?;
+            key.parse::<MessageKey>().map_err(|reason| de::Error::custom(format_args!("the key {key:?} {reason}")))?;
         }
         Ok(Self(entries))
     }

@@ -1,4 +1,4 @@
-//! What the network's owner makes of the catalog.
+//! The catalog, for the network's owner.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -11,8 +11,8 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber, PageQuery};
-use crate::localization::model::{Locale, LocaleCode, Message, MessageKey, MessageText, Namespace};
-use crate::localization::service::{self, LocaleWish, MessageFilter};
+use crate::localization::model::{Locale, LocaleCode, LocalizationMessage, MessageKey, MessageText, Namespace};
+use crate::localization::service::{self, LocaleUpdate, MessageFilter};
 use crate::values::{Text, blank_as_absent, not_blank};
 
 pub(super) fn router() -> Endpoints {
@@ -46,19 +46,19 @@ struct MessagesQuery {
 /// By namespace, locale and key, each with what a plugin registered and what the owner made of it.
 #[utoipa::path(get, path = "/api/manage/localization/messages", tag = "Localization",
     security(("apiKey" = ["network:manage"])), params(MessagesQuery),
-    responses((status = 200, body = Page<Message>)))]
+    responses((status = 200, body = Page<LocalizationMessage>)))]
 async fn list_messages(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Query(query): Query<MessagesQuery>,
-) -> Result<Json<Page<Message>>, ApiError> {
-    let wanted = MessageFilter {
+) -> Result<Json<Page<LocalizationMessage>>, ApiError> {
+    let filter = MessageFilter {
         namespace: query.namespace,
-        locale: query.locale,
+        locale_key: query.locale.as_ref().map(LocaleCode::key),
         search: not_blank(query.search.as_deref()).map(str::to_owned),
     };
     let offset = query.page.offset(query.limit);
-    let (messages, total) = service::messages(&app, caller.network, &wanted, query.limit.0, offset).await?;
+    let (messages, total) = service::messages(&app, caller.network, &filter, query.limit.0, offset).await?;
     Ok(Json(Page::new(messages, query.page, query.limit, total)))
 }
 
@@ -77,13 +77,13 @@ struct PutMessage {
 #[utoipa::path(put, path = "/api/manage/localization/messages/{locale}/{namespace}/{key}", tag = "Localization",
     security(("apiKey" = ["network:manage"])),
     params(("locale" = LocaleCode, Path), ("namespace" = Namespace, Path), ("key" = String, Path, example = "welcome")),
-    responses((status = 200, body = Message)))]
+    responses((status = 200, body = LocalizationMessage)))]
 async fn put_message(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path((locale, namespace, key)): Path<(LocaleCode, Namespace, MessageKey)>,
     Json(body): Json<PutMessage>,
-) -> Result<Json<Message>, ApiError> {
+) -> Result<Json<LocalizationMessage>, ApiError> {
     let text = body.value.as_str();
     Ok(Json(service::put_override(&app, caller.network, &namespace, &locale, &key, text).await?))
 }
@@ -101,7 +101,7 @@ async fn delete_message(
     State(app): State<App>,
     Path((locale, namespace, key)): Path<(LocaleCode, Namespace, MessageKey)>,
 ) -> Result<StatusCode, ApiError> {
-    service::drop_override(&app, caller.network, &namespace, &locale, &key).await?;
+    service::delete_override(&app, caller.network, &namespace, &locale, &key).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -146,10 +146,10 @@ async fn put_locale(
     Path(locale): Path<LocaleCode>,
     Json(body): Json<PutLocale>,
 ) -> Result<Json<Locale>, ApiError> {
-    let wish = LocaleWish {
+    let update = LocaleUpdate {
         display_name: body.display_name.map(Text::into_string).filter(|name| !name.trim().is_empty()),
         is_default: body.is_default,
         enabled: body.enabled,
     };
-    Ok(Json(service::put_locale(&app, caller.network, &locale, &wish).await?))
+    Ok(Json(service::put_locale(&app, caller.network, &locale, &update).await?))
 }

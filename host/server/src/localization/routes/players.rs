@@ -9,7 +9,7 @@ use crate::auth::Plugin;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
-use crate::localization::body::LanguageBody;
+use crate::localization::body::PlayerLanguage;
 use crate::localization::model::{LocaleCode, Source};
 use crate::localization::service;
 use crate::values::{Identifier, PlayerId, blank_as_absent};
@@ -23,18 +23,18 @@ pub(super) fn router() -> Endpoints {
 /// Both fields are null while it was never set.
 #[utoipa::path(get, path = "/api/plugin/localization/players/{uuid}/locale", tag = "Localization",
     security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path)),
-    responses((status = 200, body = LanguageBody)))]
+    responses((status = 200, body = PlayerLanguage)))]
 async fn get_player_locale(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
-) -> Result<Json<LanguageBody>, ApiError> {
+) -> Result<Json<PlayerLanguage>, ApiError> {
     Ok(Json(service::language(&app, caller.network, player).await?.into()))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct NameQuery {
+struct UsernameQuery {
     /// The player's name, noted with the language.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "Steve")]
@@ -54,15 +54,15 @@ struct PutLanguage {
 /// Stores what is sent, whatever was stored before, and answers it. PLAYER tells connectors never to ask the player
 /// again, AUTO that they may. Any locale can be set, whether or not the catalog has it.
 #[utoipa::path(put, path = "/api/plugin/localization/players/{uuid}/locale", tag = "Localization",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), NameQuery),
-    responses((status = 200, body = LanguageBody)))]
+    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), UsernameQuery),
+    responses((status = 200, body = PlayerLanguage)))]
 async fn put_player_locale(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
-    Query(query): Query<NameQuery>,
+    Query(query): Query<UsernameQuery>,
     Json(body): Json<PutLanguage>,
-) -> Result<Json<LanguageBody>, ApiError> {
+) -> Result<Json<PlayerLanguage>, ApiError> {
     let language = body.locale.map(|locale| (locale, body.source.unwrap_or(Source::Player)));
     let username = query.username.as_ref().map(Identifier::as_str);
     Ok(Json(service::set_language(&app, caller.network, player, username, language).await?.into()))

@@ -12,7 +12,7 @@ struct LanguageRow {
     source: Source,
 }
 
-pub(in crate::localization) async fn get(db: &Db, network: NetworkId, player: PlayerId) -> Result<Language, Error> {
+pub(crate) async fn get(db: &Db, network: NetworkId, player: PlayerId) -> Result<Language, Error> {
     let row: Option<LanguageRow> = db
         .query(
             "SELECT locale, source FROM player_languages
@@ -25,15 +25,15 @@ pub(in crate::localization) async fn get(db: &Db, network: NetworkId, player: Pl
     Ok(row.map(|row| (row.locale, row.source)))
 }
 
-/// Writes a language down, or that there is none; the name only where it is given.
-pub(in crate::localization) async fn put(
+/// Stores a language, or that there is none; the name only where it is given.
+pub(crate) async fn put(
     db: &Db,
     network: NetworkId,
     player: PlayerId,
-    username: Option<String>,
-    language: Language,
+    username: Option<&str>,
+    language: &Language,
 ) -> Result<(), Error> {
-    let (locale, source) = language.unzip();
+    let (locale, source) = language.as_ref().map(|(locale, source)| (locale, <&str>::from(source))).unzip();
     db.write(
         "INSERT INTO player_languages (network_id, player_uuid, username, locale, source) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (network_id, player_uuid) DO UPDATE SET
@@ -44,7 +44,7 @@ pub(in crate::localization) async fn put(
     .bind(player)
     .bind(username)
     .bind(locale)
-    .bind(source.map(|source| source.as_str().to_owned()))
+    .bind(source)
     .execute()
     .await?;
     Ok(())

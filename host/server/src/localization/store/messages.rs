@@ -5,26 +5,29 @@ use hub_db::{Db, Error, Sql, Tx};
 use crate::localization::model::{MessageKey, Namespace};
 use crate::values::NetworkId;
 
-/// Where messages are: a namespace in a locale.
+/// The messages of a namespace in a locale.
 #[derive(Clone, Debug)]
-pub(in crate::localization) struct Place {
-    pub(in crate::localization) namespace: Namespace,
-    pub(in crate::localization) locale_key: String,
+pub(crate) struct MessageScope<'a> {
+    pub(crate) namespace: &'a Namespace,
+    pub(crate) locale_key: String,
 }
 
-/// Defaults that plugins register, as one text that both databases read.
+/// Default texts by key, as one JSON text that both databases read.
 #[derive(Clone, Debug)]
-pub(in crate::localization) struct Entries(String);
+pub(crate) struct DefaultsJson(String);
 
-impl Entries {
-    pub(in crate::localization) fn of<'a>(entries: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
-        // A list of pairs of texts always has a JSON.
-        Self(serde_json::to_string(&entries.collect::<Vec<_>>()).unwrap_or_else(|_| "[]".to_owned()))
+impl DefaultsJson {
+    pub(crate) fn from_pairs<'a>(entries: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        Self(to_json(&entries.collect::<Vec<_>>()))
     }
 }
 
-/// What [`missing`] runs.
-const MISSING: Sql = Sql {
+/// Lists of texts always have a JSON.
+fn to_json(list: &impl serde::Serialize) -> String {
+    serde_json::to_string(list).unwrap_or_else(|_| "[]".to_owned())
+}
+
+const COUNT_MISSING: Sql = Sql {
     sqlite: "SELECT COUNT(*) FROM json_each($4) AS e WHERE NOT EXISTS (
                  SELECT 1 FROM localization_messages AS m
                  WHERE m.network_id = $1 AND m.namespace = $2 AND m.locale_key = $3
@@ -36,24 +39,24 @@ const MISSING: Sql = Sql {
 };
 
 /// How many of these have no default yet.
-pub(in crate::localization) async fn missing(
+pub(crate) async fn count_missing(
     db: &Db,
     network: NetworkId,
-    place: &Place,
-    entries: &Entries,
+    scope: &MessageScope<'_>,
+    defaults: &DefaultsJson,
 ) -> Result<i64, Error> {
     let (missing,): (i64,) = db
-        .query(MISSING)
+        .query(COUNT_MISSING)
         .bind(network)
-        .bind(place.namespace.clone())
-        .bind(place.locale_key.clone())
-        .bind(entries.0.clone())
+        .bind(scope.namespace)
+        .bind(&scope.locale_key)
+        .bind(&defaults.0)
         .one()
         .await?;
     Ok(missing)
 }
 
-/// What [`add_defaults`] runs. `WHERE TRUE` tells SQLite that `ON` is not a join's.
+/// `WHERE TRUE` tells SQLite that `ON` is not a join's.
 const ADD_DEFAULTS: Sql = Sql {
     sqlite: "INSERT INTO localization_messages (network_id, namespace, locale_key, message_key, default_text)
              SELECT $1, $2, $3, e.value ->> 0, e.value ->> 1 FROM json_each($4) AS e WHERE TRUE
@@ -67,37 +70,37 @@ const ADD_DEFAULTS: Sql = Sql {
                RETURNING override_text IS NULL",
 };
 
-/// Registers those that have no default yet; one answer for each of them, whether the default counts.
-pub(in crate::localization) async fn add_defaults(
+/// Registers those that have no default yet; answers for each of them whether it has no override.
+pub(crate) async fn add_defaults(
     tx: &mut Tx,
     network: NetworkId,
-    place: &Place,
-    entries: &Entries,
+    scope: &MessageScope<'_>,
+    defaults: &DefaultsJson,
 ) -> Result<Vec<bool>, Error> {
     let added: Vec<(bool,)> = tx
         .query(ADD_DEFAULTS)
         .bind(network)
-        .bind(place.namespace.clone())
-        .bind(place.locale_key.clone())
-        .bind(entries.0.clone())
+        .bind(scope.namespace)
+        .bind(&scope.locale_key)
+        .bind(&defaults.0)
         .all()
         .await?;
     Ok(added.into_iter().map(|(counts,)| counts).collect())
 }
 
-/// What the catalog says.
+/// A message's text in the catalog.
 #[derive(sqlx::FromRow)]
-pub(in crate::localization) struct EffectiveRow {
-    pub(in crate::localization) namespace: String,
-    pub(in crate::localization) locale_key: String,
-    pub(in crate::localization) message_key: String,
-    pub(in crate::localization) text: String,
+pub(crate) struct EffectiveRow {
+    pub(crate) namespace: String,
+    pub(crate) locale_key: String,
+    pub(crate) message_key: String,
+    pub(crate) text: String,
 }
 
 const EFFECTIVE: &str = "SELECT namespace, locale_key, message_key, COALESCE(override_text, default_text) AS text
      FROM localization_messages WHERE network_id = $1 ORDER BY namespace, locale_key, message_key";
 
-const EFFECTIVE_OF: Sql = Sql {
+const EFFECTIVE_IN: Sql = Sql {
     sqlite: "SELECT namespace, locale_key, message_key, COALESCE(override_text, default_text) AS text
              FROM localization_messages
              WHERE network_id = $1 AND namespace IN (SELECT value FROM json_each($2))",
@@ -106,37 +109,36 @@ const EFFECTIVE_OF: Sql = Sql {
                WHERE network_id = $1 AND namespace IN (SELECT jsonb_array_elements_text(CAST($2 AS JSONB)))",
 };
 
-/// All there is, by the name of the namespace; or what there is in some namespaces, in no order.
-pub(in crate::localization) async fn effective(
+/// All texts, by the name of the namespace; or those of some namespaces, in no order.
+pub(crate) async fn effective(
     db: &Db,
     network: NetworkId,
     namespaces: Option<&[Namespace]>,
 ) -> Result<Vec<EffectiveRow>, Error> {
     let Some(namespaces) = namespaces else { return db.query(EFFECTIVE).bind(network).all().await };
-    let names = serde_json::to_string(namespaces).unwrap_or_else(|_| "[]".to_owned());
-    db.query(EFFECTIVE_OF).bind(network).bind(names).all().await
+    db.query(EFFECTIVE_IN).bind(network).bind(to_json(&namespaces)).all().await
 }
 
-/// A message as it is written down.
+/// A stored message.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub(in crate::localization) struct MessageRow {
-    pub(in crate::localization) namespace: Namespace,
-    pub(in crate::localization) locale_key: String,
-    pub(in crate::localization) message_key: MessageKey,
-    pub(in crate::localization) default_text: Option<String>,
-    pub(in crate::localization) override_text: Option<String>,
+pub(crate) struct MessageRow {
+    pub(crate) namespace: Namespace,
+    pub(crate) locale_key: String,
+    pub(crate) message_key: MessageKey,
+    pub(crate) default_text: Option<String>,
+    pub(crate) override_text: Option<String>,
 }
 
 impl MessageRow {
-    pub(in crate::localization) fn effective(&self) -> Option<&str> {
+    pub(crate) fn effective(&self) -> Option<&str> {
         self.override_text.as_deref().or(self.default_text.as_deref())
     }
 }
 
-pub(in crate::localization) async fn get(
+pub(crate) async fn get(
     tx: &mut Tx,
     network: NetworkId,
-    place: &Place,
+    scope: &MessageScope<'_>,
     key: &MessageKey,
 ) -> Result<Option<MessageRow>, Error> {
     tx.query(
@@ -144,18 +146,17 @@ pub(in crate::localization) async fn get(
          WHERE network_id = $1 AND namespace = $2 AND locale_key = $3 AND message_key = $4",
     )
     .bind(network)
-    .bind(place.namespace.clone())
-    .bind(place.locale_key.clone())
-    .bind(key.clone())
+    .bind(scope.namespace)
+    .bind(&scope.locale_key)
+    .bind(key)
     .optional()
     .await
 }
 
-/// Writes an override down.
-pub(in crate::localization) async fn put_override(
+pub(crate) async fn put_override(
     tx: &mut Tx,
     network: NetworkId,
-    place: &Place,
+    scope: &MessageScope<'_>,
     key: &MessageKey,
     text: &str,
 ) -> Result<MessageRow, Error> {
@@ -167,19 +168,19 @@ pub(in crate::localization) async fn put_override(
          RETURNING namespace, locale_key, message_key, default_text, override_text",
     )
     .bind(network)
-    .bind(place.namespace.clone())
-    .bind(place.locale_key.clone())
-    .bind(key.clone())
-    .bind(text.to_owned())
+    .bind(scope.namespace)
+    .bind(&scope.locale_key)
+    .bind(key)
+    .bind(text)
     .one()
     .await
 }
 
-/// Takes an override away, and the message with it where a plugin never registered one.
-pub(in crate::localization) async fn drop_override(
+/// Deletes an override, and the message with it where it has no default.
+pub(crate) async fn delete_override(
     tx: &mut Tx,
     network: NetworkId,
-    place: &Place,
+    scope: &MessageScope<'_>,
     key: &MessageKey,
 ) -> Result<(), Error> {
     for sql in [
@@ -188,60 +189,54 @@ pub(in crate::localization) async fn drop_override(
         "UPDATE localization_messages SET override_text = NULL WHERE network_id = $1 AND namespace = $2
            AND locale_key = $3 AND message_key = $4",
     ] {
-        tx.query(sql)
-            .bind(network)
-            .bind(place.namespace.clone())
-            .bind(place.locale_key.clone())
-            .bind(key.clone())
-            .execute()
-            .await?;
+        tx.query(sql).bind(network).bind(scope.namespace).bind(&scope.locale_key).bind(key).execute().await?;
     }
     Ok(())
 }
 
-/// Which messages an editor wants to see; what is none does not count.
-#[derive(Clone, Debug, Default)]
-pub(in crate::localization) struct Filter {
-    pub(in crate::localization) namespace: Option<String>,
-    pub(in crate::localization) locale_key: Option<String>,
-    /// A part of the key or of what it says.
-    pub(in crate::localization) search: Option<String>,
+/// Which messages to list; an absent field does not count.
+#[derive(Clone, Debug)]
+pub(crate) struct MessageFilter {
+    pub(crate) namespace: Option<Namespace>,
+    pub(crate) locale_key: Option<String>,
+    /// A part of the key or of the text.
+    pub(crate) search: Option<String>,
 }
 
-/// The rest of a statement that lists messages.
+/// A statement on the messages of a [`MessageFilter`].
 macro_rules! filtered {
-    ($head:literal, $tail:literal) => {
+    ($select:literal, $order:literal) => {
         concat!(
-            $head,
-            " AND ($2 IS NULL OR namespace = $2) AND ($3 IS NULL OR locale_key = $3)
-              AND ($4 IS NULL OR LOWER(message_key) LIKE $4 ESCAPE '\\'
-                   OR LOWER(COALESCE(override_text, default_text)) LIKE $4 ESCAPE '\\')",
-            $tail
+            $select,
+            " FROM localization_messages
+              WHERE network_id = $1 AND ($2 IS NULL OR namespace = $2) AND ($3 IS NULL OR locale_key = $3)
+                AND ($4 IS NULL OR LOWER(message_key) LIKE $4 ESCAPE '\\'
+                     OR LOWER(COALESCE(override_text, default_text)) LIKE $4 ESCAPE '\\')",
+            $order
         )
     };
 }
 
-const COUNT: &str = filtered!("SELECT COUNT(*) FROM localization_messages WHERE network_id = $1", "");
-const LIST: &str = filtered!(
-    "SELECT namespace, locale_key, message_key, default_text, override_text
-     FROM localization_messages WHERE network_id = $1",
-    " ORDER BY namespace, locale_key, message_key LIMIT $5 OFFSET $6"
-);
-
-/// The wanted messages, and how many there are.
-pub(in crate::localization) async fn list(
+/// A page of the filtered messages, and how many there are.
+pub(crate) async fn list(
     db: &Db,
     network: NetworkId,
-    filter: &Filter,
+    filter: &MessageFilter,
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<MessageRow>, i64), Error> {
     let search = filter.search.as_deref().map(like_pattern);
-    let filtered = |sql: &'static str| {
-        db.query(sql).bind(network).bind(filter.namespace.clone()).bind(filter.locale_key.clone()).bind(search.clone())
-    };
-    let (total,): (i64,) = filtered(COUNT).one().await?;
-    Ok((filtered(LIST).bind(limit).bind(offset).all().await?, total))
+    db.page(
+        filtered!("SELECT COUNT(*)", ""),
+        filtered!(
+            "SELECT namespace, locale_key, message_key, default_text, override_text",
+            " ORDER BY namespace, locale_key, message_key LIMIT $5 OFFSET $6"
+        ),
+        |statement| statement.bind(network).bind(&filter.namespace).bind(&filter.locale_key).bind(&search),
+        limit,
+        offset,
+    )
+    .await
 }
 
 /// The pattern that finds a text anywhere in a lower-case one. Both databases lower only ASCII here.

@@ -155,7 +155,7 @@ async fn world(hub: &Hub, owner: &Client) {
     owner.post(&format!("/api/plugin/worlds/{id}/ready"), by.clone()).await.expect(200);
     let upload = owner.post(&format!("/api/plugin/worlds/{id}/upload-url"), Value::Null).await.expect(200).clone();
     let path = upload["url"].as_str().unwrap().strip_prefix(&hub.url()).unwrap().to_owned();
-    let client = hub.stranger();
+    let client = hub.anonymous();
     client.send(client.request(Method::PUT, &path).body("an island")).await.expect(200);
     let mut unloaded = by;
     unloaded["blobKey"] = upload["blobKey"].clone();
@@ -194,14 +194,14 @@ pub(super) async fn check_continues(hub: &Hub, owner: &Client, expected: &Expect
     let event = stream.next_named("WORLD_OPEN").await.data;
     assert_eq!(event["fence"], 2);
     let path = event["snapshotUrl"].as_str().unwrap().strip_prefix(&hub.url()).unwrap().to_owned();
-    assert_eq!(hub.stranger().get(&path).await.expect(200), "an island");
+    assert_eq!(hub.anonymous().get(&path).await.expect(200), "an island");
     // Its artifact can be installed.
     register(owner, "lobby-1", json!({})).await;
     let artifacts = owner.get("/api/manage/artifacts").await.expect(200).clone();
     let id = artifacts["items"][0]["artifactId"].as_str().unwrap().to_owned();
     let link = owner.post(&format!("/api/manage/artifacts/{id}/install"), json!({"serverId": "lobby-1"})).await;
     let url = link.body["url"].as_str().unwrap_or_else(|| panic!("{}", link.body)).to_owned();
-    let request = hub.stranger().request(Method::GET, url.strip_prefix(&hub.url()).unwrap());
+    let request = hub.anonymous().request(Method::GET, url.strip_prefix(&hub.url()).unwrap());
     let bytes = request.send().await.unwrap().bytes().await.unwrap();
     assert!(bytes.iter().copied().eq((0..=255).cycle().take(3_000_000)), "the artifact has other bytes");
 }

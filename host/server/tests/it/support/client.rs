@@ -77,8 +77,8 @@ impl Client {
 
     /// A key of the same network with just these scopes.
     pub async fn key_with(&self, scopes: &[&str]) -> Self {
-        let made = self.post("/api/manage/keys", serde_json::json!({"name": "test", "scopes": scopes})).await;
-        self.with_key(made.expect(201)["apiKey"].as_str().unwrap())
+        let created = self.post("/api/manage/keys", serde_json::json!({"name": "test", "scopes": scopes})).await;
+        self.with_key(created.expect(201)["apiKey"].as_str().unwrap())
     }
 
     /// Opens the event stream.
@@ -101,7 +101,7 @@ impl Answer {
         &self.body
     }
 
-    /// Checks that this is an error in the one shape, with this status and code.
+    /// Checks that this is an error body with this status and code.
     #[track_caller]
     pub fn expect_error(&self, status: u16, code: &str) {
         assert_eq!(self.status.as_u16(), status, "{}", self.body);

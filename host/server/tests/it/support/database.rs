@@ -38,7 +38,7 @@ impl Backend {
         Self { postgres: Some(database_url(&name)), ..Self::sqlite() }
     }
 
-    /// Another, of the same kind.
+    /// A fresh one of the same kind.
     pub async fn like(other: &Self) -> Self {
         if other.postgres.is_some() { Self::postgres().await } else { Self::sqlite() }
     }
@@ -47,7 +47,7 @@ impl Backend {
     pub async fn with_postgres(&self) -> Self {
         static TEMPLATE: OnceCell<String> = OnceCell::const_new();
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let template = TEMPLATE.get_or_init(make_template).await;
+        let template = TEMPLATE.get_or_init(create_template).await;
         let name = format!("{template}_{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let mut server = PgConnection::connect(&server_url()).await.unwrap();
         let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
@@ -55,7 +55,7 @@ impl Backend {
         Self { folder: Arc::clone(&self.folder), postgres: Some(database_url(&name)) }
     }
 
-    /// What a command is told to find it.
+    /// The command line options for it.
     pub fn options(&self) -> Vec<String> {
         let mut options = vec!["--data".to_owned(), self.data().to_str().unwrap().to_owned()];
         if let Some(url) = &self.postgres {
@@ -85,7 +85,7 @@ impl Backend {
 }
 
 /// A database with all migrations applied, to be copied.
-async fn make_template() -> String {
+async fn create_template() -> String {
     let name = format!("it_{}", std::process::id());
     let mut server = PgConnection::connect(&server_url()).await.unwrap();
     server.execute(AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))).await.unwrap();

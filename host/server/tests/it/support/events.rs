@@ -6,9 +6,10 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
+use sse_stream::{Sse, SseByteStream};
 
-/// How long a test waits for an event before it fails. Real time: nothing waits this long when all is well.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a test waits for an event before it fails, in real time.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
@@ -17,10 +18,7 @@ pub struct Event {
     pub data: Value,
 }
 
-pub struct Events {
-    bytes: BoxStream<'static, reqwest::Result<bytes::Bytes>>,
-    text: String,
-}
+pub struct Events(BoxStream<'static, Result<Sse, sse_stream::Error>>);
 
 #[allow(dead_code)]
 impl Events {
@@ -31,23 +29,17 @@ impl Events {
     pub fn of(response: Response) -> Self {
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self { bytes: response.bytes_stream().boxed(), text: String::new() }
+        Self(SseByteStream::new(response.bytes_stream()).boxed())
     }
 
-    /// The next event; None when the stream has ended.
+    /// The next event with a name; None when the stream has ended.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
-            if let Some(end) = self.text.find("\n\n") {
-                let block: String = self.text.drain(..end + 2).collect();
-                if let Some(event) = parse(&block) {
-                    return Some(event);
-                }
-                continue;
-            }
-            let chunk = tokio::time::timeout(PATIENCE, self.bytes.next()).await.expect("an event in time");
-            match chunk {
-                Some(Ok(chunk)) => self.text.push_str(std::str::from_utf8(&chunk).unwrap()),
-                _ => return None,
+            let next = tokio::time::timeout(TIMEOUT, self.0.next()).await.expect("an event in time");
+            let event = next?.ok()?;
+            if let Some(name) = event.event {
+                let data = event.data.map(|data| serde_json::from_str(&data).unwrap()).unwrap_or_default();
+                return Some(Event { id: event.id, name, data });
             }
         }
     }
@@ -61,17 +53,4 @@ impl Events {
             }
         }
     }
-}
-
-fn parse(block: &str) -> Option<Event> {
-    let mut event = Event { id: None, name: String::new(), data: Value::Null };
-    for line in block.lines() {
-        match line.split_once(": ") {
-            Some(("id", id)) => event.id = Some(id.to_owned()),
-            Some(("event", name)) => name.clone_into(&mut event.name),
-            Some(("data", data)) => event.data = serde_json::from_str(data).unwrap(),
-            _ => {}
-        }
-    }
-    (!event.name.is_empty()).then_some(event)
 }

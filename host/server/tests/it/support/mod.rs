@@ -1,4 +1,4 @@
-//! A hub for one test: real HTTP on a free port, a database of its own, a clock moved by hand.
+//! A hub for one test: real HTTP on a free port, its own database, a manual clock.
 
 mod certificate;
 mod client;
@@ -37,8 +37,8 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
-/// Runs tests that start hubs themselves on both databases, `on_each! { name }` those that take a `Backend`, `name(start)` those
-/// that take what `start` makes of one.
+/// Runs tests that start hubs themselves on both databases: `on_each! { name }` with a `Backend`, `on_each! { name(start) }`
+/// with what `start` makes of one.
 macro_rules! on_each {
     ($($name:ident)+) => {
         $crate::support::on_each! { $($name(std::future::ready))+ }
@@ -59,7 +59,7 @@ macro_rules! on_each {
 }
 pub(crate) use on_each;
 
-/// The same, and behind PgBouncer in transaction mode, too.
+/// As `on_both!`, and behind PgBouncer in transaction mode, too.
 macro_rules! on_all {
     ($($(#[$attribute:meta])* async fn $name:ident($hub:ident: Hub) $body:block)+) => {
         $crate::support::on_both! { $($(#[$attribute])* async fn $name($hub: Hub) $body)+ }
@@ -82,7 +82,7 @@ pub struct Hub {
     backend: Backend,
     serving: JoinHandle<()>,
     settings: Settings,
-    /// What the hub itself goes by.
+    /// The hub's own clock.
     time: Clock,
 }
 
@@ -95,17 +95,17 @@ impl Hub {
         let mut settings = Settings { listen: ([127, 0, 0, 1], 0).into(), ..Settings::default() };
         backend.apply(&mut settings);
         settings.modules.compiler = Some(env!("CARGO_BIN_EXE_hub").into());
-        // The machine that runs the tests may be busy; deadlines are tested where they are meant.
+        // For busy machines; the tests of deadlines set their own.
         settings.modules.wall = Some(Duration::from_secs(5));
         change(&mut settings);
         let clock = ManualClock::new(NOW);
         Self::run(backend, settings, clock.clone(), Clock::Manual(clock)).await
     }
 
-    /// A hub that goes by the machine's clock, as programs beside it do.
+    /// A hub on the machine's clock, for tests with other programs.
     pub async fn start_in_real_time(backend: Backend) -> Self {
         let hub = Self::start(backend).await;
-        // Those programs must find it again at the same address after a restart.
+        // They must find it at the same address after a restart.
         let settings = Settings { listen: hub.address, ..hub.settings.clone() };
         hub.app.begin_stop();
         hub.serving.await.unwrap();
@@ -132,7 +132,7 @@ impl Hub {
         Self::run(self.backend, self.settings, self.clock, self.time).await
     }
 
-    /// Stops the hub as SIGTERM does; what it leaves.
+    /// Stops the hub as SIGTERM does and answers its data.
     pub async fn stop(self) -> Backend {
         self.app.begin_stop();
         self.serving.await.unwrap();
@@ -140,7 +140,7 @@ impl Hub {
         self.backend
     }
 
-    /// Starts another hub on the same data while this one is left as it is, as after a kill.
+    /// Starts another hub on the same data without stopping this one, as after a kill.
     #[allow(dead_code)]
     pub async fn abandon(self, later: Duration) -> Self {
         self.serving.abort();
@@ -169,7 +169,7 @@ impl Hub {
     }
 
     /// A caller without a key.
-    pub fn stranger(&self) -> Client {
+    pub fn anonymous(&self) -> Client {
         Client::new(self.http.clone(), self.url(), None)
     }
 

@@ -1,4 +1,4 @@
-//! The same against a real mail server.
+//! The waitlist with a real mail server.
 
 use std::io::{BufRead as _, BufReader, Lines};
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ impl MailServer {
         Self { child, lines, port }
     }
 
-    /// What happens next.
+    /// The next line about a mail.
     async fn next(mut self) -> (Self, Value) {
         let waiting = tokio::task::spawn_blocking(move || {
             let line = self.lines.next().expect("the mail server goes on").unwrap();
@@ -56,14 +56,14 @@ impl Drop for MailServer {
 async fn hub_with(smtp: String) -> Hub {
     Hub::start_with(Backend::sqlite(), |settings| {
         settings.smtp = Some(smtp);
-        "Evening Games <hub@evening.example>".clone_into(&mut settings.mail_from);
-        settings.public_url = Some("https://hub.evening.example".to_owned());
+        "Example Games <hub@games.example>".clone_into(&mut settings.mail_from);
+        settings.public_url = Some("https://hub.games.example".to_owned());
     })
     .await
 }
 
 async fn join(hub: &Hub) {
-    hub.stranger().post("/api/public/waitlist", json!({"email": "alex@example.org"})).await.expect(200);
+    hub.anonymous().post("/api/public/waitlist", json!({"email": "alex@example.org"})).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -72,17 +72,17 @@ async fn a_mail_server_gets_the_mail_and_its_link_works() {
     let hub = hub_with(format!("smtp://hub:p%40ss%3Aword@127.0.0.1:{}", server.port)).await;
     join(&hub).await;
     let (_server, mail) = server.next().await;
-    assert_eq!((&mail["from"], &mail["to"]), (&json!("hub@evening.example"), &json!(["alex@example.org"])));
+    assert_eq!((&mail["from"], &mail["to"]), (&json!("hub@games.example"), &json!(["alex@example.org"])));
     assert_eq!(mail["user"], "hub");
     let text = mail["mail"].as_str().unwrap().replace("=\r\n", "").replace("=3D", "=");
-    let url = text.lines().find(|line| line.starts_with("https://hub.evening.example/")).expect(&text);
-    let path = url.strip_prefix("https://hub.evening.example").unwrap();
-    hub.stranger().get(path).await.expect(200);
-    hub.stranger().get(path).await.expect_error(400, "token_used");
+    let url = text.lines().find(|line| line.starts_with("https://hub.games.example/")).expect(&text);
+    let path = url.strip_prefix("https://hub.games.example").unwrap();
+    hub.anonymous().get(path).await.expect(200);
+    hub.anonymous().get(path).await.expect_error(400, "token_used");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_mail_that_was_refused_for_now_is_tried_again() {
+async fn a_temporarily_refused_mail_is_retried() {
     let server = MailServer::start(&["--refuse", "2"]);
     let hub = hub_with(format!("smtp://127.0.0.1:{}", server.port)).await;
     join(&hub).await;
@@ -97,7 +97,7 @@ async fn a_mail_that_was_refused_for_now_is_tried_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_mail_waits_for_a_server_that_is_away_and_for_a_hub_that_is_too() {
+async fn a_mail_outlives_the_absence_of_its_server_and_of_the_hub() {
     let port = MailServer::start(&[]).port;
     let hub = hub_with(format!("smtp://127.0.0.1:{port}")).await;
     join(&hub).await;
@@ -132,7 +132,7 @@ async fn mail_of_a_hub_that_trusts(certificate: &str, smtp: &str, server: MailSe
         .unwrap();
     assert_eq!(answer.status(), 200);
     let (server, mail) = server.next().await;
-    // Without --public-url the link leads to where the hub serves, whatever its port turned out to be.
+    // Without --public-url the link leads to the address that the hub listens on.
     assert!(mail["mail"].as_str().unwrap().replace("=\r\n", "").contains(&url), "{mail}");
     hub.kill().unwrap();
     hub.wait().unwrap();
@@ -140,17 +140,17 @@ async fn mail_of_a_hub_that_trusts(certificate: &str, smtp: &str, server: MailSe
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn starttls_and_smtps_are_spoken() {
+async fn starttls_and_smtps_work() {
     let folder = TempDir::new().unwrap();
     let (certificate, key) = certificate(folder.path());
     let with = ["--certificate", &certificate, "--key", &key, "--user", "hub", "--password", "secret"];
-    for (way, url) in [
+    for (option, url) in [
         ("--starttls", "smtp://hub:secret@localhost:PORT?tls=required"),
         ("--tls", "smtps://hub:secret@localhost:PORT"),
     ] {
-        let server = MailServer::start(&[&[way], &with[..]].concat());
+        let server = MailServer::start(&[&[option], &with[..]].concat());
         let url = url.replace("PORT", &server.port.to_string());
         let (_server, mail) = mail_of_a_hub_that_trusts(&certificate, &url, server).await;
-        assert_eq!((&mail["tls"], &mail["user"]), (&json!(true), &json!("hub")), "{way}");
+        assert_eq!((&mail["tls"], &mail["user"]), (&json!(true), &json!("hub")), "{option}");
     }
 }

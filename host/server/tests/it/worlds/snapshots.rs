@@ -18,7 +18,7 @@ async fn upload_url(client: &Client, id: &Value) -> Value {
 /// Calls a link as it is, with no key.
 async fn follow(hub: &Hub, method: Method, url: &Value, body: &str) -> Answer {
     let path = url.as_str().unwrap().strip_prefix(&hub.url()).expect("the hub's own address");
-    let stranger = hub.stranger();
+    let stranger = hub.anonymous();
     stranger.send(stranger.request(method, path).body(body.to_owned())).await
 }
 
@@ -180,7 +180,7 @@ on_both! {
         put(&hub, &upload, "").await.expect_error(400, "invalid_request");
         let (head, _) = path.rsplit_once('.').unwrap();
         for forged in ["/api/worlds/blobs/x".to_owned(), head.to_owned(), format!("{head}.AAAA"), format!("{path}A")] {
-            let stranger = hub.stranger();
+            let stranger = hub.anonymous();
             stranger.send(stranger.request(Method::PUT, &forged).body("x")).await.expect_error(403, "invalid_signature");
             stranger.get(&forged).await.expect_error(403, "invalid_signature");
         }
@@ -220,8 +220,8 @@ async fn a_snapshot_that_is_too_large_leaves_nothing_behind() {
     put(&hub, &upload, &"x".repeat(100_001)).await.expect_error(413, "body_too_large");
     let path = upload["url"].as_str().unwrap().strip_prefix(&hub.url()).unwrap();
     let pieces = futures_util::stream::iter((0..3).map(|_| Ok::<_, std::io::Error>("x".repeat(50_000))));
-    let request = hub.stranger().request(Method::PUT, path).body(reqwest::Body::wrap_stream(pieces));
-    hub.stranger().send(request).await.expect_error(413, "body_too_large");
+    let request = hub.anonymous().request(Method::PUT, path).body(reqwest::Body::wrap_stream(pieces));
+    hub.anonymous().send(request).await.expect_error(413, "body_too_large");
     assert_eq!(files(&hub.app.settings.data.join("worlds")), [] as [PathBuf; 0]);
     put(&hub, &upload, &"x".repeat(100_000)).await.expect(200);
 }

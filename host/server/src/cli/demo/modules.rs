@@ -1,10 +1,10 @@
-//! What the demo network's owner does: uploads the starter modules and activates them.
+//! Uploads and activates the starter modules, as the demo network's owner.
 
 use serde_json::{Value, json};
 
 use crate::cli::client::HubClient;
 
-/// A starter module, built from `plugins/` and carried in the binary, so that the demo needs no WebAssembly toolchain.
+/// A module of `plugins/`, built into the binary so that the demo needs no WebAssembly toolchain.
 struct Starter {
     name: &'static str,
     point: &'static str,
@@ -33,9 +33,8 @@ const STARTERS: [Starter; 3] = [
     },
 ];
 
-/// Uploads each module and makes it the one of its point. A point that has modules already keeps them: they may be
-/// what somebody tried in an earlier run.
-pub(super) async fn set_up(owner: &HubClient) -> anyhow::Result<()> {
+/// Uploads each module and activates it, unless its point has modules already: they may be from an earlier run.
+pub(super) async fn install(owner: &HubClient) -> anyhow::Result<()> {
     for starter in STARTERS {
         let upload = owner
             .request(reqwest::Method::POST, &format!("/api/manage/modules?name={}", starter.name))

@@ -1,4 +1,4 @@
-//! Servers that beat and players who join, talk and move on.
+//! Servers that send heartbeats, and players who join, chat and move on.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -11,8 +11,8 @@ use uuid::Uuid;
 use crate::cli::client::HubClient;
 use crate::ids::Ids;
 
-/// A line for whoever watches; nobody may.
-macro_rules! tell {
+/// Prints a line; a closed standard output is no error.
+macro_rules! print_line {
     ($($part:tt)*) => { let _ = writeln!(std::io::stdout(), $($part)*); };
 }
 
@@ -43,8 +43,8 @@ const LINES: [&str; 8] = [
     "trash team, sorry",
     "one more round",
 ];
-const BEAT_EVERY: Duration = Duration::from_secs(5);
-const ACT_EVERY: Duration = Duration::from_millis(1500);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
+const ACTION_INTERVAL: Duration = Duration::from_millis(1500);
 
 struct Player {
     uuid: Uuid,
@@ -53,7 +53,7 @@ struct Player {
 }
 
 /// Registers the servers, as their connectors do when they start.
-pub(super) async fn open_servers(connector: &HubClient) -> anyhow::Result<()> {
+pub(super) async fn register_servers(connector: &HubClient) -> anyhow::Result<()> {
     let proxy = json!({
         "serverId": "proxy-1", "serverType": "proxy", "role": "PROXY", "gameType": "MINECRAFT", "displayName": "Proxy 1",
         "maxPlayers": 500, "host": "127.0.0.1", "port": 25565, "region": "EUROPE",
@@ -71,34 +71,34 @@ pub(super) async fn open_servers(connector: &HubClient) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Plays until the hub stops. A call that fails is told and costs nothing but itself, as with a real connector.
-pub(super) async fn evening(connector: HubClient, ids: Ids, stop: CancellationToken) {
-    let mut evening = Evening::new(connector, ids);
-    let mut beat = tokio::time::interval(BEAT_EVERY);
-    let mut act = tokio::time::interval(ACT_EVERY);
+/// Runs until the hub stops. A failed call is printed and skipped, as by a real connector.
+pub(super) async fn run(connector: HubClient, ids: Ids, stop: CancellationToken) {
+    let mut simulation = Simulation::new(connector, ids);
+    let mut heartbeat = tokio::time::interval(HEARTBEAT_INTERVAL);
+    let mut action = tokio::time::interval(ACTION_INTERVAL);
     loop {
-        let done = tokio::select! {
+        let result = tokio::select! {
             () = stop.cancelled() => return,
-            _ = beat.tick() => evening.beat().await,
-            _ = act.tick() => evening.act().await,
+            _ = heartbeat.tick() => simulation.send_heartbeats().await,
+            _ = action.tick() => simulation.act().await,
         };
-        if let Err(error) = done
+        if let Err(error) = result
             && !stop.is_cancelled()
         {
-            tell!("  (!) {error:#}");
+            print_line!("  (!) {error:#}");
         }
     }
 }
 
-struct Evening {
+struct Simulation {
     connector: HubClient,
     ids: Ids,
     players: Vec<Player>,
-    /// Which server each player is on, by the player's place in `players`.
-    places: HashMap<usize, String>,
+    /// Which server each player is on, by the player's index.
+    locations: HashMap<usize, String>,
 }
 
-impl Evening {
+impl Simulation {
     fn new(connector: HubClient, ids: Ids) -> Self {
         let players = (0..PLAYERS)
             .map(|at| Player {
@@ -107,21 +107,21 @@ impl Evening {
                 region: if at % 3 == 0 { "NORTH_AMERICA" } else { "EUROPE" },
             })
             .collect();
-        Self { connector, ids, players, places: HashMap::new() }
+        Self { connector, ids, players, locations: HashMap::new() }
     }
 
-    fn pick(&self, of: usize) -> usize {
-        (self.ids.seed() % of.max(1) as u64) as usize
+    fn random_below(&self, bound: usize) -> usize {
+        (self.ids.seed() % bound.max(1) as u64) as usize
     }
 
-    async fn beat(&mut self) -> anyhow::Result<()> {
+    async fn send_heartbeats(&mut self) -> anyhow::Result<()> {
         let proxy = json!({"serverId": "proxy-1", "serverType": "proxy"});
         self.connector.post("/api/plugin/servers/heartbeat", &proxy).await?;
         for server in &SERVERS {
             let players: Vec<Value> = self
-                .places
+                .locations
                 .iter()
-                .filter(|(_, place)| place.as_str() == server.id)
+                .filter(|(_, location)| location.as_str() == server.id)
                 .map(|(at, _)| json!({"uuid": self.players[*at].uuid, "name": self.players[*at].name}))
                 .collect();
             let state =
@@ -136,57 +136,57 @@ impl Evening {
     }
 
     async fn act(&mut self) -> anyhow::Result<()> {
-        let at = self.pick(self.players.len());
-        match (self.places.contains_key(&at), self.pick(10)) {
-            (false, _) | (true, 8) => self.go(at, "lobby").await,
-            (true, 0..5) => self.talk(at).await,
-            (true, 5..7) => self.go(at, "bedwars").await,
-            (true, 7) => self.go(at, "survival").await,
+        let at = self.random_below(self.players.len());
+        match (self.locations.contains_key(&at), self.random_below(10)) {
+            (false, _) | (true, 8) => self.join(at, "lobby").await,
+            (true, 0..5) => self.chat(at).await,
+            (true, 5..7) => self.join(at, "bedwars").await,
+            (true, 7) => self.join(at, "survival").await,
             (true, _) => self.leave(at).await,
         }
     }
 
-    async fn go(&mut self, at: usize, kind: &str) -> anyhow::Result<()> {
+    async fn join(&mut self, at: usize, kind: &str) -> anyhow::Result<()> {
         let player = &self.players[at];
         let find = json!({
             "playerUuid": player.uuid, "playerName": player.name, "serverType": kind, "region": player.region,
         });
         let found = self.connector.post("/api/plugin/matchmaking/find", &find).await?;
         let Some(server) = found["matchedServer"]["serverId"].as_str() else {
-            tell!("  match  {} ({}) found no {kind}: {}", player.name, player.region, found["result"]);
+            print_line!("  match  {} ({}) found no {kind}: {}", player.name, player.region, found["result"]);
             return Ok(());
         };
-        tell!("  match  {} ({}) → {server}", player.name, player.region);
+        print_line!("  match  {} ({}) → {server}", player.name, player.region);
         let join = json!({
             "serverId": server, "serverType": kind, "playerUuid": player.uuid, "playerName": player.name,
         });
         self.connector.post("/api/plugin/servers/players", &join).await?;
-        self.places.insert(at, server.to_owned());
+        self.locations.insert(at, server.to_owned());
         Ok(())
     }
 
     async fn leave(&mut self, at: usize) -> anyhow::Result<()> {
         let player = &self.players[at];
-        if let Some(server) = self.places.remove(&at) {
-            tell!("  leave  {} left {server}", player.name);
+        if let Some(server) = self.locations.remove(&at) {
+            print_line!("  leave  {} left {server}", player.name);
             self.connector.delete(&format!("/api/plugin/servers/players/{}?serverId={server}", player.uuid)).await?;
         }
         Ok(())
     }
 
-    async fn talk(&self, at: usize) -> anyhow::Result<()> {
+    async fn chat(&self, at: usize) -> anyhow::Result<()> {
         let player = &self.players[at];
-        let line = LINES[self.pick(LINES.len())];
+        let line = LINES[self.random_below(LINES.len())];
         let body = json!({
-            "playerUuid": player.uuid, "playerName": player.name, "serverId": self.places[&at],
+            "playerUuid": player.uuid, "playerName": player.name, "serverId": self.locations[&at],
             "serverType": "lobby", "message": line,
         });
         match self.connector.post("/api/plugin/chat", &body).await {
             Ok(_) => {
-                tell!("  chat   {}: {line}", player.name);
+                print_line!("  chat   {}: {line}", player.name);
             }
             Err(error) => {
-                tell!("  chat   {}: {line}   ← {error}", player.name);
+                print_line!("  chat   {}: {line}   ← {error}", player.name);
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! How the commands write what people read.
+//! How the commands format numbers, tables and records.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use hub_sandbox::case::one_line;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// A whole number with its thousands apart.
+/// A number with separators between its thousands.
 pub(super) fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
@@ -20,7 +20,7 @@ pub(super) fn number(number: u64) -> String {
     shown
 }
 
-/// So many of something.
+/// A number of things.
 pub(super) fn count(many: usize, what: &str) -> String {
     if many == 1 { format!("1 {what}") } else { format!("{} {what}s", number(many as u64)) }
 }
@@ -30,7 +30,7 @@ pub(super) fn millis(micros: u64) -> String {
     format!("{}.{:02} ms", micros / 1000, micros % 1000 / 10)
 }
 
-/// Bytes, in the unit that suits them.
+/// Bytes, in a fitting unit.
 pub(super) fn bytes(bytes: usize) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),
@@ -39,21 +39,21 @@ pub(super) fn bytes(bytes: usize) -> String {
     }
 }
 
-/// A moment in UTC; milliseconds since the Unix epoch where that is no date.
-pub(super) fn moment(millis: &Value) -> String {
-    let moment = millis.as_i64().and_then(|millis| Timestamp::from_millisecond(millis).ok());
-    moment.map_or_else(|| millis.to_string(), |moment| format!("{moment:.3}"))
+/// Milliseconds since the Unix epoch as a time in UTC, where they are one.
+pub(super) fn timestamp(millis: &Value) -> String {
+    let timestamp = millis.as_i64().and_then(|millis| Timestamp::from_millisecond(millis).ok());
+    timestamp.map_or_else(|| millis.to_string(), |timestamp| format!("{timestamp:.3}"))
 }
 
-/// A text of a JSON object, or a dash.
+/// A text field of a JSON object, or a dash.
 pub(super) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object[field].as_str().unwrap_or("-")
 }
 
-/// Rows under their heads, in columns.
-pub(super) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> String {
-    let head = heads.map(str::to_owned);
-    let all = || std::iter::once(&head).chain(rows);
+/// A table with columns as wide as their widest cells.
+pub(super) fn table<const N: usize>(headers: [&str; N], rows: &[[String; N]]) -> String {
+    let header = headers.map(str::to_owned);
+    let all = || std::iter::once(&header).chain(rows);
     let widths: Vec<_> = (0..N).map(|at| all().map(|row| row[at].chars().count()).max().unwrap_or(0)).collect();
     let mut shown = String::new();
     for row in all() {
@@ -65,7 +65,7 @@ pub(super) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> S
     shown
 }
 
-/// What a module asked the hub, and what it was told.
+/// A host call and its answer.
 pub(super) fn host_call(record: &HostCallRecord) -> String {
     let mut call = json!(record.call);
     let name = call["call"].as_str().unwrap_or_default().to_owned();
@@ -88,8 +88,8 @@ mod tests {
         assert_eq!([0, 999, 1000, 1_234_567].map(number), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([0, 9, 80, 12_345].map(millis), ["0.00 ms", "0.00 ms", "0.08 ms", "12.34 ms"]);
         assert_eq!([5, 1024, 1025, 1 << 20].map(bytes), ["5 bytes", "1 KiB", "2 KiB", "1.0 MiB"]);
-        assert_eq!(moment(&json!(1_700_000_000_123_i64)), "2023-11-14T22:13:20.123Z");
-        assert_eq!(moment(&json!(null)), "null");
+        assert_eq!(timestamp(&json!(1_700_000_000_123_i64)), "2023-11-14T22:13:20.123Z");
+        assert_eq!(timestamp(&json!(null)), "null");
     }
 
     #[test]

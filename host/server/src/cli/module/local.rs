@@ -1,4 +1,4 @@
-//! The author's own machine: the module at hand, in the same engine and under the same limits as on a hub.
+//! Running a module on this machine, in the hub's engine and under its limits.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::modules::{open_sandbox_in, own_executable};
 
 /// A module and its test cases.
 #[derive(Args, Debug)]
-pub(super) struct Subject {
+pub(super) struct CaseArgs {
     /// A component, or a module's folder, which is built first
     #[arg(default_value = ".")]
     module: PathBuf,
@@ -28,10 +28,10 @@ pub(super) struct Subject {
 }
 
 /// A module that is ready to be called.
-pub(super) struct Workshop {
+pub(super) struct LocalModule {
     pub(super) sandbox: Sandbox,
     pub(super) module: ModuleHandle,
-    /// Where its component is.
+    /// The component's file.
     pub(super) file: PathBuf,
     pub(super) bytes: usize,
 }
@@ -40,22 +40,22 @@ pub(super) struct Workshop {
 pub(super) struct CaseFile {
     pub(super) path: PathBuf,
     pub(super) text: String,
-    /// Those that were asked for, with their positions in the file.
+    /// The selected cases, with their positions in the file.
     pub(super) cases: Vec<(usize, Case)>,
 }
 
-impl Subject {
+impl CaseArgs {
     /// Reads the cases, then builds and opens the module.
-    pub(super) async fn open(self) -> anyhow::Result<(Workshop, CaseFile)> {
+    pub(super) async fn open(self) -> anyhow::Result<(LocalModule, CaseFile)> {
         let folder = if self.module.is_dir() { &*self.module } else { self.module.parent().unwrap_or(Path::new("")) };
         let path = self.cases.unwrap_or_else(|| folder.join("cases.json"));
         let path = path.strip_prefix(".").map(Path::to_owned).unwrap_or(path);
         let file = CaseFile::read(path, self.filter.as_deref())?;
-        let workshop = Workshop::open(self.module).await?;
+        let local = LocalModule::open(self.module).await?;
         for (_, case) in &file.cases {
-            workshop.check_serves(case.point).with_context(|| format!("case `{}`", case.name))?;
+            local.check_serves(case.point).with_context(|| format!("case `{}`", case.name))?;
         }
-        Ok((workshop, file))
+        Ok((local, file))
     }
 }
 
@@ -65,24 +65,23 @@ impl CaseFile {
         let text = std::fs::read_to_string(&path).with_context(|| format!("{shown} can't be read"))?;
         let cases = Case::read_all(&text).with_context(|| shown.to_string())?;
         anyhow::ensure!(!cases.is_empty(), "{shown} has no cases");
-        let wanted = |case: &Case| filter.is_none_or(|filter| case.name.contains(filter));
-        let cases: Vec<_> = cases.into_iter().enumerate().filter(|(_, case)| wanted(case)).collect();
+        let is_selected = |case: &Case| filter.is_none_or(|filter| case.name.contains(filter));
+        let cases: Vec<_> = cases.into_iter().enumerate().filter(|(_, case)| is_selected(case)).collect();
         anyhow::ensure!(!cases.is_empty(), "no case in {shown} has a name with that in it");
         Ok(Self { path, text, cases })
     }
 }
 
-impl Workshop {
-    /// Builds the module where it is a folder, and makes it ready. What did not change is not compiled again.
+impl LocalModule {
+    /// Builds a folder's module first. Compiled code is cached between commands.
     pub(super) async fn open(module: PathBuf) -> anyhow::Result<Self> {
-        let file = component(module).await?;
+        let file = build_component(module).await?;
         let bytes = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
         Self::with(file, bytes).await
     }
 
-    /// As [`Workshop::open`], but a folder is built with all that its language's backtraces can say, and nothing is
-    /// written into it.
-    pub(super) async fn open_to_debug(module: PathBuf) -> anyhow::Result<Self> {
+    /// As [`LocalModule::open`], but builds a folder with full debug symbols and writes nothing into it.
+    pub(super) async fn open_for_debugging(module: PathBuf) -> anyhow::Result<Self> {
         if !module.is_dir() {
             return Self::open(module).await;
         }
@@ -111,21 +110,21 @@ impl Workshop {
     }
 }
 
-/// The component that a path names: itself, or what the folder's source gives.
-pub(super) async fn component(path: PathBuf) -> anyhow::Result<PathBuf> {
+/// The component at a path, or that of the folder there, which is built first.
+pub(super) async fn build_component(path: PathBuf) -> anyhow::Result<PathBuf> {
     let path = if path.is_dir() { build::build_module(path, Symbols::Names).await?.1 } else { path };
     Ok(path.strip_prefix(".").map(Path::to_owned).unwrap_or(path))
 }
 
-/// The limits of a point, but as much time as that.
+/// A point's limits, with another time limit where one is given.
 pub(super) fn limits(point: Point, time: Option<Duration>) -> Limits {
-    let usual = Limits::of(point);
-    Limits { wall: time.unwrap_or(usual.wall), ..usual }
+    let limits = Limits::of(point);
+    Limits { wall: time.unwrap_or(limits.wall), ..limits }
 }
 
-/// Where compiled code is kept between two commands.
+/// Where compiled code is cached between commands.
 fn cache_folder() -> anyhow::Result<PathBuf> {
-    let given = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let usual = || std::env::home_dir().map(|home| home.join(".cache"));
-    Ok(given.or_else(usual).context("there is no home folder; set XDG_CACHE_HOME")?.join("network-hub"))
+    let configured = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let default = || std::env::home_dir().map(|home| home.join(".cache"));
+    Ok(configured.or_else(default).context("there is no home folder; set XDG_CACHE_HOME")?.join("network-hub"))
 }
