@@ -13,15 +13,18 @@
 mod model;
 mod presence;
 pub(crate) mod provisioned;
-mod routes;
 mod saving;
 pub mod service;
 mod snapshot;
 mod store;
 
-pub(crate) use model::{Count, Facts, GameState, Role};
+pub(crate) use model::{
+    Count, Facts, GameState, Heartbeat, KnownServer, Location, PluginReport, RegisteredServer, Registration, Role,
+    Search, SoftwareReport, WorldReport,
+};
 pub use presence::Presence;
-pub(crate) use presence::{HOLD, LiveWorld, NetworkPresence, Reservation, Server, free_slots};
-pub(crate) use routes::router;
+pub(crate) use presence::{
+    HOLD, LiveWorld, NetworkPresence, PresenceError, Reservation, Server, free_slots,
+};
 pub(crate) use saving::{bring_back, save, save_reserved, start, stop};
 pub(crate) use snapshot::{LiveServer, World};

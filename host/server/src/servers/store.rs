@@ -8,7 +8,7 @@ use hub_db::{Db, Error, Sql, Tx};
 
 use crate::clock::Millis;
 use crate::geo::Region;
-use crate::servers::model::{Facts, GameState, PluginReport, Registered, Role, Software};
+use crate::servers::model::{Facts, GameState, PluginReport, RegistryRow, Role, Search, Software};
 use crate::servers::presence::{SavedPlayer, SavedServer, SavedWorld};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
@@ -64,8 +64,8 @@ impl ServerRow {
         }
     }
 
-    fn registered(mut self) -> Registered {
-        Registered { facts: self.facts(), first_seen: self.first_seen, last_seen: self.last_seen }
+    fn registered(mut self) -> RegistryRow {
+        RegistryRow { facts: self.facts(), first_seen: self.first_seen, last_seen: self.last_seen }
     }
 
     fn saved(mut self) -> SavedServer {
@@ -265,17 +265,6 @@ pub(super) async fn exists(db: &Db, network: NetworkId, id: &Identifier) -> Resu
     Ok(row.is_some())
 }
 
-/// Which registry rows are wanted; what is none does not count.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Filter {
-    pub(super) server_type: Option<String>,
-    pub(super) region: Option<Region>,
-    /// A part of the id or display name.
-    pub(super) search: Option<String>,
-    /// Whether it is, or is not, one of these.
-    pub(super) online: Option<(bool, Vec<Identifier>)>,
-}
-
 /// What makes a row wanted; the ids in `$6` are those online.
 macro_rules! wanted {
     ($online_ids:literal) => {
@@ -322,34 +311,36 @@ const COUNT: Sql = Sql {
 const IDS: Sql =
     Sql { sqlite: ids!("value FROM json_each($6)"), postgres: ids!("jsonb_array_elements_text(CAST($6 AS JSONB))") };
 
-/// The ids of the wanted servers in their order, and how many there are.
+/// The ids of the servers that a search finds, and how many there are. `online` has the ids of those online, for a
+/// search that asks.
 pub(super) async fn list(
     db: &Db,
     network: NetworkId,
-    filter: Filter,
+    search: &Search,
+    online: &[Identifier],
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<Identifier>, i64), Error> {
-    let region = filter.region.map(|region| region.as_str().to_owned());
-    let search = filter.search.map(|part| like_pattern(&part));
-    let (online, ids) = filter.online.unzip();
-    let ids = json(&ids.unwrap_or_default());
-    let filtered = |sql: Sql| {
-        db.query(sql)
-            .bind(network)
-            .bind(filter.server_type.clone())
-            .bind(region.clone())
-            .bind(search.clone())
-            .bind(online)
-            .bind(ids.clone())
-    };
-    let (total,): (i64,) = filtered(COUNT).one().await?;
-    let ids: Vec<(Identifier,)> = filtered(IDS).bind(limit).bind(offset).all().await?;
+    let region = search.region.as_ref().map(Region::as_str);
+    let pattern = search.text.as_deref().map(like_pattern);
+    let online = json(&online);
+    let (ids, total): (Vec<(Identifier,)>, _) = db
+        .page(
+            COUNT,
+            IDS,
+            |list| {
+                let list = list.bind(network).bind(&search.server_type).bind(region).bind(&pattern);
+                list.bind(search.online).bind(&online)
+            },
+            limit,
+            offset,
+        )
+        .await?;
     Ok((ids.into_iter().map(|(id,)| id).collect(), total))
 }
 
 /// The registry rows of these servers.
-pub(super) async fn find_all(db: &Db, network: NetworkId, ids: &[Identifier]) -> Result<Vec<Registered>, Error> {
+pub(super) async fn find_all(db: &Db, network: NetworkId, ids: &[Identifier]) -> Result<Vec<RegistryRow>, Error> {
     let rows: Vec<ServerRow> = db
         .query(Sql {
             sqlite: "SELECT * FROM servers WHERE network_id = $1 AND server_id IN (SELECT value FROM json_each($2))",

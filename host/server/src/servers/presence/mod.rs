@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-pub(crate) use network::{NetworkPresence, Unplaced};
+pub(crate) use network::{NetworkPresence, PresenceError};
 pub(crate) use reservation::{HOLD, Reservation};
 pub(crate) use saving::{Changes, SavedPlayer, SavedServer, SavedWorld};
 pub(crate) use server::{LiveWorld, Server, free_slots};

@@ -27,7 +27,7 @@ pub(crate) struct NetworkPresence {
 
 /// Why presence did not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unplaced {
+pub(crate) enum PresenceError {
     /// The server is not online.
     UnknownServer,
     /// The player is not on that server.
@@ -109,9 +109,9 @@ impl NetworkPresence {
     }
 
     /// A server says that it is still there, how it is, and who is on it.
-    pub(crate) fn heartbeat(&mut self, beat: Heartbeat, now: Millis, offline_after: Millis) -> Result<(), Unplaced> {
+    pub(crate) fn heartbeat(&mut self, beat: Heartbeat, now: Millis, offline_after: Millis) -> Result<(), PresenceError> {
         let id = self.id_of(beat.server_id.as_str());
-        let server = self.servers.get_mut(&id).filter(|it| it.is_online(now)).ok_or(Unplaced::UnknownServer)?;
+        let server = self.servers.get_mut(&id).filter(|it| it.is_online(now)).ok_or(PresenceError::UnknownServer)?;
         server.last_heartbeat = now;
         server.offline_at = now.saturating_add(offline_after);
         let mut mark = Mark::Beat;
@@ -183,8 +183,8 @@ impl NetworkPresence {
         player: PlayerId,
         name: Option<Identifier>,
         now: Millis,
-    ) -> Result<(), Unplaced> {
-        self.server(server.as_str(), now).ok_or(Unplaced::UnknownServer)?;
+    ) -> Result<(), PresenceError> {
+        self.server(server.as_str(), now).ok_or(PresenceError::UnknownServer)?;
         let id = self.id_of(server.as_str());
         self.place(&id, player, name, now);
         Ok(())
@@ -198,10 +198,10 @@ impl NetworkPresence {
         to: Identifier,
         from: Option<Identifier>,
         now: Millis,
-    ) -> Result<(), Unplaced> {
+    ) -> Result<(), PresenceError> {
         let server = self.servers.get_mut(server.as_str()).filter(|it| it.is_online(now));
-        let player_there = server.ok_or(Unplaced::UnknownServer)?.players.get_mut(&player);
-        let there = player_there.ok_or(Unplaced::NotOnServer)?;
+        let player_there = server.ok_or(PresenceError::UnknownServer)?.players.get_mut(&player);
+        let there = player_there.ok_or(PresenceError::NotOnServer)?;
         there.previous_world = from.or_else(|| there.world.take());
         there.world = Some(to);
         self.unsaved.players.insert(player);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::reservation::{HOLD, Reservation};
-use super::{NetworkPresence, SavedPlayer, SavedServer, SavedSlot, Unplaced, free_slots};
+use super::{NetworkPresence, SavedPlayer, SavedServer, SavedSlot, PresenceError, free_slots};
 use crate::clock::Millis;
 use crate::geo::Region;
 use crate::servers::model::{Facts, Heartbeat, Registration, Role, Software, SoftwareReport};
@@ -213,8 +213,8 @@ fn what_is_offline_does_not_count_before_it_is_swept() {
     assert!(presence.server("s0", end).is_none());
     assert_eq!(presence.of_type(&"arena".parse().unwrap(), end).count(), 0);
     assert_eq!(presence.players(end, |_| true), []);
-    assert_eq!(presence.heartbeat(beat(0, None), end, OFFLINE_AFTER), Err(Unplaced::UnknownServer));
-    assert_eq!(presence.join(&id(0), player(2), None, end), Err(Unplaced::UnknownServer));
+    assert_eq!(presence.heartbeat(beat(0, None), end, OFFLINE_AFTER), Err(PresenceError::UnknownServer));
+    assert_eq!(presence.join(&id(0), player(2), None, end), Err(PresenceError::UnknownServer));
     // Nor does it come back with its server.
     presence.register(registration(0), end, OFFLINE_AFTER);
     assert_eq!(on(&presence, 0, end), []);

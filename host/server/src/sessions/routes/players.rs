@@ -10,8 +10,8 @@ use crate::auth::Plugin;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
-use crate::servers::model::Location;
-use crate::servers::service;
+use crate::servers::Location;
+use crate::sessions::service;
 use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
 
 pub(super) fn router() -> Endpoints {
@@ -86,7 +86,7 @@ struct Join {
 #[utoipa::path(post, path = "/api/plugin/servers/players", tag = "Servers", security(("apiKey" = ["plugin"])),
     operation_id = "join_server", responses((status = 204, description = "Present")))]
 async fn join(Plugin(caller): Plugin, State(app): State<App>, Json(body): Json<Join>) -> Result<StatusCode, ApiError> {
-    service::join(&app, caller.network, body.server_id, body.player_uuid, body.player_name).await?;
+    service::join(&app, caller.network, &body.server_id, body.player_uuid, body.player_name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -5,9 +5,10 @@ use utoipa::ToSchema;
 
 use crate::clock::Millis;
 use crate::geo::Region;
+use crate::servers::KnownServer;
 use crate::servers::provisioned::{DesiredState, Phase, ProvisionedServer};
-use crate::servers::routes::record::{ServerRecord, Status};
-use crate::servers::service::Listed;
+use crate::sessions::routes::record::{ServerRecord, Status};
+use crate::sessions::service::Reachability;
 use crate::values::Identifier;
 
 /// A server of the network.
@@ -80,11 +81,11 @@ impl From<ProvisionedServer> for ProvisioningRecord {
     }
 }
 
-impl From<Listed> for ListedServer {
-    fn from(listed: Listed) -> Self {
-        match listed {
-            Listed::Registered(record) => Self::Registered(Box::new((*record).into())),
-            Listed::Waiting(server) => Self::Provisioning((*server).into()),
+impl From<(KnownServer, Reachability)> for ListedServer {
+    fn from((server, reachability): (KnownServer, Reachability)) -> Self {
+        match server {
+            KnownServer::Registered(server) => Self::Registered(Box::new(ServerRecord::new(*server, reachability))),
+            KnownServer::Provisioning(server) => Self::Provisioning((*server).into()),
         }
     }
 }

@@ -14,10 +14,10 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
-use crate::servers::model::{
+use crate::servers::{
     Count, Facts, GameState, Heartbeat, PluginReport, Registration, Role, SoftwareReport, WorldReport,
 };
-use crate::servers::service;
+use crate::sessions::service;
 use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 
 pub(super) fn router() -> Endpoints {
@@ -106,7 +106,7 @@ async fn register(
     let public_ip = public_ip(body.public_ip)?;
     let host_ip = host.as_deref().and_then(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().ok());
     let addresses = [public_ip, host_ip, Some(caller.remote)].into_iter().flatten();
-    let place = service::place(&app, body.region, addresses);
+    let place = service::locate(&app, body.region, addresses);
     let software = software(
         body.plugin_version,
         body.plugin_build,
@@ -134,12 +134,12 @@ async fn register(
         players_to_start: body.players_to_start.unwrap_or_default().0,
         worlds: body.worlds.unwrap_or_default(),
     };
-    let welcome = service::register(&app, caller.network, registration).await?;
+    let session = service::register(&app, caller.network, registration).await?;
     let answer = Registered {
-        server_id: welcome.server_id,
-        heartbeat_interval_ms: welcome.heartbeat_interval,
-        offline_after_ms: welcome.offline_after,
-        signing_secret: welcome.signing_secret,
+        server_id: session.server_id,
+        heartbeat_interval_ms: session.heartbeat_interval,
+        offline_after_ms: session.offline_after,
+        signing_secret: session.signing_secret,
     };
     Ok((StatusCode::CREATED, Json(answer)))
 }

@@ -6,9 +6,8 @@ use utoipa::ToSchema;
 use crate::clock::Millis;
 use crate::control::Report;
 use crate::geo::Region;
-use crate::servers::model::Role;
-use crate::servers::service::Record;
-use crate::servers::snapshot::LiveServer;
+use crate::servers::{LiveServer, RegisteredServer, Role};
+use crate::sessions::service::Reachability;
 use crate::values::Identifier;
 
 /// A registry row joined with presence.
@@ -149,10 +148,10 @@ pub(super) struct Port {
     adopted: bool,
 }
 
-impl From<Record> for ServerRecord {
-    fn from(record: Record) -> Self {
-        let Record { registered, live, connected, control, provisioned } = record;
-        let facts = registered.facts;
+impl ServerRecord {
+    pub(super) fn new(server: RegisteredServer, reachability: Reachability) -> Self {
+        let RegisteredServer { row, live, provisioned } = server;
+        let facts = row.facts;
         let online = live.is_some();
         let software = facts.software;
         let built = software.version.is_some() || software.build.is_some() || software.commit.is_some();
@@ -166,7 +165,7 @@ impl From<Record> for ServerRecord {
             server_type: facts.server_type,
             game_type: facts.game_type,
             role: facts.role,
-            connectivity: match (connected, online) {
+            connectivity: match (reachability.connected, online) {
                 (true, _) => Connectivity::Connected,
                 (false, true) => Connectivity::HeartbeatOnly,
                 (false, false) => Connectivity::Disconnected,
@@ -176,13 +175,13 @@ impl From<Record> for ServerRecord {
             status: if online { Status::Online } else { Status::Offline },
             last_host: facts.host,
             last_port: facts.port,
-            first_seen: registered.first_seen,
-            last_seen: registered.last_seen,
+            first_seen: row.first_seen,
+            last_seen: row.last_seen,
             online,
             live,
             geo_region: facts.region,
             geo_country: facts.country,
-            control: control.map(Control::from),
+            control: reachability.control.map(Control::from),
             build_info: built.then_some(build_info),
             platform: platformed.then_some(platform),
             ports: vec![Port { port: facts.port, protocol: protocol.to_owned(), adopted: true }],
