@@ -70,13 +70,13 @@ pub async fn finish_stop(app: &App) {
 pub(crate) async fn restore(app: &App, network: NetworkId) -> Result<(), hub_db::Error> {
     // A request that was late may have left something here after the network had moved away.
     evict(app, network);
-    control::bring_back(app, network).await?;
-    servers::bring_back(app, network).await
+    control::restore(app, network).await?;
+    servers::restore(app, network).await
 }
 
 /// Evicts everything in memory of a network that lives elsewhere from now on.
 pub(crate) fn evict(app: &App, network: NetworkId) {
-    app.presence.forget(network);
-    app.control.forget(network);
+    app.presence.evict(network);
+    app.control.evict(network);
     app.modules.forget(network);
 }

@@ -12,8 +12,8 @@ use crate::http::error::ApiError;
 use crate::networks;
 use crate::networks::service::NetworksError;
 use crate::players;
-use crate::servers::service::{ServersError, online_player};
-use crate::servers::{self, Heartbeat, KnownServer, Location, PresenceError, Registration, Search};
+use crate::servers::service::online_player;
+use crate::servers::{self, Heartbeat, KnownServer, PlayerLocation, PresenceError, Registration, Search, ServersError};
 use crate::transfers;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
@@ -69,13 +69,13 @@ pub(super) struct Session {
 
 /// Registers a server and marks it online.
 pub(super) async fn register(app: &App, network: NetworkId, new: Registration) -> Result<Session, SessionsError> {
-    if let Some(engine) = &new.facts.game_type
+    if let Some(engine) = &new.info.game_type
         && !app.settings.engines.contains(engine)
     {
         return Err(SessionsError::UnknownEngine { sent: engine.clone(), known: app.settings.engines.clone() });
     }
     let signing_secret = networks::service::signing_secret(app, network).await?;
-    let server_id = new.facts.server_id.clone();
+    let server_id = new.info.server_id.clone();
     let offline_after = millis(app.settings.offline_after());
     app.presence.with(network, |presence| presence.register(new, app.clock.now(), offline_after));
     servers::save(app, network).await?;
@@ -121,8 +121,8 @@ pub(super) async fn join(
         .map_err(|_| SessionsError::NotOnline(server.clone()))?;
     servers::save(app, network).await?;
     // The join counts even if one of these fails.
-    if let Err(error) = transfers::service::arrived(app, network, player, server).await {
-        tracing::warn!(%network, %error, "the arrival of a player was not noted as the end of their transfer");
+    if let Err(error) = transfers::service::record_arrival(app, network, player, server).await {
+        tracing::warn!(%network, %error, "could not end the transfer of a player who arrived");
     }
     players::service::note_join(app, network, player, name.as_ref()).await;
     Ok(())
@@ -157,9 +157,9 @@ pub(super) async fn leave(
     let here = online_player(app, network, player).map(|at| at.server_id);
     let here = here.filter(|at| server.is_none_or(|server| server == at));
     if let Some(at) = &here
-        && let Some(until) = transfers::service::leaves_for_another(app, network, player, at).await?
+        && let Some(until) = transfers::service::arrival_deadline(app, network, player, at).await?
     {
-        app.presence.with(network, |presence| presence.leave_for_another(player, at, until));
+        app.presence.with(network, |presence| presence.leave_in_transfer(player, at, until));
         return Ok(());
     }
     app.presence.with(network, |presence| presence.leave(player, server));
@@ -171,10 +171,10 @@ pub(super) async fn leave(
 }
 
 /// The players online, on servers of one type or on all, by server and then by UUID.
-pub(super) fn players(app: &App, network: NetworkId, server_type: Option<&str>) -> Vec<Location> {
+pub(super) fn players(app: &App, network: NetworkId, server_type: Option<&str>) -> Vec<PlayerLocation> {
     let now = app.clock.now();
     let mut players = app.presence.with(network, |presence| {
-        presence.players(now, |server| server_type.is_none_or(|kind| kind == server.facts.server_type.as_str()))
+        presence.players(now, |server| server_type.is_none_or(|kind| kind == server.info.server_type.as_str()))
     });
     players.sort_unstable_by(|a, b| (&a.server_id, a.player).cmp(&(&b.server_id, b.player)));
     players
@@ -186,7 +186,7 @@ pub(super) struct Reachability {
     /// Its event stream is open.
     pub(super) connected: bool,
     /// The last report of its node agent, while one polls.
-    pub(super) control: Option<control::Report>,
+    pub(super) control: Option<control::AgentReport>,
 }
 
 /// The servers that a search finds, by id, and how many there are.

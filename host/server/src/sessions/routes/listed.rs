@@ -1,4 +1,4 @@
-//! What stands in a list of servers: a registered one, or one whose machine is being made.
+//! A server in a list: a registered one, or one whose machine is being made.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -60,22 +60,22 @@ struct Provisioning {
 
 impl From<ProvisionedServer> for ProvisioningRecord {
     fn from(server: ProvisionedServer) -> Self {
-        let wish = server.wish;
+        let spec = server.spec;
         Self {
             server_id: server.server_id,
-            server_type: wish.server_type,
-            display_name: wish.display_name,
+            server_type: spec.server_type,
+            display_name: spec.display_name,
             status: Status::Provisioning,
             first_seen: server.created_at,
             last_seen: server.updated_at,
             online: false,
             provisioning: Provisioning {
-                provider: wish.provider,
+                provider: spec.provider,
                 phase: server.phase,
-                desired_state: wish.desired_state,
-                region: wish.region,
-                server_vm_type: wish.server_vm_type,
-                ipv4: wish.ipv4,
+                desired_state: spec.desired_state,
+                region: spec.region,
+                server_vm_type: spec.server_vm_type,
+                ipv4: spec.ipv4,
             },
         }
     }
