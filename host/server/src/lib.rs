@@ -42,6 +42,7 @@ pub mod router;
 mod secrets;
 pub mod serve;
 pub mod servers;
+mod sessions;
 pub mod statistics;
 mod text_type;
 pub mod transfers;

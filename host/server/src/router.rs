@@ -30,7 +30,7 @@ fn endpoints() -> Endpoints {
         .merge(crate::permissions::router())
         .merge(crate::players::router())
         .merge(crate::provisioning::router())
-        .merge(crate::servers::router())
+        .merge(crate::sessions::router())
         .merge(crate::statistics::router())
         .merge(crate::transfers::router())
         .merge(crate::waitlist::public())

@@ -167,6 +167,18 @@ pub fn not_blank(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.trim().is_empty())
 }
 
+/// The pattern for `LIKE … ESCAPE '\'` that finds a text anywhere in another.
+pub(crate) fn like_pattern(part: &str) -> String {
+    let mut pattern = String::from("%");
+    for character in part.chars() {
+        if matches!(character, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern + "%"
+}
+
 /// Reads an optional text; a blank one is the same as none.
 pub fn blank_as_absent<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
@@ -175,4 +187,14 @@ where
 {
     let text = Option::<String>::deserialize(deserializer)?.filter(|text| !text.trim().is_empty());
     text.map(T::try_from).transpose().map_err(de::Error::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::like_pattern;
+
+    #[test]
+    fn a_pattern_means_its_text_and_nothing_more() {
+        assert_eq!(like_pattern(r"50%_\ö"), r"%50\%\_\\ö%");
+    }
 }

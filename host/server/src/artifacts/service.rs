@@ -189,7 +189,7 @@ async fn tell_agent(
         version: artifact.version.to_string(),
         sha256: artifact.sha256.clone(),
     };
-    control::service::tell(app, network, server, action, *expires_at, lease).await
+    control::service::queue_action(app, network, server, action, *expires_at, lease).await
 }
 
 /// A file a link leads to.

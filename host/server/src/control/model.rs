@@ -1,9 +1,10 @@
-//! What agents are told, and what they tell.
+//! Commands and their outcomes, agents' reports, log lines.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
+use strum::EnumString;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -46,10 +47,10 @@ pub enum Action {
     },
 }
 
-/// A command on its way to an agent.
+/// A command for an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Command {
+pub(super) struct AgentCommand {
     #[serde(rename = "commandId")]
     pub(super) id: Uuid,
     #[serde(flatten)]
@@ -57,17 +58,17 @@ pub(super) struct Command {
     pub(super) issued_at: Millis,
 }
 
-impl Command {
-    /// As it is handed out: a JSON object in a text.
-    pub(super) fn text(&self) -> String {
+impl AgentCommand {
+    /// The JSON that agents get and the database stores.
+    pub(super) fn to_json(&self) -> String {
         // Texts and numbers always have a JSON.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// What an agent says of itself and of the server's container.
+/// What an agent reports of itself and of the server's container.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Report {
+pub(crate) struct AgentReport {
     pub(crate) node_id: String,
     pub(crate) capabilities: Vec<String>,
     pub(crate) container_state: Option<String>,
@@ -76,15 +77,15 @@ pub(crate) struct Report {
     pub(crate) out_of_memory: Option<bool>,
 }
 
-/// How a command went, as its agent says.
+/// The outcome of a command, as its agent reports it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Answer {
+pub(super) struct AgentReply {
     pub(super) ok: bool,
     pub(super) error: Option<String>,
     pub(super) result: Option<Value>,
 }
 
-/// How a console command went, as its connector says.
+/// The outcome of a console command, as its connector reports it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CommandOutcome {
     pub(super) success: bool,
@@ -92,13 +93,12 @@ pub(super) struct CommandOutcome {
     pub(super) error: Option<String>,
 }
 
-/// One line for a console: not blank, at most 4,096 characters. An end of line behind it is cut off; one inside would
-/// make two lines of it.
+/// One line for a console: not blank, at most 4,096 characters. A trailing end of line is cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ConsoleLine(pub(super) String);
 
 impl ConsoleLine {
-    const MOST: usize = 4096;
+    const MAX: usize = 4096;
 }
 
 impl TryFrom<String> for ConsoleLine {
@@ -112,8 +112,8 @@ impl TryFrom<String> for ConsoleLine {
         if line.contains(['\r', '\n']) {
             return Err("must be one line".to_owned());
         }
-        if line.chars().count() > Self::MOST {
-            return Err(format!("must be at most {} characters", Self::MOST));
+        if line.chars().count() > Self::MAX {
+            return Err(format!("must be at most {} characters", Self::MAX));
         }
         Ok(Self(line.to_owned()))
     }
@@ -130,7 +130,7 @@ impl PartialSchema for ConsoleLine {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .min_length(Some(1))
-            .max_length(Some(Self::MOST))
+            .max_length(Some(Self::MAX))
             .pattern(Some(r"^[^\r\n]*[^\s][^\r\n]*$"))
             .examples(["say The server restarts in five minutes"])
             .into()
@@ -143,7 +143,7 @@ impl ToSchema for ConsoleLine {}
 pub(super) struct TimeoutMs(pub(super) Millis);
 
 impl TimeoutMs {
-    const MOST: Millis = 60_000;
+    const MAX: Millis = 60_000;
 }
 
 impl Default for TimeoutMs {
@@ -167,7 +167,7 @@ impl<'de> Deserialize<'de> for TimeoutMs {
                 if number < 1 {
                     return Err(E::custom("must be at least 1"));
                 }
-                Ok(TimeoutMs(number.min(TimeoutMs::MOST)))
+                Ok(TimeoutMs(number.min(TimeoutMs::MAX)))
             }
 
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<TimeoutMs, E> {
@@ -186,32 +186,20 @@ impl PartialSchema for TimeoutMs {
 impl ToSchema for TimeoutMs {}
 
 /// Where a line was written to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub(super) enum OutputStream {
     /// Standard output.
+    #[default]
     Stdout,
     /// Standard error.
     Stderr,
 }
 
-impl OutputStream {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Stdout => "stdout",
-            Self::Stderr => "stderr",
-        }
-    }
-
-    /// As the database wrote it.
-    pub(super) fn from_text(text: &str) -> Self {
-        if text == "stderr" { Self::Stderr } else { Self::Stdout }
-    }
-}
-
 /// A line of a server's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NewLine {
+pub(super) struct NewLogLine {
     pub(super) at: Millis,
     pub(super) stream: OutputStream,
     pub(super) text: String,
@@ -257,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_command_reads_as_agents_expect() {
-        let text = |action| Command { id: Uuid::nil(), action, issued_at: 7 }.text();
+        let text = |action| AgentCommand { id: Uuid::nil(), action, issued_at: 7 }.to_json();
         let id = "00000000-0000-0000-0000-000000000000";
         assert_eq!(text(Action::Stop), format!(r#"{{"commandId":"{id}","action":"STOP","issuedAt":7}}"#));
         let console = Action::Console { line: "say \"x\"".to_owned() };

@@ -1,43 +1,43 @@
-//! What outlives this process: commands that wait for agents which need not be there yet, and, where a network leaves in an
-//! orderly way, which agents there are.
+//! Saves and restores what outlives this process: stored commands, and the connected agents when a network moves or the
+//! hub stops.
 
 use hub_db::Error;
 
 use crate::app::App;
-use crate::control::agents::THERE_FOR;
+use crate::control::agents::AGENT_TTL;
 use crate::control::store;
 use crate::values::NetworkId;
 
-/// Brings back what a network's agents left and what waits for them.
-pub(crate) async fn bring_back(app: &App, network: NetworkId) -> Result<(), Error> {
+/// Restores a network's agents and the commands queued for them.
+pub(crate) async fn restore(app: &App, network: NetworkId) -> Result<(), Error> {
     let now = app.clock.now();
-    let seen = store::agents(&app.db, network, now.saturating_sub(THERE_FOR)).await?;
+    let agents = store::agents(&app.db, network, now.saturating_sub(AGENT_TTL)).await?;
     let commands = store::commands(&app.db, network, now).await?;
-    app.control.agents.restore(network, seen, commands);
+    app.control.agents.restore(network, agents, commands);
     Ok(())
 }
 
-/// Writes down which agents of a network are there.
+/// Saves a network's connected agents.
 pub(crate) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
-    let seen = app.control.agents.seen(network, app.clock.now());
-    if seen.is_empty() {
+    let agents = app.control.agents.snapshots(network, app.clock.now());
+    if agents.is_empty() {
         return Ok(());
     }
     app.db
         .transaction(async |mut tx| {
             if app.shards.lock_lease(&mut tx, network).await? {
-                store::save_agents(&mut tx, network, &seen).await?;
+                store::save_agents(&mut tx, network, &agents).await?;
             }
             Ok(())
         })
         .await
 }
 
-/// As [`save`], of every network that is here.
+/// Saves the connected agents of all networks.
 pub(crate) async fn stop(app: &App) {
     for network in app.control.agents.networks() {
         if let Err(error) = save(app, network).await {
-            tracing::error!(%network, %error, "could not save which agents are there");
+            tracing::error!(%network, %error, "could not save which agents are connected");
         }
     }
 }

@@ -1,21 +1,21 @@
-//! Servers and worlds as they look to one player at one moment.
+//! Servers and worlds, evaluated for one player at one moment.
 
 use crate::clock::Millis;
 use crate::geo::Region;
-use crate::matchmaking::model::{MatchResult, Mode, Place};
+use crate::matchmaking::model::{Destination, Match, MatchResult, Mode};
 use crate::servers::{GameState, LiveWorld, NetworkPresence, Role, Server, free_slots};
 use crate::values::PlayerId;
 
-/// Who asks, and when.
+/// The player to match, and when.
 #[derive(Clone, Debug)]
-pub(super) struct Asker {
-    pub(super) player: Option<PlayerId>,
+pub(super) struct PlayerContext {
+    pub(super) id: Option<PlayerId>,
     /// Whether regions count at all.
     pub(super) geo_routing: bool,
-    /// Where the player is, where that is known and counts.
+    /// The player's region, where it is known and counts.
     pub(super) region: Option<Region>,
-    /// Where the world of the owner asked for is live.
-    pub(super) home: Option<Place>,
+    /// Where the world of the requested owner is live.
+    pub(super) owner_world: Option<Destination>,
     pub(super) now: Millis,
 }
 
@@ -24,26 +24,26 @@ pub(super) struct Asker {
 pub(super) struct Candidate<'a> {
     pub(super) server: &'a Server,
     pub(super) world: Option<&'a LiveWorld>,
-    /// The world of the owner asked for is here.
+    /// The world of the requested owner is live here.
     pub(super) affinity: bool,
     /// It is in the player's region.
     pub(super) same_region: bool,
-    /// Players there and on their way.
+    /// Players present and on their way.
     pub(super) taken: u32,
     /// Slots left for this player, in the world and on its server.
     pub(super) free: u32,
     /// Slots left for this player on the server.
     pub(super) server_free: u32,
-    /// What keeps the player from joining.
-    pub(super) bar: Option<Bar>,
+    /// Why the player cannot join.
+    pub(super) ineligible: Option<Ineligibility>,
 }
 
-/// What keeps a player from joining. Being full comes last: it is said where nothing else stands in the way.
+/// Why a player cannot join. Being full comes last: it is given where nothing else prevents the join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bar {
+pub(super) enum Ineligibility {
     /// The player is on it.
     CurrentServer,
-    /// Nobody is sent to a proxy.
+    /// A proxy is never a match's target.
     Proxy,
     /// The state of the server's game.
     ServerState,
@@ -55,13 +55,13 @@ pub(super) enum Bar {
     WorldFull,
 }
 
-impl Bar {
-    /// Whether this would not be in the way with fewer players around.
+impl Ineligibility {
+    /// Whether the player could join if fewer others were there.
     pub(super) fn is_fullness(self) -> bool {
         matches!(self, Self::ServerFull | Self::WorldFull)
     }
 
-    /// What it makes of a direct join.
+    /// The result of a direct join.
     pub(super) fn result(self) -> MatchResult {
         match self {
             Self::CurrentServer => MatchResult::AlreadyOnServer,
@@ -74,78 +74,88 @@ impl Bar {
 }
 
 impl<'a> Candidate<'a> {
-    /// Looks at a server, or a world on it, with the asker's eyes. A slot that is kept for them counts as free.
-    pub(super) fn judge(
+    /// Evaluates a server, or a world on it, for a player. A slot reserved for them counts as free.
+    pub(super) fn evaluate(
         presence: &NetworkPresence,
         server: &'a Server,
         world: Option<&'a LiveWorld>,
-        asker: &Asker,
+        player: &PlayerContext,
     ) -> Self {
-        let id = &server.facts.server_id;
-        let own = asker.player.filter(|player| presence.reserved_on(*player) == Some(id.as_str()));
-        let server_taken = server.taken(asker.now, own);
-        let server_free = free_slots(server.facts.max_players, server_taken);
-        let world_taken = world.map(|world| server.taken_in(world, asker.now, own));
+        let id = &server.info.server_id;
+        let own = player.id.filter(|player| presence.reserved_on(*player) == Some(id.as_str()));
+        let server_taken = server.taken(player.now, own);
+        let server_free = free_slots(server.info.max_players, server_taken);
+        let world_taken = world.map(|world| server.taken_in(world, player.now, own));
         let world_free = world.zip(world_taken).map(|(world, taken)| free_slots(world.max_players(), taken));
-        let bar = if asker.player.is_some_and(|player| server.has(player)) {
-            Some(Bar::CurrentServer)
-        } else if server.facts.role == Role::Proxy {
-            Some(Bar::Proxy)
+        let ineligible = if player.id.is_some_and(|player| server.has(player)) {
+            Some(Ineligibility::CurrentServer)
+        } else if server.info.role == Role::Proxy {
+            Some(Ineligibility::Proxy)
         } else if !server.takes_players() {
-            Some(Bar::ServerState)
+            Some(Ineligibility::ServerState)
         } else if world.is_some_and(|world| !world.takes_players()) {
-            Some(Bar::WorldState)
+            Some(Ineligibility::WorldState)
         } else if server_free == 0 {
-            Some(Bar::ServerFull)
+            Some(Ineligibility::ServerFull)
         } else if world_free == Some(0) {
-            Some(Bar::WorldFull)
+            Some(Ineligibility::WorldFull)
         } else {
             None
         };
-        let is_home = |home: &Place| {
-            home.server_id == *id && (world.is_none() || home.world_id.as_ref() == world.map(|it| &it.report.world_id))
+        let is_here = |at: &Destination| {
+            at.server_id == *id && (world.is_none() || at.world_id.as_ref() == world.map(|it| &it.report.world_id))
         };
         Self {
             server,
             world,
-            affinity: asker.home.as_ref().is_some_and(is_home),
-            same_region: asker.region.as_ref().is_some_and(|region| *region == server.facts.region),
+            affinity: player.owner_world.as_ref().is_some_and(is_here),
+            same_region: player.region.as_ref().is_some_and(|region| *region == server.info.region),
             taken: world_taken.unwrap_or(server_taken),
             free: world_free.map_or(server_free, |free| free.min(server_free)),
             server_free,
-            bar,
+            ineligible,
         }
     }
 
-    /// All there are for a mode that leaves a choice.
-    pub(super) fn all(presence: &'a NetworkPresence, mode: &Mode, asker: &Asker) -> Vec<Self> {
+    /// The candidates of a mode that leaves a choice.
+    pub(super) fn all(presence: &'a NetworkPresence, mode: &Mode, player: &PlayerContext) -> Vec<Self> {
         match mode {
             Mode::Server { server_type } => {
-                let servers = presence.of_type(server_type, asker.now);
-                servers.map(|server| Self::judge(presence, server, None, asker)).collect()
+                let servers = presence.of_type(server_type, player.now);
+                servers.map(|server| Self::evaluate(presence, server, None, player)).collect()
             }
             Mode::World { server_type, world_type } => {
-                let servers = presence.of_type(server_type, asker.now);
+                let servers = presence.of_type(server_type, player.now);
                 let worlds = servers.flat_map(|server| server.worlds.iter().map(move |world| (server, world)));
                 let wanted = worlds.filter(|(_, world)| world_type.is_none() || world.report.world_type == *world_type);
-                wanted.map(|(server, world)| Self::judge(presence, server, Some(world), asker)).collect()
+                wanted.map(|(server, world)| Self::evaluate(presence, server, Some(world), player)).collect()
             }
-            Mode::Direct { .. } => vec![],
+            Mode::Direct(_) => vec![],
         }
+    }
+
+    /// The candidate at that destination, if it is online.
+    pub(super) fn at(presence: &'a NetworkPresence, at: &Destination, player: &PlayerContext) -> Option<Self> {
+        let server = presence.server(at.server_id.as_str(), player.now)?;
+        let world = match &at.world_id {
+            Some(id) => Some(server.world(id)?),
+            None => None,
+        };
+        Some(Self::evaluate(presence, server, world, player))
     }
 
     pub(super) fn is_open(&self) -> bool {
-        self.bar.is_none()
+        self.ineligible.is_none()
     }
 
-    pub(super) fn place(&self) -> Place {
-        Place {
-            server_id: self.server.facts.server_id.clone(),
+    pub(super) fn destination(&self) -> Destination {
+        Destination {
+            server_id: self.server.info.server_id.clone(),
             world_id: self.world.map(|world| world.report.world_id.clone()),
         }
     }
 
-    /// What is going on there.
+    /// The state of its game.
     pub(super) fn state(&self) -> Option<&'a GameState> {
         self.world.map_or(self.server.game_state.as_ref(), |world| world.report.game_state.as_ref())
     }
@@ -155,11 +165,23 @@ impl<'a> Candidate<'a> {
     }
 
     pub(super) fn max_players(&self) -> u32 {
-        self.world.map_or(self.server.facts.max_players, LiveWorld::max_players)
+        self.world.map_or(self.server.info.max_players, LiveWorld::max_players)
     }
 
     /// 0 where it is no minigame.
     pub(super) fn players_to_start(&self) -> u32 {
         self.world.map_or(self.server.players_to_start, LiveWorld::players_to_start)
+    }
+
+    /// The match with this candidate, before a slot is reserved.
+    pub(super) fn to_match(&self) -> Match {
+        Match {
+            result: MatchResult::Success,
+            reason: None,
+            server: Some(self.server.snapshot()),
+            world: self.world.map(LiveWorld::snapshot),
+            transfer: None,
+            warm: self.affinity,
+        }
     }
 }

@@ -1,76 +1,72 @@
 //! A direct join: no choice, only whether it is possible.
 
 use crate::app::App;
-use crate::matchmaking::candidate::{Asker, Candidate};
+use crate::matchmaking::candidate::{Candidate, PlayerContext};
 use crate::matchmaking::explanation::{DecidedBy, Explanation};
-use crate::matchmaking::model::{Match, MatchResult, Place};
-use crate::matchmaking::service::keep_slot;
-use crate::servers;
-use crate::servers::NetworkPresence;
+use crate::matchmaking::model::{Destination, Match, MatchResult};
+use crate::matchmaking::reserve::reserve_slot;
+use crate::servers::{self, NetworkPresence};
 use crate::values::NetworkId;
 
-/// Keeps a slot at that place, or says why not.
-pub(super) async fn join(app: &App, network: NetworkId, place: &Place, asker: &Asker) -> Result<Match, hub_db::Error> {
+/// Reserves a slot at that destination, or answers why not.
+pub(super) async fn join(
+    app: &App,
+    network: NetworkId,
+    destination: &Destination,
+    player: &PlayerContext,
+) -> Result<Match, hub_db::Error> {
     let decided = app.presence.with(network, |presence| {
-        judge(presence, place, asker).map(|result| match result {
-            Ok(()) => keep_slot(presence, place, asker, app.ids.uuid()).unwrap_or_else(Match::none),
-            Err(result) => Match::none(result),
+        evaluate(presence, destination, player).map(|result| {
+            let reserved = result.and_then(|()| reserve_slot(presence, destination, player, app.ids.uuid()));
+            reserved.unwrap_or_else(Match::none)
         })
     });
     match decided {
         Some(decided) => Ok(decided),
-        None => Ok(Match::none(absent(app, network, place).await?)),
+        None => Ok(Match::none(absence(app, network, destination).await?)),
     }
 }
 
-/// What [`join`] would answer, and why. Keeps nothing.
+/// What [`join`] would answer, and why. Reserves nothing.
 pub(super) async fn explain(
     app: &App,
     network: NetworkId,
-    place: &Place,
-    asker: &Asker,
+    destination: &Destination,
+    player: &PlayerContext,
 ) -> Result<(Match, Explanation), hub_db::Error> {
     let decided = app.presence.with(network, |presence| {
-        let result = judge(presence, place, asker)?;
-        let candidates: Vec<_> = candidate(presence, place, asker).into_iter().collect();
-        let shown = candidates.first().filter(|_| result.is_ok()).map(Candidate::shown);
-        let explanation = Explanation::of(DecidedBy::BuiltIn, &candidates, asker, |_| Some(1));
-        Some((
-            result.map_or_else(Match::none, |()| shown.unwrap_or_else(|| Match::none(MatchResult::WorldNotFound))),
-            explanation,
-        ))
+        let result = evaluate(presence, destination, player)?;
+        let candidate = Candidate::at(presence, destination, player);
+        let explanation = Explanation::of(DecidedBy::BuiltIn, candidate.as_slice(), player, |_| Some(1));
+        let matched = match (result, candidate) {
+            (Ok(()), Some(candidate)) => candidate.to_match(),
+            (Ok(()), None) => Match::none(MatchResult::WorldNotFound),
+            (Err(result), _) => Match::none(result),
+        };
+        Some((matched, explanation))
     });
     match decided {
         Some(decided) => Ok(decided),
-        None => Ok((Match::none(absent(app, network, place).await?), Explanation::empty())),
+        None => Ok((Match::none(absence(app, network, destination).await?), Explanation::empty())),
     }
 }
 
-/// Whether the place can be joined; none where the server is not online.
-fn judge(presence: &NetworkPresence, place: &Place, asker: &Asker) -> Option<Result<(), MatchResult>> {
-    let server = presence.server(place.server_id.as_str(), asker.now)?;
-    if asker.player.is_some_and(|player| server.has(player)) {
+/// Whether the player can join there; none where the server is not online.
+fn evaluate(
+    presence: &NetworkPresence,
+    destination: &Destination,
+    player: &PlayerContext,
+) -> Option<Result<(), MatchResult>> {
+    let server = presence.server(destination.server_id.as_str(), player.now)?;
+    if player.id.is_some_and(|id| server.has(id)) {
         return Some(Err(MatchResult::AlreadyOnServer));
     }
-    let found = candidate(presence, place, asker);
-    Some(match found.map(|candidate| candidate.bar) {
-        None => Err(MatchResult::WorldNotFound),
-        Some(Some(bar)) => Err(bar.result()),
-        Some(None) => Ok(()),
-    })
+    let candidate = Candidate::at(presence, destination, player).ok_or(MatchResult::WorldNotFound);
+    Some(candidate.and_then(|candidate| candidate.ineligible.map_or(Ok(()), |ineligible| Err(ineligible.result()))))
 }
 
-/// The place, if there is such a one.
-pub(super) fn candidate<'a>(presence: &'a NetworkPresence, place: &Place, asker: &Asker) -> Option<Candidate<'a>> {
-    let server = presence.server(place.server_id.as_str(), asker.now)?;
-    let world = match &place.world_id {
-        Some(id) => Some(server.world(id)?),
-        None => None,
-    };
-    Some(Candidate::judge(presence, server, world, asker))
-}
-
-async fn absent(app: &App, network: NetworkId, place: &Place) -> Result<MatchResult, hub_db::Error> {
-    let known = servers::service::is_known_server(app, network, &place.server_id).await?;
+/// The result where the server is not online.
+async fn absence(app: &App, network: NetworkId, destination: &Destination) -> Result<MatchResult, hub_db::Error> {
+    let known = servers::service::is_known_server(app, network, &destination.server_id).await?;
     Ok(if known { MatchResult::ServerOffline } else { MatchResult::ServerNotFound })
 }

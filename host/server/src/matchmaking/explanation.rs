@@ -4,25 +4,25 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::geo::Region;
-use crate::matchmaking::candidate::{Asker, Bar, Candidate};
+use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
 use crate::servers::GameState;
 use crate::values::Identifier;
 
 /// Why a match went as it did.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Explanation {
+pub(super) struct Explanation {
     decided_by: DecidedBy,
     /// The player's region, where it is known and counts.
     player_region: Option<Region>,
     /// All that were looked at, the best first.
-    candidates: Vec<Explained>,
+    candidates: Vec<ExplainedCandidate>,
 }
 
 /// Who put the candidates into their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub(crate) enum DecidedBy {
+pub(super) enum DecidedBy {
     /// The hub's own policy.
     BuiltIn,
     /// The network's modules.
@@ -32,7 +32,8 @@ pub(crate) enum DecidedBy {
 /// One candidate and what spoke for and against it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Explained {
+#[schema(as = Explained)]
+struct ExplainedCandidate {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
     /// Null where servers were matched.
@@ -57,39 +58,39 @@ struct Explained {
 }
 
 impl Explanation {
-    /// With nothing to choose from.
+    /// Without candidates.
     pub(super) fn empty() -> Self {
         Self { decided_by: DecidedBy::BuiltIn, player_region: None, candidates: vec![] }
     }
 
-    /// Explains `candidates`, of which the open ones have the rank that `rank` says.
+    /// Explains `candidates`; `rank` is asked for the open ones.
     pub(super) fn of(
         decided_by: DecidedBy,
         candidates: &[Candidate<'_>],
-        asker: &Asker,
+        player: &PlayerContext,
         rank: impl Fn(&Candidate<'_>) -> Option<u32>,
     ) -> Self {
         let mut explained: Vec<_> = candidates
             .iter()
             .map(|it| {
                 let rank = if it.is_open() { rank(it) } else { None };
-                explain(it, rank, asker)
+                explain(it, rank, player)
             })
             .collect();
         explained.sort_by_key(|it| it.rank.unwrap_or(u32::MAX));
-        Self { decided_by, player_region: asker.region.clone(), candidates: explained }
+        Self { decided_by, player_region: player.region.clone(), candidates: explained }
     }
 }
 
-fn explain(it: &Candidate<'_>, rank: Option<u32>, asker: &Asker) -> Explained {
+fn explain(it: &Candidate<'_>, rank: Option<u32>, player: &PlayerContext) -> ExplainedCandidate {
     let (mut pros, mut cons) = (vec![], vec![]);
     if it.affinity {
         pros.push("The world of the owner asked for is live here.".to_owned());
     }
-    let region = &it.server.facts.region;
+    let region = &it.server.info.region;
     if it.same_region {
         pros.push(format!("It is in the player's region, {region}."));
-    } else if let Some(own) = &asker.region {
+    } else if let Some(own) = &player.region {
         cons.push(format!("It is in {region}, the player in {own}."));
     }
     let missing = it.players_to_start().saturating_sub(it.taken);
@@ -98,13 +99,13 @@ fn explain(it: &Candidate<'_>, rank: Option<u32>, asker: &Asker) -> Explained {
         (_, 0) => pros.push("Its game has the players it needs to start.".to_owned()),
         (_, missing) => cons.push(format!("Its game lacks {missing} of the players it needs to start.")),
     }
-    if let Some(bar) = it.bar {
-        cons.push(bar.sentence().to_owned());
+    if let Some(ineligible) = it.ineligible {
+        cons.push(ineligible.sentence().to_owned());
     } else if rank.is_none() {
         cons.push("The network's modules left it out.".to_owned());
     }
-    Explained {
-        server_id: it.server.facts.server_id.clone(),
+    ExplainedCandidate {
+        server_id: it.server.info.server_id.clone(),
         world_id: it.world.map(|world| world.report.world_id.clone()),
         rank,
         region: region.clone(),
@@ -118,7 +119,7 @@ fn explain(it: &Candidate<'_>, rank: Option<u32>, asker: &Asker) -> Explained {
     }
 }
 
-impl Bar {
+impl Ineligibility {
     fn sentence(self) -> &'static str {
         match self {
             Self::CurrentServer => "The player is on this server already.",

@@ -1,11 +1,11 @@
-//! Matchmaking: the best server or world for a player, and a slot kept there until they arrive.
+//! Matchmaking: the best server or world for a player, and a slot reserved there until they arrive.
 //!
-//! Works on presence alone, so that a find touches no database, but for one that asks for an owner's world; where several
-//! nodes are one hub, the slot is written down before it is told of. Candidates are judged and, where the built-in policy
-//! decides, one is taken under a single lock. Where the network's modules decide, they rank outside the lock and the first
-//! ranked candidate that still has room is taken: whatever happens meanwhile, a slot is given away once.
+//! Works on presence alone, so that a match needs no database, unless it asks for an owner's world or several nodes are one
+//! hub: then the slot is saved before it is answered. Where the built-in policy decides, candidates are evaluated and one is
+//! chosen under a single lock. Where the network's modules decide, they rank outside the lock, and the first ranked candidate
+//! that still has room is chosen, so that no slot is given away twice.
 //!
-//! The room owns no tables: reservations are part of presence.
+//! Reservations are part of presence, so there are no tables.
 
 mod candidate;
 mod direct;
@@ -13,7 +13,8 @@ mod explanation;
 mod model;
 mod offer;
 mod policy;
+mod reserve;
 mod routes;
-pub mod service;
+mod service;
 
 pub(crate) use routes::router;

@@ -1,4 +1,4 @@
-//! What is asked and what is answered.
+//! Match requests and matches.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -8,47 +8,65 @@ use crate::geo::Region;
 use crate::servers::{LiveServer, World};
 use crate::values::{Identifier, PlayerId};
 
-/// What a player wants.
+/// A request to match a player.
 #[derive(Clone, Debug)]
-pub(crate) struct Wish {
-    pub(crate) player: Option<PlayerId>,
-    pub(crate) player_name: Option<Identifier>,
+pub(super) struct MatchRequest {
+    pub(super) player: Option<PlayerId>,
+    pub(super) player_name: Option<Identifier>,
     /// The player's region.
-    pub(crate) region: Option<Region>,
-    pub(crate) affinity: Affinity,
-    pub(crate) mode: Mode,
+    pub(super) region: Option<Region>,
+    pub(super) affinity: Affinity,
+    pub(super) mode: Mode,
 }
 
-/// Whose live world the player would like to be sent to.
+/// Whose live world is preferred.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Affinity {
-    pub(crate) game_id: Option<Identifier>,
-    pub(crate) owner_scope: Option<Identifier>,
-    pub(crate) owner_id: Option<Identifier>,
+pub(super) struct Affinity {
+    pub(super) game_id: Option<Identifier>,
+    pub(super) owner_scope: Option<Identifier>,
+    pub(super) owner_id: Option<Identifier>,
 }
 
-/// Where a player can be sent.
+/// What the match chooses from.
 #[derive(Clone, Debug)]
-pub(crate) enum Mode {
+pub(super) enum Mode {
     /// The best server of a type.
     Server { server_type: Identifier },
     /// The best world of a type, or of any, on the servers of a type.
     World { server_type: Identifier, world_type: Option<Identifier> },
     /// This server, and this world if one is named, provided they can be joined.
-    Direct { server_id: Identifier, world_id: Option<Identifier> },
+    Direct(Destination),
 }
 
-/// A place to be sent to.
+impl Mode {
+    /// The result where nothing can be joined.
+    pub(super) fn none_available(&self) -> MatchResult {
+        match self {
+            Self::World { .. } => MatchResult::NoWorldsAvailable,
+            Self::Server { .. } | Self::Direct(_) => MatchResult::NoServersAvailable,
+        }
+    }
+
+    /// The result where everything that could be joined is full.
+    pub(super) fn all_full(&self) -> MatchResult {
+        match self {
+            Self::World { .. } => MatchResult::AllWorldsFull,
+            Self::Server { .. } | Self::Direct(_) => MatchResult::AllServersFull,
+        }
+    }
+}
+
+/// Where a player is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) server_id: Identifier,
-    pub(crate) world_id: Option<Identifier>,
+pub(super) struct Destination {
+    pub(super) server_id: Identifier,
+    pub(super) world_id: Option<Identifier>,
 }
 
 /// How a match went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub(crate) enum MatchResult {
+pub(super) enum MatchResult {
     /// A slot is kept for the player.
     Success,
     /// No server of the type can be joined.
@@ -81,7 +99,7 @@ pub(crate) enum MatchResult {
 
 impl MatchResult {
     /// The reason, for a person; none for a success.
-    pub(crate) fn reason(self) -> Option<&'static str> {
+    pub(super) fn reason(self) -> Option<&'static str> {
         Some(match self {
             Self::Success => return None,
             Self::NoServersAvailable => "There is no server of this type that can be joined now.",
@@ -103,26 +121,26 @@ impl MatchResult {
 
 /// A match, or why there is none.
 #[derive(Debug)]
-pub(crate) struct Match {
-    pub(crate) result: MatchResult,
-    pub(crate) reason: Option<String>,
-    pub(crate) server: Option<LiveServer>,
-    pub(crate) world: Option<World>,
-    /// Names the slot that is kept.
-    pub(crate) transfer: Option<Uuid>,
-    /// The world of the owner asked for was live.
-    pub(crate) warm: bool,
+pub(super) struct Match {
+    pub(super) result: MatchResult,
+    pub(super) reason: Option<String>,
+    pub(super) server: Option<LiveServer>,
+    pub(super) world: Option<World>,
+    /// The id of the reserved slot.
+    pub(super) transfer: Option<Uuid>,
+    /// The world of the requested owner was live.
+    pub(super) warm: bool,
 }
 
 impl Match {
-    /// No match.
-    pub(crate) fn none(result: MatchResult) -> Self {
+    /// No match, for this reason.
+    pub(super) fn none(result: MatchResult) -> Self {
         let reason = result.reason().map(str::to_owned);
         Self { result, reason, server: None, world: None, transfer: None, warm: false }
     }
 
-    /// The network's modules said no.
-    pub(crate) fn refused(reason: String) -> Self {
+    /// No match: the network's modules refused.
+    pub(super) fn refused(reason: String) -> Self {
         let reason = Some(reason).filter(|reason| !reason.trim().is_empty());
         let none = Self::none(MatchResult::PolicyRejected);
         Self { reason: reason.or(none.reason), ..none }

@@ -3,27 +3,28 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use hub_sandbox::contract::matchmaking::{GameState as StateNumber, MatchRequest, ServerCandidate, WorldCandidate};
+use hub_sandbox::contract::matchmaking as contract;
+use hub_sandbox::contract::matchmaking::{GameState as StateNumber, ServerCandidate, WorldCandidate};
 use hub_sandbox::{CandidateTexts, Candidates, Text};
 
 use crate::app::App;
 use crate::geo::Region;
-use crate::matchmaking::candidate::{Asker, Candidate};
-use crate::matchmaking::model::{Mode, Place, Wish};
+use crate::matchmaking::candidate::{Candidate, PlayerContext};
+use crate::matchmaking::model::{Destination, MatchRequest, Mode};
 use crate::modules::service::{Ranking, note_built_in, rank_servers, rank_worlds};
-use crate::servers::{Facts, GameState};
+use crate::servers::{GameState, ServerInfo};
 use crate::values::{Identifier, NetworkId};
 
-/// What a server's facts take, about.
-const FACTS_BYTES: usize = 1024;
-/// What the texts of a candidate's own take, about: its state, and a world's id and type.
+/// About the size of a server's info.
+const INFO_BYTES: usize = 1024;
+/// About the size of a candidate's own texts: its state, and a world's id and type.
 const TEXTS_BYTES: usize = 64;
 
-/// Candidates that were let go of presence's lock.
+/// Candidates for modules, detached from presence.
 pub(super) struct Offer {
-    /// Where each candidate is, in the built-in order.
-    pub(super) places: Vec<Place>,
-    request: Arc<MatchRequest>,
+    /// The candidates' destinations, in the built-in order.
+    destinations: Vec<Destination>,
+    request: Arc<contract::MatchRequest>,
     candidates: Kind,
     texts: Arc<Texts>,
 }
@@ -34,29 +35,29 @@ enum Kind {
 }
 
 impl Offer {
-    /// What modules get to know of `open`, which is in the built-in order.
-    pub(super) fn new(wish: &Wish, asker: &Asker, open: &[Candidate<'_>]) -> Self {
+    /// Describes `open`, which is in the built-in order, to modules.
+    pub(super) fn new(match_request: &MatchRequest, player: &PlayerContext, open: &[Candidate<'_>]) -> Self {
         let mut texts = Texts { candidates: open.iter().map(Names::of).collect(), regions: vec![] };
         let nowhere = Region::unknown();
-        let region = texts.number(asker.region.as_ref().unwrap_or(&nowhere));
+        let region = texts.number(player.region.as_ref().unwrap_or(&nowhere));
         let mut numbered =
-            |it: &Candidate<'_>| texts.number(if asker.geo_routing { &it.server.facts.region } else { &nowhere });
-        let candidates = if matches!(wish.mode, Mode::World { .. }) {
+            |it: &Candidate<'_>| texts.number(if player.geo_routing { &it.server.info.region } else { &nowhere });
+        let candidates = if matches!(match_request.mode, Mode::World { .. }) {
             let mut servers = HashMap::new();
             Kind::Worlds(open.iter().map(|it| world(it, numbered(it), server_number(&mut servers, it))).collect())
         } else {
             Kind::Servers(open.iter().map(|it| server(it, numbered(it))).collect())
         };
         Self {
-            places: open.iter().map(Candidate::place).collect(),
-            request: Arc::new(request(wish, region)),
+            destinations: open.iter().map(Candidate::destination).collect(),
+            request: Arc::new(request(match_request, region)),
             candidates,
             texts: Arc::new(texts),
         }
     }
 
-    /// Notes the call for the modules there may be one day.
-    pub(super) fn note(self, app: &App, network: NetworkId) {
+    /// Records the call as a sample for future modules.
+    pub(super) fn record(self, app: &App, network: NetworkId) {
         let Self { request, candidates, texts, .. } = self;
         match candidates {
             Kind::Servers(list) => note_built_in(app, network, Arc::new(Candidates::new(request, list, texts))),
@@ -64,33 +65,33 @@ impl Offer {
         }
     }
 
-    /// Asks the network's modules; the positions are those in `places`.
-    pub(super) async fn rank(self, app: &App, network: NetworkId) -> (Vec<Place>, Ranking) {
-        let Self { places, request, candidates, texts } = self;
+    /// Asks the network's modules; the ranking is of indices in the destinations.
+    pub(super) async fn rank(self, app: &App, network: NetworkId) -> (Vec<Destination>, Ranking) {
+        let Self { destinations, request, candidates, texts } = self;
         let ranking = match candidates {
             Kind::Servers(candidates) => rank_servers(app, network, Candidates::new(request, candidates, texts)).await,
             Kind::Worlds(candidates) => rank_worlds(app, network, Candidates::new(request, candidates, texts)).await,
         };
-        (places, ranking)
+        (destinations, ranking)
     }
 }
 
-fn request(wish: &Wish, region: u16) -> MatchRequest {
+fn request(request: &MatchRequest, region: u16) -> contract::MatchRequest {
     let text = |it: &Option<Identifier>| it.as_ref().map(|it| it.as_str().to_owned());
-    let (server_type, world_type) = match &wish.mode {
+    let (server_type, world_type) = match &request.mode {
         Mode::Server { server_type } => (server_type.as_str().to_owned(), None),
         Mode::World { server_type, world_type } => (server_type.as_str().to_owned(), text(world_type)),
-        Mode::Direct { .. } => (String::new(), None),
+        Mode::Direct(_) => (String::new(), None),
     };
-    MatchRequest {
-        player_uuid: wish.player.map(|player| player.to_string()),
-        player_name: text(&wish.player_name),
+    contract::MatchRequest {
+        player_uuid: request.player.map(|player| player.to_string()),
+        player_name: text(&request.player_name),
         region,
         server_type,
         world_type,
-        affinity_game_id: text(&wish.affinity.game_id),
-        affinity_owner_scope: text(&wish.affinity.owner_scope),
-        affinity_owner_id: text(&wish.affinity.owner_id),
+        affinity_game_id: text(&request.affinity.game_id),
+        affinity_owner_scope: text(&request.affinity.owner_scope),
+        affinity_owner_id: text(&request.affinity.owner_id),
     }
 }
 
@@ -130,7 +131,7 @@ fn state(it: &Candidate<'_>) -> StateNumber {
 
 fn server_number<'a>(servers: &mut HashMap<&'a Identifier, u32>, it: &Candidate<'a>) -> u32 {
     let next = servers.len() as u32;
-    *servers.entry(&it.server.facts.server_id).or_insert(next)
+    *servers.entry(&it.server.info.server_id).or_insert(next)
 }
 
 struct Texts {
@@ -139,7 +140,7 @@ struct Texts {
 }
 
 struct Names {
-    facts: Arc<Facts>,
+    info: Arc<ServerInfo>,
     state: Option<GameState>,
     world: Option<WorldNames>,
 }
@@ -157,7 +158,7 @@ impl Names {
             kind: world.report.world_type.clone(),
             display_name: world.report.display_name.as_ref().map(|name| name.as_str().to_owned()),
         });
-        Self { facts: Arc::clone(&it.server.facts), state: it.state().cloned(), world }
+        Self { info: Arc::clone(&it.server.info), state: it.state().cloned(), world }
     }
 }
 
@@ -176,11 +177,11 @@ impl CandidateTexts for Texts {
         let names = self.candidates.get(candidate)?;
         let world = names.world.as_ref();
         Some(match text {
-            Text::ServerId => names.facts.server_id.as_str(),
-            Text::ServerType => names.facts.server_type.as_str(),
+            Text::ServerId => names.info.server_id.as_str(),
+            Text::ServerType => names.info.server_type.as_str(),
             Text::DisplayName => match world {
                 Some(world) => world.display_name.as_deref().unwrap_or_default(),
-                None => names.facts.display_name.as_deref().unwrap_or_default(),
+                None => names.info.display_name.as_deref().unwrap_or_default(),
             },
             Text::WorldId => world.map(|world| world.id.as_str()).unwrap_or_default(),
             Text::WorldType => world.and_then(|world| world.kind.as_ref()).map(Identifier::as_str).unwrap_or_default(),
@@ -197,12 +198,12 @@ impl CandidateTexts for Texts {
         u16::try_from(position).ok()
     }
 
-    /// What a server said when it registered is shared by all calls since, and counted with the first that keeps it.
+    /// A server's info is shared by all calls since it registered, and counted with the first that keeps it.
     fn bytes(&self) -> usize {
         let of = |it: &Names| {
-            let facts = if Arc::strong_count(&it.facts) <= 2 { FACTS_BYTES } else { 0 };
+            let info = if Arc::strong_count(&it.info) <= 2 { INFO_BYTES } else { 0 };
             let world = it.world.as_ref().and_then(|world| world.display_name.as_ref()).map_or(0, String::len);
-            size_of_val(it) + TEXTS_BYTES + world + facts
+            size_of_val(it) + TEXTS_BYTES + world + info
         };
         self.candidates.iter().map(of).sum()
     }

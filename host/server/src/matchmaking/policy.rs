@@ -10,8 +10,8 @@ use crate::matchmaking::candidate::Candidate;
 /// who ask at once fill one game, or spread over many lobbies.
 pub(super) fn compare(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
     key(a).cmp(&key(b)).then_with(|| {
-        let ids = (&a.server.facts.server_id, a.world.map(|it| &it.report.world_id));
-        ids.cmp(&(&b.server.facts.server_id, b.world.map(|it| &it.report.world_id)))
+        let ids = (&a.server.info.server_id, a.world.map(|it| &it.report.world_id));
+        ids.cmp(&(&b.server.info.server_id, b.world.map(|it| &it.report.world_id)))
     })
 }
 

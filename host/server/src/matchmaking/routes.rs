@@ -13,12 +13,12 @@ use crate::geo::Region;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
 use crate::matchmaking::explanation::Explanation;
-use crate::matchmaking::model::{Affinity, Match, MatchResult, Mode, Wish};
+use crate::matchmaking::model::{Affinity, Destination, Match, MatchRequest, MatchResult, Mode};
 use crate::matchmaking::service;
 use crate::servers::{LiveServer, World};
 use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
 
-/// The room's routes.
+/// The routes of matchmaking.
 pub(crate) fn router() -> Endpoints {
     endpoints![find, regions]
 }
@@ -58,9 +58,9 @@ struct FindRequest {
 }
 
 impl FindRequest {
-    fn wish(self) -> Result<Wish, ApiError> {
+    fn into_request(self) -> Result<MatchRequest, ApiError> {
         let mode = match (self.server_id, self.server_type) {
-            (Some(server_id), _) => Mode::Direct { server_id, world_id: self.world_id },
+            (Some(server_id), _) => Mode::Direct(Destination { server_id, world_id: self.world_id }),
             (None, _) if self.world_id.is_some() || self.direct_join == Some(true) => {
                 return Err(ApiError::invalid("In the body, `serverId`: a direct join needs it."));
             }
@@ -74,7 +74,7 @@ impl FindRequest {
                 ));
             }
         };
-        Ok(Wish {
+        Ok(MatchRequest {
             player: self.player_uuid,
             player_name: self.player_name,
             region: self.region,
@@ -153,7 +153,7 @@ impl FromRequestParts<App> for Finder {
         } else {
             Plugin::from_request_parts(parts, app).await?.0
         };
-        // Who calls comes before what is wrong with the call.
+        // A missing permission is reported before a malformed query.
         asked?;
         Ok(Self { caller, explain })
     }
@@ -174,12 +174,12 @@ async fn find(
     Json(body): Json<FindRequest>,
 ) -> Result<Json<MatchAnswer>, ApiError> {
     let network = finder.caller.network;
-    let wish = service::located(&app, network, body.wish()?).await;
+    let request = service::with_region(&app, network, body.into_request()?).await;
     Ok(Json(if finder.explain {
-        let (matched, explanation) = service::explain(&app, network, &wish).await?;
+        let (matched, explanation) = service::explain(&app, network, &request).await?;
         MatchAnswer::new(matched, Some(explanation))
     } else {
-        MatchAnswer::new(service::find(&app, network, &wish).await?, None)
+        MatchAnswer::new(service::find(&app, network, &request).await?, None)
     }))
 }
 

@@ -1,218 +1,176 @@
 //! The rules of matchmaking.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use hub_sandbox::contract::Point;
-use uuid::Uuid;
 
 use crate::app::App;
 use crate::config::Switch;
 use crate::geo::Region;
-use crate::matchmaking::candidate::{Asker, Bar, Candidate};
+use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
 use crate::matchmaking::explanation::{DecidedBy, Explanation};
-use crate::matchmaking::model::{Affinity, Match, MatchResult, Mode, Place, Wish};
+use crate::matchmaking::model::{Affinity, Destination, Match, MatchRequest, MatchResult, Mode};
 use crate::matchmaking::offer::Offer;
+use crate::matchmaking::reserve::reserve_slot;
 use crate::matchmaking::{direct, policy};
 use crate::modules::service::{Ranking, has_chain, samples};
 use crate::players;
-use crate::servers::{self, HOLD, LiveWorld, NetworkPresence, Reservation, Role};
+use crate::servers::{self, NetworkPresence, Role};
 use crate::values::NetworkId;
 use crate::worlds;
 
-/// How often candidates are ranked anew when others were quicker at all that had been ranked.
-const ATTEMPTS: usize = 4;
+/// How often modules rank anew when others took all the slots they ranked.
+const MAX_ATTEMPTS: usize = 4;
 
-/// The wish with the region of the player where it names none.
-pub(super) async fn located(app: &App, network: NetworkId, mut wish: Wish) -> Wish {
-    if let Some(player) = wish.player
-        && wish.region.is_none()
+/// The request with the player's region where it names none.
+pub(super) async fn with_region(app: &App, network: NetworkId, mut request: MatchRequest) -> MatchRequest {
+    if let Some(player) = request.player
+        && request.region.is_none()
         && app.settings.geo_routing == Switch::On
     {
-        wish.region = players::service::region_of(app, network, player).await;
+        request.region = players::service::region_of(app, network, player).await;
     }
-    wish
+    request
 }
 
-/// Finds the player a place and keeps a slot there.
-pub(crate) async fn find(app: &App, network: NetworkId, wish: &Wish) -> Result<Match, hub_db::Error> {
-    let matched = decide(app, network, wish).await?;
+/// Finds the player a destination and reserves a slot there.
+pub(super) async fn find(app: &App, network: NetworkId, request: &MatchRequest) -> Result<Match, hub_db::Error> {
+    let matched = find_and_reserve(app, network, request).await?;
     if matched.transfer.is_some() {
         servers::save_reserved(app, network).await?;
     }
     Ok(matched)
 }
 
-async fn decide(app: &App, network: NetworkId, wish: &Wish) -> Result<Match, hub_db::Error> {
-    if let Mode::Direct { server_id, world_id } = &wish.mode {
-        let place = Place { server_id: server_id.clone(), world_id: world_id.clone() };
-        return direct::join(app, network, &place, &asker(app, wish, None)).await;
+async fn find_and_reserve(app: &App, network: NetworkId, request: &MatchRequest) -> Result<Match, hub_db::Error> {
+    if let Mode::Direct(destination) = &request.mode {
+        return direct::join(app, network, destination, &player_context(app, request, None)).await;
     }
-    let home = home(app, network, wish).await?;
+    let owner_world = owner_world(app, network, request).await?;
     if has_chain(app, network, Point::Matchmaking) {
-        return Ok(find_by_modules(app, network, wish, home).await);
+        return Ok(find_by_modules(app, network, request, owner_world).await);
     }
-    let asker = asker(app, wish, home);
+    let player = player_context(app, request, owner_world);
     let sampled = samples(app, network, Point::Matchmaking);
-    let (matched, noted) = app.presence.with(network, |presence| {
-        // As it is before a slot is taken.
-        let noted = if sampled { offer(presence, wish, &asker).ok() } else { None };
-        let candidates = Candidate::all(presence, &wish.mode, &asker);
+    let (matched, offer) = app.presence.with(network, |presence| {
+        // Before a slot is reserved.
+        let offer = if sampled { offer(presence, request, &player).ok() } else { None };
+        let candidates = Candidate::all(presence, &request.mode, &player);
         let open = candidates.iter().filter(|it| it.is_open());
-        let matched = match open.min_by(|a, b| policy::compare(a, b)).map(Candidate::place) {
-            Some(place) => keep_slot(presence, &place, &asker, app.ids.uuid()).unwrap_or_else(Match::none),
-            None => Match::none(nothing_open(&wish.mode, &candidates)),
+        let matched = match open.min_by(|a, b| policy::compare(a, b)).map(Candidate::destination) {
+            Some(best) => reserve_slot(presence, &best, &player, app.ids.uuid()).unwrap_or_else(Match::none),
+            None => Match::none(none_open(&request.mode, &candidates)),
         };
-        (matched, noted)
+        (matched, offer)
     });
-    if let Some(noted) = noted {
-        noted.note(app, network);
+    if let Some(offer) = offer {
+        offer.record(app, network);
     }
     Ok(matched)
 }
 
-/// The modules rank while nobody waits for them; then the first that still has room is taken.
-async fn find_by_modules(app: &App, network: NetworkId, wish: &Wish, home: Option<Place>) -> Match {
-    for _ in 0..ATTEMPTS {
-        let offered = asker(app, wish, home.clone());
-        let offer = app.presence.with(network, |presence| offer(presence, wish, &offered));
-        let (places, ranking) = match offer {
+/// The modules rank outside presence's lock; then the first destination that still has room is chosen.
+async fn find_by_modules(
+    app: &App,
+    network: NetworkId,
+    request: &MatchRequest,
+    owner_world: Option<Destination>,
+) -> Match {
+    for _ in 0..MAX_ATTEMPTS {
+        let player = player_context(app, request, owner_world.clone());
+        let offer = app.presence.with(network, |presence| offer(presence, request, &player));
+        let (destinations, ranking) = match offer {
             Ok(offer) => offer.rank(app, network).await,
             Err(result) => return Match::none(result),
         };
         let order = match ranking {
-            Ranking::BuiltIn => (0..places.len() as u32).collect(),
+            Ranking::BuiltIn => (0..destinations.len() as u32).collect(),
             Ranking::Order(order) => order,
             Ranking::Refused(reason) => return Match::refused(reason),
         };
-        let asker = asker(app, wish, home.clone());
-        let ranked = order.iter().filter_map(|index| places.get(*index as usize));
-        let taken = app.presence.with(network, |presence| {
-            ranked.into_iter().find_map(|place| keep_slot(presence, place, &asker, app.ids.uuid()).ok())
+        let player = PlayerContext { now: app.clock.now(), ..player };
+        let mut ranked = order.iter().filter_map(|index| destinations.get(*index as usize));
+        let matched = app.presence.with(network, |presence| {
+            ranked.find_map(|destination| reserve_slot(presence, destination, &player, app.ids.uuid()).ok())
         });
-        if let Some(taken) = taken {
-            return taken;
+        if let Some(matched) = matched {
+            return matched;
         }
     }
-    Match::none(all_full(&wish.mode))
+    Match::none(request.mode.all_full())
 }
 
-/// What [`find`] would answer now, and why. Keeps no slot.
-pub(crate) async fn explain(app: &App, network: NetworkId, wish: &Wish) -> Result<(Match, Explanation), hub_db::Error> {
-    let asker = asker(app, wish, home(app, network, wish).await?);
-    if let Mode::Direct { server_id, world_id } = &wish.mode {
-        let place = Place { server_id: server_id.clone(), world_id: world_id.clone() };
-        return direct::explain(app, network, &place, &asker).await;
+/// What [`find`] would answer now, and why. Reserves nothing.
+pub(super) async fn explain(
+    app: &App,
+    network: NetworkId,
+    request: &MatchRequest,
+) -> Result<(Match, Explanation), hub_db::Error> {
+    if let Mode::Direct(destination) = &request.mode {
+        return direct::explain(app, network, destination, &player_context(app, request, None)).await;
     }
-    let offer = app.presence.with(network, |presence| offer(presence, wish, &asker));
+    let player = player_context(app, request, owner_world(app, network, request).await?);
+    let offer = app.presence.with(network, |presence| offer(presence, request, &player));
     let (ranked, decided_by, refused) = match offer {
         Err(_) => (vec![], DecidedBy::BuiltIn, None),
         Ok(offer) => match offer.rank(app, network).await {
-            (places, Ranking::BuiltIn) => (places, DecidedBy::BuiltIn, None),
-            (places, Ranking::Order(order)) => {
-                let ranked = order.iter().filter_map(|index| places.get(*index as usize).cloned());
+            (destinations, Ranking::BuiltIn) => (destinations, DecidedBy::BuiltIn, None),
+            (destinations, Ranking::Order(order)) => {
+                let ranked = order.iter().filter_map(|index| destinations.get(*index as usize).cloned());
                 (ranked.collect(), DecidedBy::Modules, None)
             }
             (_, Ranking::Refused(reason)) => (vec![], DecidedBy::Modules, Some(reason)),
         },
     };
     Ok(app.presence.with(network, |presence| {
-        let candidates = Candidate::all(presence, &wish.mode, &asker);
-        let position = |it: &Candidate<'_>| ranked.iter().position(|place| *place == it.place());
+        let candidates = Candidate::all(presence, &request.mode, &player);
+        let position = |it: &Candidate<'_>| ranked.iter().position(|destination| *destination == it.destination());
         let rank = |it: &Candidate<'_>| position(it).map(|position| position as u32 + 1);
-        let explanation = Explanation::of(decided_by, &candidates, &asker, rank);
+        let explanation = Explanation::of(decided_by, &candidates, &player, rank);
         let best = candidates.iter().filter(|it| it.is_open() && position(it).is_some()).min_by_key(|it| position(it));
         let matched = match (best, refused) {
             (_, Some(reason)) => Match::refused(reason),
-            (Some(best), None) => best.shown(),
-            (None, None) => Match::none(nothing_open(&wish.mode, &candidates)),
+            (Some(best), None) => best.to_match(),
+            (None, None) => Match::none(none_open(&request.mode, &candidates)),
         };
         (matched, explanation)
     }))
 }
 
 /// The open candidates in the built-in order, or why there are none.
-fn offer(presence: &NetworkPresence, wish: &Wish, asker: &Asker) -> Result<Offer, MatchResult> {
-    let candidates = Candidate::all(presence, &wish.mode, asker);
+fn offer(presence: &NetworkPresence, request: &MatchRequest, player: &PlayerContext) -> Result<Offer, MatchResult> {
+    let candidates = Candidate::all(presence, &request.mode, player);
     let mut open: Vec<_> = candidates.iter().filter(|it| it.is_open()).copied().collect();
     if open.is_empty() {
-        return Err(nothing_open(&wish.mode, &candidates));
+        return Err(none_open(&request.mode, &candidates));
     }
     open.sort_unstable_by(policy::compare);
-    Ok(Offer::new(wish, asker, &open))
+    Ok(Offer::new(request, player, &open))
 }
 
-/// Takes a slot at that place, if the player can still join it.
-pub(super) fn keep_slot(
-    presence: &mut NetworkPresence,
-    place: &Place,
-    asker: &Asker,
-    transfer: Uuid,
-) -> Result<Match, MatchResult> {
-    let candidate = direct::candidate(presence, place, asker).ok_or(MatchResult::ServerOffline)?;
-    if let Some(bar) = candidate.bar {
-        return Err(bar.result());
-    }
-    let matched = Match { transfer: Some(transfer), ..candidate.shown() };
-    let slot = Reservation {
-        id: transfer,
-        player: asker.player,
-        world: place.world_id.clone(),
-        promised: true,
-        expires_at: asker.now.saturating_add(HOLD),
-    };
-    presence.reserve(&place.server_id, slot);
-    Ok(matched)
-}
-
-impl Candidate<'_> {
-    /// The match that it would be.
-    pub(super) fn shown(&self) -> Match {
-        Match {
-            result: MatchResult::Success,
-            reason: None,
-            server: Some(self.server.snapshot()),
-            world: self.world.map(LiveWorld::snapshot),
-            transfer: None,
-            warm: self.affinity,
-        }
-    }
-}
-
-/// Where the world of the owner asked for is up. A query only for who asks for an owner and is left a choice.
-async fn home(app: &App, network: NetworkId, wish: &Wish) -> Result<Option<Place>, hub_db::Error> {
-    let Affinity { game_id: Some(game_id), owner_scope: Some(owner_scope), owner_id: Some(owner_id) } = &wish.affinity
-    else {
+/// Where the world of the requested owner is live. Needs a query only where an owner is requested.
+async fn owner_world(
+    app: &App,
+    network: NetworkId,
+    request: &MatchRequest,
+) -> Result<Option<Destination>, hub_db::Error> {
+    let Affinity { game_id: Some(game_id), owner_scope: Some(scope), owner_id: Some(owner) } = &request.affinity else {
         return Ok(None);
     };
-    if let Mode::Direct { .. } = wish.mode {
-        return Ok(None);
-    }
-    let home = worlds::service::home_of(app, network, game_id, owner_scope, owner_id).await?;
-    Ok(home.map(|(server_id, world_id)| Place { server_id, world_id: Some(world_id) }))
+    let found = worlds::service::home_of(app, network, game_id, scope, owner).await?;
+    Ok(found.map(|(server_id, world_id)| Destination { server_id, world_id: Some(world_id) }))
 }
 
-/// The player as candidates see them.
-fn asker(app: &App, wish: &Wish, home: Option<Place>) -> Asker {
+fn player_context(app: &App, request: &MatchRequest, owner_world: Option<Destination>) -> PlayerContext {
     let geo_routing = app.settings.geo_routing == Switch::On;
-    let region = wish.region.clone().filter(|region| geo_routing && !region.is_unknown());
-    Asker { player: wish.player, geo_routing, region, home, now: app.clock.now() }
+    let region = request.region.clone().filter(|region| geo_routing && !region.is_unknown());
+    PlayerContext { id: request.player, geo_routing, region, owner_world, now: app.clock.now() }
 }
 
-fn nothing_open(mode: &Mode, candidates: &[Candidate<'_>]) -> MatchResult {
-    if candidates.iter().any(|it| it.bar.is_some_and(Bar::is_fullness)) {
-        return all_full(mode);
-    }
-    match mode {
-        Mode::World { .. } => MatchResult::NoWorldsAvailable,
-        Mode::Server { .. } | Mode::Direct { .. } => MatchResult::NoServersAvailable,
-    }
-}
-
-fn all_full(mode: &Mode) -> MatchResult {
-    match mode {
-        Mode::World { .. } => MatchResult::AllWorldsFull,
-        Mode::Server { .. } | Mode::Direct { .. } => MatchResult::AllServersFull,
-    }
+fn none_open(mode: &Mode, candidates: &[Candidate<'_>]) -> MatchResult {
+    let is_full = |it: &Candidate<'_>| it.ineligible.is_some_and(Ineligibility::is_fullness);
+    if candidates.iter().any(is_full) { mode.all_full() } else { mode.none_available() }
 }
 
 /// A region with game servers online.
@@ -223,8 +181,8 @@ pub(super) struct RegionCount {
     pub(super) players: u32,
 }
 
-/// The regions with game servers online, of one type or of all, the most populated first. None where regions do not
-/// count.
+/// The regions with game servers online, of one type or of all, the most populated first. Empty where the hub routes
+/// without regions.
 pub(super) fn regions(app: &App, network: NetworkId, server_type: Option<&str>) -> Vec<RegionCount> {
     if app.settings.geo_routing == Switch::Off {
         return vec![];
@@ -233,9 +191,9 @@ pub(super) fn regions(app: &App, network: NetworkId, server_type: Option<&str>) 
     let counts = app.presence.with(network, |presence| {
         let mut counts: BTreeMap<Region, (u32, u32)> = BTreeMap::new();
         for server in presence.online(now) {
-            let wanted = server_type.is_none_or(|kind| kind == server.facts.server_type.as_str());
-            if wanted && server.facts.role == Role::Game {
-                let (servers, players) = counts.entry(server.facts.region.clone()).or_default();
+            let wanted = server_type.is_none_or(|kind| kind == server.info.server_type.as_str());
+            if wanted && server.info.role == Role::Game {
+                let (servers, players) = counts.entry(server.info.region.clone()).or_default();
                 *servers += 1;
                 *players += server.current_players();
             }
@@ -244,6 +202,6 @@ pub(super) fn regions(app: &App, network: NetworkId, server_type: Option<&str>) 
     });
     let mut regions: Vec<_> =
         counts.into_iter().map(|(region, (servers, players))| RegionCount { region, servers, players }).collect();
-    regions.sort_by_key(|it| (std::cmp::Reverse(it.players), std::cmp::Reverse(it.servers)));
+    regions.sort_by_key(|it| (Reverse(it.players), Reverse(it.servers)));
     regions
 }

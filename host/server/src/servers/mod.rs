@@ -1,29 +1,36 @@
-//! Game servers: the registry, and who is alive and who is on them.
+//! Game servers: the registry, and presence, which is who is online and on which server.
 //!
-//! Presence is in memory (`presence/`), fed by register, heartbeats, joins and leaves; the database keeps a copy.
-//! Register, unregister, join, leave and world change are written before they are answered, many at once together;
-//! heartbeats about every second. At start whatever is inside the offline time is brought back. Where several nodes are
-//! one hub, reserved slots are written before anybody is told of them, too.
+//! Presence is in memory (`presence/`); the database has a copy. What requests wait for (register, unregister, join, leave,
+//! world change) is saved before they are answered, many at once together; heartbeats are saved every second. At start the
+//! servers whose offline time has not passed are restored. Where several nodes are one hub, reserved slots are saved before
+//! they are answered, too. The routes are in `sessions`.
 //!
 //! Invariants: a player is on at most one server; a server is online until the offline time has passed since its last
-//! heartbeat, judged whenever somebody looks; players and reservations of a server that is not online count for nothing;
-//! a player who left for the server they are being transferred to stays shown where they were until they arrive.
-//! Tables: `servers`, `server_players`, `slot_reservations`, `provisioned_servers` (those whose machine is made by a provisioner).
+//! heartbeat, evaluated at each look-up; players and reservations of a server that is offline do not count; a player who
+//! leaves for the target of their transfer stays on the old server until they arrive.
+//! Tables: `servers`, `server_players`, `slot_reservations`, `provisioned_servers` (machines that a provisioner makes).
 
+mod error;
 mod model;
 mod network_state;
 mod presence;
 pub(crate) mod provisioned;
-mod routes;
+mod registry;
 mod saving;
 pub mod service;
 mod snapshot;
 mod store;
 
-pub(crate) use model::{Count, Facts, GameState, Role};
+pub(crate) use error::ServersError;
+pub(crate) use model::{
+    Count, GameState, Heartbeat, PlayerLocation, PluginReport, Registration, Role, ServerInfo, SoftwareReport,
+    WorldReport,
+};
 pub(crate) use network_state::network_state;
 pub use presence::Presence;
-pub(crate) use presence::{HOLD, LiveWorld, NetworkPresence, Reservation, Server, free_slots};
-pub(crate) use routes::router;
-pub(crate) use saving::{save_reserved, start, stop};
+pub(crate) use presence::{
+    LiveWorld, NetworkPresence, PresenceError, RESERVATION_TTL, Reservation, Server, free_slots,
+};
+pub(crate) use registry::{KnownServer, RegisteredServer, Search};
+pub(crate) use saving::{save, save_reserved, start, stop};
 pub(crate) use snapshot::{LiveServer, World};

@@ -1,19 +1,19 @@
-//! What a server says of itself.
-
-use std::sync::Arc;
+//! What servers report of themselves.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
+use strum::{AsRefStr, EnumString};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::clock::Millis;
 use crate::geo::Region;
+use crate::text_type::text_type;
 use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 
 /// What a server is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, AsRefStr, EnumString)]
 #[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE")]
 pub(crate) enum Role {
     /// Players play on it.
     #[default]
@@ -22,67 +22,25 @@ pub(crate) enum Role {
     Proxy,
 }
 
-impl Role {
-    /// As the database writes it.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Game => "GAME",
-            Self::Proxy => "PROXY",
-        }
-    }
-
-    /// As the database wrote it.
-    pub(super) fn from_text(text: &str) -> Self {
-        if text == Self::Proxy.as_str() { Self::Proxy } else { Self::Game }
-    }
-}
-
-/// What is going on in a server or world: an upper-case word.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub(crate) struct GameState(Arc<str>);
-
-impl GameState {
-    /// The word as it was sent.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether a minigame in this state takes players.
-    pub(crate) fn is_open(&self) -> bool {
-        matches!(&*self.0, "IDLE" | "WAITING" | "STARTING")
-    }
-}
-
-impl TryFrom<String> for GameState {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
+text_type! {
+    /// What is going on in a server or world: an upper-case word.
+    pub(crate) struct GameState;
+    check: |text| {
         let fits = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
         if text.is_empty() || text.len() > 64 || !text.bytes().all(fits) {
-            return Err("must be 1 to 64 of the characters A-Z, 0-9, _ and -".to_owned());
+            return Err("must be 1 to 64 of the characters A-Z, 0-9, _ and -");
         }
-        Ok(Self(text.into()))
-    }
+        Ok(())
+    };
+    schema: |text| text.max_length(Some(64)).pattern(Some("^[A-Z0-9_-]*$")).examples(["WAITING"]);
 }
 
-impl<'de> Deserialize<'de> for GameState {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
+impl GameState {
+    /// Whether a minigame in this state takes players.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.as_str(), "IDLE" | "WAITING" | "STARTING")
     }
 }
-
-impl PartialSchema for GameState {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .max_length(Some(64))
-            .pattern(Some("^[A-Z0-9_-]*$"))
-            .examples(["WAITING"])
-            .into()
-    }
-}
-impl ToSchema for GameState {}
 
 /// How many: 0 to 2147483647.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -157,7 +115,7 @@ pub(crate) struct Software {
     pub(crate) plugins: Vec<PluginReport>,
 }
 
-/// What a server says of its software this time; what it leaves out stays as it was.
+/// What a request says of a server's software; what it leaves out stays as it was.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SoftwareReport {
     pub(crate) version: Option<String>,
@@ -169,10 +127,10 @@ pub(crate) struct SoftwareReport {
 }
 
 impl SoftwareReport {
-    /// Whether it says anything new.
+    /// Whether it would change anything.
     pub(super) fn differs_from(&self, known: &Software) -> bool {
-        fn differs<T: PartialEq>(said: Option<&T>, known: Option<&T>) -> bool {
-            said.is_some() && said != known
+        fn differs<T: PartialEq>(reported: Option<&T>, known: Option<&T>) -> bool {
+            reported.is_some() && reported != known
         }
         differs(self.version.as_ref(), known.version.as_ref())
             || differs(self.build.as_ref(), known.build.as_ref())
@@ -184,30 +142,30 @@ impl SoftwareReport {
 }
 
 impl Software {
-    /// Takes over what is said.
-    pub(super) fn update(&mut self, said: SoftwareReport) {
-        self.version = said.version.or_else(|| self.version.take());
-        self.build = said.build.or(self.build);
-        self.commit = said.commit.or_else(|| self.commit.take());
-        self.platform_name = said.platform_name.or_else(|| self.platform_name.take());
-        self.platform_version = said.platform_version.or_else(|| self.platform_version.take());
-        if let Some(plugins) = said.plugins {
+    /// Takes over what is reported.
+    pub(super) fn update(&mut self, report: SoftwareReport) {
+        self.version = report.version.or_else(|| self.version.take());
+        self.build = report.build.or(self.build);
+        self.commit = report.commit.or_else(|| self.commit.take());
+        self.platform_name = report.platform_name.or_else(|| self.platform_name.take());
+        self.platform_version = report.platform_version.or_else(|| self.platform_version.take());
+        if let Some(plugins) = report.plugins {
             self.plugins = plugins;
         }
     }
 }
 
 impl From<SoftwareReport> for Software {
-    fn from(said: SoftwareReport) -> Self {
+    fn from(report: SoftwareReport) -> Self {
         let mut software = Self::default();
-        software.update(said);
+        software.update(report);
         software
     }
 }
 
-/// What a server keeps from one register call to the next.
+/// What a server registered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct ServerInfo {
     pub(crate) server_id: Identifier,
     pub(crate) server_type: Identifier,
     pub(crate) game_type: Option<String>,
@@ -222,10 +180,10 @@ pub(crate) struct Facts {
     pub(crate) software: Software,
 }
 
-/// A register call, ready to count.
+/// A register call, checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Registration {
-    pub(crate) facts: Facts,
+    pub(crate) info: ServerInfo,
     pub(crate) game_state: Option<GameState>,
     pub(crate) players_to_start: u32,
     pub(crate) worlds: Vec<WorldReport>,
@@ -238,14 +196,14 @@ pub(crate) struct Heartbeat {
     pub(crate) game_state: Option<GameState>,
     pub(crate) players_to_start: Option<u32>,
     pub(crate) worlds: Option<Vec<WorldReport>>,
-    /// Everybody who is on it.
+    /// All its players.
     pub(crate) players: Option<Vec<(PlayerId, Option<Identifier>)>>,
     pub(crate) software: SoftwareReport,
 }
 
 /// Where a player is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Location {
+pub(crate) struct PlayerLocation {
     pub(crate) player: PlayerId,
     pub(crate) player_name: Option<Identifier>,
     pub(crate) server_id: Identifier,
@@ -253,10 +211,7 @@ pub(crate) struct Location {
     pub(crate) world_id: Option<Identifier>,
 }
 
-/// A registry row.
-#[derive(Clone, Debug)]
-pub(crate) struct Registered {
-    pub(crate) facts: Facts,
-    pub(crate) first_seen: Millis,
-    pub(crate) last_seen: Millis,
+/// The text that a search looks through.
+pub(super) fn search_text(id: &Identifier, display_name: Option<&str>) -> String {
+    format!("{id}\n{}", display_name.unwrap_or_default()).to_lowercase()
 }

@@ -20,7 +20,7 @@ impl NetworkState for PresenceState {
     fn restore(&self, network: NetworkId) -> BoxFuture<'_, Result<(), Error>> {
         async move {
             let Some(app) = self.0.upgrade() else { return Ok(()) };
-            saving::bring_back(&app, network).await
+            saving::restore(&app, network).await
         }
         .boxed()
     }
@@ -35,7 +35,7 @@ impl NetworkState for PresenceState {
 
     fn evict(&self, network: NetworkId) {
         if let Some(app) = self.0.upgrade() {
-            app.presence.forget(network);
+            app.presence.evict(network);
         }
     }
 }

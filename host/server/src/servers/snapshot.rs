@@ -1,4 +1,4 @@
-//! A live server as everybody sees it.
+//! A live server as it is served.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,24 +1,26 @@
-//! What is ordered and what became of it.
+//! Transfers and their outcomes.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
+use strum::AsRefStr;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use crate::clock::Millis;
+use crate::text_type::text_type;
 use crate::values::{Identifier, PlayerId};
 
-/// How long a command is good, and with it the slot that is kept at the target.
-pub(super) const GOOD_FOR: Millis = 30_000;
+/// How long a command is valid, and the slot at the target reserved, in milliseconds.
+pub(super) const COMMAND_TTL: Millis = 30_000;
 
-/// Names a transfer; the id of the match it follows, where it follows one.
+/// The id of a transfer, and of the match it follows, where it follows one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, sqlx::Type)]
 #[serde(transparent)]
 #[sqlx(transparent)]
-pub(crate) struct TransferId(pub(crate) Uuid);
+pub(super) struct TransferId(pub(super) Uuid);
 
 impl fmt::Display for TransferId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,43 +48,32 @@ impl ToSchema for TransferId {}
 
 /// Who is to be sent where.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(super) struct TransferOrder {
     pub(super) player: PlayerId,
     pub(super) to_server: Identifier,
     pub(super) to_world: Option<Identifier>,
 }
 
-/// Why a transfer did not come about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a transfer is impossible; its text is the result on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, AsRefStr)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub(super) enum Failure {
     PlayerOffline,
     ServerNotFound,
     ServerOffline,
     AlreadyOnServer,
+    #[strum(serialize = "FAILED")]
     Proxy,
     WorldNotFound,
     ServerFull,
+    #[strum(serialize = "SERVER_FULL")]
     WorldFull,
     NotConnected,
 }
 
 impl Failure {
-    /// The literal on the wire.
-    pub(super) fn result(self) -> &'static str {
-        match self {
-            Self::PlayerOffline => "PLAYER_OFFLINE",
-            Self::ServerNotFound => "SERVER_NOT_FOUND",
-            Self::ServerOffline => "SERVER_OFFLINE",
-            Self::AlreadyOnServer => "ALREADY_ON_SERVER",
-            Self::Proxy => FAILED,
-            Self::WorldNotFound => "WORLD_NOT_FOUND",
-            Self::ServerFull | Self::WorldFull => "SERVER_FULL",
-            Self::NotConnected => "NOT_CONNECTED",
-        }
-    }
-
     /// The reason, for a person.
-    pub(super) fn sentence(self) -> &'static str {
+    pub(super) fn message(self) -> &'static str {
         match self {
             Self::PlayerOffline => "The player is not online.",
             Self::ServerNotFound => "There is no such server.",
@@ -97,46 +88,29 @@ impl Failure {
     }
 }
 
-/// The outcome of one that came to its good end.
+/// The outcome of a successful transfer.
 pub(super) const SUCCESS: &str = "SUCCESS";
-/// What a read shows while it is under way; no outcome.
+/// The result shown while a transfer is under way; no outcome.
 pub(super) const PENDING: &str = "PENDING";
-/// Nobody said how it ended while the command was good.
+/// The outcome where none was reported while the command was valid.
 pub(super) const TIMEOUT: &str = "TIMEOUT";
-/// It failed for another reason, which the message tells.
+/// The outcome of a failure that only the message explains.
 pub(super) const FAILED: &str = "FAILED";
-/// What is told with [`TIMEOUT`].
-pub(super) const TIMEOUT_SENTENCE: &str = "Nobody reported how it ended before the command expired.";
+/// The message of [`TIMEOUT`].
+pub(super) const TIMEOUT_MESSAGE: &str = "Nobody reported how it ended before the command expired.";
 
-/// An outcome as a server reports it: an upper-case word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reported(pub(super) String);
-
-impl<'de> Deserialize<'de> for Reported {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+text_type! {
+    /// An outcome as a server reports it: an upper-case word.
+    pub(super) struct Reported;
+    check: |text| {
         let fits = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
         if text.is_empty() || text.len() > 64 || !text.bytes().all(fits) {
-            return Err(de::Error::custom("must be 1 to 64 of the characters A-Z, 0-9 and _"));
+            return Err("must be 1 to 64 of the characters A-Z, 0-9 and _");
         }
-        if text == PENDING {
-            return Err(de::Error::custom("PENDING is no outcome"));
-        }
-        Ok(Self(text))
-    }
+        if text == PENDING { Err("PENDING is no outcome") } else { Ok(()) }
+    };
+    schema: |text| text.max_length(Some(64)).pattern(Some("^[A-Z0-9_]+$")).examples([SUCCESS]);
 }
-
-impl PartialSchema for Reported {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .max_length(Some(64))
-            .pattern(Some("^[A-Z0-9_]+$"))
-            .examples([SUCCESS])
-            .into()
-    }
-}
-impl ToSchema for Reported {}
 
 /// A transfer's row.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -154,11 +128,11 @@ pub(super) struct Transfer {
 }
 
 impl Transfer {
-    /// The transfer as it stands at `now`: one whose command has expired has timed out, noted or not.
-    pub(super) fn at(mut self, now: Millis) -> Self {
+    /// The transfer at `now`: one whose command has expired has timed out, whether or not that was recorded.
+    pub(super) fn as_of(mut self, now: Millis) -> Self {
         if self.ended_at.is_none() && self.expires_at <= now {
             self.result = Some(TIMEOUT.to_owned());
-            self.error_message = Some(TIMEOUT_SENTENCE.to_owned());
+            self.error_message = Some(TIMEOUT_MESSAGE.to_owned());
             self.ended_at = Some(self.expires_at);
         }
         self

@@ -11,11 +11,11 @@ use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
-use crate::transfers::model::{Order, PENDING, Reported, SUCCESS, Transfer, TransferId};
+use crate::transfers::model::{PENDING, Reported, SUCCESS, Transfer, TransferId, TransferOrder};
 use crate::transfers::service;
 use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 
-/// The room's routes.
+/// The routes of transfers.
 pub(crate) fn router() -> Endpoints {
     endpoints![transfer_player, report_transfer, get_transfer]
 }
@@ -78,7 +78,8 @@ async fn transfer_player(
     State(app): State<App>,
     Json(body): Json<TransferRequest>,
 ) -> Result<Json<TransferOutcome>, ApiError> {
-    let order = Order { player: body.player_uuid, to_server: body.target_server_id, to_world: body.target_world_id };
+    let order =
+        TransferOrder { player: body.player_uuid, to_server: body.target_server_id, to_world: body.target_world_id };
     Ok(Json(service::transfer(&app, caller.network, order).await?.into()))
 }
 

@@ -9,8 +9,9 @@ use crate::events::{self, EventKind, PublishError};
 use crate::http::error::ApiError;
 use crate::networks;
 use crate::networks::service::NetworksError;
-use crate::servers::{self, NetworkPresence, Reservation, Role, free_slots};
-use crate::transfers::model::{Failure, GOOD_FOR, Order, Reported, SUCCESS, Transfer, TransferId};
+use crate::servers::{self, NetworkPresence, Reservation};
+use crate::transfers::model::{COMMAND_TTL, Failure, Reported, SUCCESS, Transfer, TransferId, TransferOrder};
+use crate::transfers::route::{TransferRoute, find_route};
 use crate::transfers::signing::Command;
 use crate::transfers::store;
 use crate::values::{Identifier, NetworkId, PlayerId};
@@ -49,16 +50,6 @@ impl From<TransfersError> for ApiError {
     }
 }
 
-/// Both ends of a transfer that can be made.
-#[derive(Debug)]
-struct Route {
-    from: Identifier,
-    host: String,
-    port: u16,
-    /// The id that a match promised the slot under, or a new one.
-    id: TransferId,
-}
-
 #[derive(Serialize)]
 struct Payload<'a> {
     #[serde(flatten)]
@@ -66,35 +57,35 @@ struct Payload<'a> {
     signature: String,
 }
 
-/// Sends a player to another server: keeps a slot there and hands the signed command to the server they are on. The
-/// row that is answered tells how that went.
-pub(super) async fn transfer(app: &App, network: NetworkId, order: Order) -> Result<Transfer, TransfersError> {
+/// Sends a player to another server: reserves a slot there and sends the signed command to the server they are on. The
+/// answered transfer tells how that went.
+pub(super) async fn transfer(app: &App, network: NetworkId, order: TransferOrder) -> Result<Transfer, TransfersError> {
     let now = app.clock.now();
-    let opened = opened_there(app, network, &order, now).await?;
-    let new = TransferId(app.ids.uuid());
-    let looked = app.presence.with(network, |presence| route(presence, &order, opened, new, now));
-    let connected = |route: &Route| app.bus.is_connected(network.0.as_u128(), route.from.as_str());
-    let possible = match looked {
-        Ok(route) if !connected(&route) => Err((Some(route.from), Failure::NotConnected)),
+    let is_world_open = is_world_open(app, network, &order, now).await?;
+    let new_id = TransferId(app.ids.uuid());
+    let find = |presence: &mut NetworkPresence| find_route(presence, &order, is_world_open, new_id, now);
+    let is_connected = |route: &TransferRoute| app.bus.is_connected(network.0.as_u128(), route.from.as_str());
+    let route = match app.presence.with(network, find) {
+        Ok(route) if !is_connected(&route) => Err((Some(route.from), Failure::NotConnected)),
         Ok(_) => app.presence.with(network, |presence| {
-            // Looked at again under the lock that keeps the slot: others may have been quicker.
-            let route = route(presence, &order, opened, new, now)?;
-            let slot = Reservation {
+            // Checked again under the lock that reserves the slot: others may have been quicker.
+            let route = find(presence)?;
+            let reservation = Reservation {
                 id: route.id.0,
                 player: Some(order.player),
                 world: order.to_world.clone(),
                 promised: false,
-                expires_at: now.saturating_add(GOOD_FOR),
+                expires_at: now.saturating_add(COMMAND_TTL),
             };
-            presence.reserve(&order.to_server, slot);
+            presence.reserve(&order.to_server, reservation);
             Ok(route)
         }),
-        Err(failed) => Err(failed),
+        Err(failure) => Err(failure),
     };
-    match possible {
+    match route {
         Ok(route) => {
             servers::save_reserved(app, network).await?;
-            hand_over(app, network, order, route, now).await
+            send_command(app, network, order, route, now).await
         }
         Err((from, mut failure)) => {
             if failure == Failure::ServerOffline
@@ -102,19 +93,24 @@ pub(super) async fn transfer(app: &App, network: NetworkId, order: Order) -> Res
             {
                 failure = Failure::ServerNotFound;
             }
-            let mut row = row(new, &order, from, now);
-            row.result = Some(failure.result().to_owned());
-            row.error_message = Some(failure.sentence().to_owned());
-            row.ended_at = Some(now);
-            store::insert(&app.db, network, row.clone()).await?;
-            Ok(row)
+            let mut transfer = new_transfer(new_id, &order, from, now);
+            transfer.result = Some(failure.as_ref().to_owned());
+            transfer.error_message = Some(failure.message().to_owned());
+            transfer.ended_at = Some(now);
+            store::insert(&app.db, network, &transfer).await?;
+            Ok(transfer)
         }
     }
 }
 
-/// Whether the target's world was opened there on demand and is up, though no heartbeat shows it yet. A query only
-/// where that is the question.
-async fn opened_there(app: &App, network: NetworkId, order: &Order, now: Millis) -> Result<bool, hub_db::Error> {
+/// Whether the target's world was opened on demand and is live, though no heartbeat shows it yet. Needs a query only where
+/// the server does not show the world.
+async fn is_world_open(
+    app: &App,
+    network: NetworkId,
+    order: &TransferOrder,
+    now: Millis,
+) -> Result<bool, hub_db::Error> {
     let Some(world) = &order.to_world else { return Ok(false) };
     let shown = app.presence.with(network, |presence| {
         presence.server(order.to_server.as_str(), now).is_none_or(|server| server.world(world).is_some())
@@ -122,58 +118,20 @@ async fn opened_there(app: &App, network: NetworkId, order: &Order, now: Millis)
     Ok(!shown && worlds::service::hosts(app, network, &order.to_server, world).await?)
 }
 
-/// The way from where the player is to where they are to go, or why there is none and where they are. `opened` says
-/// that the world is there whether or not the server shows it.
-fn route(
-    presence: &NetworkPresence,
-    order: &Order,
-    opened: bool,
-    new: TransferId,
-    now: Millis,
-) -> Result<Route, (Option<Identifier>, Failure)> {
-    let at = presence.locate(order.player, now).ok_or((None, Failure::PlayerOffline))?;
-    let fail = |failure| (Some(at.server_id.clone()), failure);
-    let server = presence.server(order.to_server.as_str(), now).ok_or_else(|| fail(Failure::ServerOffline))?;
-    if at.server_id == order.to_server {
-        return Err(fail(Failure::AlreadyOnServer));
-    }
-    if server.facts.role == Role::Proxy {
-        return Err(fail(Failure::Proxy));
-    }
-    let own = presence.reservation(&order.to_server, order.player, now);
-    let except = own.map(|_| order.player);
-    match order.to_world.as_ref().map(|id| server.world(id)) {
-        Some(Some(world)) if free_slots(world.max_players(), server.taken_in(world, now, except)) == 0 => {
-            return Err(fail(Failure::WorldFull));
-        }
-        Some(None) if !opened => return Err(fail(Failure::WorldNotFound)),
-        _ => {}
-    }
-    if free_slots(server.facts.max_players, server.taken(now, except)) == 0 {
-        return Err(fail(Failure::ServerFull));
-    }
-    let promised = own.filter(|own| order.to_world.is_none() || own.world.is_none() || own.world == order.to_world);
-    Ok(Route {
-        host: server.facts.host.clone(),
-        port: server.facts.port,
-        id: promised.filter(|own| own.promised).map_or(new, |own| TransferId(own.id)),
-        from: at.server_id,
-    })
-}
-
-async fn hand_over(
+/// Records the transfer and sends its command.
+async fn send_command(
     app: &App,
     network: NetworkId,
-    order: Order,
-    route: Route,
+    order: TransferOrder,
+    route: TransferRoute,
     now: Millis,
 ) -> Result<Transfer, TransfersError> {
     let secret = networks::service::signing_secret(app, network).await?;
-    let mut row = row(route.id, &order, Some(route.from.clone()), now);
+    let mut transfer = new_transfer(route.id, &order, Some(route.from.clone()), now);
     app.db
         .transaction(async |mut tx| {
             store::supersede(&mut tx, network, order.player, now).await?;
-            store::insert_in(&mut tx, network, &row).await
+            store::insert(&mut tx, network, &transfer).await
         })
         .await?;
     let command = Command {
@@ -184,16 +142,16 @@ async fn hand_over(
         host: route.host,
         port: route.port,
         issued_at: now,
-        expires_at: row.expires_at,
+        expires_at: transfer.expires_at,
     };
     let payload = Payload { signature: command.sign(&secret), command: &command };
     events::publish(app, network, EventKind::Transfer, Some(route.from.as_str()), payload).await?;
-    // As far as the caller is concerned; a read shows that it is under way.
-    row.result = Some(SUCCESS.to_owned());
-    Ok(row)
+    // The answer means that the command was sent; reads show the transfer as under way.
+    transfer.result = Some(SUCCESS.to_owned());
+    Ok(transfer)
 }
 
-fn row(id: TransferId, order: &Order, from_server: Option<Identifier>, now: Millis) -> Transfer {
+fn new_transfer(id: TransferId, order: &TransferOrder, from_server: Option<Identifier>, now: Millis) -> Transfer {
     Transfer {
         id,
         player_uuid: order.player,
@@ -203,12 +161,12 @@ fn row(id: TransferId, order: &Order, from_server: Option<Identifier>, now: Mill
         result: None,
         error_message: None,
         created_at: now,
-        expires_at: now.saturating_add(GOOD_FOR),
+        expires_at: now.saturating_add(COMMAND_TTL),
         ended_at: None,
     }
 }
 
-/// A server says how a transfer ended. What has an outcome keeps it.
+/// Records the outcome that a server reports. The first outcome stands.
 pub(super) async fn report(
     app: &App,
     network: NetworkId,
@@ -217,11 +175,9 @@ pub(super) async fn report(
     result: Reported,
     error_message: Option<String>,
 ) -> Result<(), TransfersError> {
-    let (now, succeeded) = (app.clock.now(), result.0 == SUCCESS);
-    match store::end(&app.db, network, id, player, result.0, error_message, now).await? {
-        Some(server) if !succeeded => {
-            // Nobody is on their way any more.
-            app.presence.with(network, |presence| presence.unreserve(&server, player));
+    match store::finish(&app.db, network, id, player, &result, error_message.as_deref(), app.clock.now()).await? {
+        Some(server) if result.as_str() != SUCCESS => {
+            app.presence.with(network, |presence| presence.release(&server, player));
         }
         Some(_) => {}
         None => {
@@ -232,15 +188,14 @@ pub(super) async fn report(
     Ok(())
 }
 
-/// A transfer as it stands.
+/// A transfer as it is now.
 pub(super) async fn get(app: &App, network: NetworkId, id: TransferId) -> Result<Transfer, TransfersError> {
-    let row = store::get(&app.db, network, id).await?.ok_or(TransfersError::Unknown(id))?;
-    Ok(row.at(app.clock.now()))
+    let transfer = store::get(&app.db, network, id).await?.ok_or(TransfersError::Unknown(id))?;
+    Ok(transfer.as_of(app.clock.now()))
 }
 
-/// A player has joined a server: where they were being transferred there, that is its good end. One indexed read for
-/// who was not.
-pub(crate) async fn arrived(
+/// Ends the transfer of a player who joined its target. One indexed read for players without a transfer.
+pub(crate) async fn record_arrival(
     app: &App,
     network: NetworkId,
     player: PlayerId,
@@ -249,13 +204,13 @@ pub(crate) async fn arrived(
     let now = app.clock.now();
     let under_way = store::under_way(&app.db, network, player, now).await?;
     if under_way.iter().any(|(_, to, _)| to == server) {
-        store::arrive(&app.db, network, player, server.clone(), now).await?;
+        store::arrive(&app.db, network, player, server, now).await?;
     }
     Ok(())
 }
 
-/// Whether the player leaves that server because they are being transferred; until when they may take to arrive.
-pub(crate) async fn leaves_for_another(
+/// Until when a player who leaves that server in a transfer may take to arrive; none where no transfer sends them away.
+pub(crate) async fn arrival_deadline(
     app: &App,
     network: NetworkId,
     player: PlayerId,

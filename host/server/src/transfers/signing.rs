@@ -9,7 +9,7 @@ use crate::mac::hmac_sha256;
 use crate::transfers::model::TransferId;
 use crate::values::{Identifier, PlayerId};
 
-/// A command as it is signed and, with its signature, sent.
+/// A command before it is signed.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Command {

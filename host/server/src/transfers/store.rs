@@ -1,26 +1,27 @@
-//! All SQL of the room.
+//! SQL of transfers.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
-use crate::transfers::model::{FAILED, SUCCESS, TIMEOUT, TIMEOUT_SENTENCE, Transfer, TransferId};
+use crate::transfers::model::{FAILED, Reported, SUCCESS, TIMEOUT, TIMEOUT_MESSAGE, Transfer, TransferId};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-const INSERT: &str = "INSERT INTO transfers (network_id, id, player_uuid, from_server, to_server, to_world, result,
-         error_message, created_at, expires_at, ended_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
-
-/// Writes down one that ended as it began.
-pub(super) async fn insert(db: &Db, network: NetworkId, new: Transfer) -> Result<(), Error> {
-    db.write(INSERT)
+/// Records a transfer.
+pub(super) async fn insert(on: impl Into<Executor<'_>>, network: NetworkId, new: &Transfer) -> Result<(), Error> {
+    on.into()
+        .write(
+            "INSERT INTO transfers (network_id, id, player_uuid, from_server, to_server, to_world, result, error_message,
+                 created_at, expires_at, ended_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        )
         .bind(network)
         .bind(new.id)
         .bind(new.player_uuid)
-        .bind(new.from_server)
-        .bind(new.to_server)
-        .bind(new.to_world)
-        .bind(new.result)
-        .bind(new.error_message)
+        .bind(&new.from_server)
+        .bind(&new.to_server)
+        .bind(&new.to_world)
+        .bind(&new.result)
+        .bind(&new.error_message)
         .bind(new.created_at)
         .bind(new.expires_at)
         .bind(new.ended_at)
@@ -29,26 +30,7 @@ pub(super) async fn insert(db: &Db, network: NetworkId, new: Transfer) -> Result
     Ok(())
 }
 
-/// As [`insert`], in a transaction.
-pub(super) async fn insert_in(tx: &mut Tx, network: NetworkId, new: &Transfer) -> Result<(), Error> {
-    tx.query(INSERT)
-        .bind(network)
-        .bind(new.id)
-        .bind(new.player_uuid)
-        .bind(new.from_server.clone())
-        .bind(new.to_server.clone())
-        .bind(new.to_world.clone())
-        .bind(new.result.clone())
-        .bind(new.error_message.clone())
-        .bind(new.created_at)
-        .bind(new.expires_at)
-        .bind(new.ended_at)
-        .execute()
-        .await?;
-    Ok(())
-}
-
-/// Ends what is under way of a player, because another transfer takes its place.
+/// Ends the transfers of a player that are under way, because another one replaces them.
 pub(super) async fn supersede(tx: &mut Tx, network: NetworkId, player: PlayerId, now: Millis) -> Result<(), Error> {
     tx.query(
         "UPDATE transfers SET result = $4, error_message = 'Another transfer of the player took its place.',
@@ -75,14 +57,15 @@ pub(super) async fn get(db: &Db, network: NetworkId, id: TransferId) -> Result<O
     .await
 }
 
-/// Notes how one ended that is under way; its target. None where it is not, or is none of that player.
-pub(super) async fn end(
+/// Records the outcome of a transfer that is under way and answers its target. None where it is not, or is another
+/// player's.
+pub(super) async fn finish(
     db: &Db,
     network: NetworkId,
     id: TransferId,
     player: PlayerId,
-    result: String,
-    error_message: Option<String>,
+    result: &Reported,
+    error_message: Option<&str>,
     now: Millis,
 ) -> Result<Option<Identifier>, Error> {
     let row: Option<(Identifier,)> = db
@@ -102,11 +85,10 @@ pub(super) async fn end(
     Ok(row.map(|(server,)| server))
 }
 
-/// What [`under_way`] runs.
 const UNDER_WAY: &str = "SELECT from_server, to_server, expires_at FROM transfers
      WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND expires_at > $3";
 
-/// Where each transfer of the player that is under way comes from and goes to, and until when.
+/// The source, the target and the deadline of each transfer of the player that is under way.
 pub(super) async fn under_way(
     db: &Db,
     network: NetworkId,
@@ -116,12 +98,12 @@ pub(super) async fn under_way(
     db.query(UNDER_WAY).bind(network).bind(player).bind(now).all().await
 }
 
-/// The player has come to the target of what is under way.
+/// Records that the player arrived at the target of a transfer that is under way.
 pub(super) async fn arrive(
     db: &Db,
     network: NetworkId,
     player: PlayerId,
-    server: Identifier,
+    server: &Identifier,
     now: Millis,
 ) -> Result<(), Error> {
     db.write(
@@ -138,7 +120,7 @@ pub(super) async fn arrive(
     Ok(())
 }
 
-/// Crosses networks: one watch notes the time-outs of all. Whether there is any to note.
+/// Whether any network has a transfer that timed out and is not ended.
 pub(super) async fn is_any_due(db: &Db, now: Millis) -> Result<bool, Error> {
     let row: Option<(Millis,)> = db
         .query("SELECT expires_at FROM transfers WHERE ended_at IS NULL AND expires_at <= $1 LIMIT 1")
@@ -148,7 +130,7 @@ pub(super) async fn is_any_due(db: &Db, now: Millis) -> Result<bool, Error> {
     Ok(row.is_some())
 }
 
-/// Crosses networks: as [`is_any_due`] does. Notes all time-outs that are due.
+/// Ends the transfers of all networks that timed out.
 pub(super) async fn time_out(db: &Db, now: Millis) -> Result<(), Error> {
     db.write(
         "UPDATE transfers SET result = $2, error_message = $3, ended_at = expires_at
@@ -156,13 +138,13 @@ pub(super) async fn time_out(db: &Db, now: Millis) -> Result<(), Error> {
     )
     .bind(now)
     .bind(TIMEOUT)
-    .bind(TIMEOUT_SENTENCE)
+    .bind(TIMEOUT_MESSAGE)
     .execute()
     .await?;
     Ok(())
 }
 
-/// Crosses networks: what is old goes, whosever it is. How many went, at most `limit`.
+/// Deletes old transfers of all networks and answers how many, at most `limit`.
 pub(super) async fn purge(db: &Db, before: Millis, limit: i64) -> Result<u64, Error> {
     db.write(
         "DELETE FROM transfers WHERE (network_id, id) IN (
@@ -180,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// Each join asks this.
+    /// Each join runs it.
     #[tokio::test]
     async fn a_players_transfers_are_found_without_reading_others() {
         let folder = tempfile::TempDir::new().unwrap();

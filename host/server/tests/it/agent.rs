@@ -259,7 +259,7 @@ async fn a_server_lives_and_dies_as_its_owner_wants() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_runs_out_of_memory_is_shown_to() {
+async fn a_server_that_ran_out_of_memory_is_shown_as_such() {
     let hub = Hub::start_in_real_time(Backend::sqlite()).await;
     let agent = Agent::start(&hub, &["--memory-limit", "120M"]).await;
     let first = game_pid(&agent).await;
@@ -338,7 +338,7 @@ async fn an_agent_outlives_its_hub() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plugin_is_installed_if_it_is_what_it_should_be() {
+async fn a_plugin_is_installed_if_its_hash_matches() {
     use hub::cluster::RequestLease;
     use hub::control::{Action, service};
     use sha2::{Digest as _, Sha256};
@@ -354,7 +354,7 @@ async fn a_plugin_is_installed_if_it_is_what_it_should_be() {
     let until = hub.app.clock.now() + 60_000;
     for (name, sha256) in [("wrong", "0".repeat(64)), ("../outside", sha256.clone()), ("right", sha256)] {
         let action = Action::Install { url: url.clone(), name: name.to_owned(), version: "1.0.0".to_owned(), sha256 };
-        service::tell(&hub.app, network, &server, action, until, &RequestLease::default()).await.unwrap();
+        service::queue_action(&hub.app, network, &server, action, until, &RequestLease::default()).await.unwrap();
     }
     let plugins = agent.folder.path().join("plugins");
     let deadline = tokio::time::Instant::now() + PATIENCE;
@@ -368,7 +368,7 @@ async fn a_plugin_is_installed_if_it_is_what_it_should_be() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_script_that_is_served_is_the_one_announced() {
+async fn the_served_script_has_the_announced_hash() {
     use sha2::{Digest as _, Sha256};
 
     let hub = Hub::start(Backend::sqlite()).await;

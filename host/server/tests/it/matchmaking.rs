@@ -1,4 +1,4 @@
-//! Matching, its results and the slots it keeps.
+//! Matches, their results and the slots they reserve.
 
 use std::collections::HashSet;
 
@@ -13,9 +13,9 @@ async fn find(client: &Client, body: Value) -> Value {
     client.post(FIND, body).await.expect(200).clone()
 }
 
-/// A find for this player.
+/// A match request for this player.
 #[allow(clippy::needless_pass_by_value, reason = "reads better with json!")]
-fn wish(player: u64, more: Value) -> Value {
+fn request(player: u64, more: Value) -> Value {
     let mut body = json!({"playerUuid": uuid(player), "playerName": format!("p{player}")});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     body
@@ -32,34 +32,34 @@ async fn outcome(client: &Client, body: Value) -> String {
 }
 
 async fn lobby(client: &Client, player: u64) -> String {
-    outcome(client, wish(player, json!({"serverType": "lobby"}))).await
+    outcome(client, request(player, json!({"serverType": "lobby"}))).await
 }
 
 on_both! {
     async fn a_match_shows_where_to_go(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({"region": "EUROPE", "worlds": [{"worldId": "w", "worldType": "duel"}]})).await;
-        let found = find(&client, wish(1, json!({"serverType": "lobby"}))).await;
+        let found = find(&client, request(1, json!({"serverType": "lobby"}))).await;
         assert_eq!((&found["success"], &found["result"]), (&json!(true), &json!("SUCCESS")));
         assert_eq!((&found["errorMessage"], &found["matchedWorld"], &found["warm"]), (&Value::Null, &Value::Null, &json!(false)));
         let live = client.get("/api/manage/servers/a").await.expect(200)["live"].clone();
         assert_eq!(found["matchedServer"], live);
         assert_eq!(found["transferId"].as_str().unwrap().len(), 36);
         assert!(found.get("explanation").is_none());
-        let found = find(&client, wish(1, json!({"serverType": "lobby", "worldType": "duel"}))).await;
+        let found = find(&client, request(1, json!({"serverType": "lobby", "worldType": "duel"}))).await;
         assert_eq!(found["matchedWorld"], live["worlds"][0]);
         assert_eq!(found["matchedServer"], live);
     }
 
-    async fn what_sets_no_mode_is_400(hub: Hub) {
+    async fn a_request_without_a_mode_is_400(hub: Hub) {
         let client = hub.network().await;
         for (wrong, hint) in [
             (json!({}), "mode"),
-            (wish(1, json!({})), "mode"),
-            (wish(1, json!({"worldType": "duel"})), "mode"),
-            (wish(1, json!({"worldId": "w", "serverType": "lobby"})), "`serverId`"),
-            (wish(1, json!({"directJoin": true, "serverType": "lobby"})), "`serverId`"),
-            (wish(1, json!({"serverType": " "})), "`serverType`"),
+            (request(1, json!({})), "mode"),
+            (request(1, json!({"worldType": "duel"})), "mode"),
+            (request(1, json!({"worldId": "w", "serverType": "lobby"})), "`serverId`"),
+            (request(1, json!({"directJoin": true, "serverType": "lobby"})), "`serverId`"),
+            (request(1, json!({"serverType": " "})), "`serverType`"),
             (json!({"serverType": "lobby", "playerUuid": "x"}), "`playerUuid`"),
             (json!({"serverType": "lobby", "region": "!"}), "`region`"),
             (json!({"serverType": "lobby", "directJoin": "yes"}), "`directJoin`"),
@@ -92,7 +92,7 @@ on_both! {
 
     async fn the_results_of_world_matching(hub: Hub) {
         let client = hub.network().await;
-        let duel = |player: u64| wish(player, json!({"serverType": "lobby", "worldType": "duel"}));
+        let duel = |player: u64| request(player, json!({"serverType": "lobby", "worldType": "duel"}));
         assert_eq!(outcome(&client, duel(1)).await, "NO_WORLDS_AVAILABLE");
         register(&client, "a", json!({"maxPlayers": 4, "worlds": [
             {"worldId": "other"},
@@ -108,13 +108,13 @@ on_both! {
         // Its one slot is kept for the first.
         assert_eq!(outcome(&client, duel(2)).await, "ALL_WORLDS_FULL");
         // Any world will do.
-        let any = find(&client, wish(2, json!({"serverType": "lobby", "worldMatchmaking": true}))).await;
+        let any = find(&client, request(2, json!({"serverType": "lobby", "worldMatchmaking": true}))).await;
         assert_eq!(any["matchedWorld"]["worldId"], "v");
         // A server without room has none in its worlds.
         for player in 5..8 {
             join(&client, "a", player).await;
         }
-        let any = |player: u64| wish(player, json!({"serverType": "lobby", "worldMatchmaking": true}));
+        let any = |player: u64| request(player, json!({"serverType": "lobby", "worldMatchmaking": true}));
         assert_eq!(outcome(&client, any(3)).await, "ALL_WORLDS_FULL");
         assert_eq!(outcome(&client, any(5)).await, "NO_WORLDS_AVAILABLE");
     }
@@ -132,7 +132,7 @@ on_both! {
             {"worldId": "full", "maxPlayers": 1, "currentPlayers": 1},
             {"worldId": "runs", "playersToStart": 1, "gameState": "PLAYING"},
         ]})).await;
-        let to = |player: u64, server: &str, world: Option<&str>| wish(player, json!({"serverId": server, "worldId": world}));
+        let to = |player: u64, server: &str, world: Option<&str>| request(player, json!({"serverId": server, "worldId": world}));
         for (server, world, expected) in [
             ("nowhere", None, "SERVER_NOT_FOUND"),
             ("gone", None, "SERVER_OFFLINE"),
@@ -150,7 +150,7 @@ on_both! {
         assert_eq!(outcome(&client, to(9, "small", None)).await, "ALREADY_ON_SERVER");
         // The last match keeps the world's one slot.
         assert_eq!(outcome(&client, to(2, "a", Some("w"))).await, "WORLD_FULL");
-        let both = wish(3, json!({"serverId": "a", "serverType": "nothing", "directJoin": true}));
+        let both = request(3, json!({"serverId": "a", "serverType": "nothing", "directJoin": true}));
         assert_eq!(outcome(&client, both).await, "a");
     }
 
@@ -172,7 +172,7 @@ on_both! {
         register(&client, "g2", game(4)).await;
         register(&client, "g3", game(2)).await;
         join(&client, "g2", 101).await;
-        let play = async |player: u64| outcome(&client, wish(player, json!({"serverType": "game"}))).await;
+        let play = async |player: u64| outcome(&client, request(player, json!({"serverType": "game"}))).await;
         // g3 lacks two, g2 three, g1 four.
         assert_eq!(play(11).await, "g3");
         assert_eq!(play(12).await, "g3");
@@ -186,7 +186,7 @@ on_both! {
         register(&client, "eu-1", json!({"region": "EUROPE", "maxPlayers": 2})).await;
         register(&client, "eu-2", json!({"region": "EU", "maxPlayers": 2})).await;
         let from = async |player: u64, region: &str| {
-            outcome(&client, wish(player, json!({"serverType": "lobby", "region": region}))).await
+            outcome(&client, request(player, json!({"serverType": "lobby", "region": region}))).await
         };
         assert_eq!(from(1, "EU").await, "eu-1");
         assert_eq!(from(2, "europe").await, "eu-2");
@@ -196,7 +196,7 @@ on_both! {
         assert_eq!(from(6, "").await, "asia");
     }
 
-    async fn a_slot_comes_back_after_15_seconds(hub: Hub) {
+    async fn a_reservation_expires_after_15_seconds(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({"maxPlayers": 1})).await;
         assert_eq!(lobby(&client, 1).await, "a");
@@ -211,7 +211,7 @@ on_both! {
         assert_eq!(outcome(&client, nobody).await, "ALL_SERVERS_FULL");
     }
 
-    async fn a_join_uses_the_slot_up(hub: Hub) {
+    async fn a_join_uses_the_reservation(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({"maxPlayers": 2})).await;
         assert_eq!(lobby(&client, 1).await, "a");
@@ -229,7 +229,7 @@ on_both! {
         let client = hub.network().await;
         let world = |players: u64| json!([{"worldId": "w", "worldType": "duel", "maxPlayers": 2, "currentPlayers": players}]);
         register(&client, "a", json!({"worlds": world(0)})).await;
-        let duel = async |player: u64| outcome(&client, wish(player, json!({"serverType": "lobby", "worldType": "duel"}))).await;
+        let duel = async |player: u64| outcome(&client, request(player, json!({"serverType": "lobby", "worldType": "duel"}))).await;
         for player in 1..=2 {
             assert_eq!(duel(player).await, "a");
             join(&client, "a", player).await;
@@ -295,14 +295,14 @@ on_both! {
         assert_eq!(regions, json!([{"region": "EUROPE", "servers": 1, "players": 1}]));
     }
 
-    async fn explain_tells_why_and_keeps_nothing(hub: Hub) {
+    async fn explain_answers_why_and_reserves_nothing(hub: Hub) {
         let owner = hub.network().await;
         register(&owner, "a", json!({"maxPlayers": 1, "region": "ASIA"})).await;
         register(&owner, "b", json!({"region": "EUROPE", "playersToStart": 2, "gameState": "PLAYING"})).await;
         register(&owner, "c", json!({"region": "EUROPE", "maxPlayers": 1})).await;
         join(&owner, "c", 9).await;
         let explain = format!("{FIND}?explain=true");
-        let body = wish(1, json!({"serverType": "lobby", "region": "EU"}));
+        let body = request(1, json!({"serverType": "lobby", "region": "EU"}));
         for _ in 0..2 {
             let found = owner.post(&explain, body.clone()).await.expect(200).clone();
             assert_eq!((&found["result"], &found["transferId"]), (&json!("SUCCESS"), &Value::Null));
@@ -318,13 +318,13 @@ on_both! {
             assert!(row("b")["against"].to_string().contains("lets nobody join"));
             assert_eq!((&row("a")["reserved"], &row("b")["rank"]), (&json!(0), &Value::Null));
         }
-        let direct = owner.post(&explain, wish(1, json!({"serverId": "b"}))).await.expect(200).clone();
+        let direct = owner.post(&explain, request(1, json!({"serverId": "b"}))).await.expect(200).clone();
         assert_eq!((&direct["result"], &direct["explanation"]["candidates"][0]["serverId"]), (&json!("SERVER_NOT_JOINABLE"), &json!("b")));
-        let direct = owner.post(&explain, wish(1, json!({"serverId": "a"}))).await.expect(200).clone();
+        let direct = owner.post(&explain, request(1, json!({"serverId": "a"}))).await.expect(200).clone();
         assert_eq!((&direct["success"], &direct["explanation"]["candidates"][0]["rank"]), (&json!(true), &json!(1)));
-        let nowhere = owner.post(&explain, wish(1, json!({"serverId": "nowhere"}))).await.expect(200).clone();
+        let nowhere = owner.post(&explain, request(1, json!({"serverId": "nowhere"}))).await.expect(200).clone();
         assert_eq!((&nowhere["result"], &nowhere["explanation"]["candidates"]), (&json!("SERVER_NOT_FOUND"), &json!([])));
-        let none = owner.post(&explain, wish(1, json!({"serverType": "nothing"}))).await.expect(200).clone();
+        let none = owner.post(&explain, request(1, json!({"serverType": "nothing"}))).await.expect(200).clone();
         assert_eq!(none["result"], "NO_SERVERS_AVAILABLE");
 
         let plugin = owner.key_with(&["plugin"]).await;
@@ -340,8 +340,8 @@ on_both! {
         let (ours, theirs) = (hub.network().await, hub.network().await);
         register(&ours, "a", json!({"maxPlayers": 1, "worlds": [{"worldId": "w", "worldType": "duel"}]})).await;
         assert_eq!(lobby(&theirs, 1).await, "NO_SERVERS_AVAILABLE");
-        assert_eq!(outcome(&theirs, wish(1, json!({"serverType": "lobby", "worldType": "duel"}))).await, "NO_WORLDS_AVAILABLE");
-        assert_eq!(outcome(&theirs, wish(1, json!({"serverId": "a"}))).await, "SERVER_NOT_FOUND");
+        assert_eq!(outcome(&theirs, request(1, json!({"serverType": "lobby", "worldType": "duel"}))).await, "NO_WORLDS_AVAILABLE");
+        assert_eq!(outcome(&theirs, request(1, json!({"serverId": "a"}))).await, "SERVER_NOT_FOUND");
         assert_eq!(theirs.get("/api/plugin/matchmaking/regions").await.expect(200), &json!([]));
         // Nor do they take slots there.
         assert_eq!(lobby(&ours, 1).await, "a");
@@ -365,5 +365,5 @@ async fn without_geo_routing_regions_count_for_nothing() {
     register(&client, "b", json!({"publicIp": "81.2.69.142"})).await;
     assert_eq!(client.get("/api/manage/servers/b").await.expect(200)["geoRegion"], "EUROPE");
     assert_eq!(client.get("/api/plugin/matchmaking/regions").await.expect(200), &json!([]));
-    assert_eq!(outcome(&client, wish(1, json!({"serverType": "lobby", "region": "EUROPE"}))).await, "a");
+    assert_eq!(outcome(&client, request(1, json!({"serverType": "lobby", "region": "EUROPE"}))).await, "a");
 }

@@ -117,7 +117,7 @@ on_all! {
         assert_eq!((&live["full"], &live["joinable"], &live["region"]), (&json!(false), &json!(true), &json!("UNKNOWN")));
     }
 
-    async fn what_is_wrong_with_a_registration_is_400(hub: Hub) {
+    async fn a_malformed_registration_is_400(hub: Hub) {
         let client = hub.network().await;
         for (wrong, hint) in [
             (json!({"port": 0}), "`port`"),
@@ -180,7 +180,7 @@ on_all! {
         assert_eq!(back["live"]["currentPlayers"], 0);
     }
 
-    async fn a_heartbeat_refreshes_what_it_says_and_no_more(hub: Hub) {
+    async fn a_heartbeat_changes_only_the_fields_it_has(hub: Hub) {
         let client = hub.network().await;
         let first = json!({"gameState": "IDLE", "playersToStart": 2, "worlds": [{"worldId": "w"}], "pluginVersion": "1",
             "platformName": "Paper"});
@@ -236,7 +236,7 @@ on_all! {
         client.post("/api/plugin/servers/unregister?serverId=", Value::Null).await.expect_error(400, "invalid_request");
     }
 
-    async fn players_come_walk_and_go(hub: Hub) {
+    async fn players_join_change_worlds_and_leave(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;
         register(&client, "b", json!({"serverType": "arena"})).await;
@@ -285,7 +285,7 @@ on_all! {
         assert_eq!(list[1]["playerName"], Value::Null);
     }
 
-    async fn a_heartbeats_list_is_the_truth(hub: Hub) {
+    async fn a_heartbeats_list_replaces_the_players(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;
         register(&client, "b", json!({})).await;
@@ -344,7 +344,7 @@ on_all! {
         client.key_with(&["plugin"]).await.get("/api/manage/servers/a-1").await.expect_error(403, "forbidden_scope");
     }
 
-    async fn registering_again_replaces_but_keeps_who_is_there(hub: Hub) {
+    async fn registering_again_keeps_the_players(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({"displayName": "Old", "pluginVersion": "1"})).await;
         join(&client, "a", 1).await;
@@ -358,7 +358,7 @@ on_all! {
         assert_eq!(ids(&client, "serverType=arena").await.1, 1);
     }
 
-    async fn a_restart_forgets_nobody_inside_the_time(hub: Hub) {
+    async fn a_restart_restores_who_is_online(hub: Hub) {
         let client = hub.network().await;
         let state = json!({"gameState": "WAITING", "playersToStart": 2, "worlds": [{"worldId": "w", "currentPlayers": 1}],
             "role": "PROXY", "region": "ASIA", "pluginVersion": "1"});
@@ -388,7 +388,7 @@ on_all! {
         assert_eq!(record(&client, "a").await["live"]["currentPlayers"], 0);
     }
 
-    async fn a_kill_forgets_nobody_inside_the_time(hub: Hub) {
+    async fn a_kill_loses_nobody_who_is_online(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;
         register(&client, "left", json!({})).await;
@@ -404,7 +404,7 @@ on_all! {
         assert_eq!(record(&client, "a").await["lastSeen"], NOW + 29_000);
     }
 
-    async fn a_kill_between_two_saves_costs_no_server(hub: Hub) {
+    async fn a_kill_between_two_saves_loses_no_server(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;
         // The last save was up to a second before the kill: whoever beat since must not be missed. The killed hub's
@@ -417,7 +417,7 @@ on_all! {
         assert_eq!(record(&client, "a").await["online"], false);
     }
 
-    async fn heartbeats_reach_the_database_by_themselves(hub: Hub) {
+    async fn heartbeats_are_saved_without_a_request(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;
         register(&client, "b", json!({})).await;
@@ -431,7 +431,7 @@ on_all! {
         assert_eq!(record(&client, "b").await["live"]["gameState"], "PLAYING");
     }
 
-    async fn many_at_once_are_all_written(hub: Hub) {
+    async fn concurrent_joins_are_all_saved(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({"maxPlayers": 0})).await;
         let joins: Vec<_> = (0..60).map(|player| {

@@ -108,7 +108,7 @@ on_both! {
         assert_eq!(replay_in_python(&command, &secret), "None / the command was used already / None");
     }
 
-    async fn what_cannot_be_done_is_answered_and_kept(hub: Hub) {
+    async fn an_impossible_transfer_is_answered_and_recorded(hub: Hub) {
         let (client, _stream) = two_servers(&hub, 1).await;
         register(&client, "proxy", json!({"role": "PROXY"})).await;
         register(&client, "gone", json!({})).await;
@@ -190,7 +190,7 @@ on_both! {
         assert_eq!(send(&client, 1, "b").await["result"], "SERVER_FULL");
     }
 
-    async fn a_join_at_the_target_is_the_good_end(hub: Hub) {
+    async fn a_join_at_the_target_is_a_success(hub: Hub) {
         let (client, _stream) = two_servers(&hub, 2).await;
         register(&client, "c", json!({})).await;
         let sent = send(&client, 1, "b").await;
@@ -219,7 +219,7 @@ on_both! {
         assert_eq!(online(&client).await, [] as [&str; 0]);
     }
 
-    async fn who_leaves_and_does_not_arrive_is_gone(hub: Hub) {
+    async fn a_player_who_leaves_and_does_not_arrive_is_offline(hub: Hub) {
         let (client, _stream) = two_servers(&hub, 2).await;
         send(&client, 1, "b").await;
         leave(&client, 1, None).await;
@@ -235,7 +235,7 @@ on_both! {
         assert_eq!(online(&client).await, [] as [&str; 0]);
     }
 
-    async fn nothing_heard_for_30_seconds_is_a_timeout(hub: Hub) {
+    async fn a_transfer_without_an_outcome_times_out_after_30_seconds(hub: Hub) {
         let (client, _stream) = two_servers(&hub, 2).await;
         let sent = send(&client, 1, "b").await;
         hub.advance_ms(29_999);
@@ -250,7 +250,7 @@ on_both! {
         assert_eq!(read(&client, &sent).await, shown);
     }
 
-    async fn a_new_transfer_takes_the_place_of_the_one_before(hub: Hub) {
+    async fn a_new_transfer_replaces_the_one_before(hub: Hub) {
         let (client, _stream) = two_servers(&hub, 1).await;
         register(&client, "c", json!({})).await;
         let first = send(&client, 1, "b").await;
@@ -262,11 +262,11 @@ on_both! {
         assert_eq!(send(&client, 2, "b").await["result"], "SUCCESS");
     }
 
-    async fn the_slot_that_a_match_keeps_is_used(hub: Hub) {
+    async fn a_transfer_uses_the_slot_of_a_match(hub: Hub) {
         let (client, _stream) = two_servers(&hub, 1).await;
         join(&client, "a", 2).await;
-        let wish = json!({"playerUuid": uuid(1), "serverId": "b"});
-        let found = client.post("/api/plugin/matchmaking/find", wish).await.expect(200).clone();
+        let request = json!({"playerUuid": uuid(1), "serverId": "b"});
+        let found = client.post("/api/plugin/matchmaking/find", request).await.expect(200).clone();
         assert_eq!(send(&client, 2, "b").await["result"], "SERVER_FULL");
         let sent = send(&client, 1, "b").await;
         assert_eq!((&sent["result"], &sent["transferId"]), (&json!("SUCCESS"), &found["transferId"]));
@@ -283,7 +283,7 @@ on_both! {
         assert_eq!(send(&client, 2, "b").await["result"], "SUCCESS");
     }
 
-    async fn many_at_once_are_never_more_than_there_are_slots(hub: Hub) {
+    async fn concurrent_transfers_never_exceed_the_slots(hub: Hub) {
         let (client, _stream) = two_servers(&hub, 5).await;
         let mut sends = tokio::task::JoinSet::new();
         for player in 2..14 {
@@ -298,7 +298,7 @@ on_both! {
         assert_eq!(results.iter().filter(|result| **result == "SERVER_FULL").count(), 7, "{results:?}");
     }
 
-    async fn old_ones_are_forgotten_after_a_day(hub: Hub) {
+    async fn transfers_are_deleted_after_a_day(hub: Hub) {
         let (client, _stream) = two_servers(&hub, 5).await;
         let sent = send(&client, 1, "b").await;
         hub.advance_ms(23 * 3_600_000);

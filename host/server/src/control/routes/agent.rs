@@ -1,4 +1,4 @@
-//! What node agents call.
+//! Routes of node agents.
 
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::auth::Agent;
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
-use crate::control::model::{Answer, NewLine, OutputStream, Report};
+use crate::control::model::{AgentReply, AgentReport, NewLogLine, OutputStream};
 use crate::control::service;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
@@ -24,8 +24,8 @@ pub(super) fn router() -> Endpoints {
     endpoints![poll, result, ship_logs]
 }
 
-/// What an agent says it can do: at most so many words of at most so many characters.
-const MOST_CAPABILITIES: usize = 64;
+/// Capabilities that an agent may report.
+const MAX_CAPABILITIES: usize = 64;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
@@ -72,14 +72,14 @@ where
 }
 
 impl PollQuery {
-    fn report(self, server: &Identifier) -> Result<Report, ApiError> {
+    fn report(self, server: &Identifier) -> Result<AgentReport, ApiError> {
         let words = self.capabilities.as_ref().map_or("", Text::as_str).split(',').map(str::trim);
         let capabilities: Vec<_> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
-        if capabilities.len() > MOST_CAPABILITIES {
-            let message = format!("In the query, `capabilities`: must be at most {MOST_CAPABILITIES}.");
+        if capabilities.len() > MAX_CAPABILITIES {
+            let message = format!("In the query, `capabilities`: must be at most {MAX_CAPABILITIES}.");
             return Err(ApiError::invalid(message));
         }
-        Ok(Report {
+        Ok(AgentReport {
             node_id: self.node_id.unwrap_or_else(|| server.clone()).into_string(),
             capabilities,
             container_state: self.container_state.map(Text::into_string),
@@ -121,7 +121,7 @@ async fn poll(
     Query(query): Query<PollQuery>,
 ) -> Result<Json<Commands>, ApiError> {
     if method == Method::HEAD {
-        // Whoever asks for the headers alone would lose the commands.
+        // A HEAD request would lose the commands.
         return Ok(Json(Commands { commands: vec![] }));
     }
     let wait_ms = query.wait_ms.0;
@@ -164,8 +164,8 @@ async fn result(
     Path((server, command_id)): Path<(Identifier, Identifier)>,
     Json(body): Json<CommandResult>,
 ) -> StatusCode {
-    let answer = Answer { ok: matches!(body.status, CommandStatus::Ok), error: body.error, result: body.result };
-    service::answered(&app, caller.network, server, command_id.as_str(), answer).await;
+    let reply = AgentReply { ok: matches!(body.status, CommandStatus::Ok), error: body.error, result: body.result };
+    service::complete_action(&app, caller.network, server, command_id.as_str(), reply).await;
     StatusCode::CREATED
 }
 
@@ -206,7 +206,7 @@ async fn ship_logs(
     Json(body): Json<Shipped>,
 ) -> Result<Json<Accepted>, ApiError> {
     let lines = body.lines.into_iter();
-    let lines = lines.map(|line| NewLine { at: line.at, stream: line.stream, text: line.text }).collect();
-    let accepted = service::add_lines(&app, caller.network, &server, lines).await?;
+    let lines = lines.map(|line| NewLogLine { at: line.at, stream: line.stream, text: line.text }).collect();
+    let accepted = service::append(&app, caller.network, &server, lines).await?;
     Ok(Json(Accepted { accepted }))
 }

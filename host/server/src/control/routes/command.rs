@@ -1,4 +1,4 @@
-//! Console commands that a server's own connector runs.
+//! Console commands, run by the server's connector.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -59,7 +59,7 @@ async fn execute(
     Json(body): Json<Execute>,
 ) -> Result<Json<Outcome>, ApiError> {
     let timeout = body.timeout_ms.unwrap_or_default();
-    let outcome = service::execute(&app, caller.network, &server, &body.command.0, timeout.0, &lease).await?;
+    let outcome = service::execute_command(&app, caller.network, &server, &body.command.0, timeout.0, &lease).await?;
     let CommandOutcome { success, output, error } = outcome;
     Ok(Json(Outcome { success, output, error }))
 }
@@ -87,6 +87,6 @@ struct Executed {
     responses((status = 204, description = "Taken")))]
 async fn executed(Plugin(caller): Plugin, State(app): State<App>, Json(body): Json<Executed>) -> StatusCode {
     let outcome = CommandOutcome { success: body.success, output: body.output, error: body.error };
-    service::executed(&app, caller.network, body.request_id.into_string(), outcome).await;
+    service::complete_command(&app, caller.network, body.request_id.into_string(), outcome).await;
     StatusCode::NO_CONTENT
 }

@@ -1,4 +1,4 @@
-//! A server's output, for its owner.
+//! A server's output and log.
 
 use std::convert::Infallible;
 
@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::auth::Scope;
 use crate::auth::{Caller, ServersRead};
 use crate::cluster::RequestLease;
-use crate::control::follow::{self, Begin};
+use crate::control::log_stream::{self, StartAt};
 use crate::control::model::LogLine;
 use crate::control::service;
 use crate::endpoints::{Endpoints, endpoints};
@@ -63,7 +63,7 @@ async fn logs(
     Path(server_id): Path<Identifier>,
     Query(query): Query<OutputQuery>,
 ) -> Result<Json<Output>, ApiError> {
-    let content = service::output(&app, caller.network, &server_id, query.lines.0, &lease).await?;
+    let content = service::read_output(&app, caller.network, &server_id, query.lines.0, &lease).await?;
     Ok(Json(Output { server_id, content }))
 }
 
@@ -86,19 +86,19 @@ async fn recent_logs(
     let text = |name| headers.get(name).and_then(|value: &header::HeaderValue| value.to_str().ok());
     if text(header::ACCEPT).is_some_and(|accept| accept.contains("text/event-stream")) {
         let after = text(header::HeaderName::from_static("last-event-id")).and_then(|id| id.parse().ok());
-        return follow_log(&app, &caller, server, after.map_or(Begin::Newest(query.limit.0), Begin::After)).await;
+        return follow_log(&app, &caller, server, after.map_or(StartAt::Newest(query.limit.0), StartAt::After)).await;
     }
     let page = service::recent(&app, caller.network, &server, query.page, query.limit).await?;
     Ok(Json(page).into_response())
 }
 
-async fn follow_log(app: &App, caller: &Caller, server: Identifier, from: Begin) -> Result<Response, ApiError> {
+async fn follow_log(app: &App, caller: &Caller, server: Identifier, from: StartAt) -> Result<Response, ApiError> {
     service::last_line(app, caller.network, &server).await?;
     let watched = app.revocations.watch(caller.credential.clone(), Scope::ServersRead);
     let revoked = watched.revoked();
-    let lines = follow::follow(app, caller.network, server, from).await?;
+    let lines = log_stream::follow(app, caller.network, server, from).await?;
     let events = lines.map(move |line| {
-        // Kept for as long as the stream is.
+        // Watched for as long as the stream is open.
         let _ = &watched;
         Ok::<_, Infallible>(event(&line))
     });

@@ -1,4 +1,4 @@
-//! The room's routes.
+//! Routes of control.
 
 mod agent;
 mod command;
@@ -7,7 +7,7 @@ mod power;
 
 use crate::endpoints::Endpoints;
 
-/// The room's routes.
+/// The routes of control.
 pub(crate) fn router() -> Endpoints {
     agent::router().merge(command::router()).merge(logs::router()).merge(power::router())
 }

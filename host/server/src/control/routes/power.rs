@@ -38,15 +38,15 @@ struct Done {
     data: Option<Value>,
 }
 
-async fn ask(
+async fn run(
     app: &App,
     caller: &Caller,
     server: &Identifier,
     action: Action,
     lease: &RequestLease,
 ) -> Result<Json<Done>, ApiError> {
-    let answer = service::ask(app, caller.network, server, action, lease).await?;
-    Ok(Json(Done { ok: answer.ok, error: answer.error, data: answer.result }))
+    let reply = service::run_action(app, caller.network, server, action, lease).await?;
+    Ok(Json(Done { ok: reply.ok, error: reply.error, data: reply.result }))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -71,7 +71,7 @@ async fn console(
     Path(server): Path<Identifier>,
     Json(body): Json<Console>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Console { line: body.line.0 }, &lease).await
+    run(&app, &caller, &server, Action::Console { line: body.line.0 }, &lease).await
 }
 
 /// Kill the server
@@ -88,7 +88,7 @@ async fn kill(
     lease: RequestLease,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Kill, &lease).await
+    run(&app, &caller, &server, Action::Kill, &lease).await
 }
 
 /// Restart the server
@@ -105,7 +105,7 @@ async fn restart(
     lease: RequestLease,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Restart, &lease).await
+    run(&app, &caller, &server, Action::Restart, &lease).await
 }
 
 /// Start the server
@@ -122,7 +122,7 @@ async fn start(
     lease: RequestLease,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Start, &lease).await
+    run(&app, &caller, &server, Action::Start, &lease).await
 }
 
 /// Stop the server
@@ -139,5 +139,5 @@ async fn stop(
     lease: RequestLease,
     Path(server): Path<Identifier>,
 ) -> Result<Json<Done>, ApiError> {
-    ask(&app, &caller, &server, Action::Stop, &lease).await
+    run(&app, &caller, &server, Action::Stop, &lease).await
 }

@@ -15,7 +15,7 @@ use crate::geo::Region;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
-use crate::servers::provisioned::{self, DesiredState, Phase, ProvisionedServer, Wish};
+use crate::servers::provisioned::{self, DesiredState, MachineSpec, Phase, ProvisionedServer};
 use crate::values::{Identifier, Text, blank_as_absent};
 
 pub(super) fn router() -> Endpoints {
@@ -52,17 +52,17 @@ struct ProvisionedServerBody {
 
 impl From<ProvisionedServer> for ProvisionedServerBody {
     fn from(server: ProvisionedServer) -> Self {
-        let wish = server.wish;
+        let spec = server.spec;
         Self {
             server_id: server.server_id,
-            server_type: wish.server_type,
-            display_name: wish.display_name,
-            provider: wish.provider,
+            server_type: spec.server_type,
+            display_name: spec.display_name,
+            provider: spec.provider,
             phase: server.phase,
-            desired_state: wish.desired_state,
-            region: wish.region,
-            server_vm_type: wish.server_vm_type,
-            ipv4: wish.ipv4,
+            desired_state: spec.desired_state,
+            region: spec.region,
+            server_vm_type: spec.server_vm_type,
+            ipv4: spec.ipv4,
             verify_url: server.verify_url,
             user_code: server.user_code,
             created_at: server.created_at,
@@ -128,7 +128,7 @@ async fn put(
     Path(server): Path<Identifier>,
     Json(body): Json<ProvisionedServerWish>,
 ) -> Result<Json<ProvisionedServerBody>, ApiError> {
-    let wish = Wish {
+    let spec = MachineSpec {
         server_type: body.server_type,
         display_name: body.display_name.map(Text::into_string),
         provider: body.provider.map(Text::into_string),
@@ -137,7 +137,7 @@ async fn put(
         server_vm_type: body.server_vm_type.map(Text::into_string),
         ipv4: body.ipv4.map(|address| address.to_string()),
     };
-    Ok(Json(provisioned::put(&app, caller.network, server, wish).await?.into()))
+    Ok(Json(provisioned::put(&app, caller.network, server, spec).await?.into()))
 }
 
 /// Forget a provisioned server
@@ -152,6 +152,6 @@ async fn forget(
     State(app): State<App>,
     Path(server): Path<Identifier>,
 ) -> Result<StatusCode, ApiError> {
-    provisioned::forget(&app, caller.network, server).await?;
+    provisioned::delete(&app, caller.network, server).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,72 +1,73 @@
-//! Who is online, in memory: a state per network, each behind its own lock, which is never held over an await.
+//! Presence in memory: one state per network, each behind its own lock, which is never held over an await.
 
+mod changes;
 mod network;
 mod reservation;
-mod saving;
 mod server;
 #[cfg(test)]
 mod tests;
-mod unsaved;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-pub(crate) use network::{NetworkPresence, Unplaced};
-pub(crate) use reservation::{HOLD, Reservation};
-pub(crate) use saving::{Changes, SavedPlayer, SavedServer, SavedWorld};
+pub(crate) use changes::{Changes, SavedPlayer, SavedReservation, SavedServer, Unsaved};
+pub(crate) use network::{NetworkPresence, PresenceError};
+pub(crate) use reservation::{RESERVATION_TTL, Reservation};
 pub(crate) use server::{LiveWorld, Server, free_slots};
-pub(crate) use unsaved::{SavedSlot, Unsaved};
 
 use crate::values::NetworkId;
 
-/// Who is online, in memory.
+/// Servers, players and reservations of all networks.
 #[derive(Debug, Default)]
 pub struct Presence {
-    networks: RwLock<HashMap<NetworkId, Arc<Slot>>>,
-    with_slots: bool,
+    networks: RwLock<HashMap<NetworkId, Arc<SharedPresence>>>,
+    saves_reservations: bool,
 }
 
-/// One network's presence.
+/// One network's presence behind its lock.
 #[derive(Debug, Default)]
-pub(crate) struct Slot {
+pub(crate) struct SharedPresence {
     state: Mutex<NetworkPresence>,
-    /// Held by whoever writes this network's changes to the database, so that they arrive in their order. The number of
-    /// the last [taking](NetworkPresence::taken) that was written, with all before it.
-    pub(super) saving: tokio::sync::Mutex<u64>,
+    /// Held by whoever saves this network, so that batches are saved in their order. The number of the last
+    /// [batch](NetworkPresence::batch) that was saved.
+    pub(super) saved_batch: tokio::sync::Mutex<u64>,
 }
 
 impl Presence {
-    /// Nobody is online yet. `with_slots`: reserved slots are written down, too, for they must outlive this process.
-    pub fn new(with_slots: bool) -> Self {
-        Self { networks: RwLock::default(), with_slots }
+    /// Nobody is online. `saves_reservations` where they must outlive this process.
+    pub fn new(saves_reservations: bool) -> Self {
+        Self { networks: RwLock::default(), saves_reservations }
     }
 
-    /// Looks at or changes who is online in a network.
+    /// Reads or changes a network's presence.
     pub(crate) fn with<T>(&self, network: NetworkId, work: impl FnOnce(&mut NetworkPresence) -> T) -> T {
-        self.slot(network).with(work)
+        self.shared(network).with(work)
     }
 
-    pub(super) fn slot(&self, network: NetworkId) -> Arc<Slot> {
-        if let Some(slot) = self.networks.read().get(&network) {
-            return Arc::clone(slot);
+    pub(super) fn shared(&self, network: NetworkId) -> Arc<SharedPresence> {
+        if let Some(shared) = self.networks.read().get(&network) {
+            return Arc::clone(shared);
         }
-        let new = || Arc::new(Slot { state: Mutex::new(NetworkPresence::new(self.with_slots)), ..Slot::default() });
-        Arc::clone(self.networks.write().entry(network).or_insert_with(new))
+        let new = || SharedPresence {
+            state: Mutex::new(NetworkPresence::new(self.saves_reservations)),
+            ..SharedPresence::default()
+        };
+        Arc::clone(self.networks.write().entry(network).or_insert_with(|| Arc::new(new())))
     }
 
-    /// Lets go of a network that lives elsewhere.
-    pub(crate) fn forget(&self, network: NetworkId) {
+    /// Drops a network's presence: it lives on another node.
+    pub(crate) fn evict(&self, network: NetworkId) {
         self.networks.write().remove(&network);
     }
 
-    pub(super) fn slots(&self) -> Vec<(NetworkId, Arc<Slot>)> {
-        self.networks.read().iter().map(|(network, slot)| (*network, Arc::clone(slot))).collect()
+    pub(super) fn all(&self) -> Vec<(NetworkId, Arc<SharedPresence>)> {
+        self.networks.read().iter().map(|(network, shared)| (*network, Arc::clone(shared))).collect()
     }
 }
 
-impl Slot {
+impl SharedPresence {
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut NetworkPresence) -> T) -> T {
         work(&mut self.state.lock())
     }

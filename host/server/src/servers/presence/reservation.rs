@@ -1,4 +1,4 @@
-//! Slots that are kept for players on their way.
+//! Slots that are reserved for players on their way.
 
 use std::collections::VecDeque;
 
@@ -7,17 +7,17 @@ use uuid::Uuid;
 use crate::clock::Millis;
 use crate::values::{Identifier, PlayerId};
 
-/// How long a slot is kept for who was found one, in milliseconds.
-pub(crate) const HOLD: Millis = 15_000;
+/// How long a match's slot is reserved, in milliseconds.
+pub(crate) const RESERVATION_TTL: Millis = 15_000;
 
-/// A slot kept for one player, or for a caller who did not say for whom.
+/// A slot reserved for one player, or for whoever comes.
 #[derive(Clone, Debug)]
 pub(crate) struct Reservation {
-    /// Its own, and that of the transfer it is for.
+    /// Also the id of the transfer it is for.
     pub(crate) id: Uuid,
     pub(crate) player: Option<PlayerId>,
     pub(crate) world: Option<Identifier>,
-    /// The id was given out, and no transfer has used it yet.
+    /// The id was given out by a match, and no transfer has used it yet.
     pub(crate) promised: bool,
     pub(crate) expires_at: Millis,
 }
@@ -28,20 +28,21 @@ pub(super) struct Reservations(VecDeque<Reservation>);
 
 impl Reservations {
     pub(super) fn add(&mut self, new: Reservation) {
-        // At the end, but for slots that are kept for unequal times or a clock that was set back.
+        // At the end, unless lifetimes differ or the clock was set back.
         let position = self.0.partition_point(|it| it.expires_at <= new.expires_at);
         self.0.insert(position, new);
     }
 
-    /// The player's, if it still counts.
-    pub(super) fn of(&self, player: PlayerId, now: Millis) -> Option<&Reservation> {
+    /// The player's, unless it has expired.
+    pub(super) fn find(&self, player: PlayerId, now: Millis) -> Option<&Reservation> {
         self.live(now).find(|it| it.player == Some(player))
     }
 
-    /// How many count at `now`, without that of `except`.
+    /// How many have not expired, without that of `except`.
     pub(super) fn count(&self, now: Millis, except: Option<PlayerId>) -> u32 {
         let live = self.0.len() - self.expired(now);
-        (live - usize::from(except.is_some_and(|player| self.live(now).any(|it| it.player == Some(player))))) as u32
+        let excepted = except.is_some_and(|player| self.find(player, now).is_some());
+        (live - usize::from(excepted)) as u32
     }
 
     /// How many of those are for that world.
@@ -50,19 +51,19 @@ impl Reservations {
         self.live(now).filter(counts).count() as u32
     }
 
-    /// Removes and returns the player's, also one that has expired.
-    pub(super) fn take_of(&mut self, player: PlayerId) -> Option<Reservation> {
+    /// Removes and returns the player's, expired or not.
+    pub(super) fn remove(&mut self, player: PlayerId) -> Option<Reservation> {
         let position = self.0.iter().position(|it| it.player == Some(player))?;
         self.0.remove(position)
     }
 
-    /// Removes and returns what has expired.
-    pub(super) fn prune(&mut self, now: Millis) -> impl Iterator<Item = Reservation> {
+    /// Removes and returns those that have expired.
+    pub(super) fn remove_expired(&mut self, now: Millis) -> impl Iterator<Item = Reservation> {
         let expired = self.expired(now);
         self.0.drain(..expired)
     }
 
-    /// All, also what has expired.
+    /// All, expired or not.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Reservation> {
         self.0.iter()
     }

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::clock::Millis;
-use crate::servers::model::{Facts, GameState, WorldReport};
+use crate::servers::model::{GameState, ServerInfo, WorldReport};
 use crate::servers::presence::reservation::Reservations;
 use crate::servers::snapshot::{LiveServer, World};
 use crate::values::{Identifier, PlayerId, Text};
@@ -12,13 +14,13 @@ use crate::values::{Identifier, PlayerId, Text};
 /// Free slots where there is no limit.
 const UNLIMITED: u32 = u32::MAX;
 
-/// How long a server's word that a player is on it holds against another's, in milliseconds.
-const VOUCHED_FOR: Millis = 15_000;
+/// How long a server's confirmation that a player is on it outweighs another server's list, in milliseconds.
+const CONFIRMATION_TTL: Millis = 15_000;
 
 /// A server that is online until its heartbeats stop.
 #[derive(Debug)]
 pub(crate) struct Server {
-    pub(crate) facts: Arc<Facts>,
+    pub(crate) info: Arc<ServerInfo>,
     pub(crate) started_at: Millis,
     pub(crate) last_heartbeat: Millis,
     pub(crate) game_state: Option<GameState>,
@@ -36,23 +38,25 @@ pub(crate) struct Player {
     pub(crate) world: Option<Identifier>,
     pub(crate) previous_world: Option<Identifier>,
     pub(crate) joined_at: Millis,
-    /// When the server last said that the player is on it.
-    pub(super) vouched_at: Millis,
-    /// They have left for another server: from when on they are gone, unless they arrive before.
-    pub(super) gone_at: Option<Millis>,
+    /// When the server last confirmed that the player is on it.
+    pub(super) confirmed_at: Millis,
+    /// They leave in a transfer: until when they stay on this server, unless they arrive before.
+    pub(super) leaves_at: Option<Millis>,
 }
 
 impl Player {
-    pub(super) fn is_there(&self, now: Millis) -> bool {
-        self.gone_at.is_none_or(|at| now < at)
+    pub(super) fn is_present(&self, now: Millis) -> bool {
+        self.leaves_at.is_none_or(|at| now < at)
     }
 }
 
 /// A world on a live server.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct LiveWorld {
+    #[serde(flatten)]
     pub(crate) report: WorldReport,
-    /// Players who came through a reservation for it since the report, which knows nothing of them.
+    /// Players who came through a reservation for it since the report.
+    #[serde(default)]
     pub(super) arrived: u32,
 }
 
@@ -74,11 +78,11 @@ impl Server {
 
     /// Players in the world and on their way to it, without `except`'s reservation.
     pub(crate) fn taken_in(&self, world: &LiveWorld, now: Millis, except: Option<PlayerId>) -> u32 {
-        let there = world.current_players().saturating_add(world.arrived);
-        there.saturating_add(self.reservations.count_in(&world.report.world_id, now, except))
+        let present = world.current_players().saturating_add(world.arrived);
+        present.saturating_add(self.reservations.count_in(&world.report.world_id, now, except))
     }
 
-    /// Whether it is there to be played on in its present state; says nothing of room.
+    /// Whether the state of its game lets players join, whether or not there is room.
     pub(crate) fn takes_players(&self) -> bool {
         is_open(self.players_to_start, self.game_state.as_ref())
     }
@@ -92,40 +96,36 @@ impl Server {
         now < self.offline_at
     }
 
-    /// Whether the player is on it by its own recent word, so that another server's list does not count.
-    pub(super) fn vouches_for(&self, player: PlayerId, now: Millis) -> bool {
-        let vouched = |it: &Player| it.gone_at.is_none() && now - it.vouched_at < VOUCHED_FOR;
-        self.is_online(now) && self.players.get(&player).is_some_and(vouched)
-    }
-
-    pub(super) fn set_worlds(&mut self, reports: Vec<WorldReport>) {
-        self.worlds = live_worlds(reports);
+    /// Whether it has confirmed lately that the player is on it.
+    pub(super) fn has_confirmed(&self, player: PlayerId, now: Millis) -> bool {
+        let confirmed = |it: &Player| it.leaves_at.is_none() && now - it.confirmed_at < CONFIRMATION_TTL;
+        self.is_online(now) && self.players.get(&player).is_some_and(confirmed)
     }
 
     /// The server as it is shown.
     pub(crate) fn snapshot(&self) -> LiveServer {
-        let facts = &*self.facts;
+        let info = &*self.info;
         let current_players = self.current_players();
         let worlds: Vec<World> = self.worlds.iter().map(LiveWorld::snapshot).collect();
         let in_worlds: u64 = worlds.iter().map(|world| u64::from(world.current_players)).sum();
-        let full = is_full(current_players, facts.max_players);
+        let full = is_full(current_players, info.max_players);
         LiveServer {
-            server_id: facts.server_id.clone(),
-            server_type: facts.server_type.clone(),
-            game_type: facts.game_type.clone(),
-            display_name: facts.display_name.clone(),
+            server_id: info.server_id.clone(),
+            server_type: info.server_type.clone(),
+            game_type: info.game_type.clone(),
+            display_name: info.display_name.clone(),
             current_players,
-            max_players: facts.max_players,
-            host: facts.host.clone(),
-            port: facts.port,
+            max_players: info.max_players,
+            host: info.host.clone(),
+            port: info.port,
             started_at: self.started_at,
             last_heartbeat: self.last_heartbeat,
             game_state: self.game_state.clone(),
             players_to_start: self.players_to_start,
-            region: facts.region.clone(),
+            region: info.region.clone(),
             worlds,
             full,
-            player_count_display: format!("{current_players}/{}", facts.max_players),
+            player_count_display: format!("{current_players}/{}", info.max_players),
             joinable: !full && self.takes_players(),
             minigame_server: self.players_to_start > 0,
             players_needed_to_start: self.players_to_start.saturating_sub(current_players),
@@ -150,7 +150,7 @@ impl LiveWorld {
         self.report.players_to_start.unwrap_or_default().0
     }
 
-    /// Whether it is there to be played in in its present state; says nothing of room.
+    /// Whether the state of its game lets players join, whether or not there is room.
     pub(crate) fn takes_players(&self) -> bool {
         is_open(self.players_to_start(), self.report.game_state.as_ref())
     }
@@ -176,12 +176,12 @@ impl LiveWorld {
     }
 }
 
-/// Slots left of `max`, where 0 is no limit.
+/// Free slots of `max`, where 0 is no limit.
 pub(crate) fn free_slots(max: u32, taken: u32) -> u32 {
     if max == 0 { UNLIMITED } else { max.saturating_sub(taken) }
 }
 
-/// Worlds as their server reported them, each id once.
+/// Worlds as their server reported them; of two with one id the later.
 pub(super) fn live_worlds(reports: Vec<WorldReport>) -> Vec<LiveWorld> {
     let mut positions: HashMap<Identifier, usize> = HashMap::with_capacity(reports.len());
     let mut worlds: Vec<LiveWorld> = Vec::with_capacity(reports.len());

@@ -1,4 +1,4 @@
-//! Whatever happens in whatever order, slots are given away once and players are in one place.
+//! Whatever happens in whatever order, no slot is given away twice and each player is on one server.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,11 +6,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::reservation::{HOLD, Reservation};
-use super::{NetworkPresence, SavedPlayer, SavedServer, SavedSlot, Unplaced, free_slots};
+use super::reservation::{RESERVATION_TTL, Reservation};
+use super::{NetworkPresence, PresenceError, SavedPlayer, SavedReservation, SavedServer, free_slots};
 use crate::clock::Millis;
 use crate::geo::Region;
-use crate::servers::model::{Facts, Heartbeat, Registration, Role, Software, SoftwareReport};
+use crate::servers::model::{Heartbeat, Registration, Role, ServerInfo, Software, SoftwareReport};
 use crate::values::{Identifier, PlayerId};
 
 const OFFLINE_AFTER: Millis = 30_000;
@@ -20,17 +20,17 @@ const PLAYERS: u8 = 12;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// A find: reserves where there is room.
+    /// Reserves a slot where there is room, as a match does.
     Find(u8, u8),
-    /// Joins where a slot is reserved, as a player does who was sent there.
+    /// Joins where a slot is reserved.
     Arrive(u8),
     Leave(u8, u8),
-    /// The server's full list of who is on it.
-    Beat(u8),
+    /// A heartbeat with the full list of players.
+    Heartbeat(u8),
     Wait(u16),
     Sweep,
-    /// Another process goes on with what was saved.
-    Move,
+    /// Another process restores what was saved.
+    Restore,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -38,10 +38,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (0..PLAYERS, 0..SERVERS).prop_map(|(player, server)| Step::Find(player, server)),
         4 => (0..PLAYERS).prop_map(Step::Arrive),
         1 => (0..PLAYERS, 0..SERVERS).prop_map(|(player, server)| Step::Leave(player, server)),
-        1 => (0..SERVERS).prop_map(Step::Beat),
+        1 => (0..SERVERS).prop_map(Step::Heartbeat),
         2 => (0..9_000u16).prop_map(Step::Wait),
         1 => Just(Step::Sweep),
-        1 => Just(Step::Move),
+        1 => Just(Step::Restore),
     ];
     vec(step, 1..120)
 }
@@ -55,7 +55,7 @@ fn player(number: u8) -> PlayerId {
 }
 
 fn registration(server: u8) -> Registration {
-    let facts = Facts {
+    let info = ServerInfo {
         server_id: id(server),
         server_type: "arena".parse().unwrap(),
         game_type: None,
@@ -68,10 +68,10 @@ fn registration(server: u8) -> Registration {
         country: None,
         software: Software::default(),
     };
-    Registration { facts, game_state: None, players_to_start: 0, worlds: vec![] }
+    Registration { info, game_state: None, players_to_start: 0, worlds: vec![] }
 }
 
-fn beat(server: u8, players: Option<Vec<PlayerId>>) -> Heartbeat {
+fn heartbeat(server: u8, players: Option<Vec<PlayerId>>) -> Heartbeat {
     Heartbeat {
         server_id: id(server),
         game_state: None,
@@ -90,40 +90,41 @@ fn online(servers: u8, now: Millis) -> NetworkPresence {
     presence
 }
 
-/// What a database would keep.
+/// What a database would store.
 #[derive(Default)]
 struct Saved {
     servers: HashMap<String, SavedServer>,
     players: HashMap<PlayerId, SavedPlayer>,
-    slots: HashMap<Uuid, SavedSlot>,
+    reservations: HashMap<Uuid, SavedReservation>,
 }
 
 impl Saved {
     fn save(&mut self, presence: &mut NetworkPresence) {
         let (_, changes) = presence.take_unsaved();
         for server in changes.servers {
-            self.servers.insert(server.facts.server_id.to_string(), server);
+            self.servers.insert(server.info.server_id.to_string(), server);
         }
-        for (id, heard) in changes.beats {
-            self.servers.get_mut(&*id).unwrap().last_heartbeat = heard;
+        for (id, last_heartbeat) in changes.heartbeats {
+            self.servers.get_mut(&*id).unwrap().last_heartbeat = last_heartbeat;
         }
-        changes.players.into_iter().for_each(|player| drop(self.players.insert(player.player, player)));
+        changes.joined.into_iter().for_each(|player| drop(self.players.insert(player.player, player)));
         changes.left.iter().for_each(|player| drop(self.players.remove(player)));
-        changes.kept.into_iter().for_each(|slot| drop(self.slots.insert(slot.slot.id, slot)));
-        changes.freed.iter().for_each(|slot| drop(self.slots.remove(slot)));
+        changes.reserved.into_iter().for_each(|saved| drop(self.reservations.insert(saved.reservation.id, saved)));
+        changes.released.iter().for_each(|id| drop(self.reservations.remove(id)));
     }
 
-    fn bring_back(&self, now: Millis) -> NetworkPresence {
-        let servers = self.servers.values().map(|server| (server.clone(), server.last_heartbeat + OFFLINE_AFTER));
+    fn restore(&self, now: Millis) -> NetworkPresence {
         let mut presence = NetworkPresence::new(true);
-        let (players, slots) = (self.players.values().cloned(), self.slots.values().cloned());
-        presence.restore(servers.collect(), players.collect(), slots.collect(), now);
+        let servers = self.servers.values().cloned().collect();
+        let players = self.players.values().cloned().collect();
+        let reservations = self.reservations.values().cloned().collect();
+        presence.restore(servers, players, reservations, now, OFFLINE_AFTER);
         presence
     }
 }
 
 fn on(presence: &NetworkPresence, server: u8, now: Millis) -> Vec<PlayerId> {
-    let all = presence.players(now, |it| it.facts.server_id == id(server));
+    let all = presence.players(now, |it| it.info.server_id == id(server));
     all.into_iter().map(|location| location.player).collect()
 }
 
@@ -132,7 +133,7 @@ proptest! {
     fn slots_are_never_overbooked(steps in steps()) {
         let mut now = 0;
         let mut presence = online(SERVERS, now);
-        // When each player's slot expires, by the test's own reckoning.
+        // The server and the end of each player's reservation, as the test expects them.
         let mut slots: HashMap<u8, (u8, Millis)> = HashMap::new();
         let (mut saved, mut newest) = (Saved::default(), 0);
         for step in steps {
@@ -142,11 +143,11 @@ proptest! {
                     let own = (presence.reserved_on(player(who)) == Some(id(server).as_str())).then_some(player(who));
                     let here = there.has(player(who));
                     if !here && free_slots(MAX, there.taken(now, own)) > 0 {
-                        let (player, expires_at) = (Some(player(who)), now + HOLD);
+                        let (player, expires_at) = (Some(player(who)), now + RESERVATION_TTL);
                         newest += 1;
                         let slot = Reservation { id: Uuid::from_u128(newest), player, world: None, promised: false, expires_at };
                         presence.reserve(&id(server), slot);
-                        slots.insert(who, (server, now + HOLD));
+                        slots.insert(who, (server, now + RESERVATION_TTL));
                     }
                 }
                 Step::Arrive(who) => {
@@ -155,20 +156,20 @@ proptest! {
                     }
                 }
                 Step::Leave(who, server) => presence.leave(player(who), Some(&id(server))),
-                Step::Beat(server) => {
+                Step::Heartbeat(server) => {
                     let list = on(&presence, server, now);
-                    presence.heartbeat(beat(server, Some(list)), now, OFFLINE_AFTER).unwrap();
+                    presence.heartbeat(heartbeat(server, Some(list)), now, OFFLINE_AFTER).unwrap();
                 }
                 Step::Wait(millis) => {
                     for server in 0..SERVERS {
-                        presence.heartbeat(beat(server, None), now, OFFLINE_AFTER).unwrap();
+                        presence.heartbeat(heartbeat(server, None), now, OFFLINE_AFTER).unwrap();
                     }
                     now += Millis::from(millis);
                 }
                 Step::Sweep => presence.sweep(now),
-                Step::Move => {
+                Step::Restore => {
                     saved.save(&mut presence);
-                    presence = saved.bring_back(now);
+                    presence = saved.restore(now);
                 }
             }
             let mut seen = HashSet::new();
@@ -190,21 +191,21 @@ fn a_stale_list_does_not_pull_a_player_back() {
     let mut presence = online(2, 0);
     presence.join(&id(0), player(1), None, 0).unwrap();
     presence.join(&id(1), player(1), None, 1_000).unwrap();
-    presence.heartbeat(beat(0, Some(vec![player(1)])), 1_100, OFFLINE_AFTER).unwrap();
+    presence.heartbeat(heartbeat(0, Some(vec![player(1)])), 1_100, OFFLINE_AFTER).unwrap();
     assert_eq!(on(&presence, 1, 1_100), [player(1)]);
-    // A server that does not list its players vouches for nobody after a while: then another's list counts.
-    presence.heartbeat(beat(1, None), 16_100, OFFLINE_AFTER).unwrap();
-    presence.heartbeat(beat(0, Some(vec![player(1)])), 16_100, OFFLINE_AFTER).unwrap();
+    // A server that does not list its players confirms nobody after a while: then another's list counts.
+    presence.heartbeat(heartbeat(1, None), 16_100, OFFLINE_AFTER).unwrap();
+    presence.heartbeat(heartbeat(0, Some(vec![player(1)])), 16_100, OFFLINE_AFTER).unwrap();
     assert_eq!((on(&presence, 0, 16_100), on(&presence, 1, 16_100)), (vec![player(1)], vec![]));
     // One that lists them keeps them.
     presence.join(&id(1), player(1), None, 17_000).unwrap();
-    presence.heartbeat(beat(1, Some(vec![player(1)])), 31_900, OFFLINE_AFTER).unwrap();
-    presence.heartbeat(beat(0, Some(vec![player(1)])), 32_100, OFFLINE_AFTER).unwrap();
+    presence.heartbeat(heartbeat(1, Some(vec![player(1)])), 31_900, OFFLINE_AFTER).unwrap();
+    presence.heartbeat(heartbeat(0, Some(vec![player(1)])), 32_100, OFFLINE_AFTER).unwrap();
     assert_eq!(on(&presence, 1, 32_100), [player(1)]);
 }
 
 #[test]
-fn what_is_offline_does_not_count_before_it_is_swept() {
+fn what_is_offline_does_not_count_even_before_a_sweep() {
     let mut presence = online(1, 0);
     presence.join(&id(0), player(1), None, 0).unwrap();
     let end = OFFLINE_AFTER;
@@ -213,8 +214,8 @@ fn what_is_offline_does_not_count_before_it_is_swept() {
     assert!(presence.server("s0", end).is_none());
     assert_eq!(presence.of_type(&"arena".parse().unwrap(), end).count(), 0);
     assert_eq!(presence.players(end, |_| true), []);
-    assert_eq!(presence.heartbeat(beat(0, None), end, OFFLINE_AFTER), Err(Unplaced::UnknownServer));
-    assert_eq!(presence.join(&id(0), player(2), None, end), Err(Unplaced::UnknownServer));
+    assert_eq!(presence.heartbeat(heartbeat(0, None), end, OFFLINE_AFTER), Err(PresenceError::UnknownServer));
+    assert_eq!(presence.join(&id(0), player(2), None, end), Err(PresenceError::UnknownServer));
     // Nor does it come back with its server.
     presence.register(registration(0), end, OFFLINE_AFTER);
     assert_eq!(on(&presence, 0, end), []);
@@ -222,16 +223,16 @@ fn what_is_offline_does_not_count_before_it_is_swept() {
 }
 
 #[test]
-fn marks_that_were_not_saved_come_back_under_newer_ones() {
+fn changes_that_were_not_saved_are_put_back_under_newer_ones() {
     let mut presence = online(2, 0);
     presence.join(&id(0), player(1), None, 0).unwrap();
     let (unsaved, changes) = presence.take_unsaved();
-    assert_eq!((changes.servers.len(), changes.players.len(), changes.gone.len()), (2, 1, 0));
+    assert_eq!((changes.servers.len(), changes.joined.len(), changes.offline.len()), (2, 1, 0));
     assert!(!presence.has_unsaved());
-    presence.heartbeat(beat(0, None), 1, OFFLINE_AFTER).unwrap();
+    presence.heartbeat(heartbeat(0, None), 1, OFFLINE_AFTER).unwrap();
     presence.unregister("s1", 2);
     presence.put_back(unsaved);
     let (_, changes) = presence.take_unsaved();
-    assert_eq!(changes.servers.len(), 1, "a beat does not hide that the whole server was never written");
-    assert_eq!((changes.beats.len(), changes.gone.len(), changes.players.len()), (0, 1, 1));
+    assert_eq!(changes.servers.len(), 1, "a heartbeat does not hide that the server was never saved");
+    assert_eq!((changes.heartbeats.len(), changes.offline.len(), changes.joined.len()), (0, 1, 1));
 }

@@ -1,7 +1,7 @@
 //! Servers whose machine is being made: in the registry before they have registered.
 //!
-//! A row begins when the owner's provisioner says what it makes, or when the machine itself asks to be let in; it stays
-//! after the server has registered, which is what makes that one `provisioned`.
+//! The owner's provisioner adds a row, or the machine itself when it waits for its sign-in; the row stays after the server
+//! has registered, which is what makes that one `provisioned`.
 
 mod model;
 mod store;
@@ -9,13 +9,13 @@ mod store;
 use serde::de;
 
 use crate::app::App;
-use crate::servers::service::ServersError;
+use crate::servers::error::ServersError;
 use crate::values::{Identifier, NetworkId};
 
-pub(crate) use model::{DesiredState, Phase, ProvisionedServer, Wish};
-pub(super) use store::{among, exists};
+pub(crate) use model::{DesiredState, MachineSpec, Phase, ProvisionedServer};
+pub(super) use store::{exists, find_all};
 
-/// A web address for a person to open. Nothing else: it is shown as a link.
+/// An http or https address: it is shown to people as a link.
 #[derive(Clone, Debug)]
 pub(crate) struct WebAddress(String);
 
@@ -30,8 +30,8 @@ impl<'de> serde::Deserialize<'de> for WebAddress {
     }
 }
 
-/// Notes that a machine waits to be let in; the latest address and code count. Nothing changes once the server has
-/// registered. Answers how far it is.
+/// Saves where and with which code somebody signs a machine in; the latest count. Nothing changes once the server has
+/// registered. Answers its phase.
 pub(crate) async fn await_auth(
     app: &App,
     network: NetworkId,
@@ -39,19 +39,19 @@ pub(crate) async fn await_auth(
     address: WebAddress,
     code: String,
 ) -> Result<Phase, ServersError> {
-    let noted = store::await_auth(&app.db, network, server, address.0, code, app.clock.now()).await?;
-    Ok(if noted { Phase::AwaitingAuth } else { Phase::Registered })
+    let saved = store::await_auth(&app.db, network, server, &address.0, &code, app.clock.now()).await?;
+    Ok(if saved { Phase::AwaitingAuth } else { Phase::Registered })
 }
 
-/// Writes down what a provisioner makes.
+/// Saves the machine that a provisioner makes.
 pub(crate) async fn put(
     app: &App,
     network: NetworkId,
     server: Identifier,
-    wish: Wish,
+    spec: MachineSpec,
 ) -> Result<ProvisionedServer, ServersError> {
-    store::put(&app.db, network, &server, &wish, app.clock.now()).await?;
-    let rows = store::among(&app.db, network, std::slice::from_ref(&server)).await?;
+    store::put(&app.db, network, &server, &spec, app.clock.now()).await?;
+    let rows = store::find_all(&app.db, network, std::slice::from_ref(&server)).await?;
     rows.into_iter().next().ok_or(ServersError::Unknown(server))
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn list(
     Ok(store::list(&app.db, network, limit, offset).await?)
 }
 
-/// Forgets that a server is, or was, provisioned. If it has registered, it stays in the registry.
-pub(crate) async fn forget(app: &App, network: NetworkId, server: Identifier) -> Result<(), ServersError> {
+/// Deletes what is known of a machine. If its server has registered, that stays in the registry.
+pub(crate) async fn delete(app: &App, network: NetworkId, server: Identifier) -> Result<(), ServersError> {
     if store::delete(&app.db, network, &server).await? { Ok(()) } else { Err(ServersError::Unknown(server)) }
 }

@@ -1,6 +1,7 @@
 //! What is known of a server before it has registered.
 
 use serde::{Deserialize, Serialize};
+use strum::{AsRefStr, EnumString};
 use utoipa::ToSchema;
 
 use crate::clock::Millis;
@@ -20,7 +21,7 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    /// As the database wrote it, and as the registry knows it.
+    /// The stored phase, unless the server has registered.
     pub(super) fn of(stored: &str, registered: bool) -> Self {
         match stored {
             _ if registered => Self::Registered,
@@ -31,8 +32,9 @@ impl Phase {
 }
 
 /// What the provisioner shall bring a machine to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, AsRefStr, EnumString)]
 #[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE")]
 pub(crate) enum DesiredState {
     /// It runs.
     #[default]
@@ -41,24 +43,9 @@ pub(crate) enum DesiredState {
     Stopped,
 }
 
-impl DesiredState {
-    /// As the database writes it.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "RUNNING",
-            Self::Stopped => "STOPPED",
-        }
-    }
-
-    /// As the database wrote it.
-    pub(super) fn from_text(text: &str) -> Self {
-        if text == Self::Stopped.as_str() { Self::Stopped } else { Self::Running }
-    }
-}
-
-/// What a provisioner says of a server it makes.
+/// The machine that a provisioner makes for a server.
 #[derive(Clone, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct MachineSpec {
     pub(crate) server_type: Option<Identifier>,
     pub(crate) display_name: Option<String>,
     pub(crate) provider: Option<String>,
@@ -72,7 +59,7 @@ pub(crate) struct Wish {
 #[derive(Clone, Debug)]
 pub(crate) struct ProvisionedServer {
     pub(crate) server_id: Identifier,
-    pub(crate) wish: Wish,
+    pub(crate) spec: MachineSpec,
     pub(crate) phase: Phase,
     pub(crate) verify_url: Option<String>,
     pub(crate) user_code: Option<String>,

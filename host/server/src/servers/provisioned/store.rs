@@ -1,12 +1,26 @@
-//! All SQL of servers that are being made.
+//! SQL of provisioned servers.
 
 use hub_db::{Db, Error, Sql};
 
 use crate::clock::Millis;
 use crate::geo::Region;
-use crate::servers::provisioned::model::{DesiredState, Phase, ProvisionedServer, Wish};
-use crate::servers::store::search_text;
+use crate::servers::model::search_text;
+use crate::servers::provisioned::model::{MachineSpec, Phase, ProvisionedServer};
 use crate::values::{Identifier, NetworkId};
+
+/// Selects the network's rows as [`Row`]s; `$rest` follows the first condition.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT p.server_id, p.server_type, p.display_name, p.provider, p.phase, p.desired_state, p.region,
+                 p.server_vm_type, p.ipv4, p.verify_url, p.user_code, p.created_at, p.updated_at,
+                 EXISTS (SELECT s.server_id FROM servers s
+                     WHERE s.network_id = $1 AND s.server_id = p.server_id) AS registered
+             FROM provisioned_servers p WHERE p.network_id = $1 ",
+            $rest
+        )
+    };
+}
 
 #[derive(sqlx::FromRow)]
 struct Row {
@@ -29,35 +43,35 @@ struct Row {
 impl From<Row> for ProvisionedServer {
     fn from(row: Row) -> Self {
         let phase = Phase::of(&row.phase, row.registered);
-        // The code has done its work, or the server found another way in.
-        let waits = phase == Phase::AwaitingAuth;
+        // The code is used, or the server signed in another way.
+        let is_awaiting = phase == Phase::AwaitingAuth;
         Self {
             server_id: row.server_id,
-            wish: Wish {
+            spec: MachineSpec {
                 server_type: row.server_type,
                 display_name: row.display_name,
                 provider: row.provider,
-                desired_state: DesiredState::from_text(&row.desired_state),
+                desired_state: row.desired_state.parse().unwrap_or_default(),
                 region: row.region.and_then(|region| Region::try_from(region).ok()),
                 server_vm_type: row.server_vm_type,
                 ipv4: row.ipv4,
             },
             phase,
-            verify_url: row.verify_url.filter(|_| waits),
-            user_code: row.user_code.filter(|_| waits),
+            verify_url: row.verify_url.filter(|_| is_awaiting),
+            user_code: row.user_code.filter(|_| is_awaiting),
             created_at: row.created_at,
             updated_at: row.updated_at,
         }
     }
 }
 
-/// False, and nothing is noted, where the server has registered.
+/// False, and nothing is saved, where the server has registered.
 pub(super) async fn await_auth(
     db: &Db,
     network: NetworkId,
     server: &Identifier,
-    verify_url: String,
-    user_code: String,
+    verify_url: &str,
+    user_code: &str,
     now: Millis,
 ) -> Result<bool, Error> {
     let rows = db
@@ -71,7 +85,7 @@ pub(super) async fn await_auth(
                  updated_at = excluded.updated_at",
         )
         .bind(network)
-        .bind(server.clone())
+        .bind(server)
         .bind(search_text(server, None))
         .bind(verify_url)
         .bind(user_code)
@@ -81,12 +95,12 @@ pub(super) async fn await_auth(
     Ok(rows > 0)
 }
 
-/// Writes all that a provisioner says; how far the machine is stays what it was.
+/// Saves a machine; its phase stays what it was.
 pub(super) async fn put(
     db: &Db,
     network: NetworkId,
     server: &Identifier,
-    wish: &Wish,
+    spec: &MachineSpec,
     now: Millis,
 ) -> Result<(), Error> {
     db.write(
@@ -100,15 +114,15 @@ pub(super) async fn put(
              server_vm_type = excluded.server_vm_type, ipv4 = excluded.ipv4, updated_at = excluded.updated_at",
     )
     .bind(network)
-    .bind(server.clone())
-    .bind(wish.server_type.clone())
-    .bind(wish.display_name.clone())
-    .bind(search_text(server, wish.display_name.as_deref()))
-    .bind(wish.provider.clone())
-    .bind(wish.desired_state.as_str())
-    .bind(wish.region.as_ref().map(|region| region.as_str().to_owned()))
-    .bind(wish.server_vm_type.clone())
-    .bind(wish.ipv4.clone())
+    .bind(server)
+    .bind(&spec.server_type)
+    .bind(&spec.display_name)
+    .bind(search_text(server, spec.display_name.as_deref()))
+    .bind(&spec.provider)
+    .bind(spec.desired_state.as_ref())
+    .bind(spec.region.as_ref().map(Region::as_str))
+    .bind(&spec.server_vm_type)
+    .bind(&spec.ipv4)
     .bind(now)
     .execute()
     .await?;
@@ -116,22 +130,15 @@ pub(super) async fn put(
 }
 
 /// Those of `ids` that are, or were, provisioned.
-pub(in crate::servers) async fn among(
+pub(in crate::servers) async fn find_all(
     db: &Db,
     network: NetworkId,
     ids: &[Identifier],
 ) -> Result<Vec<ProvisionedServer>, Error> {
     let rows: Vec<Row> = db
         .query(Sql {
-            sqlite: "SELECT p.*, EXISTS (SELECT s.server_id FROM servers s
-                         WHERE s.network_id = $1 AND s.server_id = p.server_id) AS registered
-                     FROM provisioned_servers p
-                     WHERE p.network_id = $1 AND p.server_id IN (SELECT value FROM json_each($2))",
-            postgres: "SELECT p.*, EXISTS (SELECT s.server_id FROM servers s
-                           WHERE s.network_id = $1 AND s.server_id = p.server_id) AS registered
-                       FROM provisioned_servers p
-                       WHERE p.network_id = $1
-                         AND p.server_id IN (SELECT jsonb_array_elements_text(CAST($2 AS JSONB)))",
+            sqlite: select!("AND p.server_id IN (SELECT value FROM json_each($2))"),
+            postgres: select!("AND p.server_id IN (SELECT jsonb_array_elements_text(CAST($2 AS JSONB)))"),
         })
         .bind(network)
         .bind(serde_json::json!(ids).to_string())
@@ -145,7 +152,7 @@ pub(in crate::servers) async fn exists(db: &Db, network: NetworkId, id: &Identif
     let row: Option<(Identifier,)> = db
         .query("SELECT server_id FROM provisioned_servers WHERE network_id = $1 AND server_id = $2")
         .bind(network)
-        .bind(id.clone())
+        .bind(id)
         .optional()
         .await?;
     Ok(row.is_some())
@@ -158,18 +165,14 @@ pub(super) async fn list(
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<ProvisionedServer>, i64), Error> {
-    let (total,): (i64,) =
-        db.query("SELECT COUNT(*) FROM provisioned_servers WHERE network_id = $1").bind(network).one().await?;
-    let rows: Vec<Row> = db
-        .query(
-            "SELECT p.*, EXISTS (SELECT s.server_id FROM servers s
-                 WHERE s.network_id = $1 AND s.server_id = p.server_id) AS registered
-             FROM provisioned_servers p WHERE p.network_id = $1 ORDER BY p.server_id LIMIT $2 OFFSET $3",
+    let (rows, total): (Vec<Row>, _) = db
+        .page(
+            "SELECT COUNT(*) FROM provisioned_servers WHERE network_id = $1",
+            select!("ORDER BY p.server_id LIMIT $2 OFFSET $3"),
+            |list| list.bind(network),
+            limit,
+            offset,
         )
-        .bind(network)
-        .bind(limit)
-        .bind(offset)
-        .all()
         .await?;
     Ok((rows.into_iter().map(ProvisionedServer::from).collect(), total))
 }
@@ -179,7 +182,7 @@ pub(super) async fn delete(db: &Db, network: NetworkId, id: &Identifier) -> Resu
     let rows = db
         .write("DELETE FROM provisioned_servers WHERE network_id = $1 AND server_id = $2")
         .bind(network)
-        .bind(id.clone())
+        .bind(id)
         .execute()
         .await?;
     Ok(rows > 0)

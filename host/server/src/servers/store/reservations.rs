@@ -1,31 +1,29 @@
-//! Slots that are kept for players on their way, as several nodes share them. By the database's clock, so that a slot
-//! is kept for its time whichever node keeps it.
+//! SQL of reserved slots, which several nodes share. Their times are by the database's clock, so that a slot is reserved
+//! for the same time whichever node owns it.
 
 use hub_db::{Db, Error, Sql, Tx};
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::clock::Millis;
-use crate::servers::presence::{Reservation, SavedSlot};
+use crate::servers::presence::{Reservation, SavedReservation};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// Slots as one text that both databases read, each with the time it still has at `now`.
-#[derive(Clone, Debug)]
-pub(in crate::servers) struct Slots(Option<String>);
-
-impl Slots {
-    pub(in crate::servers) fn of(slots: &[SavedSlot], now: Millis) -> Self {
-        let row = |SavedSlot { server, slot }: &SavedSlot| {
-            json!({"id": slot.id, "server": server, "player": slot.player.map(|player| player.0), "world": slot.world,
-                "promised": slot.promised, "left": slot.expires_at.saturating_sub(now)})
-        };
-        Self((!slots.is_empty()).then(|| slots.iter().map(row).collect::<serde_json::Value>().to_string()))
+/// Saves reservations, each for the time that it has left at `now`.
+pub(in crate::servers) async fn save(
+    tx: &mut Tx,
+    network: NetworkId,
+    reservations: &[SavedReservation],
+    now: Millis,
+) -> Result<(), Error> {
+    if reservations.is_empty() {
+        return Ok(());
     }
-}
-
-/// Writes slots down.
-pub(in crate::servers) async fn keep(tx: &mut Tx, network: NetworkId, slots: &Slots) -> Result<(), Error> {
-    let Some(slots) = &slots.0 else { return Ok(()) };
+    let row = |SavedReservation { server, reservation }: &SavedReservation| {
+        json!({"id": reservation.id, "server": server, "player": reservation.player.map(|player| player.0),
+            "world": reservation.world, "promised": reservation.promised,
+            "left": reservation.expires_at.saturating_sub(now)})
+    };
     tx.query(Sql {
         sqlite: "INSERT INTO slot_reservations
                      (network_id, reservation_id, server_id, player_id, world_id, promised, expires_at)
@@ -47,15 +45,15 @@ pub(in crate::servers) async fn keep(tx: &mut Tx, network: NetworkId, slots: &Sl
                        promised = excluded.promised, expires_at = excluded.expires_at",
     })
     .bind(network)
-    .bind(slots.clone())
+    .bind(reservations.iter().map(row).collect::<Value>().to_string())
     .execute()
     .await?;
     Ok(())
 }
 
-/// Strikes slots out that were used, given back or are over.
-pub(in crate::servers) async fn free(tx: &mut Tx, network: NetworkId, slots: &[Uuid]) -> Result<(), Error> {
-    if slots.is_empty() {
+/// Deletes reservations that were used, released or have expired.
+pub(in crate::servers) async fn delete(tx: &mut Tx, network: NetworkId, ids: &[Uuid]) -> Result<(), Error> {
+    if ids.is_empty() {
         return Ok(());
     }
     tx.query(Sql {
@@ -65,14 +63,14 @@ pub(in crate::servers) async fn free(tx: &mut Tx, network: NetworkId, slots: &[U
                      AND reservation_id IN (SELECT CAST(value AS UUID) FROM jsonb_array_elements_text(CAST($2 AS JSONB)))",
     })
     .bind(network)
-    .bind(json!(slots).to_string())
+    .bind(json!(ids).to_string())
     .execute()
     .await?;
     Ok(())
 }
 
 #[derive(sqlx::FromRow)]
-struct SlotRow {
+struct ReservationRow {
     reservation_id: Uuid,
     server_id: Identifier,
     player_id: Option<PlayerId>,
@@ -81,9 +79,9 @@ struct SlotRow {
     remaining: Millis,
 }
 
-/// The network's slots, also those that are over, as they count from `now` on.
-pub(in crate::servers) async fn kept(db: &Db, network: NetworkId, now: Millis) -> Result<Vec<SavedSlot>, Error> {
-    let rows: Vec<SlotRow> = db
+/// The network's reservations, expired or not; `now` is the time of this process.
+pub(in crate::servers) async fn all(db: &Db, network: NetworkId, now: Millis) -> Result<Vec<SavedReservation>, Error> {
+    let rows: Vec<ReservationRow> = db
         .query(Sql {
             sqlite: "SELECT reservation_id, server_id, player_id, world_id, promised,
                             expires_at - CAST(unixepoch('subsec') * 1000 AS INTEGER) AS remaining
@@ -95,9 +93,9 @@ pub(in crate::servers) async fn kept(db: &Db, network: NetworkId, now: Millis) -
         .bind(network)
         .all()
         .await?;
-    let slots = rows.into_iter().map(|row| SavedSlot {
+    let saved = rows.into_iter().map(|row| SavedReservation {
         server: row.server_id.as_str().into(),
-        slot: Reservation {
+        reservation: Reservation {
             id: row.reservation_id,
             player: row.player_id,
             world: row.world_id,
@@ -105,5 +103,5 @@ pub(in crate::servers) async fn kept(db: &Db, network: NetworkId, now: Millis) -
             expires_at: now.saturating_add(row.remaining),
         },
     });
-    Ok(slots.collect())
+    Ok(saved.collect())
 }

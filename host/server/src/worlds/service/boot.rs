@@ -32,15 +32,15 @@ pub(super) fn nodes(
     now: Millis,
 ) -> Vec<Node> {
     let has_room = |server: &Server| {
-        server.facts.role == Role::Game && free_slots(server.facts.max_players, server.taken(now, None)) > 0
+        server.info.role == Role::Game && free_slots(server.info.max_players, server.taken(now, None)) > 0
     };
     let ids: Vec<Identifier> = app.presence.with(network, |presence| {
         let preferred = prefer.and_then(|id| presence.server(id.as_str(), now)).filter(|server| has_room(server));
         if let Some(server) = preferred {
-            return vec![server.facts.server_id.clone()];
+            return vec![server.info.server_id.clone()];
         }
         let servers = presence.of_type(game_id, now).filter(|server| has_room(server) && server.takes_players());
-        servers.map(|server| server.facts.server_id.clone()).collect()
+        servers.map(|server| server.info.server_id.clone()).collect()
     });
     let connected = |id: &Identifier| app.bus.is_connected(network.0.as_u128(), id.as_str());
     ids.into_iter().map(|id| Node { connected: connected(&id), id }).collect()

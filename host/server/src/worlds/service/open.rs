@@ -157,11 +157,11 @@ fn keep_slot(
     app.presence.with(network, |presence| {
         let own = presence.reservation(node, owner, now).map(|_| owner);
         let server = presence.server(node.as_str(), now)?;
-        if server.has(owner) || free_slots(server.facts.max_players, server.taken(now, own)) == 0 {
+        if server.has(owner) || free_slots(server.info.max_players, server.taken(now, own)) == 0 {
             return None;
         }
         let world = Identifier::try_from(world.to_string()).ok();
-        let expires_at = now.saturating_add(servers::HOLD);
+        let expires_at = now.saturating_add(servers::RESERVATION_TTL);
         let slot = Reservation { id: transfer, player: Some(owner), world, promised: true, expires_at };
         presence.reserve(node, slot);
         Some(transfer)

@@ -13,7 +13,7 @@ use crate::servers::register;
 use crate::support::{NOW, on_both};
 
 on_both! {
-    async fn what_an_agent_answers_the_caller_gets(hub: Hub) {
+    async fn the_caller_gets_the_agents_reply(hub: Hub) {
         let client = hub.network().await;
         let agent = client.key_with(&["agent"]).await;
         let owner = client.key_with(&["servers:control"]).await;
@@ -71,7 +71,7 @@ on_both! {
         }
     }
 
-    async fn a_server_without_an_agent_is_not_there(hub: Hub) {
+    async fn a_server_without_an_agent_is_404(hub: Hub) {
         let client = hub.network().await;
         register(&client, "lobby-1", json!({})).await;
         for path in ["start", "stop", "restart", "kill", "console"] {
@@ -92,7 +92,7 @@ on_both! {
         client.post("/api/manage/servers/lobby-1/kill", json!({})).await.expect_error(404, "no_node");
     }
 
-    async fn control_shows_what_the_last_poll_said_for_thirty_seconds(hub: Hub) {
+    async fn control_shows_the_last_report_for_thirty_seconds(hub: Hub) {
         let client = hub.network().await;
         register(&client, "lobby-1", json!({})).await;
         assert_eq!(control(&client, "lobby-1").await, Value::Null);
@@ -114,7 +114,7 @@ on_both! {
             "containerState": null, "containerStatus": null, "exitCode": null, "outOfMemory": null}));
     }
 
-    async fn an_agent_is_still_there_after_a_restart_for_what_is_left_of_its_time(hub: Hub) {
+    async fn a_restart_does_not_disconnect_an_agent(hub: Hub) {
         let client = hub.network().await;
         for server in ["lobby-1", "lobby-2"] {
             register(&client, server, json!({})).await;
@@ -139,7 +139,7 @@ on_both! {
         assert_eq!(control(&hub.with_key(client.key.as_ref().unwrap()), "lobby-1").await, Value::Null);
     }
 
-    async fn what_an_agent_says_wrong_is_refused(hub: Hub) {
+    async fn malformed_agent_requests_are_400(hub: Hub) {
         let client = hub.network().await;
         let long = "x".repeat(65);
         for query in ["waitMs=-1", "waitMs=x", "waitMs=1.5", "exitCode=x", "outOfMemory=maybe", "nodeId=a%0Ab",
@@ -158,7 +158,7 @@ on_both! {
         client.post(unknown, json!({"status": "ERROR", "error": "x", "result": [1]})).await.expect(201);
     }
 
-    async fn a_poll_waits_as_long_as_it_said(hub: Hub) {
+    async fn a_poll_waits_for_its_time(hub: Hub) {
         let client = hub.network().await;
         register(&client, "lobby-1", json!({})).await;
         let agent = client.clone();
@@ -175,7 +175,7 @@ on_both! {
         assert!(control(&client, "lobby-1").await.is_null());
     }
 
-    async fn what_is_not_fetched_in_time_is_never_run(hub: Hub) {
+    async fn a_command_that_is_not_fetched_in_time_expires(hub: Hub) {
         let client = hub.network().await;
         poll(&client, "lobby-1", "").await;
         let call = begin(&client, "lobby-1/kill", json!({}));
@@ -207,7 +207,7 @@ on_both! {
         assert!(poll(&client, "lobby-1", "").await.is_empty());
     }
 
-    async fn a_command_is_handed_out_once_and_its_answer_reaches_who_asked(hub: Hub) {
+    async fn a_command_is_handed_out_once_and_its_caller_gets_the_reply(hub: Hub) {
         let client = hub.network().await;
         poll(&client, "lobby-1", "?nodeId=n1").await;
         let seen = Arc::new(Mutex::new(vec![]));
@@ -235,7 +235,7 @@ on_both! {
         assert_eq!((seen.len(), seen.iter().collect::<HashSet<_>>().len()), (40, 40));
     }
 
-    async fn the_newest_poll_gets_the_commands(hub: Hub) {
+    async fn the_latest_poll_gets_the_commands(hub: Hub) {
         let client = hub.network().await;
         register(&client, "lobby-1", json!({})).await;
         let agent = client.clone();
@@ -256,7 +256,7 @@ on_both! {
         assert!(first.await.unwrap().is_empty());
     }
 
-    async fn asking_for_the_headers_alone_takes_no_command(hub: Hub) {
+    async fn a_head_request_takes_no_command(hub: Hub) {
         let client = hub.network().await;
         poll(&client, "lobby-1", "").await;
         let call = begin(&client, "lobby-1/kill", json!({}));
@@ -285,7 +285,7 @@ on_both! {
         assert!(poll(&ours, "lobby-1", "").await.is_empty());
     }
 
-    async fn whoever_waits_is_let_go_when_the_hub_stops(hub: Hub) {
+    async fn waiting_requests_end_when_the_hub_stops(hub: Hub) {
         let client = hub.network().await;
         register(&client, "lobby-2", json!({})).await;
         poll(&client, "lobby-1", "").await;

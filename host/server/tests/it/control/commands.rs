@@ -36,7 +36,7 @@ on_both! {
         assert_eq!(others.next_named("EXECUTE_COMMAND").await.data["command"], "here");
     }
 
-    async fn a_command_needs_a_server_that_is_there(hub: Hub) {
+    async fn a_command_needs_a_connected_server(hub: Hub) {
         let client = hub.network().await;
         let path = "/api/manage/servers/lobby-1/command";
         client.post(path, json!({"command": "list"})).await.expect_error(404, "unknown_server");
@@ -56,7 +56,7 @@ on_both! {
         other.post(path, json!({"command": "list"})).await.expect_error(404, "unknown_server");
     }
 
-    async fn who_does_not_answer_in_time_has_not_answered(hub: Hub) {
+    async fn an_outcome_after_the_timeout_is_discarded(hub: Hub) {
         let client = hub.network().await;
         register(&client, "lobby-1", json!({})).await;
         let mut events = client.events(Some("lobby-1"), None).await;

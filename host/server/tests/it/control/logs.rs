@@ -88,7 +88,7 @@ on_both! {
         }
     }
 
-    async fn a_line_is_cut_and_nonsense_refused(hub: Hub) {
+    async fn a_long_line_is_cut_and_malformed_ones_are_400(hub: Hub) {
         let client = hub.network().await;
         ship(&client, &[&"é".repeat(5_000)]).await;
         let shown = client.get("/api/manage/servers/lobby-1/logs/recent").await;
@@ -106,7 +106,7 @@ on_both! {
         client.key_with(&["servers:read"]).await.post(path, json!({})).await.expect_error(403, "forbidden_scope");
     }
 
-    async fn a_follower_gets_what_there_is_and_what_comes(hub: Hub) {
+    async fn a_follower_gets_stored_and_new_lines(hub: Hub) {
         let client = hub.network().await;
         ship(&client, &["1", "2", "3"]).await;
         let mut events = follow(&client, "?limit=2", None).await;

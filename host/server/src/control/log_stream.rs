@@ -1,4 +1,4 @@
-//! Those who follow a server's log live.
+//! A server's log as a live stream.
 
 use std::collections::HashMap;
 use std::collections::VecDeque;
@@ -14,34 +14,34 @@ use crate::control::model::LogLine;
 use crate::control::store;
 use crate::values::{Identifier, NetworkId};
 
-/// Batches a follower may be behind; then it reads what it missed from the database.
-const BEHIND: usize = 32;
+/// Batches a follower may lag behind; beyond that it reads what it missed from the database.
+const BACKLOG: usize = 32;
 /// Lines read from the database at once.
-const CATCH_UP: i64 = 500;
+const CATCH_UP_LINES: i64 = 500;
 
 type ServerKey = (NetworkId, Identifier);
 
-/// The logs that somebody follows.
+/// The logs that are followed.
 #[derive(Debug, Default)]
-pub(super) struct Followers {
+pub(super) struct LogFollowers {
     logs: Mutex<HashMap<ServerKey, Sender<Arc<[LogLine]>>>>,
 }
 
-impl Followers {
-    /// Hands lines that were just stored to who follows them. Batches of one server may come in any order.
-    pub(super) fn tell(&self, network: NetworkId, server: &Identifier, lines: impl FnOnce() -> Vec<LogLine>) {
+impl LogFollowers {
+    /// Hands lines that were just stored to the followers. Batches of one server may come in any order.
+    pub(super) fn publish(&self, network: NetworkId, server: &Identifier, lines: impl FnOnce() -> Vec<LogLine>) {
         let sender = self.logs.lock().get(&(network, server.clone())).cloned();
         if let Some(sender) = sender {
-            // All may have gone meanwhile.
+            // Fails where the last follower has gone meanwhile.
             let _ = sender.send(lines().into());
         }
     }
 
     fn subscribe(&self, key: &ServerKey) -> Receiver<Arc<[LogLine]>> {
-        self.logs.lock().entry(key.clone()).or_insert_with(|| Sender::new(BEHIND)).subscribe()
+        self.logs.lock().entry(key.clone()).or_insert_with(|| Sender::new(BACKLOG)).subscribe()
     }
 
-    /// One follower, who is still subscribed, goes.
+    /// Drops the log where its last follower, still subscribed, goes.
     fn leave(&self, key: &ServerKey) {
         let mut logs = self.logs.lock();
         if logs.get(key).is_some_and(|sender| sender.receiver_count() <= 1) {
@@ -50,37 +50,32 @@ impl Followers {
     }
 }
 
-/// Where in the log to begin.
+/// Where in the log a stream begins.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Begin {
+pub(super) enum StartAt {
     /// With this many of the newest lines.
     Newest(i64),
     /// Behind the line of this number.
     After(i64),
 }
 
-/// The log's lines from there on, in their order, each once, and those that come.
+/// The log's lines from there on, in their order, each once, and then the new ones.
 pub(super) async fn follow(
     app: &App,
     network: NetworkId,
     server: Identifier,
-    from: Begin,
+    from: StartAt,
 ) -> Result<impl Stream<Item = LogLine> + use<>, hub_db::Error> {
     let key = (network, server);
-    // First, so that what comes from now on is not missed.
-    let coming = app.control.followers.subscribe(&key);
-    let mut follower = Follower { app: app.clone(), key, coming, last: 0, behind: true, ready: VecDeque::new() };
+    // Subscribed first, so that no line is missed.
+    let receiver = app.control.log_followers.subscribe(&key);
+    let mut follower = Follower { app: app.clone(), key, receiver, last: 0, lags: true, ready: VecDeque::new() };
     let newest = store::last_seq(&app.db, network, &follower.key.1).await?.unwrap_or(0);
     follower.last = match from {
-        Begin::Newest(lines) => newest.saturating_sub(lines).max(0),
-        // A number from the future is not this log's.
-        Begin::After(seq) => {
-            if seq > newest {
-                0
-            } else {
-                seq.max(0)
-            }
-        }
+        StartAt::Newest(lines) => newest.saturating_sub(lines).max(0),
+        // A number beyond the log is of another log.
+        StartAt::After(seq) if seq > newest => 0,
+        StartAt::After(seq) => seq.max(0),
     };
     Ok(stream::unfold(follower, async |mut follower| follower.next().await.map(|line| (line, follower))))
 }
@@ -88,11 +83,11 @@ pub(super) async fn follow(
 struct Follower {
     app: App,
     key: ServerKey,
-    coming: Receiver<Arc<[LogLine]>>,
+    receiver: Receiver<Arc<[LogLine]>>,
     /// The number of the last line handed out.
     last: i64,
-    /// There may be stored lines that did not come.
-    behind: bool,
+    /// There may be stored lines that were not received.
+    lags: bool,
     ready: VecDeque<LogLine>,
 }
 
@@ -103,28 +98,28 @@ impl Follower {
                 self.last = line.seq;
                 return Some(line);
             }
-            if self.behind {
+            if self.lags {
                 let (network, server) = &self.key;
-                match store::lines_after(&self.app.db, *network, server, self.last, CATCH_UP).await {
+                match store::lines_after(&self.app.db, *network, server, self.last, CATCH_UP_LINES).await {
                     Ok(lines) => {
-                        self.behind = lines.len() as i64 == CATCH_UP;
+                        self.lags = lines.len() as i64 == CATCH_UP_LINES;
                         self.ready.extend(lines);
                     }
                     Err(error) => {
-                        // The client comes again, and says what it has.
+                        // The stream ends; the client resumes by `Last-Event-ID`.
                         tracing::warn!(%error, "could not read a log that is followed");
                         return None;
                     }
                 }
                 continue;
             }
-            match self.coming.recv().await {
+            match self.receiver.recv().await {
                 Ok(lines) => match lines.first() {
-                    // What is between is stored: numbers are given out in the order of the commits.
-                    Some(first) if first.seq > self.last + 1 => self.behind = true,
+                    // The lines between are stored: numbers are in the order of the commits.
+                    Some(first) if first.seq > self.last + 1 => self.lags = true,
                     _ => self.ready.extend(lines.iter().filter(|line| line.seq > self.last).cloned()),
                 },
-                Err(RecvError::Lagged(_)) => self.behind = true,
+                Err(RecvError::Lagged(_)) => self.lags = true,
                 Err(RecvError::Closed) => return None,
             }
         }
@@ -133,6 +128,6 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        self.app.control.followers.leave(&self.key);
+        self.app.control.log_followers.leave(&self.key);
     }
 }

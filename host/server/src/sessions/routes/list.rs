@@ -11,8 +11,9 @@ use crate::geo::Region;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
-use crate::servers::routes::listed::ListedServer;
-use crate::servers::service::{self, Search};
+use crate::servers::Search;
+use crate::sessions::routes::listed::ListedServer;
+use crate::sessions::service;
 use crate::values::{Identifier, NetworkId, blank_as_absent, not_blank};
 
 pub(super) fn router() -> Endpoints {
@@ -49,8 +50,8 @@ async fn page(app: &App, network: NetworkId, query: ListQuery) -> Result<Page<Li
         online: query.online,
     };
     let offset = query.page.offset(query.limit);
-    let (records, total) = service::list(app, network, search, query.limit.0, offset).await?;
-    Ok(Page::new(records, query.page, query.limit, total).map(ListedServer::from))
+    let (servers, total) = service::list(app, network, search, query.limit.0, offset).await?;
+    Ok(Page::new(servers, query.page, query.limit, total).map(ListedServer::from))
 }
 
 /// List the servers
@@ -90,6 +91,5 @@ async fn get(
     State(app): State<App>,
     Path(id): Path<Identifier>,
 ) -> Result<Json<ListedServer>, ApiError> {
-    let record = service::get(&app, caller.network, id).await?;
-    Ok(Json(record.into()))
+    Ok(Json(service::get(&app, caller.network, id).await?.into()))
 }

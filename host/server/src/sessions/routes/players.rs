@@ -1,4 +1,4 @@
-//! Players come, walk and go.
+//! Join, world change, leave, and the players online.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -10,8 +10,8 @@ use crate::auth::Plugin;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
-use crate::servers::model::Location;
-use crate::servers::service;
+use crate::servers::PlayerLocation;
+use crate::sessions::service;
 use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
 
 pub(super) fn router() -> Endpoints {
@@ -31,8 +31,8 @@ struct PresenceRecord {
     server_type: Identifier,
 }
 
-impl From<Location> for PresenceRecord {
-    fn from(location: Location) -> Self {
+impl From<PlayerLocation> for PresenceRecord {
+    fn from(location: PlayerLocation) -> Self {
         Self {
             player_uuid: location.player,
             player_name: location.player_name,
@@ -66,7 +66,8 @@ async fn list(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Join {
+#[schema(as = Join)]
+struct JoinRequest {
     /// The server the player has come to; it must be online.
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
@@ -85,14 +86,19 @@ struct Join {
 /// A player is on at most one server: a join elsewhere moves them. It uses up the slot that was reserved for them.
 #[utoipa::path(post, path = "/api/plugin/servers/players", tag = "Servers", security(("apiKey" = ["plugin"])),
     operation_id = "join_server", responses((status = 204, description = "Present")))]
-async fn join(Plugin(caller): Plugin, State(app): State<App>, Json(body): Json<Join>) -> Result<StatusCode, ApiError> {
-    service::join(&app, caller.network, body.server_id, body.player_uuid, body.player_name).await?;
+async fn join(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<JoinRequest>,
+) -> Result<StatusCode, ApiError> {
+    service::join(&app, caller.network, &body.server_id, body.player_uuid, body.player_name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ChangeWorld {
+#[schema(as = ChangeWorld)]
+struct WorldChangeRequest {
     /// The server the player is on.
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
@@ -113,9 +119,9 @@ struct ChangeWorld {
 async fn change_world(
     Plugin(caller): Plugin,
     State(app): State<App>,
-    Json(body): Json<ChangeWorld>,
+    Json(body): Json<WorldChangeRequest>,
 ) -> Result<StatusCode, ApiError> {
-    let ChangeWorld { server_id, player_uuid, new_world_id, previous_world_id } = body;
+    let WorldChangeRequest { server_id, player_uuid, new_world_id, previous_world_id } = body;
     service::change_world(&app, caller.network, server_id, player_uuid, new_world_id, previous_world_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

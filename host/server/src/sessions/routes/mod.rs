@@ -1,4 +1,4 @@
-//! The room's routes.
+//! Routes of sessions.
 
 mod lifecycle;
 mod list;
@@ -8,7 +8,7 @@ mod record;
 
 use crate::endpoints::Endpoints;
 
-/// The room's routes.
+/// The routes of sessions.
 pub(crate) fn router() -> Endpoints {
     lifecycle::router().merge(players::router()).merge(list::router())
 }

@@ -1,13 +1,14 @@
-//! What stands in a list of servers: a registered one, or one whose machine is being made.
+//! A server in a list: a registered one, or one whose machine is being made.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Millis;
 use crate::geo::Region;
+use crate::servers::KnownServer;
 use crate::servers::provisioned::{DesiredState, Phase, ProvisionedServer};
-use crate::servers::routes::record::{ServerRecord, Status};
-use crate::servers::service::Listed;
+use crate::sessions::routes::record::{ServerRecord, Status};
+use crate::sessions::service::Reachability;
 use crate::values::Identifier;
 
 /// A server of the network.
@@ -59,32 +60,32 @@ struct Provisioning {
 
 impl From<ProvisionedServer> for ProvisioningRecord {
     fn from(server: ProvisionedServer) -> Self {
-        let wish = server.wish;
+        let spec = server.spec;
         Self {
             server_id: server.server_id,
-            server_type: wish.server_type,
-            display_name: wish.display_name,
+            server_type: spec.server_type,
+            display_name: spec.display_name,
             status: Status::Provisioning,
             first_seen: server.created_at,
             last_seen: server.updated_at,
             online: false,
             provisioning: Provisioning {
-                provider: wish.provider,
+                provider: spec.provider,
                 phase: server.phase,
-                desired_state: wish.desired_state,
-                region: wish.region,
-                server_vm_type: wish.server_vm_type,
-                ipv4: wish.ipv4,
+                desired_state: spec.desired_state,
+                region: spec.region,
+                server_vm_type: spec.server_vm_type,
+                ipv4: spec.ipv4,
             },
         }
     }
 }
 
-impl From<Listed> for ListedServer {
-    fn from(listed: Listed) -> Self {
-        match listed {
-            Listed::Registered(record) => Self::Registered(Box::new((*record).into())),
-            Listed::Waiting(server) => Self::Provisioning((*server).into()),
+impl From<(KnownServer, Reachability)> for ListedServer {
+    fn from((server, reachability): (KnownServer, Reachability)) -> Self {
+        match server {
+            KnownServer::Registered(server) => Self::Registered(Box::new(ServerRecord::new(*server, reachability))),
+            KnownServer::Provisioning(server) => Self::Provisioning((*server).into()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A server comes, beats and goes.
+//! Register, heartbeat, unregister.
 
 use std::net::IpAddr;
 
@@ -14,10 +14,10 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
-use crate::servers::model::{
-    Count, Facts, GameState, Heartbeat, PluginReport, Registration, Role, SoftwareReport, WorldReport,
+use crate::servers::{
+    Count, GameState, Heartbeat, PluginReport, Registration, Role, ServerInfo, SoftwareReport, WorldReport,
 };
-use crate::servers::service;
+use crate::sessions::service;
 use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 
 pub(super) fn router() -> Endpoints {
@@ -26,7 +26,8 @@ pub(super) fn router() -> Endpoints {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Register {
+#[schema(as = Register)]
+struct RegisterRequest {
     /// Unique in the network.
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
@@ -98,7 +99,7 @@ struct Registered {
 async fn register(
     Plugin(caller): Plugin,
     State(app): State<App>,
-    Json(body): Json<Register>,
+    Json(body): Json<RegisterRequest>,
 ) -> Result<(StatusCode, Json<Registered>), ApiError> {
     let port = u16::try_from(body.port).ok().filter(|port| *port > 0);
     let port = port.ok_or_else(|| ApiError::invalid("In the body, `port`: must be from 1 to 65535."))?;
@@ -106,7 +107,7 @@ async fn register(
     let public_ip = public_ip(body.public_ip)?;
     let host_ip = host.as_deref().and_then(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().ok());
     let addresses = [public_ip, host_ip, Some(caller.remote)].into_iter().flatten();
-    let place = service::place(&app, body.region, addresses);
+    let place = service::locate(&app, body.region, addresses);
     let software = software(
         body.plugin_version,
         body.plugin_build,
@@ -115,7 +116,7 @@ async fn register(
         body.platform_version,
         body.plugins,
     );
-    let facts = Facts {
+    let info = ServerInfo {
         server_id: body.server_id,
         server_type: body.server_type,
         game_type: body.game_type.map(Text::into_string),
@@ -129,17 +130,17 @@ async fn register(
         software: software.into(),
     };
     let registration = Registration {
-        facts,
+        info,
         game_state: body.game_state,
         players_to_start: body.players_to_start.unwrap_or_default().0,
         worlds: body.worlds.unwrap_or_default(),
     };
-    let welcome = service::register(&app, caller.network, registration).await?;
+    let session = service::register(&app, caller.network, registration).await?;
     let answer = Registered {
-        server_id: welcome.server_id,
-        heartbeat_interval_ms: welcome.heartbeat_interval,
-        offline_after_ms: welcome.offline_after,
-        signing_secret: welcome.signing_secret,
+        server_id: session.server_id,
+        heartbeat_interval_ms: session.heartbeat_interval,
+        offline_after_ms: session.offline_after,
+        signing_secret: session.signing_secret,
     };
     Ok((StatusCode::CREATED, Json(answer)))
 }
@@ -179,7 +180,8 @@ fn software(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Beat {
+#[schema(as = Beat)]
+struct HeartbeatRequest {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
     /// Not looked at: the type is that of the register call.
@@ -194,7 +196,7 @@ struct Beat {
     /// All its worlds; absent: as they were.
     worlds: Option<Vec<WorldReport>>,
     /// Everybody who is on it: who is not listed has left. Absent: as it was.
-    players: Option<Vec<BeatPlayer>>,
+    players: Option<Vec<HeartbeatPlayer>>,
     plugin_version: Option<Text<255>>,
     plugin_build: Option<i64>,
     plugin_commit: Option<Text<255>>,
@@ -205,7 +207,8 @@ struct Beat {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct BeatPlayer {
+#[schema(as = BeatPlayer)]
+struct HeartbeatPlayer {
     uuid: PlayerId,
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "Notch")]
@@ -222,7 +225,7 @@ struct BeatPlayer {
 async fn heartbeat(
     Plugin(caller): Plugin,
     State(app): State<App>,
-    Json(body): Json<Beat>,
+    Json(body): Json<HeartbeatRequest>,
 ) -> Result<StatusCode, ApiError> {
     let software = software(
         body.plugin_version,
@@ -232,7 +235,7 @@ async fn heartbeat(
         body.platform_version,
         body.plugins,
     );
-    let beat = Heartbeat {
+    let heartbeat = Heartbeat {
         server_id: body.server_id,
         game_state: body.game_state,
         players_to_start: body.players_to_start.map(|count| count.0),
@@ -240,7 +243,7 @@ async fn heartbeat(
         players: body.players.map(|players| players.into_iter().map(|player| (player.uuid, player.name)).collect()),
         software,
     };
-    service::heartbeat(&app, caller.network, beat)?;
+    service::heartbeat(&app, caller.network, heartbeat)?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,14 +1,13 @@
-//! A server as lists show it.
+//! A registered server in a list.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::clock::Millis;
-use crate::control::Report;
+use crate::control::AgentReport;
 use crate::geo::Region;
-use crate::servers::model::Role;
-use crate::servers::service::Record;
-use crate::servers::snapshot::LiveServer;
+use crate::servers::{LiveServer, RegisteredServer, Role};
+use crate::sessions::service::Reachability;
 use crate::values::Identifier;
 
 /// A registry row joined with presence.
@@ -104,8 +103,8 @@ pub(super) struct Control {
     out_of_memory: Option<bool>,
 }
 
-impl From<Report> for Control {
-    fn from(report: Report) -> Self {
+impl From<AgentReport> for Control {
+    fn from(report: AgentReport) -> Self {
         Self {
             node_id: report.node_id,
             capabilities: report.capabilities,
@@ -149,43 +148,43 @@ pub(super) struct Port {
     adopted: bool,
 }
 
-impl From<Record> for ServerRecord {
-    fn from(record: Record) -> Self {
-        let Record { registered, live, connected, control, provisioned } = record;
-        let facts = registered.facts;
+impl ServerRecord {
+    pub(super) fn new(server: RegisteredServer, reachability: Reachability) -> Self {
+        let RegisteredServer { row, live, provisioned } = server;
+        let info = row.info;
         let online = live.is_some();
-        let software = facts.software;
+        let software = info.software;
         let built = software.version.is_some() || software.build.is_some() || software.commit.is_some();
         let build_info = BuildInfo { version: software.version, build: software.build, commit: software.commit };
         let platformed = software.platform_name.is_some() || software.platform_version.is_some();
         let platform = Platform { name: software.platform_name, version: software.platform_version };
         // Hytale's clients speak QUIC, everybody else's TCP.
-        let protocol = if facts.game_type.as_deref() == Some("HYTALE") { "udp" } else { "tcp" };
+        let protocol = if info.game_type.as_deref() == Some("HYTALE") { "udp" } else { "tcp" };
         Self {
-            server_id: facts.server_id,
-            server_type: facts.server_type,
-            game_type: facts.game_type,
-            role: facts.role,
-            connectivity: match (connected, online) {
+            server_id: info.server_id,
+            server_type: info.server_type,
+            game_type: info.game_type,
+            role: info.role,
+            connectivity: match (reachability.connected, online) {
                 (true, _) => Connectivity::Connected,
                 (false, true) => Connectivity::HeartbeatOnly,
                 (false, false) => Connectivity::Disconnected,
             },
-            display_name: facts.display_name,
-            max_players: facts.max_players,
+            display_name: info.display_name,
+            max_players: info.max_players,
             status: if online { Status::Online } else { Status::Offline },
-            last_host: facts.host,
-            last_port: facts.port,
-            first_seen: registered.first_seen,
-            last_seen: registered.last_seen,
+            last_host: info.host,
+            last_port: info.port,
+            first_seen: row.first_seen,
+            last_seen: row.last_seen,
             online,
             live,
-            geo_region: facts.region,
-            geo_country: facts.country,
-            control: control.map(Control::from),
+            geo_region: info.region,
+            geo_country: info.country,
+            control: reachability.control.map(Control::from),
             build_info: built.then_some(build_info),
             platform: platformed.then_some(platform),
-            ports: vec![Port { port: facts.port, protocol: protocol.to_owned(), adopted: true }],
+            ports: vec![Port { port: info.port, protocol: protocol.to_owned(), adopted: true }],
             provisioned,
         }
     }

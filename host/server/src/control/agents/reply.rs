@@ -1,0 +1,39 @@
+//! The reply to one command.
+
+use std::sync::Arc;
+
+use hub_bus::PendingReply;
+use uuid::Uuid;
+
+use crate::control::agents::CommandKey;
+use crate::control::agents::entry::AgentEntry;
+use crate::control::model::AgentReply;
+
+/// A command that is under way; dropping it cancels the command.
+pub(in crate::control) struct ReplyHandle {
+    waiter: PendingReply<AgentReply, CommandKey>,
+    entry: Arc<AgentEntry>,
+    id: Uuid,
+}
+
+impl ReplyHandle {
+    pub(super) fn new(waiter: PendingReply<AgentReply, CommandKey>, entry: Arc<AgentEntry>, id: Uuid) -> Self {
+        Self { waiter, entry, id }
+    }
+
+    /// Waits for the reply.
+    pub(in crate::control) async fn wait(&mut self) -> Option<AgentReply> {
+        self.waiter.wait().await
+    }
+
+    /// Takes the command back; false where it was fetched already.
+    pub(in crate::control) fn cancel(&self) -> bool {
+        self.entry.cancel(self.id)
+    }
+}
+
+impl Drop for ReplyHandle {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}

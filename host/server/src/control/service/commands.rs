@@ -1,0 +1,117 @@
+//! Actions for agents.
+
+use std::time::Duration;
+
+use crate::app::App;
+use crate::clock::{Millis, millis};
+use crate::cluster::RequestLease;
+use crate::control::model::{Action, AgentCommand, AgentReply};
+use crate::control::replies::{self, Reply};
+use crate::control::service::deadline::Deadline;
+use crate::control::service::error::ControlError;
+use crate::control::store;
+use crate::servers;
+use crate::values::{Identifier, NetworkId};
+
+/// How long a request waits for an agent's reply.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Has the server's agent run an action, and waits for its reply. Where the network moves meanwhile, a command that was
+/// not fetched yet is given at its next owner.
+pub(in crate::control) async fn run_action(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    action: Action,
+    lease: &RequestLease,
+) -> Result<AgentReply, ControlError> {
+    let deadline = Deadline::new(app, millis(REPLY_TIMEOUT));
+    let now = app.clock.now();
+    let command = AgentCommand { id: app.ids.uuid(), action, issued_at: now };
+    let Some(mut handle) = app.control.agents.send(network, server, command, now, deadline.at) else {
+        return Err(no_node(app, network, server).await?);
+    };
+    tokio::select! {
+        reply = deadline.wait(server, handle.wait()) => return reply,
+        () = lease.wait_for_move() => {}
+    }
+    if handle.cancel() {
+        lease.retry_on_owner();
+        return Err(ControlError::Moving);
+    }
+    lease.release();
+    deadline.wait(server, handle.wait()).await
+}
+
+/// Queues an action for the server's agent, to be fetched before `expires_at`, also from another process of the hub.
+/// Nobody waits for its reply.
+pub async fn queue_action(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    action: Action,
+    expires_at: Millis,
+    lease: &RequestLease,
+) -> Result<(), ControlError> {
+    let now = app.clock.now();
+    let command = AgentCommand { id: app.ids.uuid(), action, issued_at: now };
+    let stored = app
+        .db
+        .transaction(async |mut tx| {
+            // A new owner has read the stored commands already.
+            if !app.shards.lock_lease(&mut tx, network).await? {
+                return Err(ControlError::Moving);
+            }
+            Ok(store::insert_command(&mut tx, network, server, &command, expires_at, now).await?)
+        })
+        .await;
+    if matches!(stored, Err(ControlError::Moving)) {
+        lease.retry_on_owner();
+    }
+    stored?;
+    lease.release();
+    // The action is queued: a dropped one that stays in the database comes again after a restart at worst.
+    if let Some(dropped) = app.control.agents.enqueue(network, server, command, now, expires_at)
+        && let Err(error) = store::delete_commands(&app.db, network, server, &[dropped.command.id]).await
+    {
+        tracing::warn!(%network, %error, "could not delete a command that newer ones replaced");
+    }
+    Ok(())
+}
+
+/// Why there is no agent: a server that never registered may still have one.
+async fn no_node(app: &App, network: NetworkId, server: &Identifier) -> Result<ControlError, hub_db::Error> {
+    let known = servers::service::is_known_server(app, network, server).await?;
+    let server = server.clone();
+    Ok(if known { ControlError::NoNode(server) } else { ControlError::UnknownServer(server) })
+}
+
+/// Reads the newest lines of the server's output from its agent.
+pub(in crate::control) async fn read_output(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    lines: i64,
+    lease: &RequestLease,
+) -> Result<String, ControlError> {
+    let reply = run_action(app, network, server, Action::Logs { lines }, lease).await?;
+    let failed = |why: String| ControlError::NoOutput(server.clone(), why);
+    if !reply.ok {
+        return Err(failed(reply.error.unwrap_or_else(|| "it does not say why".to_owned())));
+    }
+    let content = reply.result.as_ref().and_then(|result| result.get("content")?.as_str().map(str::to_owned));
+    content.ok_or_else(|| failed("its answer has no `content`".to_owned()))
+}
+
+/// Hands an agent's reply to the request that waits for it; a reply that none waits for is discarded.
+pub(in crate::control) async fn complete_action(
+    app: &App,
+    network: NetworkId,
+    server: Identifier,
+    command_id: &str,
+    reply: AgentReply,
+) {
+    if let Ok(id) = command_id.parse() {
+        replies::deliver(app, Reply::Agent((network, server, id), reply)).await;
+    }
+}

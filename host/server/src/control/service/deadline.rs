@@ -1,0 +1,37 @@
+//! How long a request waits for a reply.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::app::App;
+use crate::clock::{Clock, Millis};
+use crate::control::service::error::ControlError;
+use crate::values::Identifier;
+
+/// The deadline of a request that waits for a reply.
+pub(super) struct Deadline {
+    clock: Clock,
+    pub(super) at: Millis,
+    stopping: CancellationToken,
+}
+
+impl Deadline {
+    pub(super) fn new(app: &App, within: Millis) -> Self {
+        let at = app.clock.now().saturating_add(within);
+        Self { clock: app.clock.clone(), at, stopping: app.stopping() }
+    }
+
+    /// The reply, or why there is none.
+    pub(super) async fn wait<T>(
+        &self,
+        server: &Identifier,
+        reply: impl Future<Output = Option<T>>,
+    ) -> Result<T, ControlError> {
+        tokio::select! {
+            // A reply that has arrived counts, whatever else happens.
+            biased;
+            reply = reply => reply.ok_or_else(|| ControlError::NoAnswer(server.clone())),
+            () = self.stopping.cancelled() => Err(ControlError::Stopping),
+            () = self.clock.sleep_until(self.at) => Err(ControlError::NoAnswer(server.clone())),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Logs that agents ship.
+
+use crate::app::App;
+use crate::control::model::{LogLine, NewLogLine};
+use crate::control::service::error::ControlError;
+use crate::control::store;
+use crate::http::page::{Limit, Page, PageNumber};
+use crate::servers;
+use crate::values::{Identifier, NetworkId};
+
+/// Lines of a server's log that count; older ones may be deleted.
+const MAX_LINES: i64 = 5_000;
+/// Old lines are deleted whenever a log has grown by this much.
+const PRUNE_EVERY: i64 = 1_000;
+/// A longer line is cut, in bytes.
+const MAX_LINE_BYTES: usize = 8 * 1024;
+
+/// Stores lines of a server's output and hands them to its followers. Answers how many there were.
+pub(in crate::control) async fn append(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    mut lines: Vec<NewLogLine>,
+) -> Result<i64, ControlError> {
+    let accepted = lines.len() as i64;
+    if lines.is_empty() {
+        return Ok(0);
+    }
+    // Earlier lines would be deleted at once.
+    lines.drain(..lines.len().saturating_sub(MAX_LINES as usize));
+    for line in &mut lines {
+        line.text.truncate(line.text.floor_char_boundary(MAX_LINE_BYTES));
+    }
+    let stored = lines.len() as i64;
+    let last = app
+        .db
+        .transaction(async |mut tx| {
+            let last = store::number_lines(&mut tx, network, server, accepted).await?;
+            store::insert_lines(&mut tx, network, server, last - stored + 1, &lines).await?;
+            if last / PRUNE_EVERY > (last - accepted) / PRUNE_EVERY {
+                store::delete_lines(&mut tx, network, server, last - MAX_LINES).await?;
+            }
+            Ok::<_, hub_db::Error>(last)
+        })
+        .await?;
+    app.control.log_followers.publish(network, server, || {
+        let numbered = lines.into_iter().zip(last - stored + 1..);
+        numbered.map(|(line, seq)| LogLine { seq, at: line.at, stream: line.stream, text: line.text }).collect()
+    });
+    Ok(accepted)
+}
+
+/// A page of the server's log, the newest line first.
+pub(in crate::control) async fn recent(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    page: PageNumber,
+    limit: Limit,
+) -> Result<Page<LogLine>, ControlError> {
+    let last = last_line(app, network, server).await?;
+    let kept_after = last.saturating_sub(MAX_LINES).max(0);
+    let newest = last.saturating_sub(page.offset(limit));
+    let after = newest.saturating_sub(limit.0).max(kept_after);
+    let items =
+        if newest > after { store::lines_before(&app.db, network, server, after, newest).await? } else { vec![] };
+    Ok(Page::new(items, page, limit, last - kept_after))
+}
+
+/// The number of the log's last line; 0 for a server that has none yet.
+pub(in crate::control) async fn last_line(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+) -> Result<i64, ControlError> {
+    if let Some(last) = store::last_seq(&app.db, network, server).await? {
+        return Ok(last);
+    }
+    let has_agent = app.control.agents.report(network, server, app.clock.now()).is_some();
+    if has_agent || servers::service::is_known_server(app, network, server).await? {
+        Ok(0)
+    } else {
+        Err(ControlError::UnknownServer(server.clone()))
+    }
+}

@@ -1,0 +1,64 @@
+//! Agents fetch their servers' commands.
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::cluster::RequestLease;
+use crate::control::agents::{PendingCommand, Poll, PollOutcome};
+use crate::control::model::AgentReport;
+use crate::control::service::error::ControlError;
+use crate::control::store;
+use crate::values::{Identifier, NetworkId};
+
+/// Answers an agent its server's commands, and waits up to `wait_ms` for one.
+pub(in crate::control) async fn poll(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    report: AgentReport,
+    wait_ms: Millis,
+    lease: &RequestLease,
+) -> Result<Vec<String>, ControlError> {
+    let now = app.clock.now();
+    let until = now.saturating_add(wait_ms);
+    let mut poll = app.control.agents.poll(network, server, report, now);
+    let changed = poll.changed();
+    let stopping = app.stopping();
+    loop {
+        // Is notified from here on, before it is awaited below.
+        let notified = changed.notified();
+        let now = app.clock.now();
+        match poll.take(now) {
+            PollOutcome::Commands(commands) => {
+                // They are nowhere else now, so the answer counts even if the network moves.
+                lease.release();
+                return hand_out(app, network, server, &poll, commands).await;
+            }
+            PollOutcome::Replaced => return Ok(vec![]),
+            PollOutcome::Nothing if now >= until || stopping.is_cancelled() => return Ok(vec![]),
+            PollOutcome::Nothing => {}
+        }
+        tokio::select! {
+            () = notified => {}
+            () = app.clock.sleep_until(until) => {}
+            () = stopping.cancelled() => {}
+        }
+    }
+}
+
+async fn hand_out(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    poll: &Poll,
+    commands: Vec<PendingCommand>,
+) -> Result<Vec<String>, ControlError> {
+    let stored: Vec<_> = commands.iter().filter(|pending| pending.stored).map(|pending| pending.command.id).collect();
+    // Before they are handed out, so that none is handed out twice.
+    if !stored.is_empty()
+        && let Err(error) = store::delete_commands(&app.db, network, server, &stored).await
+    {
+        poll.put_back(commands);
+        return Err(error.into());
+    }
+    Ok(commands.iter().map(|pending| pending.command.to_json()).collect())
+}

@@ -1,0 +1,27 @@
+//! What can be wrong with a look-up.
+
+use thiserror::Error;
+
+use crate::http::error::ApiError;
+use crate::values::Identifier;
+
+/// What can be wrong with a look-up of a server.
+#[derive(Debug, Error)]
+pub(crate) enum ServersError {
+    /// The registry has no such server.
+    #[error("This network has no server `{0}`.")]
+    Unknown(Identifier),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<ServersError> for ApiError {
+    fn from(error: ServersError) -> Self {
+        let message = error.to_string();
+        match error {
+            ServersError::Unknown(_) => Self::not_found("unknown_server", message),
+            ServersError::Database(error) => error.into(),
+        }
+    }
+}

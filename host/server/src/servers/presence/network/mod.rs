@@ -1,0 +1,222 @@
+//! Presence in one network: pure state, no I/O. Time is a parameter; what has expired by then does not count, whether
+//! or not it was swept.
+
+mod players;
+mod reservations;
+mod saving;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::clock::Millis;
+use crate::servers::model::{Heartbeat, PlayerLocation, Registration};
+use crate::servers::presence::changes::{ServerChange, Unsaved};
+use crate::servers::presence::server::{Player, Server, live_worlds};
+use crate::values::{Identifier, PlayerId};
+
+/// Servers, players and reservations of one network.
+#[derive(Debug, Default)]
+pub(crate) struct NetworkPresence {
+    servers: HashMap<Arc<str>, Server>,
+    by_type: HashMap<Identifier, BTreeSet<Arc<str>>>,
+    /// The one server each player is on.
+    players: HashMap<PlayerId, Arc<str>>,
+    /// The one server each player has a slot reserved on.
+    reserved: HashMap<PlayerId, Arc<str>>,
+    unsaved: Unsaved,
+    /// Counts how often the unsaved changes were taken.
+    pub(crate) batch: u64,
+}
+
+/// Why presence did not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PresenceError {
+    /// The server is not online.
+    UnknownServer,
+    /// The player is not on that server.
+    NotOnServer,
+}
+
+impl NetworkPresence {
+    pub(super) fn new(saves_reservations: bool) -> Self {
+        Self { unsaved: Unsaved { saves_reservations, ..Unsaved::default() }, ..Self::default() }
+    }
+
+    /// The server, if it is online.
+    pub(crate) fn server(&self, id: &str, now: Millis) -> Option<&Server> {
+        self.servers.get(id).filter(|server| server.is_online(now))
+    }
+
+    /// The online servers, in no order.
+    pub(crate) fn online(&self, now: Millis) -> impl Iterator<Item = &Server> {
+        self.servers.values().filter(move |server| server.is_online(now))
+    }
+
+    /// The online servers of a type, by id.
+    pub(crate) fn of_type<'a>(&'a self, kind: &Identifier, now: Millis) -> impl Iterator<Item = &'a Server> + use<'a> {
+        self.by_type.get(kind).into_iter().flatten().filter_map(move |id| self.server(id, now))
+    }
+
+    /// Where the player is.
+    pub(crate) fn locate(&self, player: PlayerId, now: Millis) -> Option<PlayerLocation> {
+        let server = self.server(self.players.get(&player)?, now)?;
+        let state = server.players.get(&player).filter(|state| state.is_present(now))?;
+        Some(location(server, player, state))
+    }
+
+    /// The players online on the servers that `wanted` picks, in no order.
+    pub(crate) fn players(&self, now: Millis, wanted: impl Fn(&Server) -> bool) -> Vec<PlayerLocation> {
+        let mut locations = vec![];
+        for server in self.online(now).filter(|server| wanted(server)) {
+            let present = server.players.iter().filter(|(_, state)| state.is_present(now));
+            locations.extend(present.map(|(player, state)| location(server, *player, state)));
+        }
+        locations
+    }
+
+    /// Marks a server online. One that was online keeps its players, reservations and start time.
+    pub(crate) fn register(&mut self, new: Registration, now: Millis, offline_after: Millis) {
+        let info = Arc::new(new.info);
+        let id = self.id_of(info.server_id.as_str());
+        let mut started_at = now;
+        let (mut players, mut reservations) = Default::default();
+        if let Some(before) = self.servers.remove(&id) {
+            self.remove_from_type(&before, &id);
+            if before.is_online(now) {
+                started_at = before.started_at;
+                (players, reservations) = (before.players, before.reservations);
+            } else {
+                self.remove_people(&before, &id);
+            }
+        }
+        self.insert(Server {
+            started_at,
+            last_heartbeat: now,
+            game_state: new.game_state,
+            players_to_start: new.players_to_start,
+            worlds: live_worlds(new.worlds),
+            offline_at: now.saturating_add(offline_after),
+            players,
+            reservations,
+            info,
+        });
+        self.unsaved.server(&id, ServerChange::Any);
+    }
+
+    fn insert(&mut self, server: Server) {
+        let id = self.id_of(server.info.server_id.as_str());
+        self.by_type.entry(server.info.server_type.clone()).or_default().insert(Arc::clone(&id));
+        self.servers.insert(id, server);
+    }
+
+    /// Keeps a server online, with the state and the players it reports.
+    pub(crate) fn heartbeat(
+        &mut self,
+        heartbeat: Heartbeat,
+        now: Millis,
+        offline_after: Millis,
+    ) -> Result<(), PresenceError> {
+        let id = self.id_of(heartbeat.server_id.as_str());
+        let server = self.servers.get_mut(&id).filter(|it| it.is_online(now)).ok_or(PresenceError::UnknownServer)?;
+        server.last_heartbeat = now;
+        server.offline_at = now.saturating_add(offline_after);
+        let mut change = ServerChange::Heartbeat;
+        if let Some(state) = heartbeat.game_state
+            && server.game_state.as_ref() != Some(&state)
+        {
+            server.game_state = Some(state);
+            change = ServerChange::Any;
+        }
+        if let Some(players_to_start) = heartbeat.players_to_start
+            && server.players_to_start != players_to_start
+        {
+            server.players_to_start = players_to_start;
+            change = ServerChange::Any;
+        }
+        if let Some(worlds) = heartbeat.worlds {
+            let same = worlds.iter().eq(server.worlds.iter().map(|world| &world.report));
+            if !same || server.worlds.iter().any(|world| world.arrived > 0) {
+                change = ServerChange::Any;
+            }
+            server.worlds = live_worlds(worlds);
+        }
+        if heartbeat.software.differs_from(&server.info.software) {
+            Arc::make_mut(&mut server.info).software.update(heartbeat.software);
+            change = ServerChange::Any;
+        }
+        self.unsaved.server(&id, change);
+        if let Some(players) = heartbeat.players {
+            self.set_players(&id, players, now);
+        }
+        Ok(())
+    }
+
+    /// Takes a server offline.
+    pub(crate) fn unregister(&mut self, id: &str, last_heartbeat: Millis) {
+        if let Some((id, server)) = self.servers.remove_entry(id) {
+            self.remove_from_type(&server, &id);
+            self.remove_people(&server, &id);
+            self.unsaved.server(&id, ServerChange::Offline(last_heartbeat));
+        }
+    }
+
+    /// Removes what has expired, to free memory and to save it as removed.
+    pub(crate) fn sweep(&mut self, now: Millis) {
+        let silent = self.servers.iter().filter(|(_, server)| !server.is_online(now));
+        let silent: Vec<_> = silent.map(|(id, server)| (Arc::clone(id), server.last_heartbeat)).collect();
+        for (id, last_heartbeat) in silent {
+            self.unregister(&id, last_heartbeat);
+        }
+        let players = self.servers.values().flat_map(|server| &server.players);
+        let gone: Vec<_> = players.filter(|(_, state)| !state.is_present(now)).map(|(id, _)| *id).collect();
+        for player in gone {
+            self.remove_player(player);
+        }
+        for (id, server) in &mut self.servers {
+            for reservation in server.reservations.remove_expired(now) {
+                self.unsaved.released(&reservation);
+                if let Some(player) = reservation.player.filter(|player| self.reserved.get(player) == Some(id)) {
+                    self.reserved.remove(&player);
+                }
+            }
+        }
+    }
+
+    fn remove_from_type(&mut self, server: &Server, id: &Arc<str>) {
+        if let Some(ids) = self.by_type.get_mut(&server.info.server_type) {
+            ids.remove(id);
+            if ids.is_empty() {
+                self.by_type.remove(&server.info.server_type);
+            }
+        }
+    }
+
+    /// Removes the players of a server that is gone, and the reservations on it.
+    fn remove_people(&mut self, server: &Server, id: &Arc<str>) {
+        for player in server.players.keys() {
+            self.players.remove(player);
+            self.unsaved.players.insert(*player);
+        }
+        for reservation in server.reservations.iter() {
+            self.unsaved.released(reservation);
+            if let Some(player) = reservation.player.filter(|player| self.reserved.get(player) == Some(id)) {
+                self.reserved.remove(&player);
+            }
+        }
+    }
+
+    /// The shared copy of a server's id, or a new one.
+    fn id_of(&self, id: &str) -> Arc<str> {
+        self.servers.get_key_value(id).map_or_else(|| id.into(), |(id, _)| Arc::clone(id))
+    }
+}
+
+fn location(server: &Server, player: PlayerId, state: &Player) -> PlayerLocation {
+    PlayerLocation {
+        player,
+        player_name: state.name.clone(),
+        server_id: server.info.server_id.clone(),
+        server_type: server.info.server_type.clone(),
+        world_id: state.world.clone(),
+    }
+}

@@ -1,0 +1,47 @@
+//! Slots are reserved and released.
+
+use std::sync::Arc;
+
+use crate::clock::Millis;
+use crate::servers::presence::network::NetworkPresence;
+use crate::servers::presence::reservation::Reservation;
+use crate::values::{Identifier, PlayerId};
+
+impl NetworkPresence {
+    /// Reserves a slot on a server, and releases the one its player may have had.
+    pub(crate) fn reserve(&mut self, server: &Identifier, reservation: Reservation) {
+        let id = self.id_of(server.as_str());
+        if let Some(player) = reservation.player
+            && let Some(before) = self.reserved.insert(player, Arc::clone(&id))
+            && let Some(server) = self.servers.get_mut(&before)
+            && let Some(released) = server.reservations.remove(player)
+        {
+            self.unsaved.released(&released);
+        }
+        if let Some(server) = self.servers.get_mut(&id) {
+            self.unsaved.reserved(&id, &reservation);
+            server.reservations.add(reservation);
+        }
+    }
+
+    /// Releases the slot that is reserved on that server for the player.
+    pub(crate) fn release(&mut self, server: &Identifier, player: PlayerId) {
+        if self.reserved_on(player) == Some(server.as_str()) {
+            self.reserved.remove(&player);
+            let server = self.servers.get_mut(server.as_str());
+            if let Some(released) = server.and_then(|server| server.reservations.remove(player)) {
+                self.unsaved.released(&released);
+            }
+        }
+    }
+
+    /// The slot that is reserved on that server for the player.
+    pub(crate) fn reservation(&self, server: &Identifier, player: PlayerId, now: Millis) -> Option<&Reservation> {
+        self.server(server.as_str(), now)?.reservations.find(player, now)
+    }
+
+    /// The id of the server on which the player has a slot reserved.
+    pub(crate) fn reserved_on(&self, player: PlayerId) -> Option<&str> {
+        self.reserved.get(&player).map(|id| &**id)
+    }
+}
