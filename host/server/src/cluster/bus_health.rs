@@ -36,9 +36,10 @@ impl BusHealth {
             (seen.reachable, seen.since) = (reachable, now);
         }
         let lasts = now - seen.since;
-        seen.reported = match reachable {
-            true => seen.reported || lasts >= REPORT_BACK_AFTER,
-            false => seen.reported && lasts < REPORT_LOST_AFTER,
+        seen.reported = if reachable {
+            seen.reported || lasts >= REPORT_BACK_AFTER
+        } else {
+            seen.reported && lasts < REPORT_LOST_AFTER
         };
         seen.reported
     }

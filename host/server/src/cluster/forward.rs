@@ -72,9 +72,10 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
         _ => return next.run(request).await,
     };
     let dispatcher = Dispatcher { app, node, network };
-    let response = match is_forwarded {
-        true => dispatcher.serve_forwarded(request, next).await,
-        false => dispatcher.serve_or_forward(request, next).await,
+    let response = if is_forwarded {
+        dispatcher.serve_forwarded(request, next).await
+    } else {
+        dispatcher.serve_or_forward(request, next).await
     };
     response.unwrap_or_else(ApiError::into_response)
 }
