@@ -103,7 +103,7 @@ on_both! {
             "issuerUuid": ALEX, "issuerName": "Alex", "issuedAt": NOW,
         });
         assert_eq!(made, expected);
-        assert_eq!(told(&mut events, "CREATED", 1).await, expected);
+        assert_eq!(expect_event(&mut events, "CREATED", 1).await, expected);
         for route in [
             &format!("player/{STEVE}"), &format!("player/{STEVE}/history"), "player-name/sTEVE",
             "player-name/Steve/history", &format!("query?playerUuid={STEVE}"),
@@ -138,7 +138,7 @@ on_both! {
         let kick = post(&client, "create", json!({"playerUuid": STEVE, "type": "KICK", "durationMs": 1_000})).await;
         assert_eq!((&kick["type"], &kick["active"]), (&json!("KICK"), &json!(false)));
         expect_event(&mut events, "CREATED", warn).await;
-        assert_eq!(told(&mut events, "CREATED", 2).await["active"], false);
+        assert_eq!(expect_event(&mut events, "CREATED", 2).await["active"], false);
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, [warn]);
         assert_eq!(ids(&client, &format!("player/{STEVE}?activeOnly=false")).await, [2, 1]);
         // It neither expires nor can be revoked.
@@ -385,7 +385,7 @@ on_both! {
         let body = json!({"punishmentId": id, "actorUuid": ALEX, "actorName": "Alex", "reason": "appeal"});
         let removed = post(&client, "remove", body.clone()).await;
         assert_eq!((&removed["id"], &removed["active"]), (&json!(id), &json!(false)));
-        assert_eq!(told(&mut events, "REVOKED", id).await, removed);
+        assert_eq!(expect_event(&mut events, "REVOKED", id).await, removed);
         assert_eq!(post(&client, "remove", body).await, removed);
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, Vec::<i64>::new());
         assert_eq!(ids(&client, &format!("player/{STEVE}/history")).await, [id]);
