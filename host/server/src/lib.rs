@@ -38,6 +38,8 @@ pub mod permissions;
 pub mod players;
 pub mod provisioning;
 pub mod punishments;
+#[cfg(test)]
+mod query_plan;
 pub mod router;
 mod secrets;
 pub mod serve;

@@ -280,7 +280,7 @@ pub(super) async fn list_ledger(
         list,
         |statement| {
             let statement = statement.bind(network).bind(owner.owner_type()).bind(owner.key());
-            currency.into_iter().fold(statement, |statement, currency| statement.bind(currency))
+            currency.into_iter().fold(statement, Statement::bind)
         },
         limit,
         offset,
@@ -290,19 +290,12 @@ pub(super) async fn list_ledger(
 
 #[cfg(test)]
 mod tests {
-    use hub_db::Config;
-
     use super::*;
+    use crate::query_plan::query_plans;
 
     #[tokio::test]
     async fn lists_are_read_in_the_order_of_an_index() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
-        db.migrate().await.unwrap();
-        for sql in [LEADERBOARD, LEDGER_OF_CURRENCY, BALANCES, LEDGER] {
-            let explain: &'static str = format!("EXPLAIN QUERY PLAN {sql}").leak();
-            let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
-            let plan: Vec<_> = plan.into_iter().map(|(.., step)| step).collect();
+        for plan in query_plans(&[LEADERBOARD, LEDGER_OF_CURRENCY, BALANCES, LEDGER]).await {
             assert!(!plan.iter().any(|step| step.starts_with("SCAN") || step.contains("TEMP B-TREE")), "{plan:#?}");
         }
     }

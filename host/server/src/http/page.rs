@@ -10,6 +10,7 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// One page of a list.
 #[derive(Debug, Serialize, ToSchema)]
+#[allow(clippy::struct_field_names, reason = "as on the wire")]
 pub(crate) struct Page<T> {
     /// The rows of this page.
     pub(crate) items: Vec<T>,

@@ -11,6 +11,7 @@ use crate::values::{Identifier, blank_as_absent};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PermissionNode)]
+#[allow(clippy::struct_field_names, reason = "as on the wire")]
 pub(super) struct Node {
     /// Such as `essentials.fly`, `essentials.*`, `*`, or `group.vip` for membership of a group.
     #[schema(example = "essentials.fly")]

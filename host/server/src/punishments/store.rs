@@ -317,21 +317,15 @@ pub(super) async fn expire(db: &Db, now: Millis, limit: i64) -> Result<Vec<Punis
 
 #[cfg(test)]
 mod tests {
-    use hub_db::Config;
-
     use super::*;
+    use crate::query_plan::query_plans;
 
-    /// SQLite has no statistics to plan by: unless it is told where to start, and one index covers each search, a look-up
-    /// reads all punishments of its network.
+    /// Unless SQLite is told where to start, and one index covers each search, a look-up reads all punishments of its
+    /// network.
     #[tokio::test]
     async fn a_look_up_reads_little_more_than_it_finds() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
-        db.migrate().await.unwrap();
-        for (sql, searches) in [(FIND, 14), (REVOKE_BANS, 14), (LAST_ADDRESS_OF_NAME, 2)] {
-            let explain: &'static str = format!("EXPLAIN QUERY PLAN {sql}").leak();
-            let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
-            let plan: Vec<_> = plan.into_iter().map(|(.., step)| step).collect();
+        let plans = query_plans(&[FIND, REVOKE_BANS, LAST_ADDRESS_OF_NAME]).await;
+        for (plan, searches) in plans.iter().zip([14, 14, 2]) {
             let narrow = |step: &&String| step.starts_with("SEARCH") && step.matches("=?").count() >= 2;
             assert_eq!(plan.iter().filter(narrow).count(), searches, "{plan:#?}");
             let wide = |step: &&String| step.starts_with("SCAN") || (step.starts_with("SEARCH") && !narrow(step));

@@ -173,19 +173,13 @@ pub(super) async fn list_of_players(
 
 #[cfg(test)]
 mod tests {
-    use hub_db::Config;
-
     use super::*;
+    use crate::query_plan::query_plans;
 
     #[tokio::test]
     async fn every_query_uses_an_index() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
-        db.migrate().await.unwrap();
-        for (sql, columns) in [(OF_DAY, 6), (LEADERBOARD, 6), (OF_PLAYERS.sqlite, 7)] {
-            let explain: &'static str = format!("EXPLAIN QUERY PLAN {sql}").leak();
-            let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
-            let plan: Vec<_> = plan.into_iter().map(|(.., step)| step).collect();
+        let plans = query_plans(&[OF_DAY, LEADERBOARD, OF_PLAYERS.sqlite]).await;
+        for (plan, columns) in plans.iter().zip([6, 6, 7]) {
             let searches: Vec<_> = plan.iter().filter(|step| step.starts_with("SEARCH statistics")).collect();
             assert!(!searches.is_empty() && !plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
             assert!(searches.iter().all(|step| step.matches("=?").count() == columns), "{plan:#?}");
