@@ -11,7 +11,7 @@ use tokio::sync::broadcast::{Receiver, Sender};
 
 use crate::app::App;
 use crate::control::model::LogLine;
-use crate::control::store;
+use crate::control::store::logs as store;
 use crate::values::{Identifier, NetworkId};
 
 /// Batches a follower may lag behind; beyond that it reads what it missed from the database.

@@ -11,6 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use crate::clock::Millis;
+use crate::values::{Identifier, NetworkId};
 
 /// What an agent can be told to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +66,9 @@ impl AgentCommand {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
+
+/// A command of a server.
+pub(super) type CommandKey = (NetworkId, Identifier, Uuid);
 
 /// What an agent reports of itself and of the server's container.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

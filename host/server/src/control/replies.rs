@@ -5,8 +5,7 @@ use hub_bus::Inbox;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::control::agents::CommandKey;
-use crate::control::model::{AgentReply, CommandOutcome};
+use crate::control::model::{AgentReply, CommandKey, CommandOutcome};
 use crate::values::NetworkId;
 
 /// Where nodes tell each other.

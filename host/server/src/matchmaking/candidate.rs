@@ -174,7 +174,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// The match with this candidate, before a slot is reserved.
-    pub(super) fn to_match(&self) -> Match {
+    pub(super) fn preview(&self) -> Match {
         Match {
             result: MatchResult::Success,
             reason: None,

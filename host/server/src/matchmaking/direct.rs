@@ -39,7 +39,7 @@ pub(super) async fn explain(
         let candidate = Candidate::at(presence, destination, player);
         let explanation = Explanation::of(DecidedBy::BuiltIn, candidate.as_slice(), player, |_| Some(1));
         let matched = match (result, candidate) {
-            (Ok(()), Some(candidate)) => candidate.to_match(),
+            (Ok(()), Some(candidate)) => candidate.preview(),
             (Ok(()), None) => Match::none(MatchResult::WorldNotFound),
             (Err(result), _) => Match::none(result),
         };

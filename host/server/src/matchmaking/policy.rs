@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use crate::matchmaking::candidate::Candidate;
 
-/// Which of two is better; the better one is less. First the live world of the owner asked for, then the player's
-/// region, then, for minigames, the one whose game lacks fewest players and then the fullest, for others the
-/// emptiest, then the server's and the world's id. Players on their way count as if they were there, so that many
-/// who ask at once fill one game, or spread over many lobbies.
+/// Compares two candidates; the better one is less. First the live world of the requested owner, then the player's
+/// region, then, for minigames, the one whose game lacks fewest players and then the fullest, for others the emptiest,
+/// then the server's and the world's id. Players on their way count as present, so that concurrent requests fill one
+/// game, or spread over many lobbies.
 pub(super) fn compare(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
     key(a).cmp(&key(b)).then_with(|| {
         let ids = (&a.server.info.server_id, a.world.map(|it| &it.report.world_id));

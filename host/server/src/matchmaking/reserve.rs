@@ -17,7 +17,7 @@ pub(super) fn reserve_slot(
     if let Some(ineligible) = candidate.ineligible {
         return Err(ineligible.result());
     }
-    let matched = Match { transfer: Some(transfer), ..candidate.to_match() };
+    let matched = Match { transfer: Some(transfer), ..candidate.preview() };
     let reservation = Reservation {
         id: transfer,
         player: player.id,

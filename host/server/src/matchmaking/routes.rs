@@ -131,7 +131,7 @@ struct FindQuery {
     explain: Option<bool>,
 }
 
-/// Who may find: a connector; and, to be told why, the network's owner.
+/// The caller of a match: a connector; with `explain`, the network's owner.
 #[derive(Clone, Debug)]
 struct Finder {
     caller: Caller,

@@ -131,7 +131,7 @@ pub(super) async fn explain(
         let best = candidates.iter().filter(|it| it.is_open() && position(it).is_some()).min_by_key(|it| position(it));
         let matched = match (best, refused) {
             (_, Some(reason)) => Match::refused(reason),
-            (Some(best), None) => best.to_match(),
+            (Some(best), None) => best.preview(),
             (None, None) => Match::none(none_open(&request.mode, &candidates)),
         };
         (matched, explanation)

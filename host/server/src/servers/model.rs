@@ -127,6 +127,24 @@ pub(crate) struct SoftwareReport {
 }
 
 impl SoftwareReport {
+    pub(crate) fn new(
+        version: Option<Text<255>>,
+        build: Option<i64>,
+        commit: Option<Text<255>>,
+        platform_name: Option<Text<255>>,
+        platform_version: Option<Text<255>>,
+        plugins: Option<Vec<PluginReport>>,
+    ) -> Self {
+        Self {
+            version: version.map(Text::into_string),
+            build,
+            commit: commit.map(Text::into_string),
+            platform_name: platform_name.map(Text::into_string),
+            platform_version: platform_version.map(Text::into_string),
+            plugins,
+        }
+    }
+
     /// Whether it would change anything.
     pub(super) fn differs_from(&self, known: &Software) -> bool {
         fn differs<T: PartialEq>(reported: Option<&T>, known: Option<&T>) -> bool {

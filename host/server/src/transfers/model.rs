@@ -129,7 +129,7 @@ pub(super) struct Transfer {
 
 impl Transfer {
     /// The transfer at `now`: one whose command has expired has timed out, whether or not that was recorded.
-    pub(super) fn as_of(mut self, now: Millis) -> Self {
+    pub(super) fn with_timeout(mut self, now: Millis) -> Self {
         if self.ended_at.is_none() && self.expires_at <= now {
             self.result = Some(TIMEOUT.to_owned());
             self.error_message = Some(TIMEOUT_MESSAGE.to_owned());

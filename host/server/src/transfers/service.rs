@@ -191,7 +191,7 @@ pub(super) async fn report(
 /// A transfer as it is now.
 pub(super) async fn get(app: &App, network: NetworkId, id: TransferId) -> Result<Transfer, TransfersError> {
     let transfer = store::get(&app.db, network, id).await?.ok_or(TransfersError::Unknown(id))?;
-    Ok(transfer.as_of(app.clock.now()))
+    Ok(transfer.with_timeout(app.clock.now()))
 }
 
 /// Ends the transfer of a player who joined its target. One indexed read for players without a transfer.

@@ -11,12 +11,11 @@ use std::time::Duration;
 
 use hub_bus::PendingReplies;
 use parking_lot::RwLock;
-use uuid::Uuid;
 
 use crate::app::App;
 use crate::clock::Millis;
 use crate::control::agents::entry::AgentEntry;
-use crate::control::model::{AgentCommand, AgentReply, AgentReport};
+use crate::control::model::{AgentCommand, AgentReply, AgentReport, CommandKey};
 use crate::values::{Identifier, NetworkId};
 
 pub(super) use entry::{AGENT_TTL, PendingCommand};
@@ -26,8 +25,6 @@ pub(super) use reply::ReplyHandle;
 pub(super) const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 
 type ServerKey = (NetworkId, Identifier);
-/// A command of a server.
-pub(super) type CommandKey = (NetworkId, Identifier, Uuid);
 
 /// All agents, by the server each belongs to.
 #[derive(Default)]
@@ -153,7 +150,7 @@ impl Agents {
     }
 }
 
-/// Drops agents that are not connected any more and commands that have expired, to free memory.
+/// Drops agents that are no longer connected and commands that have expired, to free memory.
 pub(super) async fn sweep(app: App) -> Result<(), Infallible> {
     let now = app.clock.now();
     app.control.agents.entries.write().retain(|_, entry| {

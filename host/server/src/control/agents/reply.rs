@@ -5,9 +5,8 @@ use std::sync::Arc;
 use hub_bus::PendingReply;
 use uuid::Uuid;
 
-use crate::control::agents::CommandKey;
 use crate::control::agents::entry::AgentEntry;
-use crate::control::model::AgentReply;
+use crate::control::model::{AgentReply, CommandKey};
 
 /// A command that is under way; dropping it cancels the command.
 pub(in crate::control) struct ReplyHandle {

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::control::model::{LogLine, NewLogLine};
 use crate::control::service::error::ControlError;
-use crate::control::store;
+use crate::control::store::logs as store;
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::servers;
 use crate::values::{Identifier, NetworkId};

@@ -1,14 +1,15 @@
 //! Routes of sessions.
 
-mod lifecycle;
+mod heartbeat;
 mod list;
 mod listed;
 mod players;
 mod record;
+mod register;
 
 use crate::endpoints::Endpoints;
 
 /// The routes of sessions.
 pub(crate) fn router() -> Endpoints {
-    lifecycle::router().merge(players::router()).merge(list::router())
+    register::router().merge(heartbeat::router()).merge(players::router()).merge(list::router())
 }

@@ -1,4 +1,4 @@
-//! Register, heartbeat, unregister.
+//! Register and unregister.
 
 use std::net::IpAddr;
 
@@ -14,14 +14,12 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
-use crate::servers::{
-    Count, GameState, Heartbeat, PluginReport, Registration, Role, ServerInfo, SoftwareReport, WorldReport,
-};
+use crate::servers::{Count, GameState, PluginReport, Registration, Role, ServerInfo, SoftwareReport, WorldReport};
 use crate::sessions::service;
-use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
+use crate::values::{Identifier, Text, blank_as_absent};
 
 pub(super) fn router() -> Endpoints {
-    endpoints![register, heartbeat, unregister]
+    endpoints![register, unregister]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -108,7 +106,7 @@ async fn register(
     let host_ip = host.as_deref().and_then(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().ok());
     let addresses = [public_ip, host_ip, Some(caller.remote)].into_iter().flatten();
     let place = service::locate(&app, body.region, addresses);
-    let software = software(
+    let software = SoftwareReport::new(
         body.plugin_version,
         body.plugin_build,
         body.plugin_commit,
@@ -158,93 +156,6 @@ fn host(sent: Option<Text<255>>) -> Result<Option<String>, ApiError> {
 fn public_ip(sent: Option<Text<255>>) -> Result<Option<IpAddr>, ApiError> {
     let parsed = sent.map(|text| text.as_str().trim().parse());
     parsed.transpose().map_err(|_| ApiError::invalid("In the body, `publicIp`: must be an IP address."))
-}
-
-fn software(
-    version: Option<Text<255>>,
-    build: Option<i64>,
-    commit: Option<Text<255>>,
-    platform_name: Option<Text<255>>,
-    platform_version: Option<Text<255>>,
-    plugins: Option<Vec<PluginReport>>,
-) -> SoftwareReport {
-    SoftwareReport {
-        version: version.map(Text::into_string),
-        build,
-        commit: commit.map(Text::into_string),
-        platform_name: platform_name.map(Text::into_string),
-        platform_version: platform_version.map(Text::into_string),
-        plugins,
-    }
-}
-
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Beat)]
-struct HeartbeatRequest {
-    #[schema(example = "bedwars-1")]
-    server_id: Identifier,
-    /// Not looked at: the type is that of the register call.
-    #[serde(default, deserialize_with = "blank_as_absent")]
-    #[allow(dead_code, reason = "read so that a wrong type is an error, as for every documented field")]
-    server_type: Option<Identifier>,
-    /// What is going on on it; absent: as it was.
-    #[serde(default, deserialize_with = "blank_as_absent")]
-    game_state: Option<GameState>,
-    /// Players its game needs to start; absent: as it was.
-    players_to_start: Option<Count>,
-    /// All its worlds; absent: as they were.
-    worlds: Option<Vec<WorldReport>>,
-    /// Everybody who is on it: who is not listed has left. Absent: as it was.
-    players: Option<Vec<HeartbeatPlayer>>,
-    plugin_version: Option<Text<255>>,
-    plugin_build: Option<i64>,
-    plugin_commit: Option<Text<255>>,
-    platform_name: Option<Text<255>>,
-    platform_version: Option<Text<255>>,
-    plugins: Option<Vec<PluginReport>>,
-}
-
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = BeatPlayer)]
-struct HeartbeatPlayer {
-    uuid: PlayerId,
-    #[serde(default, deserialize_with = "blank_as_absent")]
-    #[schema(example = "Notch")]
-    name: Option<Identifier>,
-}
-
-/// Send a heartbeat
-///
-/// Every five seconds. A server that is silent for longer than the offline time is offline: its heartbeat, like one
-/// after unregistering, is 400 `unknown_server`, and it has to register again. A player in `players` who has joined
-/// another server lately stays there: this list is then older than the move.
-#[utoipa::path(post, path = "/api/plugin/servers/heartbeat", tag = "Servers", security(("apiKey" = ["plugin"])),
-    responses((status = 204, description = "Noted")))]
-async fn heartbeat(
-    Plugin(caller): Plugin,
-    State(app): State<App>,
-    Json(body): Json<HeartbeatRequest>,
-) -> Result<StatusCode, ApiError> {
-    let software = software(
-        body.plugin_version,
-        body.plugin_build,
-        body.plugin_commit,
-        body.platform_name,
-        body.platform_version,
-        body.plugins,
-    );
-    let heartbeat = Heartbeat {
-        server_id: body.server_id,
-        game_state: body.game_state,
-        players_to_start: body.players_to_start.map(|count| count.0),
-        worlds: body.worlds,
-        players: body.players.map(|players| players.into_iter().map(|player| (player.uuid, player.name)).collect()),
-        software,
-    };
-    service::heartbeat(&app, caller.network, heartbeat)?;
-    Ok(StatusCode::NO_CONTENT)
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -1,0 +1,144 @@
+//! SQL of logs.
+
+use hub_db::{Db, Error, Sql, Tx};
+use serde_json::{Value, json};
+
+use crate::clock::Millis;
+use crate::control::model::{LogLine, NewLogLine};
+use crate::values::{Identifier, NetworkId};
+
+/// Gives out `count` numbers of the server's log and answers the last of them. Others who add lines wait for this
+/// transaction, so that lower numbers are never committed later.
+pub(in crate::control) async fn number_lines(
+    tx: &mut Tx,
+    network: NetworkId,
+    server: &Identifier,
+    count: i64,
+) -> Result<i64, Error> {
+    let (last,): (i64,) = tx
+        .query(
+            "INSERT INTO server_logs (network_id, server_id, last_seq) VALUES ($1, $2, $3)
+             ON CONFLICT (network_id, server_id) DO UPDATE SET last_seq = server_logs.last_seq + excluded.last_seq
+             RETURNING last_seq",
+        )
+        .bind(network)
+        .bind(server)
+        .bind(count)
+        .one()
+        .await?;
+    Ok(last)
+}
+
+/// Adds lines, the first of them under the number `first`.
+pub(in crate::control) async fn insert_lines(
+    tx: &mut Tx,
+    network: NetworkId,
+    server: &Identifier,
+    first: i64,
+    lines: &[NewLogLine],
+) -> Result<(), Error> {
+    let row = |line: &NewLogLine| json!([line.at, line.stream, line.text]);
+    tx.query(Sql {
+        sqlite: "INSERT INTO server_log_lines (network_id, server_id, seq, at, stream, text)
+                 SELECT $1, $2, $3 + key, value ->> 0, value ->> 1, value ->> 2 FROM json_each($4)",
+        postgres: "INSERT INTO server_log_lines (network_id, server_id, seq, at, stream, text)
+                   SELECT $1, $2, $3 + number - 1, CAST(line ->> 0 AS BIGINT), line ->> 1, line ->> 2
+                   FROM jsonb_array_elements(CAST($4 AS JSONB)) WITH ORDINALITY AS lines (line, number)",
+    })
+    .bind(network)
+    .bind(server)
+    .bind(first)
+    .bind(lines.iter().map(row).collect::<Value>().to_string())
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// Deletes the lines up to the number `last`.
+pub(in crate::control) async fn delete_lines(
+    tx: &mut Tx,
+    network: NetworkId,
+    server: &Identifier,
+    last: i64,
+) -> Result<(), Error> {
+    tx.query("DELETE FROM server_log_lines WHERE network_id = $1 AND server_id = $2 AND seq <= $3")
+        .bind(network)
+        .bind(server)
+        .bind(last)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// The number of the log's last line, if it ever had one.
+pub(in crate::control) async fn last_seq(
+    db: &Db,
+    network: NetworkId,
+    server: &Identifier,
+) -> Result<Option<i64>, Error> {
+    let row: Option<(i64,)> = db
+        .query("SELECT last_seq FROM server_logs WHERE network_id = $1 AND server_id = $2")
+        .bind(network)
+        .bind(server)
+        .optional()
+        .await?;
+    Ok(row.map(|(last,)| last))
+}
+
+#[derive(sqlx::FromRow)]
+struct LineRow {
+    seq: i64,
+    at: Millis,
+    stream: String,
+    text: String,
+}
+
+impl From<LineRow> for LogLine {
+    fn from(row: LineRow) -> Self {
+        Self { seq: row.seq, at: row.at, stream: row.stream.parse().unwrap_or_default(), text: row.text }
+    }
+}
+
+/// The lines behind the number `after`, up to and with `last`; the newest first.
+pub(in crate::control) async fn lines_before(
+    db: &Db,
+    network: NetworkId,
+    server: &Identifier,
+    after: i64,
+    last: i64,
+) -> Result<Vec<LogLine>, Error> {
+    let rows: Vec<LineRow> = db
+        .query(
+            "SELECT seq, at, stream, text FROM server_log_lines
+             WHERE network_id = $1 AND server_id = $2 AND seq > $3 AND seq <= $4 ORDER BY seq DESC",
+        )
+        .bind(network)
+        .bind(server)
+        .bind(after)
+        .bind(last)
+        .all()
+        .await?;
+    Ok(rows.into_iter().map(LogLine::from).collect())
+}
+
+/// The first `limit` lines behind the number `after`, the oldest first.
+pub(in crate::control) async fn lines_after(
+    db: &Db,
+    network: NetworkId,
+    server: &Identifier,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<LogLine>, Error> {
+    let rows: Vec<LineRow> = db
+        .query(
+            "SELECT seq, at, stream, text FROM server_log_lines
+             WHERE network_id = $1 AND server_id = $2 AND seq > $3 ORDER BY seq LIMIT $4",
+        )
+        .bind(network)
+        .bind(server)
+        .bind(after)
+        .bind(limit)
+        .all()
+        .await?;
+    Ok(rows.into_iter().map(LogLine::from).collect())
+}

@@ -1,0 +1,88 @@
+//! Heartbeats.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::auth::Plugin;
+use crate::endpoints::{Endpoints, endpoints};
+use crate::http::error::ApiError;
+use crate::http::extract::Json;
+use crate::servers::{Count, GameState, Heartbeat, PluginReport, SoftwareReport, WorldReport};
+use crate::sessions::service;
+use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
+
+pub(super) fn router() -> Endpoints {
+    endpoints![heartbeat]
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Beat)]
+struct HeartbeatRequest {
+    #[schema(example = "bedwars-1")]
+    server_id: Identifier,
+    /// Not looked at: the type is that of the register call.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[allow(dead_code, reason = "read so that a wrong type is an error, as for every documented field")]
+    server_type: Option<Identifier>,
+    /// What is going on on it; absent: as it was.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    game_state: Option<GameState>,
+    /// Players its game needs to start; absent: as it was.
+    players_to_start: Option<Count>,
+    /// All its worlds; absent: as they were.
+    worlds: Option<Vec<WorldReport>>,
+    /// Everybody who is on it: who is not listed has left. Absent: as it was.
+    players: Option<Vec<HeartbeatPlayer>>,
+    plugin_version: Option<Text<255>>,
+    plugin_build: Option<i64>,
+    plugin_commit: Option<Text<255>>,
+    platform_name: Option<Text<255>>,
+    platform_version: Option<Text<255>>,
+    plugins: Option<Vec<PluginReport>>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = BeatPlayer)]
+struct HeartbeatPlayer {
+    uuid: PlayerId,
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[schema(example = "Notch")]
+    name: Option<Identifier>,
+}
+
+/// Send a heartbeat
+///
+/// Every five seconds. A server that is silent for longer than the offline time is offline: its heartbeat, like one
+/// after unregistering, is 400 `unknown_server`, and it has to register again. A player in `players` who has joined
+/// another server lately stays there: this list is then older than the move.
+#[utoipa::path(post, path = "/api/plugin/servers/heartbeat", tag = "Servers", security(("apiKey" = ["plugin"])),
+    responses((status = 204, description = "Noted")))]
+async fn heartbeat(
+    Plugin(caller): Plugin,
+    State(app): State<App>,
+    Json(body): Json<HeartbeatRequest>,
+) -> Result<StatusCode, ApiError> {
+    let software = SoftwareReport::new(
+        body.plugin_version,
+        body.plugin_build,
+        body.plugin_commit,
+        body.platform_name,
+        body.platform_version,
+        body.plugins,
+    );
+    let heartbeat = Heartbeat {
+        server_id: body.server_id,
+        game_state: body.game_state,
+        players_to_start: body.players_to_start.map(|count| count.0),
+        worlds: body.worlds,
+        players: body.players.map(|players| players.into_iter().map(|player| (player.uuid, player.name)).collect()),
+        software,
+    };
+    service::heartbeat(&app, caller.network, heartbeat)?;
+    Ok(StatusCode::NO_CONTENT)
+}
