@@ -1,4 +1,4 @@
-# The few commands people run every day; `just` lists them.
+# Everyday commands; `just` lists them.
 
 default:
     @just --list
@@ -7,7 +7,7 @@ default:
 test *arguments:
     scripts/test {{arguments}}
 
-# A hub with a demo network
+# Start a hub with a demo network
 demo:
     cargo run --release -- demo
 
@@ -15,7 +15,7 @@ demo:
 fmt:
     cargo fmt --all
 
-# What the linter says
+# Run the linter
 lint:
     cargo clippy --workspace --all-targets -- -D warnings
 
@@ -23,10 +23,10 @@ lint:
 modules:
     scripts/modules
 
-# Write the SDKs' C bindings and Python types from the contract
+# Generate the SDKs' C bindings and Python types from the contract
 sdk:
     scripts/sdk
 
-# Everything that must be green
+# Run all checks
 ci:
     .ci/run

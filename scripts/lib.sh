@@ -1,4 +1,4 @@
-# What the scripts share. Sourced, from the root of the checkout.
+# Functions that the scripts share. Sourced from the root of the checkout.
 
 # A fresh rustup is on the PATH of new login shells only.
 command -v cargo >/dev/null || export PATH="$HOME/.cargo/bin:$PATH"
@@ -16,7 +16,7 @@ install_packages() {
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
-# The linker of every build, and the compiler of SQLite and the allocator.
+# Links every build, and compiles SQLite and the allocator.
 need_compiler() {
   command -v cc >/dev/null || install_packages gcc libc6-dev
 }
@@ -38,14 +38,14 @@ need_wasm_target() {
   rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown
 }
 
-# What modules in other languages than Rust are built with; their packages come by npm and pip during the build.
+# Builds modules in other languages than Rust; their packages are installed by npm and pip during the build.
 need_module_tools() {
   command -v clang-14 >/dev/null && command -v wasm-ld-14 >/dev/null || install_packages clang-14 lld-14
   command -v npm >/dev/null || install_packages nodejs npm
   python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3 python3-venv
 }
 
-# Makes the certificates that the tests of encrypted mail use.
+# Makes the certificates for the tests of encrypted mail.
 need_openssl() {
   command -v openssl >/dev/null || install_packages openssl
 }
@@ -55,12 +55,12 @@ need_nats() {
   command -v nats-server >/dev/null || install_packages nats-server
 }
 
-# The pooler that many operators put before PostgreSQL.
+# A pooler in front of PostgreSQL.
 need_pgbouncer() {
   command -v pgbouncer >/dev/null || install_packages pgbouncer
 }
 
-# The network namespaces in which tests cut nodes off.
+# Network namespaces, in which tests cut nodes off.
 need_namespaces() {
   command -v ip >/dev/null || install_packages iproute2
 }
@@ -75,8 +75,8 @@ free_port() {
     perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport'
 }
 
-# Starts a PostgreSQL of its own in the folder $1 and exports its URL. It keeps nothing, so it need not wait for disks,
-# unless $2 is `durable`, as for measuring.
+# Starts a PostgreSQL in the folder $1 and exports its URL. It does not wait for the disk unless $2 is `durable`, for
+# measuring.
 start_postgres() {
   local data="$1/postgres" bin port safety="-c fsync=off -c synchronous_commit=off -c full_page_writes=off"
   [ "${2:-}" != durable ] || safety=
@@ -97,8 +97,8 @@ stop_postgres() {
   as_postgres "$(postgres_bin)/pg_ctl" -D "$data" -m immediate stop >/dev/null || true
 }
 
-# Starts a PgBouncer in transaction mode before the PostgreSQL of start_postgres, in the folder $1, and exports its URL
-# without a database. Two connections for each database, so that sessions change hands all the time.
+# Starts a PgBouncer in transaction mode in front of the PostgreSQL of start_postgres, in the folder $1, and exports its URL
+# without a database. Two connections for each database, so that transactions often change sessions.
 start_pgbouncer() {
   local folder="$1/pgbouncer" port server
   port=$(free_port)
@@ -130,38 +130,37 @@ stop_pgbouncer() {
   [ ! -f "$pid" ] || kill "$(cat "$pid")" || true
 }
 
-# The Python tools of the tests, as tests/python.txt names them, in a folder of their own beside the build. Exports the
-# Python that has them. Nothing is fetched once they are there.
+# Installs the Python tools of tests/python.txt once, in a folder beside the build, and exports the path of their Python.
 need_python_tools() {
-  local folder wanted=tests/python.txt
+  local folder requirements=tests/python.txt
   folder=$(realpath -m "${CARGO_TARGET_DIR:-target}/python")
   export HUB_TEST_PYTHON="$folder/bin/python"
-  if cmp -s "$wanted" "$folder/installed.txt"; then return; fi
+  if cmp -s "$requirements" "$folder/installed.txt"; then return; fi
   if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then install_packages python3 python3-venv; fi
   echo "installing the Python tools of the tests" >&2
   rm -rf "$folder"
   python3 -m venv "$folder"
-  "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement "$wanted"
-  cp "$wanted" "$folder/installed.txt"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
+  cp "$requirements" "$folder/installed.txt"
 }
 
-# The Node tools of the tests, as tests/evening/package.json names them, likewise. Exports the folder of their programs.
+# Installs the Node tools of tests/end_to_end/package.json once, beside the build, and exports the folder of their programs.
 need_node_tools() {
-  local folder wanted=tests/evening
+  local folder source=tests/end_to_end
   folder=$(realpath -m "${CARGO_TARGET_DIR:-target}/node")
   export HUB_NODE_TOOLS="$folder/node_modules/.bin"
-  if cmp -s "$wanted/package-lock.json" "$folder/installed.json"; then return; fi
+  if cmp -s "$source/package-lock.json" "$folder/installed.json"; then return; fi
   command -v npm >/dev/null || install_packages nodejs npm
   echo "installing the Node tools of the tests" >&2
   rm -rf "$folder"
   mkdir -p "$folder"
-  cp "$wanted/package.json" "$wanted/package-lock.json" "$folder/"
+  cp "$source/package.json" "$source/package-lock.json" "$folder/"
   npm ci --prefix "$folder" --silent --no-audit --no-fund
-  cp "$wanted/package-lock.json" "$folder/installed.json"
+  cp "$source/package-lock.json" "$folder/installed.json"
 }
 
-# Starts the built hub on a free port with a SQLite of its own in the folder $1. Exports HUB_URL, HUB_PID and HUB_API_KEY,
-# a key that may do everything but the operator's work. More arguments go to `hub serve`.
+# Starts the built hub on a free port with a SQLite of its own in the folder $1. Exports HUB_URL, HUB_PID and HUB_API_KEY, an
+# owner's key. More arguments go to `hub serve`.
 start_hub() {
   local data="$1/hub" binary="${CARGO_TARGET_DIR:-target}/debug/hub"
   shift

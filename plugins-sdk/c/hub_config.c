@@ -1,4 +1,4 @@
-// Reads the configuration: one JSON object that the hub has checked and written, so its syntax is right.
+// Reads the configuration: one JSON object, whose syntax the hub has checked.
 #include "hub_module.h"
 #include <stdarg.h>
 
@@ -104,7 +104,7 @@ static void skip_value(reader_t *reader) {
   } while (depth > 0 && reader->at < reader->end);
 }
 
-// Goes on to the next field of the object.
+// Moves to the next field of the object.
 static bool next_field(reader_t *reader, hub_string_t *name) {
   skip(reader, '{');
   skip(reader, ',');
@@ -114,7 +114,7 @@ static bool next_field(reader_t *reader, hub_string_t *name) {
   return true;
 }
 
-// Goes to a field's value.
+// Finds a field's value.
 static bool find(hub_string_t config, const char *field, reader_t *value) {
   *value = (reader_t){config.ptr, config.ptr + config.len};
   for (hub_string_t name; next_field(value, &name); skip_value(value)) {

@@ -1,4 +1,4 @@
-// Memory: an allocator that only counts up, and starts again after each call.
+// A bump allocator that is reset after each call.
 #include "hub_module.h"
 
 extern unsigned char __heap_base;

@@ -1,6 +1,6 @@
 #include "hub_module.h"
 
-// The bindings ask for an object file with the component's type; `hub module build` adds the type itself.
+// The bindings expect an object file with the component's type; `hub module build` adds the type instead.
 void __component_type_object_force_link_hub(void) {}
 
 void hub_fail(const char *why) {
@@ -67,7 +67,7 @@ static void sift(uint64_t *numbers, size_t at, size_t count) {
   }
 }
 
-// Heapsort: in place, and never slow.
+// Heapsort: in place, without a slow case.
 void hub_sort(uint64_t *numbers, size_t count) {
   for (size_t at = count / 2; at-- > 0;) sift(numbers, at, count);
   while (count > 1) {

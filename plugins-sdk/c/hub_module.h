@@ -1,7 +1,7 @@
 // Helpers for Network Hub modules in C, beside the bindings in hub.h.
 //
-// There is no C library and no file, clock or randomness: the time and a seed are in the call's context. Memory comes
-// from an allocator that forgets everything after each call, so nothing has to be freed.
+// There is no C library and no file, clock or randomness: the time and a seed are in the call's context. Memory
+// is reset after each call, so nothing has to be freed.
 //
 // Times are milliseconds since 1970 (UTC), durations milliseconds, UUIDs text in lower case with hyphens, texts UTF-8
 // without a terminating zero.
@@ -38,14 +38,14 @@ void hub_info(hub_string_t message);
 void hub_warn(hub_string_t message);
 void hub_error(hub_string_t message);
 
-// What went wrong where a host function answered `false`, in words.
+// Why a host function answered `false`, in words.
 hub_string_t hub_describe(hub_host_error_t error);
 
 // ---- Configuration ----
 // The owner's configuration is one JSON object, `{}` where nothing is configured. A field of the wrong type ends the call
 // as failed and tells the owner in the log.
 
-// Ends the call as failed where there is a field that is not among these. The last argument is NULL.
+// Ends the call as failed if there is another field than these. The last argument is NULL.
 void hub_config_fields(hub_string_t config, const char *first, ...);
 
 double hub_config_number(hub_string_t config, const char *field, double otherwise);

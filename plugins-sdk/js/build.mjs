@@ -1,4 +1,4 @@
-// Makes a component of a module: called by `hub module build` as
+// Builds a module's component. Called by `hub module build` as
 // node build.mjs ENTRY WIT-FOLDER WORLD POINTS OUTPUT
 import { writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 
 const [entry, witPath, world, points, output] = process.argv.slice(2);
 
-// The tools are the module's dependencies, not those of the SDK.
+// The tools are dependencies of the module, not of the SDK.
 const tool = async (name) => import(pathToFileURL(createRequire(resolve("package.json")).resolve(name)).href);
 const { build } = (await tool("esbuild")).default;
 const { componentize } = (await tool("componentize-qjs")).default;
@@ -29,7 +29,7 @@ const bundle = await build({
   mainFields: ["module", "main"],
   conditions: ["import"],
   external: ["network-hub:*"],
-  // A point that the module does not export is an error, not undefined.
+  // A missing export of a point is an error, not undefined.
   logOverride: { "import-is-undefined": "error" },
   logLevel: "warning",
 }).catch(() => process.exit(1));

@@ -1,4 +1,4 @@
-"""What schemathesis needs to be told about the hub."""
+"""Extends schemathesis with what it cannot read from the hub's OpenAPI document."""
 
 import schemathesis
 
@@ -10,64 +10,64 @@ def as_bytes(context, value):
 
 @schemathesis.hook
 def filter_case(context, case):
-    """Leaves out what is meant to be wrong and is not: in a header a number or null is a text like any other."""
+    """Skips negative cases that only change a header: any value of a header is a valid text."""
     meta = case.meta
     if meta is None or not meta.generation.mode.is_negative:
         return True
-    return [place.value for place, part in meta.components.items() if part.mode.is_negative] != ["header"]
+    negative = [location.value for location, part in meta.components.items() if part.mode.is_negative]
+    return negative != ["header"]
 
 
 @schemathesis.check
-def what_the_document_allows_is_understood(context, response, case):
-    """A request that fits the document is never `invalid_request`.
+def valid_request_is_accepted(context, response, case):
+    """A request that matches the document is never `invalid_request`.
 
-    Stands in for schemathesis's own check, which takes every 400 for a refusal of the request's form. The hub answers
-    400 also where the form is right and the thing is not: a heartbeat of a server it does not know, for example. The
-    code tells the two apart.
+    Replaces schemathesis's own check, which takes every 400 for a refusal of the request's form. The hub also answers 400
+    where the form is right, for example to a heartbeat of an unknown server. The error's code tells the two apart.
     """
     meta = case.meta
     if meta is None or not meta.generation.mode.is_positive or response.status_code not in (400, 413, 415, 422):
         return
-    # Fuzzing writes names in all characters there are; which of them a name takes is often said in words alone.
+    # Fuzzing uses all characters in names; which are allowed is often only in a description.
     if meta.phase.name.value not in ("examples", "coverage"):
         return
     try:
         error = response.json()
     except ValueError:
         error = {}
-    if (case.operation.label, error.get("code")) in BY_MORE_THAN_THE_FORM:
+    if (case.operation.label, error.get("code")) in RULES_IN_WORDS:
         return
-    # Of an optional name the document does not tell whether a blank one is none, as nearly everywhere, or an error.
+    # The document does not say whether a blank optional name is absent or an error.
     if "must not be blank" in error.get("error", ""):
         return
     assert error.get("code") not in ("invalid_request", None), f"refused what the document allows: {error.get('error')}"
 
 
-# Rules between fields, or about values, that the document says in words.
-BY_MORE_THAN_THE_FORM = {
-    # At least one way to match has to be chosen.
+# Rules between fields, or about values, that the document has in descriptions only.
+RULES_IN_WORDS = {
+    # At least one way to match.
     ("POST /api/plugin/matchmaking/find", "invalid_request"),
     # A player or an address.
     ("GET /api/plugin/punishments/query", "invalid_request"),
-    # Nothing for the type where there is no address; and a duration that ends after the end of time.
+    # The type needs an address; a duration may not end beyond the last timestamp.
     ("POST /api/plugin/punishments/create-ip", "invalid_request"),
-    # An engine the hub is not set up for; an address that is none.
+    # A configured engine; a valid address.
     ("POST /api/plugin/servers/register", "invalid_request"),
-    # The input is that of the point.
+    # An input of the point.
     ("POST /api/manage/modules/{name}/{version}/dry-run", "invalid_request"),
-    # Of one call, or of the newest.
+    # Either one call or the newest ones.
     ("POST /api/manage/modules/{name}/{version}/replay", "invalid_request"),
-    # The owners of type `player` are keyed by UUID.
+    # Owners of type `player` are keyed by UUID.
     ("GET /api/plugin/economy/{ownerType}/{ownerKey}/currencies", "invalid_request"),
     ("GET /api/plugin/economy/{ownerType}/{ownerKey}/statistics", "invalid_request"),
     ("POST /api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", "invalid_request"),
     ("POST /api/plugin/economy/{ownerType}/{ownerKey}/statistics/increment", "invalid_request"),
     ("GET /api/manage/economy/{ownerType}/{ownerKey}/ledger", "invalid_request"),
-    # One day, or all of them.
+    # Either one day or all.
     ("GET /api/plugin/players/{uuid}/statistics", "invalid_request"),
-    # A value of the field's own type.
+    # A value of the field's type.
     ("GET /api/plugin/collections/{collection}/by/{field}", "invalid_request"),
-    # A time after the beginning of all times.
+    # A time after 1970.
     ("POST /api/plugin/permissions/users/{uuid}/permissions", "invalid_request"),
     ("POST /api/plugin/permissions/users/{uuid}/permissions/remove", "invalid_request"),
     ("PUT /api/plugin/permissions/groups/{groupId}", "invalid_request"),

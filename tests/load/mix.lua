@@ -1,4 +1,4 @@
--- One job for wrk, named by the environment: JOB (see below) and, for the hub, KEY.
+-- Runs one job in wrk. Environment: JOB, a name below, and, for the hub, KEY.
 
 local job, key = os.getenv("JOB"), os.getenv("KEY")
 local players = 1000

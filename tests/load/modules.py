@@ -1,9 +1,9 @@
-"""What modules cost a hub from outside: a restart with a hundred of them, chains swapped under load, and neighbours that
-upload without a pause.
+"""Measures what modules cost a hub from outside: a restart with a hundred of them, chains swapped under load, and a noisy
+neighbor that uploads without a pause.
 
-python3 tests/load/modules.py HUB [MODULE …], where HUB is the hub's executable. Needs nothing but Python, and root to tell how
-long the machine itself stood, which a virtual one does often. The neighbours
-upload further MODULEs, too: `neighbours write FOLDER` writes hostile ones (an example of hub-sandbox).
+python3 tests/load/modules.py HUB [MODULE …], where HUB is the hub's executable. Needs nothing but Python, and root to
+detect when the virtual machine itself was paused. The noisy neighbor also uploads the MODULEs: the example `noisy_neighbor
+write FOLDER` of hub-sandbox writes hostile ones.
 """
 
 import collections
@@ -22,8 +22,8 @@ import tempfile
 import time
 
 NETWORKS, MODULES = 10, 10
-CALLERS, RATE, WRITES, SECONDS, CONNECTIONS = 4, 500, 200, 8, 32
-TURNS = 5
+CALLERS, CHAT_RATE, PAYMENT_RATE, SECONDS, CONNECTIONS = 4, 500, 200, 8, 32
+ROUNDS = 5
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINE = {
     "playerUuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5",
@@ -44,7 +44,7 @@ class Hub:
         self.program, self.data, self.port = program, data, free_port()
 
     def start(self):
-        """Starts it; the seconds until /readyz says 200."""
+        """Starts the hub; returns the seconds until /readyz is 200."""
         started = time.perf_counter()
         self.process = subprocess.Popen(
             [self.program, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}"],
@@ -76,24 +76,24 @@ class Hub:
         answer = connection.getresponse()
         return answer.status, answer.read()
 
-    def expect(self, *request, **more):
-        status, body = self.call(*request, **more)
+    def expect(self, *request, **options):
+        status, body = self.call(*request, **options)
         assert status < 300, (request[1:3], status, body)
         return body
 
     def upload(self, key, name, component):
         self.expect(key, "POST", f"/api/manage/modules?name={name}", component, kind="application/wasm")
 
-    def chain(self, key, links):
+    def set_chain(self, key, links):
         self.expect(key, "PUT", "/api/manage/extension-points/chat", {"modules": links})
 
-    def figures(self, key):
+    def chain_statistics(self, key):
         return json.loads(self.expect(key, "GET", "/api/manage/extension-points/chat"))["modules"]
 
 
-def marked(component, mark, filling=0):
-    """The component with one more custom section of some size, so that it is unlike any other."""
-    payload = bytes([4]) + b"mark" + mark.to_bytes(4, "little") + bytes(filling)
+def unique_copy(component, mark, padding=0):
+    """The component with one more custom section, so that its bytes are unlike any other's."""
+    payload = bytes([4]) + b"mark" + mark.to_bytes(4, "little") + bytes(padding)
     size, left = bytearray(), len(payload)
     while left > 127:
         size.append(left & 127 | 128)
@@ -101,12 +101,12 @@ def marked(component, mark, filling=0):
     return component + bytes([0]) + bytes(size) + bytes([left]) + payload
 
 
-def restart(hub, component):
+def measure_restart(hub, component):
     keys = [hub.network(f"network-{number}") for number in range(NETWORKS)]
     for number, key in enumerate(keys):
         for module in range(MODULES):
-            hub.upload(key, f"guard-{module}", marked(component, number * MODULES + module))
-        hub.chain(key, [{"name": f"guard-{module}", "version": 1} for module in range(MODULES)])
+            hub.upload(key, f"guard-{module}", unique_copy(component, number * MODULES + module))
+        hub.set_chain(key, [{"name": f"guard-{module}", "version": 1} for module in range(MODULES)])
         hub.expect(key, "POST", "/api/plugin/chat", LINE)
     ready, first, all_ready = [], [], []
     for _ in range(5):
@@ -119,13 +119,12 @@ def restart(hub, component):
             first.append(time.perf_counter() - asked)
         all_ready.append(time.perf_counter() - started)
     for key in keys:
-        for link in hub.figures(key):
+        for link in hub.chain_statistics(key):
             assert (link["calls"], link["failures"]) == (1, 0), link
     print(f"restart with {NETWORKS * MODULES} modules, 5 times, medians:")
     print(f"  start to /readyz                                {statistics.median(ready) * 1000:6.0f} ms")
     print(f"  first call of a network, {MODULES} modules in a chain    {statistics.median(first) * 1000:6.1f} ms")
     print(f"  start until every network's first call is done  {statistics.median(all_ready) * 1000:6.0f} ms")
-    return keys[0]
 
 
 def request(key, path, body):
@@ -135,108 +134,114 @@ def request(key, path, body):
     return head.encode() + body
 
 
-def chat(key):
+def chat_request(key):
+    """The request, and how its answer begins."""
     return request(key, "/api/plugin/chat", LINE), b"HTTP/1.1 204 "
 
 
-def money(key):
+def payment_request(key):
     path = f"/api/plugin/economy/player/{LINE['playerUuid']}/currencies/modify"
     return request(key, path, {"currency": "coins", "amount": 1, "reason": "load"}), b"HTTP/1.1 200 "
 
 
-def caller(hub, call, rate, told):
-    """Calls at a fixed rate for a while, whether or not the calls before are answered; tells for how long, when each call was
+def run_caller(hub, call, rate, results):
+    """Calls at a fixed rate, whether or not earlier calls are answered. Puts into `results`: the duration, when each call was
     due and how long after that it was answered, and every wrong answer."""
-    sending, right = call
+    message, expected = call
     free = [socket.create_connection(("127.0.0.1", hub.port)) for _ in range(CONNECTIONS)]
     for connection in free:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    begun, under_way, times, wrong, number = time.perf_counter(), {}, [], [], 0
-    while number < rate * SECONDS or under_way:
-        due = begun + number / rate
-        more = number < rate * SECONDS and free
-        if more and time.perf_counter() >= due:
+    started, pending, latencies, wrong, number = time.perf_counter(), {}, [], [], 0
+    while number < rate * SECONDS or pending:
+        due = started + number / rate
+        can_send = number < rate * SECONDS and free
+        if can_send and time.perf_counter() >= due:
             connection = free.pop()
-            connection.send(sending)
-            under_way[connection] = due
+            connection.send(message)
+            pending[connection] = due
             number += 1
             continue
-        # Not `poll`, which counts in milliseconds.
-        answered, _, _ = select.select(list(under_way), [], [], max(0, due - time.perf_counter()) if more else 60)
-        for connection in answered:
+        # Not `poll`: its resolution is a millisecond.
+        readable, _, _ = select.select(list(pending), [], [], max(0, due - time.perf_counter()) if can_send else 60)
+        for connection in readable:
             answer = connection.recv(4096)
-            due = under_way.pop(connection)
-            times.append((due, time.perf_counter() - due))
+            due = pending.pop(connection)
+            latencies.append((due, time.perf_counter() - due))
             free.append(connection)
-            if not answer.startswith(right):
+            if not answer.startswith(expected):
                 wrong.append(answer)
-    told.put((time.perf_counter() - begun, times, wrong))
+    results.put((time.perf_counter() - started, latencies, wrong))
 
 
-def p99(times):
-    return sorted(time for _, time in times)[len(times) * 99 // 100] * 1000
+def p99_ms(latencies):
+    return sorted(latency for _, latency in latencies)[len(latencies) * 99 // 100] * 1000
 
 
-def watch(cpu, told):
-    """Tells when the machine stood: a thread before which nothing runs, on one CPU, woke up later than it should have."""
+def detect_pauses(cpu, results):
+    """Puts into `results` when the machine was paused: when a thread of the highest priority, on one CPU, woke up late."""
     os.sched_setaffinity(0, {cpu})
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
-    pauses, last, over = [], time.perf_counter(), time.perf_counter() + SECONDS + 1
-    while last < over:
+    pauses, last, end = [], time.perf_counter(), time.perf_counter() + SECONDS + 1
+    while last < end:
         time.sleep(0.0005)
         now = time.perf_counter()
         if now - last > 0.0012:
             pauses.append((last + 0.0005, now))
         last = now
-    told.put(pauses)
+    results.put(pauses)
 
 
-def without(pauses, times):
-    """The times of calls without those in which the machine stood."""
+def without_pauses(pauses, latencies):
+    """The latencies minus the time in which the machine was paused."""
     merged = []
-    for begun, ended in sorted(pauses):
-        if merged and begun <= merged[-1][1]:
-            merged[-1][1] = max(ended, merged[-1][1])
+    for start, end in sorted(pauses):
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(end, merged[-1][1])
         else:
-            merged.append([begun, ended])
-    stood = lambda due, took: sum(max(0, min(ended, due + took) - max(begun, due)) for begun, ended in merged)
-    return [(due, took - stood(due, took)) for due, took in times]
+            merged.append([start, end])
+
+    def paused(due, latency):
+        return sum(max(0, min(end, due + latency) - max(start, due)) for start, end in merged)
+
+    return [(due, latency - paused(due, latency)) for due, latency in latencies]
 
 
-def swap(hub, component):
+def measure_swaps(hub, component):
     key = hub.network("swapping")
     for version in range(2):
-        hub.upload(key, "guard", marked(component, 1000 + version))
-    hub.chain(key, [{"name": "guard", "version": 1}])
-    told = multiprocessing.Queue()
-    callers = [multiprocessing.Process(target=caller, args=(hub, chat(key), RATE, told)) for _ in range(CALLERS)]
+        hub.upload(key, "guard", unique_copy(component, 1000 + version))
+    hub.set_chain(key, [{"name": "guard", "version": 1}])
+    results = multiprocessing.Queue()
+    callers = [
+        multiprocessing.Process(target=run_caller, args=(hub, chat_request(key), CHAT_RATE, results)) for _ in range(CALLERS)
+    ]
     for process in callers:
         process.start()
     swaps = 0
     while any(process.is_alive() for process in callers) and swaps < SECONDS * 10:
-        hub.chain(key, [{"name": "guard", "version": 1 + swaps % 2}])
+        hub.set_chain(key, [{"name": "guard", "version": 1 + swaps % 2}])
         swaps += 1
         time.sleep(0.1)
-    answers = [told.get() for _ in callers]
+    measured = [results.get() for _ in callers]
     for process in callers:
         process.join()
-    rate = sum(len(times) / seconds for seconds, times, _ in answers)
-    wrong = [one for _, _, each in answers for one in each]
-    worst = max(p99(times) for _, times, _ in answers)
-    print(f"{swaps} swaps under {rate:.0f} calls a second: {sum(len(answer[1]) for answer in answers)} calls, "
+    rate = sum(len(latencies) / seconds for seconds, latencies, _ in measured)
+    wrong = [answer for _, _, answers in measured for answer in answers]
+    worst = max(p99_ms(latencies) for _, latencies, _ in measured)
+    print(f"{swaps} swaps under {rate:.0f} calls a second: {sum(len(latencies) for _, latencies, _ in measured)} calls, "
           f"{len(wrong)} wrong answers, p99 {worst:.1f} ms")
     assert not wrong, wrong[:3]
 
 
-def upload_without_a_pause(hub, key, upload, kind, over, told):
-    """Uploads until it is over; tells how often it was answered what. Each is unlike any other, but for those that are
-    sent again."""
+def upload_repeatedly(hub, key, upload, kind, stop, results):
+    """Uploads until it is told to stop; puts into `results` how often each status was answered. Each upload has other bytes
+    than the one before, except for the kind "again"."""
     os.nice(19)
-    upload = bytearray(upload if kind == "again" else marked(upload, 0))
-    mark, answers = len(upload) - 4, collections.Counter()
-    while not over.is_set():
+    upload = bytearray(upload if kind == "again" else unique_copy(upload, 0))
+    mark, statuses = len(upload) - 4, collections.Counter()
+    while not stop.is_set():
         if kind != "again":
-            # In place: copying it would disturb the neighbour as much as the hub may.
+            # In place: copying it would use as much memory bandwidth as the hub does.
             upload[mark:] = (time.time_ns() % (1 << 32)).to_bytes(4, "little")
         connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=90)
         try:
@@ -251,76 +256,76 @@ def upload_without_a_pause(hub, key, upload, kind, over, told):
                 connection.putheader("Content-Length", str(len(upload)))
                 connection.endheaders()
             connection.send(memoryview(upload)[: len(upload) // 2] if kind == "cut off" else upload)
-            answers["none" if kind == "cut off" else connection.getresponse().status] += 1
+            statuses["none" if kind == "cut off" else connection.getresponse().status] += 1
             if kind == "once":
-                over.wait()
+                stop.wait()
         except OSError as error:
-            answers[type(error).__name__] += 1
+            statuses[type(error).__name__] += 1
         connection.close()
-    told.put(dict(answers))
+    results.put(dict(statuses))
 
 
-def neighbours(hub, component):
+def measure_noisy_neighbor(hub, component):
     key = hub.network("quiet")
     hub.upload(key, "guard", component)
-    hub.chain(key, [{"name": "guard", "version": 1}])
+    hub.set_chain(key, [{"name": "guard", "version": 1}])
 
-    def late(call, rate):
-        """The 99th percentile, in milliseconds: as it was, and without the time in which the machine stood."""
-        told, watched = multiprocessing.Queue(), multiprocessing.Queue()
-        watching = [multiprocessing.Process(target=watch, args=(cpu, watched)) for cpu in os.sched_getaffinity(0)]
-        asking = multiprocessing.Process(target=caller, args=(hub, call, rate, told))
-        for process in [*watching, asking] if os.geteuid() == 0 else [asking]:
+    def measure_p99_ms(call, rate):
+        """The 99th percentile as measured, and without the time in which the machine was paused."""
+        results, detected = multiprocessing.Queue(), multiprocessing.Queue()
+        detectors = []
+        if os.geteuid() == 0:
+            detectors = [
+                multiprocessing.Process(target=detect_pauses, args=(cpu, detected)) for cpu in os.sched_getaffinity(0)
+            ]
+        caller = multiprocessing.Process(target=run_caller, args=(hub, call, rate, results))
+        for process in [*detectors, caller]:
             process.start()
-        _, times, wrong = told.get()
-        pauses = [pause for _ in watching for pause in watched.get()] if os.geteuid() == 0 else []
-        asking.join()
+        _, latencies, wrong = results.get()
+        pauses = [pause for _ in detectors for pause in detected.get()]
+        caller.join()
         assert not wrong, wrong[:3]
-        return p99(times), p99(without(pauses, times))
+        return p99_ms(latencies), p99_ms(without_pauses(pauses, latencies))
 
     mib = 1 << 20
-    of = {size: marked(component, 0, size * mib) for size in (2, 60)}
+    padded = {size: unique_copy(component, 0, size * mib) for size in (2, 60)}
     rows = [
-        ("nothing", chat, None, None),
-        ("2 MiB", chat, of[2], "new"),
-        ("60 MiB, once", chat, of[60], "once"),
-        ("60 MiB", chat, of[60], "new"),
-        ("60 MiB, the same again", chat, of[60], "again"),
-        ("60 MiB, cut off in the middle", chat, of[60], "cut off"),
-        ("65 MiB, too large", chat, bytes(65 * mib), "new"),
-        ("65 MiB, of no known length", chat, bytes(65 * mib), "chunked"),
+        ("nothing", chat_request, None, None),
+        ("2 MiB", chat_request, padded[2], "new"),
+        ("60 MiB, once", chat_request, padded[60], "once"),
+        ("60 MiB", chat_request, padded[60], "new"),
+        ("60 MiB, the same again", chat_request, padded[60], "again"),
+        ("60 MiB, cut off in the middle", chat_request, padded[60], "cut off"),
+        ("65 MiB, too large", chat_request, bytes(65 * mib), "new"),
+        ("65 MiB, length not announced", chat_request, bytes(65 * mib), "chunked"),
     ]
-    rows += [(pathlib.Path(more).stem, chat, pathlib.Path(more).read_bytes(), "new") for more in sys.argv[2:]]
-    rows += [("nothing; money", money, None, None), ("60 MiB, once; money", money, of[60], "once")]
-    print(f"the 99th percentile of {RATE} chat lines a second ({WRITES} of money), counted from when each was due, beside "
-          f"uploads of another network, {TURNS} times, medians:")
-    for number, (name, call, upload, kind) in enumerate(rows):
-        call, rate = call(key), WRITES if call is money else RATE
-        alone, first, then, answers = [], [], [], collections.Counter()
-        for turn in range(TURNS):
-            loud = hub.network(f"loud-{number}-{turn}")
-            alone.append(late(call, rate))
-            over, told = multiprocessing.Event(), multiprocessing.Queue()
-            uploading = multiprocessing.Process(
-                target=upload_without_a_pause, args=(hub, loud, upload, kind, over, told))
+    rows += [(pathlib.Path(path).stem, chat_request, pathlib.Path(path).read_bytes(), "new") for path in sys.argv[2:]]
+    rows += [
+        ("nothing; payments", payment_request, None, None),
+        ("60 MiB, once; payments", payment_request, padded[60], "once"),
+    ]
+    print(f"the 99th percentile of {CHAT_RATE} chat lines a second (or {PAYMENT_RATE} payments), counted from when each was "
+          f"due, beside uploads of another network, {ROUNDS} rounds, medians:")
+    for number, (name, make_request, upload, kind) in enumerate(rows):
+        call, rate = make_request(key), PAYMENT_RATE if make_request is payment_request else CHAT_RATE
+        alone, beside, statuses = [], [], collections.Counter()
+        for round_number in range(ROUNDS):
+            noisy = hub.network(f"noisy-{number}-{round_number}")
+            alone.append(measure_p99_ms(call, rate))
+            stop, results = multiprocessing.Event(), multiprocessing.Queue()
+            uploader = multiprocessing.Process(target=upload_repeatedly, args=(hub, noisy, upload, kind, stop, results))
             if upload:
-                uploading.start()
-            # A network's first few are taken at once.
-            first.append(late(call, rate))
-            then.append(late(call, rate))
-            over.set()
+                uploader.start()
+            beside.append(measure_p99_ms(call, rate))
+            stop.set()
             if upload:
-                answers.update(told.get())
-                uploading.join()
-
-        def times(beside, column):
-            ratios = sorted(after[column] / before[column] for before, after in zip(alone, beside))
-            return f"{statistics.median(ratios):.2f} times ({ratios[0]:.2f} to {ratios[-1]:.2f})"
-
+                statuses.update(results.get())
+                uploader.join()
         for column, title in enumerate([name, "  without the machine's pauses"]):
-            print(f"  {title:30} alone {statistics.median(one[column] for one in alone):4.1f} ms; "
-                  f"first {SECONDS} s {times(first, column)}; from then on {times(then, column)}"
-                  + (f"; answers {dict(answers)}" if column == 0 else ""), flush=True)
+            ratios = sorted(after[column] / before[column] for before, after in zip(alone, beside))
+            print(f"  {title:32} alone {statistics.median(p99[column] for p99 in alone):4.1f} ms; "
+                  f"{statistics.median(ratios):.2f} times ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+                  + (f"; answers {dict(statuses)}" if column == 0 else ""), flush=True)
 
 
 def main():
@@ -329,9 +334,9 @@ def main():
         hub = Hub(sys.argv[1], data)
         hub.start()
         try:
-            restart(hub, component)
-            swap(hub, component)
-            neighbours(hub, component)
+            measure_restart(hub, component)
+            measure_swaps(hub, component)
+            measure_noisy_neighbor(hub, component)
         finally:
             hub.stop()
 

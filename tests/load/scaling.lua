@@ -1,4 +1,5 @@
--- One job for wrk against one node of several, over many networks: JOB, and KEYS with a comma between each two.
+-- Runs one job in wrk against one of several nodes, over many networks. Environment: JOB, a name below, and KEYS, separated
+-- by commas.
 
 local job = os.getenv("JOB")
 local keys = {}

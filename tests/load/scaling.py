@@ -1,6 +1,6 @@
-"""What several nodes bring and cost: see scripts/scaling, which starts PostgreSQL and calls this.
+"""Measures what several nodes bring and cost. Called by scripts/scaling, which starts PostgreSQL.
 
-python3 tests/load/scaling.py HUB POSTGRES-URL FOLDER. Needs root, wrk and nats-server, and nothing but Python besides.
+python3 tests/load/scaling.py HUB POSTGRES-URL FOLDER. Needs root, wrk and nats-server.
 """
 
 import concurrent.futures
@@ -20,8 +20,8 @@ import urllib.request
 
 HUB, POSTGRES, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 LUA = pathlib.Path(__file__).with_name("scaling.lua")
-# Of a processor, for each node: three of them, the database, NATS and the load have to share a small machine.
-SHARE = 0.2
+# Of a processor, for each node: three nodes, the database, NATS and the load share a small machine.
+CPU_SHARE = 0.2
 NETWORKS, SERVERS, STREAMS, SECONDS = 60, 10, 10, 6
 
 
@@ -31,14 +31,14 @@ def free_port():
         return listening.getsockname()[1]
 
 
-def bounded(process, share):
-    """Bounds a process to a share of one processor."""
+def limit_cpu(process, share):
+    """Limits a process to a share of one processor; returns its cgroup."""
     period = 20_000
     quota = int(period * share)
-    old = pathlib.Path("/sys/fs/cgroup/cpu")
-    folder = (old if old.is_dir() else pathlib.Path("/sys/fs/cgroup")) / f"hub-scaling-{process.pid}"
+    version_1 = pathlib.Path("/sys/fs/cgroup/cpu")
+    folder = (version_1 if version_1.is_dir() else pathlib.Path("/sys/fs/cgroup")) / f"hub-scaling-{process.pid}"
     folder.mkdir()
-    if old.is_dir():
+    if version_1.is_dir():
         (folder / "cpu.cfs_period_us").write_text(str(period))
         (folder / "cpu.cfs_quota_us").write_text(str(quota))
     else:
@@ -55,26 +55,26 @@ class Fleet:
         subprocess.run(["psql", "-q", POSTGRES, "-c", f"CREATE DATABASE {name}"], check=True)
         self.database = f"{admin}/{name}"
         self.folder = FOLDER / name
-        self.nats_port, self.monitor = free_port(), free_port()
-        command = ["nats-server", "-p", self.nats_port, "-m", self.monitor, "-js", "-sd", self.folder / "nats"]
+        self.nats_port, self.monitor_port = free_port(), free_port()
+        command = ["nats-server", "-p", self.nats_port, "-m", self.monitor_port, "-js", "-sd", self.folder / "nats"]
         self.nats = subprocess.Popen([str(part) for part in command], stderr=subprocess.DEVNULL)
         time.sleep(1)
         self.ports = [free_port() for _ in range(nodes)]
-        self.nodes, self.groups = [], []
+        self.nodes, self.cgroups = [], []
         for number, port in enumerate(self.ports):
             command = [HUB, "serve", "--listen", f"127.0.0.1:{port}", "--database", self.database]
             command += ["--data", self.folder / f"node-{number}"]
             command += ["--bus", f"nats://127.0.0.1:{self.nats_port}"] if bus else []
             node = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.nodes.append(node)
-            self.until_ready(port)
+            self.wait_until_ready(port)
         if nodes > 1:
-            # Shares of homes are evened out, 16 of 256 a second.
+            # Shards are balanced over the nodes, 16 of 256 a second.
             time.sleep(12)
         if share:
-            self.groups = [bounded(node, share) for node in self.nodes]
+            self.cgroups = [limit_cpu(node, share) for node in self.nodes]
 
-    def until_ready(self, port):
+    def wait_until_ready(self, port):
         while True:
             try:
                 connection = http.client.HTTPConnection("127.0.0.1", port)
@@ -92,10 +92,11 @@ class Fleet:
         for process in [*self.nodes, self.nats]:
             process.send_signal(signal.SIGKILL)
             process.wait()
-        for group in self.groups:
-            group.rmdir()
+        for cgroup in self.cgroups:
+            cgroup.rmdir()
 
-    def networks(self, count):
+    def create_networks(self, count):
+        """Creates networks; returns their keys."""
         def create(number):
             command = [HUB, "network", "create", f"network-{number}", "--json", "--database", self.database]
             command += ["--data", self.folder / "cli"]
@@ -104,11 +105,11 @@ class Fleet:
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             return list(pool.map(create, range(count)))
 
-    def all(self, requests):
-        """Sends (key, path, body) to node after node, each at its own connection."""
+    def post_all(self, requests):
+        """Sends (key, path, body) over four connections, spread over the nodes."""
         requests = list(requests)
 
-        def some(first):
+        def post_every_fourth(first):
             connection = http.client.HTTPConnection("127.0.0.1", self.ports[first % len(self.ports)], timeout=60)
             for key, path, body in requests[first::4]:
                 headers = {"Content-Type": "application/json", "X-Service-Api-Key": key}
@@ -118,17 +119,17 @@ class Fleet:
                 assert answer.status < 300, (path, answer.status, text)
 
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            list(pool.map(some, range(4)))
+            list(pool.map(post_every_fourth, range(4)))
 
-    def servers(self, keys, servers, most=1_000_000_000):
-        self.all(
+    def register_servers(self, keys, servers, max_players=1_000_000_000):
+        self.post_all(
             (key, "/api/plugin/servers/register",
-             {"serverId": f"game-{number}", "serverType": "game", "host": "10.0.0.1", "port": 25565, "maxPlayers": most})
+             {"serverId": f"game-{number}", "serverType": "game", "host": "10.0.0.1", "port": 25565, "maxPlayers": max_players})
             for key in keys for number in range(1, servers + 1)
         )
 
-    def wrk(self, job, keys, seconds=SECONDS, connections=32):
-        """Requests a second of all nodes together, and how many requests there were."""
+    def run_wrk(self, job, keys, seconds=SECONDS, connections=32):
+        """Returns requests a second of all nodes together, and their number."""
         running = [
             subprocess.Popen(
                 ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", LUA, f"http://127.0.0.1:{port}"],
@@ -143,26 +144,26 @@ class Fleet:
             rate += requests * 1e6 / micros
         return rate, total
 
-    def bus(self):
-        """Messages NATS was given and has given."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/varz") as answer:
-            told = json.load(answer)
-        return told["in_msgs"], told["out_msgs"]
+    def bus_messages(self):
+        """The number of messages NATS received and sent."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.monitor_port}/varz") as answer:
+            statistics = json.load(answer)
+        return statistics["in_msgs"], statistics["out_msgs"]
 
-    def processor(self):
-        """Seconds of processor time of all nodes."""
+    def cpu_seconds(self):
+        """Processor time of all nodes."""
         def seconds(node):
             fields = pathlib.Path(f"/proc/{node.pid}/stat").read_text().rsplit(")", 1)[1].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         return sum(map(seconds, self.nodes))
 
-    def memory(self, node=0):
-        """KiB of a node."""
+    def memory_kib(self, node=0):
+        """Resident memory of a node."""
         return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{self.nodes[node].pid}/status").read_text())[1])
 
 
 class Streams:
-    """Open event streams, spread over the nodes, read by one thread that counts."""
+    """Open event streams, spread over the nodes; one thread reads them and counts events."""
 
     def __init__(self, fleet, keys, each):
         self.selector, self.events, self.sockets = selectors.DefaultSelector(), 0, []
@@ -171,65 +172,69 @@ class Streams:
             stream.sendall(f"GET /api/plugin/events HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {key}\r\n\r\n".encode())
             self.selector.register(stream, selectors.EVENT_READ)
             self.sockets.append(stream)
-        self.over = False
+        self.stopped = False
         self.thread = threading.Thread(target=self.read)
         self.thread.start()
         time.sleep(2)
 
     def read(self):
-        while not self.over:
+        while not self.stopped:
             for ready, _ in self.selector.select(0.2):
                 self.events += ready.fileobj.recv(1 << 18).count(b"event: CHAT")
 
     def close(self):
-        self.over = True
+        self.stopped = True
         self.thread.join()
         for stream in self.sockets:
             stream.close()
 
 
-def throughput():
-    print(f"\nRequests a second, each node on {SHARE:.0%} of a processor ({NETWORKS} networks, spread over the nodes)\n")
+def measure_throughput():
+    print(f"\nRequests a second, each node on {CPU_SHARE:.0%} of a processor ({NETWORKS} networks, spread over the nodes)\n")
     print("| nodes | heartbeat | find | currency modify | chat line | chat events delivered a second, "
           f"{STREAMS} streams a network |\n|---|---:|---:|---:|---:|---:|")
     for nodes, bus in [(1, False), (1, True), (2, True), (3, True)]:
-        with Fleet(f"throughput{nodes}{'' if bus else 'alone'}", nodes, SHARE, bus) as fleet:
-            keys = fleet.networks(NETWORKS)
-            fleet.servers(keys, SERVERS)
-            row = [fleet.wrk(job, keys)[0] for job in ["heartbeat", "find", "modify", "chat"]]
+        with Fleet(f"throughput{nodes}{'' if bus else 'alone'}", nodes, CPU_SHARE, bus) as fleet:
+            keys = fleet.create_networks(NETWORKS)
+            fleet.register_servers(keys, SERVERS)
+            row = [fleet.run_wrk(job, keys)[0] for job in ["heartbeat", "find", "modify", "chat"]]
             streams = Streams(fleet, keys, STREAMS)
-            before, began = streams.events, time.monotonic()
-            fleet.wrk("chat", keys)
-            row.append((streams.events - before) / (time.monotonic() - began))
+            before, started = streams.events, time.monotonic()
+            fleet.run_wrk("chat", keys)
+            row.append((streams.events - before) / (time.monotonic() - started))
             streams.close()
             name = f"{nodes}" if bus else "1, without a bus"
             print(f"| {name} | " + " | ".join(f"{value:,.0f}" for value in row) + " |", flush=True)
 
 
-def messages():
+def measure_bus():
     print("\nMessages on the bus and processor time of the nodes, three nodes\n")
     print("| of each | messages to NATS | from NATS | processor time |\n|---|---:|---:|---:|")
     with Fleet("messages", 3) as fleet:
-        keys = fleet.networks(NETWORKS)
-        fleet.servers(keys, SERVERS)
+        keys = fleet.create_networks(NETWORKS)
+        fleet.register_servers(keys, SERVERS)
         time.sleep(3)
-        (given, sent), began = fleet.bus(), fleet.processor()
+        (received, sent), cpu = fleet.bus_messages(), fleet.cpu_seconds()
         time.sleep(10)
-        (given_after, sent_after), after = fleet.bus(), fleet.processor()
-        idle = ((given_after - given) / 10, (sent_after - sent) / 10, (after - began) / 10)
+        (received_after, sent_after), cpu_after = fleet.bus_messages(), fleet.cpu_seconds()
+        idle = ((received_after - received) / 10, (sent_after - sent) / 10, (cpu_after - cpu) / 10)
         print(f"| second without requests | {idle[0]:.1f} | {idle[1]:.1f} | {idle[2] * 1e3:.0f} ms |")
 
         def row(name, job, streams):
             open_streams = Streams(fleet, keys, streams)
-            (given, sent), began, started = fleet.bus(), fleet.processor(), time.monotonic()
-            _, count = fleet.wrk(job, keys, 4, 8)
+            (received, sent), cpu, started = fleet.bus_messages(), fleet.cpu_seconds(), time.monotonic()
+            _, count = fleet.run_wrk(job, keys, 4, 8)
             time.sleep(1)
-            (given_after, sent_after), after = fleet.bus(), fleet.processor()
-            lasted = time.monotonic() - started
+            (received_after, sent_after), cpu_after = fleet.bus_messages(), fleet.cpu_seconds()
+            seconds = time.monotonic() - started
             open_streams.close()
-            per = lambda after, before, idle: (after - before - idle * lasted) / count
-            print(f"| {name} | {per(given_after, given, idle[0]):.2f} | {per(sent_after, sent, idle[1]):.2f} | "
-                  f"{per(after, began, idle[2]) * 1e6:.0f} µs |", flush=True)
+
+            def per_request(after, before, idle):
+                return (after - before - idle * seconds) / count
+
+            print(f"| {name} | {per_request(received_after, received, idle[0]):.2f} | "
+                  f"{per_request(sent_after, sent, idle[1]):.2f} | "
+                  f"{per_request(cpu_after, cpu, idle[2]) * 1e6:.0f} µs |", flush=True)
 
         row("heartbeat", "heartbeat", 0)
         row("find", "find", 0)
@@ -239,28 +244,28 @@ def messages():
         row("chat line, ten streams at each node", "chat", 30)
 
 
-def memory():
+def measure_memory():
     networks, servers, players, streams = 500, 20, 50, 5000
     print(f"\nMemory of one node: {networks} networks, {networks * servers:,} servers, "
           f"{networks * servers * players:,} players online, {streams:,} streams\n")
     print("| | MiB | more for each |\n|---|---:|---:|")
     with Fleet("memory", 1) as fleet:
-        last = fleet.memory()
+        last = fleet.memory_kib()
         print(f"| started | {last / 1024:.0f} | |")
-        keys = fleet.networks(networks)
+        keys = fleet.create_networks(networks)
 
         def row(name, count):
             nonlocal last
             time.sleep(3)
-            now = fleet.memory()
+            now = fleet.memory_kib()
             print(f"| {name} | {now / 1024:.0f} | {(now - last) * 1024 / count:,.0f} bytes |", flush=True)
             last = now
 
-        fleet.servers(keys, 1, 1000)
+        fleet.register_servers(keys, 1, 1000)
         row("networks, of one server each", networks)
-        fleet.servers(keys, servers, 1000)
+        fleet.register_servers(keys, servers, 1000)
         row("servers", networks * (servers - 1))
-        fleet.all(
+        fleet.post_all(
             (key, "/api/plugin/servers/heartbeat",
              {"serverId": f"game-{server}", "serverType": "game", "gameState": "WAITING", "playersToStart": 0,
               "worlds": [], "players": [
@@ -275,6 +280,6 @@ def memory():
 
 
 if __name__ == "__main__":
-    throughput()
-    messages()
-    memory()
+    measure_throughput()
+    measure_bus()
+    measure_memory()

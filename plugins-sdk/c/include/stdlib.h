@@ -1,4 +1,4 @@
-// What the bindings need of the C library; hub_module.c has it.
+// The part of the C library that the bindings need.
 #pragma once
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-// What the bindings and most modules need of the C library; hub_module.c has it.
+// The part of the C library that the bindings and most modules need.
 #pragma once
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 // Polite: masks words, and refuses a line that its sender repeats.
 #include "hub_module.h"
 
-// Letters, digits, and whatever is not ASCII.
+// ASCII letters and digits, and all other characters.
 static bool is_in_word(uint8_t byte) {
   return byte >= 0x80 || (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
 }
@@ -33,7 +33,7 @@ static hub_string_t mask(hub_string_t message, hub_list_string_t words) {
   return masked;
 }
 
-// Remembers the line, unless it is the one remembered.
+// Whether the line repeats the last one; if not, remembers it.
 static bool is_repeated(hub_string_t uuid, hub_string_t message, uint64_t repeat_ms) {
   hub_string_t key = hub_join("last:", uuid, "");
   hub_option_string_t last;
@@ -51,7 +51,7 @@ void exports_chat_filter(exports_chat_call_context_t *context, exports_chat_line
   hub_config_fields(context->config, "words", "repeatMs", NULL);
   // Masked where they stand alone, in any case of a to z.
   hub_list_string_t words = hub_config_texts(context->config, "words");
-  // How long a line may not be repeated; 0 is not at all.
+  // How long a line may not be repeated; 0 allows it at once.
   uint64_t repeat_ms = hub_config_whole(context->config, "repeatMs", 5000);
 
   verdict->mute.is_some = false;

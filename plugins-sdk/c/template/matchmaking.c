@@ -28,7 +28,7 @@ static uint64_t rank(bool is_near, bool affinity, uint32_t players, uint32_t ind
   return (uint64_t)!is_near << 63 | (uint64_t)!affinity << 62 | missing << 32 | index;
 }
 
-// The indices that the sorted numbers end with.
+// Sorts, and answers with the indices in the lower halves.
 static void answer(uint64_t *ranks, size_t count, hub_list_u32_t *order) {
   hub_sort(ranks, count);
   order->ptr = malloc(count * sizeof *order->ptr);

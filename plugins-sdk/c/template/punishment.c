@@ -4,7 +4,7 @@
 typedef struct {
   // The longest first ban.
   uint64_t first_ban_ms;
-  // Who holds this permission is never punished; empty for nobody.
+  // Players with this permission are never punished; empty: nobody.
   hub_string_t immune_node;
 } config_t;
 
@@ -15,7 +15,7 @@ static config_t read_config(hub_string_t config) {
   return (config_t){hub_config_whole(config, "firstBanMs", A_WEEK_MS), hub_config_text(config, "immuneNode", "")};
 }
 
-// Whether the player holds the permission. False where the host could not answer.
+// Sets whether the player holds the permission. False if the host could not answer.
 static bool is_immune(hub_string_t *uuid, hub_string_t *node, bool *immune, hub_players_host_error_t *error) {
   *immune = false;
   if (node->len == 0) return true;
@@ -25,7 +25,7 @@ static bool is_immune(hub_string_t *uuid, hub_string_t *node, bool *immune, hub_
   return true;
 }
 
-// How often the player was punished so. What was taken back does not count. False where the host could not answer.
+// Counts such punishments of the player; revoked ones do not count. False if the host could not answer.
 static bool earlier(hub_string_t *uuid, hub_punishment_kind_t kind, size_t *count, hub_players_host_error_t *error) {
   hub_players_punishment_filter_t filter = {.kind = {.is_some = true, .val = kind}, .limit = 100};
   hub_players_list_punishment_t record;
@@ -35,9 +35,9 @@ static bool earlier(hub_string_t *uuid, hub_punishment_kind_t kind, size_t *coun
   return true;
 }
 
-// Decides about the terms. False where the host could not answer.
-static bool judge(config_t *config, exports_punishment_proposal_t *proposal, exports_punishment_decision_t *decision,
-                  hub_players_host_error_t *error) {
+// Decides about the terms. False if the host could not answer.
+static bool evaluate(config_t *config, exports_punishment_proposal_t *proposal,
+                     exports_punishment_decision_t *decision, hub_players_host_error_t *error) {
   hub_string_t *uuid = &proposal->player_uuid.val;
   exports_punishment_terms_t terms = proposal->terms;
   bool immune;
@@ -73,7 +73,7 @@ void exports_punishment_review(exports_punishment_call_context_t *context, expor
   hub_players_host_error_t error;
   verdict->decision.tag = EXPORTS_PUNISHMENT_DECISION_ACCEPT;
   verdict->follow_ups.len = 0;
-  if (proposal->player_uuid.is_some && !judge(&config, proposal, &verdict->decision, &error)) {
+  if (proposal->player_uuid.is_some && !evaluate(&config, proposal, &verdict->decision, &error)) {
     hub_warn(hub_join("the record can't be read: ", hub_describe(error), ""));
   }
 }

@@ -29,7 +29,7 @@ export interface Verdict {
   mute: Mute | null;
 }
 
-/** Judges chat lines: `export const chat: Chat = { filter(context, line) { … } }`. */
+/** Decides about chat lines: `export const chat: Chat = { filter(context, line) { … } }`. */
 export interface Chat {
   filter(context: CallContext, line: Line): Verdict;
 }

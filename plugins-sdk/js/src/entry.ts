@@ -1,4 +1,4 @@
-/** What the build puts around a module's points. Not for authors. */
+/** Wraps a module's points; used by the build, not by authors. */
 
 import log from "network-hub:module/log@1.0.0";
 import type { CallContext } from "network-hub-module";
@@ -15,10 +15,10 @@ export const wrapMatchmaking = (matchmaking: Matchmaking) => ({
   rankWorlds: ranking(call(matchmaking.rankWorlds.bind(matchmaking))),
 });
 
-/** Has the call's time and seed serve as clock and randomness, and an error logged before it ends the call. */
+/** Uses the call's time and seed as clock and randomness, and logs an error before it ends the call. */
 function call<A extends unknown[], R>(serve: (context: CallContext, ...input: A) => R) {
   return (given: CallContext, ...input: A): R => {
-    // The engine hands the upper half of 64-bit numbers over as negative ones.
+    // The engine passes the upper half of 64-bit numbers as negative ones.
     const context = { ...given, seed: given.seed < 0 ? given.seed + 2 ** 64 : given.seed };
     nowMs = context.nowMs;
     Math.random = random(context.seed);
@@ -33,7 +33,7 @@ function call<A extends unknown[], R>(serve: (context: CallContext, ...input: A)
 
 let nowMs = 0;
 
-/** The engine would ask a clock that is not there. */
+/** The engine has no clock. */
 globalThis.Date = class extends Date {
   constructor(...parts: [] | ConstructorParameters<DateConstructor>) {
     super(...(parts.length === 0 ? [nowMs] : parts) as ConstructorParameters<DateConstructor>);
@@ -41,7 +41,7 @@ globalThis.Date = class extends Date {
   static override now = (): number => nowMs;
 } as DateConstructor;
 
-/** A refusal is what the contract calls the error of a ranking. */
+/** The contract has a refusal as the error of a ranking. */
 function ranking<A extends unknown[]>(rank: (...input: A) => Ranking) {
   return (...input: A): number[] => {
     const answer = rank(...input);
@@ -50,7 +50,7 @@ function ranking<A extends unknown[]>(rank: (...input: A) => Ranking) {
   };
 }
 
-/** Mulberry32: small, and good enough for a game. */
+/** Mulberry32. */
 function random(seed: number): () => number {
   let state = (seed ^ (seed / 2 ** 32)) >>> 0;
   return () => {

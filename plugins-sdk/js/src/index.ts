@@ -5,7 +5,7 @@
  * known or does not apply is `null`. Whole numbers are exact up to 2^53.
  */
 
-/** What a call knows about itself. */
+/** The context of a call. */
 export interface CallContext {
   /** Names this call in the hub's records and logs. */
   callId: string;
@@ -28,10 +28,10 @@ export interface PlayerRef {
 /** The four kinds of punishment. A kick is momentary: it is recorded and never active. */
 export type PunishmentKind = "ban" | "mute" | "warn" | "kick";
 
-/** What went wrong where a host function could not answer. */
+/** Why a host function could not answer. */
 export type HostErrorTag = "invalid" | "quota-exceeded" | "unavailable";
 
-/** Thrown where a host function could not answer. Most modules do best by going on as though the data were not there. */
+/** Thrown if a host function could not answer. Most modules should treat the data as absent. */
 export class HostError extends Error {
   constructor(
     /** `invalid`: an argument the hub can't accept. `quota-exceeded`: the store is full. `unavailable`: the hub could

@@ -2,22 +2,22 @@
 
 import type { CallContext } from "network-hub-module";
 
-/** What is going on in a server or world; `candidates.stateName` names a state that is `other`. */
+/** The state of the game on a server or world; `candidates.stateName` names a state that is `other`. */
 export type GameState = "idle" | "waiting" | "starting" | "playing" | "other";
 
 /** `freeSlots` where there is no limit. */
 export const UNLIMITED = 4294967295;
 
-/** Who is looking for what. */
+/** Who looks for what. */
 export interface MatchRequest {
-  /** `null` where the caller did not say who is looking. */
+  /** `null` where the caller did not name the player. */
   playerUuid: string | null;
   playerName: string | null;
   /** The player's region; `candidates.regionName` gives its name. Numbers hold within one call. */
   region: number;
   serverType: string;
   worldType: string | null;
-  /** The game, owner and owner's kind the player would like to be near, such as their party's. */
+  /** The game, owner and kind of owner that is preferred, such as the player's party. */
   affinityGameId: string | null;
   affinityOwnerScope: string | null;
   affinityOwnerId: string | null;
@@ -25,11 +25,11 @@ export interface MatchRequest {
 
 /** A server the player could join. Texts are in `network-hub-module/candidates`. */
 export interface ServerCandidate {
-  /** Its position in the list, and what the answer consists of. */
+  /** Its position in the list; the answer consists of these. */
   index: number;
   region: number;
   state: GameState;
-  /** Whether the owner asked for is live on it. */
+  /** Whether the preferred owner is live there. */
   affinity: boolean;
   currentPlayers: number;
   /** 0 where there is no limit. */
@@ -50,13 +50,13 @@ export interface WorldCandidate extends ServerCandidate {
   serverFreeSlots: number;
 }
 
-/** Why nobody of this kind is matched now. */
+/** Why nobody is matched. */
 export interface Refusal {
-  /** For the player's eyes, 1 to 256 characters. */
+  /** Shown to the player, 1 to 256 characters. */
   reason: string;
 }
 
-/** Indices of candidates, best first, or a refusal. What is left out is not wanted. */
+/** Indices of candidates, best first, or a refusal. Others are not tried. */
 export type Ranking = number[] | Refusal;
 
 /** Ranks candidates: `export const matchmaking: Matchmaking = { … }`. */
@@ -65,5 +65,5 @@ export interface Matchmaking {
   rankWorlds(context: CallContext, request: MatchRequest, worlds: WorldCandidate[]): Ranking;
 }
 
-/** Nobody of this kind is matched now. */
+/** Nobody is matched; the player is told the reason. */
 export const refuse = (reason: string): Refusal => ({ reason });

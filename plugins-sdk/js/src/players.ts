@@ -1,6 +1,6 @@
 /**
- * What the hub knows about the players of this network. Read only. Each function is one of the call's 8 host calls to
- * data, and throws a `HostError` where it can't be answered.
+ * The hub's data about the players of this network. Read only. Each function is one of the call's 8 host calls to
+ * data, and throws a `HostError` if the hub cannot answer.
  */
 
 import players from "network-hub:module/players@1.0.0";
@@ -10,7 +10,7 @@ import { ask } from "./host.ts";
 /** The period a statistic is counted over; each starts at 00:00 UTC, the week on Monday. */
 export type Period = "daily" | "weekly" | "monthly" | "lifetime";
 
-/** What is decided about a permission node. */
+/** Whether a permission node is granted, denied or not mentioned. */
 export type PermissionState = "granted" | "denied" | "undefined";
 
 /** Where an online player is. */
@@ -32,9 +32,9 @@ export interface Punishment {
   issuerName: string | null;
   /** In force now. A kick never is. */
   active: boolean;
-  /** Taken back by somebody before its time. */
+  /** Ended by somebody before its time. */
   revoked: boolean;
-  /** Its time ran out. */
+  /** Its duration has passed. */
   expired: boolean;
 }
 
@@ -49,7 +49,7 @@ export const statistics = (
 export const balance = (player: string, currency: string): number | null =>
   ask(() => players.balance(player, currency));
 
-/** What is decided about a permission node, in a context and world where they are given. */
+/** Whether a player holds a permission node, in a context and world if given. */
 export const permission = (
   player: string,
   node: string,

@@ -2,7 +2,7 @@
 
 import type { CallContext, PunishmentKind } from "network-hub-module";
 
-/** What a punishment says. */
+/** Kind, duration and reason of a punishment. */
 export interface Terms {
   kind: PunishmentKind;
   /** `null` is permanent. In an answer: 1 ms to 10 years, or what was proposed. */
@@ -11,7 +11,7 @@ export interface Terms {
   reason: string;
 }
 
-/** A punishment somebody is about to make. */
+/** A proposed punishment. */
 export interface Proposal {
   /** `null` for a punishment by name alone, or of an address alone. */
   playerUuid: string | null;

@@ -2,7 +2,7 @@
  * A key-value store that belongs to this module in this network, and outlives the call.
  *
  * Keys have 1 to 256 bytes, values up to 64 KiB. Each function is one of the call's 8 host calls to data, and throws a
- * `HostError` where it can't be answered. Two calls of a module may run at once, so count with {@link increment}.
+ * `HostError` if the hub cannot answer. Two calls of a module may run at once, so count with {@link increment}.
  */
 
 import store from "network-hub:module/store@1.0.0";

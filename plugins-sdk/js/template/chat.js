@@ -7,15 +7,15 @@ import * as store from "network-hub-module/store";
 
 const DEFAULTS = {
   /**
-   * Masked with stars where they stand alone, in any case of a to z.
+   * Masked with stars where they stand alone; a to z in any case.
    * @type {string[]}
    */
   words: [],
-  /** How long a line may not be repeated; 0 is not at all. */
+  /** How long a line may not be repeated; 0 allows it at once. */
   repeatMs: 5000,
 };
 
-/** Letters, digits, and whatever is not ASCII. */
+/** ASCII letters and digits, and all other characters. */
 const WORD = /[0-9A-Za-z\u{80}-\u{10ffff}]+/gu;
 
 /** @param {string} text */
@@ -38,7 +38,7 @@ export const chat = {
 };
 
 /**
- * Remembers the line, unless it is the one remembered.
+ * Whether the line repeats the last one; if not, remembers it.
  * @param {string} uuid
  * @param {string} message
  * @param {number} repeatMs

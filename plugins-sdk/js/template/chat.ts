@@ -6,13 +6,13 @@ import * as log from "network-hub-module/log";
 import * as store from "network-hub-module/store";
 
 const DEFAULTS = {
-  /** Masked with stars where they stand alone, in any case of a to z. */
+  /** Masked with stars where they stand alone; a to z in any case. */
   words: [] as string[],
-  /** How long a line may not be repeated; 0 is not at all. */
+  /** How long a line may not be repeated; 0 allows it at once. */
   repeatMs: 5000,
 };
 
-/** Letters, digits, and whatever is not ASCII. */
+/** ASCII letters and digits, and all other characters. */
 const WORD = /[0-9A-Za-z\u{80}-\u{10ffff}]+/gu;
 
 const lower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -32,7 +32,7 @@ export const chat: Chat = {
   },
 };
 
-/** Remembers the line, unless it is the one remembered. */
+/** Whether the line repeats the last one; if not, remembers it. */
 function isRepeated(uuid: string, message: string, repeatMs: number): boolean {
   const key = `last:${uuid}`;
   try {

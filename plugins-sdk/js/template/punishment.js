@@ -8,7 +8,7 @@ import { accept, amend, refuse } from "network-hub-module/punishment";
 const DEFAULTS = {
   /** The longest first ban: a week. */
   firstBanMs: 7 * 24 * 60 * 60 * 1000,
-  /** Who holds this permission is never punished; empty for nobody. */
+  /** Players with this permission are never punished; empty: nobody. */
   immuneNode: "",
 };
 
@@ -16,7 +16,7 @@ const DEFAULTS = {
 export const punishment = {
   review(context, proposal) {
     try {
-      return judge(context, proposal);
+      return evaluate(context, proposal);
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
       log.warn(`the record can't be read: ${error.message}`);
@@ -29,7 +29,7 @@ export const punishment = {
  * @param {import("network-hub-module").CallContext} context
  * @param {import("network-hub-module/punishment").Proposal} proposal
  */
-function judge(context, { playerUuid, playerName, terms }) {
+function evaluate(context, { playerUuid, playerName, terms }) {
   const { firstBanMs, immuneNode } = config(context, DEFAULTS);
   if (playerUuid === null) return accept();
   if (immuneNode !== "" && players.permission(playerUuid, immuneNode) === "granted") {
@@ -46,7 +46,7 @@ function judge(context, { playerUuid, playerName, terms }) {
 }
 
 /**
- * How often the player was punished so. What was taken back does not count.
+ * How many such punishments the player has; revoked ones do not count.
  * @param {string} uuid
  * @param {import("network-hub-module").PunishmentKind} kind
  */

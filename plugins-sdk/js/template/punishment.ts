@@ -8,14 +8,14 @@ import { accept, amend, type Proposal, type Punishment, refuse, type Verdict } f
 const DEFAULTS = {
   /** The longest first ban: a week. */
   firstBanMs: 7 * 24 * 60 * 60 * 1000,
-  /** Who holds this permission is never punished; empty for nobody. */
+  /** Players with this permission are never punished; empty: nobody. */
   immuneNode: "",
 };
 
 export const punishment: Punishment = {
   review(context, proposal) {
     try {
-      return judge(context, proposal);
+      return evaluate(context, proposal);
     } catch (error) {
       if (!(error instanceof HostError)) throw error;
       log.warn(`the record can't be read: ${error.message}`);
@@ -24,7 +24,7 @@ export const punishment: Punishment = {
   },
 };
 
-function judge(context: CallContext, { playerUuid, playerName, terms }: Proposal): Verdict {
+function evaluate(context: CallContext, { playerUuid, playerName, terms }: Proposal): Verdict {
   const { firstBanMs, immuneNode } = config(context, DEFAULTS);
   if (playerUuid === null) return accept();
   if (immuneNode !== "" && players.permission(playerUuid, immuneNode) === "granted") {
@@ -40,7 +40,7 @@ function judge(context: CallContext, { playerUuid, playerName, terms }: Proposal
   return accept();
 }
 
-/** How often the player was punished so. What was taken back does not count. */
+/** How many such punishments the player has; revoked ones do not count. */
 function earlier(uuid: string, kind: PunishmentKind): number {
   return players.punishments(uuid, { kind }).filter(({ revoked }) => !revoked).length;
 }

@@ -1,4 +1,4 @@
-"""What the build puts around a module's classes. Not for authors."""
+"""Wraps a module's classes; used by the build, not by authors."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from wit_world.imports import log
 
 def wrapped(point: type) -> type:
     """The class with the call's time and seed as clock and randomness, and with errors logged before they end a call."""
-    # Importing it here would cost every module that has no use for it.
+    # Importing it here would cost modules that do not use it.
     random = sys.modules.get("random")
     methods = {name: _call(method, random) for name, method in vars(point).items() if callable(method) and name[0] != "_"}
     return type(point.__name__, (point,), methods)
@@ -25,7 +25,7 @@ def _call(method, random):
         except Exception as error:
             log.write(log.Level.ERROR, _described(error))
             raise
-        # A refusal is what the contract calls the error of a ranking.
+        # The contract has a refusal as the error of a ranking.
         if type(answer).__name__ == "Refusal":
             raise Err(answer)
         return answer

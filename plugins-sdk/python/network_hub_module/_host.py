@@ -8,7 +8,7 @@ R = TypeVar("R")
 
 
 class HostError(Exception):
-    """Raised where a host function could not answer. Most modules do best by going on as though the data were not there.
+    """Raised if a host function could not answer. Most modules should treat the data as absent.
 
     ``kind`` is ``invalid`` (an argument the hub can't accept), ``quota-exceeded`` (the store is full) or
     ``unavailable`` (the hub could not reach its data in time).

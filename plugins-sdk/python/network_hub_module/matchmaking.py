@@ -21,9 +21,9 @@ UNLIMITED = 4294967295
 """``free_slots`` where there is no limit."""
 
 Ranking = list[int] | Refusal
-"""Indices of candidates, best first, or a refusal. What is left out is not wanted."""
+"""Indices of candidates, best first, or a refusal. Others are not tried."""
 
 
 def refuse(reason: str) -> Refusal:
-    """Nobody of this kind is matched now. The reason is for the player's eyes, 1 to 256 characters."""
+    """Nobody is matched; the player is told the reason, 1 to 256 characters."""
     return Refusal(reason)

@@ -1,6 +1,6 @@
-"""What the hub knows about the players of this network. Read only.
+"""The hub's data about the players of this network. Read only.
 
-Each function is one of the call's 8 host calls to data, and raises ``HostError`` where it can't be answered.
+Each function is one of the call's 8 host calls to data, and raises ``HostError`` if the hub cannot answer.
 """
 
 from wit_world.imports import players as _players
@@ -35,7 +35,7 @@ def balance(player: str, currency: str) -> int | None:
 
 
 def permission(player: str, node: str, *, context: str | None = None, world: str | None = None) -> PermissionState:
-    """What is decided about a permission node, in a context and world where they are given."""
+    """Whether a player holds a permission node, in a context and world if given."""
     return ask(_players.permission, player, node, context, world)
 
 

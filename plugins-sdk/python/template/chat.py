@@ -9,13 +9,13 @@ from network_hub_module.chat import Line, Verdict, allow, refuse, rewrite
 
 @dataclass
 class Config:
-    # Masked with stars where they stand alone, in any case of a to z.
+    # Masked with stars where they stand alone; a to z in any case.
     words: list[str] = field(default_factory=list)
-    # How long a line may not be repeated; 0 is not at all.
+    # How long a line may not be repeated; 0 allows it at once.
     repeat_ms: int = 5000
 
 
-# Letters, digits, and whatever is not ASCII.
+# ASCII letters and digits, and all other characters.
 WORD = re.compile("[0-9A-Za-z\u0080-\U0010ffff]+")
 
 
@@ -38,7 +38,7 @@ def lower(text: str) -> str:
 
 
 def is_repeated(line: Line, repeat_ms: int) -> bool:
-    """Remembers the line, unless it is the one remembered."""
+    """Whether the line repeats the last one; if not, remembers it."""
     key = f"last:{line.player.uuid}"
     try:
         if store.get(key) == line.message:

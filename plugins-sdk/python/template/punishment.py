@@ -11,7 +11,7 @@ from network_hub_module.punishment import Proposal, Verdict, accept, amend, refu
 class Config:
     # The longest first ban: a week.
     first_ban_ms: int = 7 * 24 * 60 * 60 * 1000
-    # Who holds this permission is never punished; empty for nobody.
+    # Players with this permission are never punished; empty: nobody.
     immune_node: str = ""
 
 
@@ -19,13 +19,13 @@ class Punishment:
     def review(self, context: CallContext, proposal: Proposal) -> Verdict:
         settings = config(context, Config)
         try:
-            return judge(settings, proposal)
+            return evaluate(settings, proposal)
         except HostError as error:
             log.warn(f"the record can't be read: {error}")
             return accept()
 
 
-def judge(settings: Config, proposal: Proposal) -> Verdict:
+def evaluate(settings: Config, proposal: Proposal) -> Verdict:
     uuid, terms = proposal.player_uuid, proposal.terms
     if uuid is None:
         return accept()
@@ -41,5 +41,5 @@ def judge(settings: Config, proposal: Proposal) -> Verdict:
 
 
 def earlier(uuid: str, kind: PunishmentKind) -> int:
-    """How often the player was punished so. What was taken back does not count."""
+    """How many such punishments the player has; revoked ones do not count."""
     return sum(not punishment.revoked for punishment in players.punishments(uuid, kind=kind))

@@ -39,7 +39,7 @@ pub fn region_name(region: u16) -> String {
     host::region_name(region)
 }
 
-/// The number of a region's name in this call; none where no candidate nor the player is in it.
+/// The number of a region in this call; none if neither a candidate nor the player is in it.
 pub fn region_number(name: &str) -> Option<u16> {
     host::region_number(name)
 }

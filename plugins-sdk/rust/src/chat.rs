@@ -7,9 +7,9 @@ use crate::bindings::chat::exports::network_hub::module::chat::Guest;
 use crate::entry::{Exported, start};
 use std::ops::Range;
 
-/// Judges chat lines. Export it with [`export`](crate::export).
+/// Decides about chat lines. Export it with [`export`](crate::export).
 pub trait Chat {
-    /// Judges one line, as it was sent or as the module before this one in the chain rewrote it.
+    /// Decides about one line, as it was sent or as the module before this one in the chain rewrote it.
     fn filter(context: &CallContext, line: &Line) -> Verdict;
 }
 
@@ -45,7 +45,7 @@ pub fn visible(message: &str) -> impl Iterator<Item = (usize, char)> + '_ {
         loop {
             let at = message.len() - rest.len();
             let letter = rest.chars().next()?;
-            let skipped = hidden(rest);
+            let skipped = hidden_length(rest);
             rest = &rest[skipped.unwrap_or(letter.len_utf8())..];
             if skipped.is_none() {
                 return Some((at, letter));
@@ -67,8 +67,8 @@ pub fn mask(message: &str, found: &[Range<usize>]) -> String {
     masked
 }
 
-/// The length of what is not seen at the beginning of a text, in bytes.
-fn hidden(text: &str) -> Option<usize> {
+/// The length in bytes of an invisible sequence at the beginning of a text.
+fn hidden_length(text: &str) -> Option<usize> {
     let mut letters = text.chars();
     let first = letters.next()?;
     match first {
@@ -105,26 +105,26 @@ impl<T: Chat> Guest for Exported<T> {
 mod tests {
     use super::*;
 
-    fn seen(message: &str) -> String {
+    fn visible_text(message: &str) -> String {
         visible(message).map(|(_, letter)| letter).collect()
     }
 
     #[test]
-    fn what_players_do_not_see_is_left_out() {
-        assert_eq!(seen("&ared §Lbold&r &#ff8800or\u{200b}ange"), "red bold orange");
-        assert_eq!(seen("this & that, 5&, R&"), "this & that, 5&, R&");
-        assert_eq!(seen("&#ff88 &#ff88zz §#é12345"), "&#ff88 &#ff88zz §#é12345");
-        assert_eq!(seen(""), "");
+    fn invisible_characters_are_left_out() {
+        assert_eq!(visible_text("&ared §Lbold&r &#ff8800or\u{200b}ange"), "red bold orange");
+        assert_eq!(visible_text("this & that, 5&, R&"), "this & that, 5&, R&");
+        assert_eq!(visible_text("&#ff88 &#ff88zz §#é12345"), "&#ff88 &#ff88zz §#é12345");
+        assert_eq!(visible_text(""), "");
     }
 
     #[test]
-    fn a_mask_has_as_many_characters_as_what_it_covers() {
+    fn a_mask_keeps_the_number_of_characters() {
         assert_eq!(mask("say übel, now", &[0..3, 4..9]), "*** ****, now");
         assert_eq!(mask("", &[]), "");
     }
 
     #[test]
-    fn positions_are_those_of_the_line() {
+    fn positions_are_those_of_the_message() {
         let line = "ä§cb&&1c";
         let seen: Vec<_> = visible(line).collect();
         assert_eq!(seen, [(0, 'ä'), (5, 'b'), (6, '&'), (9, 'c')]);

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 ///
 /// # Panics
 /// Where it does not fit `T`, with the reason and the place in the text: the call counts as failed and its log
-/// tells the owner what to correct. A module that can do better uses [`try_config`].
-#[allow(clippy::expect_used, clippy::panic)] // This panic is how a module tells its owner.
+/// tells the owner what to correct. Use [`try_config`] to handle it.
+#[allow(clippy::expect_used, clippy::panic)] // The panic is logged, so that the owner sees it.
 pub fn config<T: DeserializeOwned>(context: &CallContext) -> T {
     match try_config(context) {
         Ok(config) => config,
@@ -19,7 +19,7 @@ pub fn config<T: DeserializeOwned>(context: &CallContext) -> T {
     }
 }
 
-/// Reads the module's configuration, or says why it does not fit `T`.
+/// Reads the module's configuration, or returns why it does not fit `T`.
 pub fn try_config<T: DeserializeOwned>(context: &CallContext) -> Result<T, String> {
     serde_json::from_str(&context.config).map_err(|error| error.to_string())
 }
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_one_says_what_is_wrong() {
+    fn a_wrong_configuration_names_the_field() {
         let why = try_config::<Config>(&testing::context(r#"{"limits":3}"#)).unwrap_err();
         assert!(why.contains("unknown field `limits`"), "{why}");
     }

@@ -2,11 +2,10 @@
 
 use std::marker::PhantomData;
 
-/// What the attribute [`export`](crate::export) exports for a type: it has the call's arguments as the bindings give them,
-/// and the type's traits as authors write them.
+/// Exported by the attribute [`export`](crate::export) for a type: implements the bindings' traits by calling the author's.
 pub struct Exported<T>(PhantomData<T>);
 
-/// Has a panic logged with its place before it ends the call.
+/// Logs a panic with its place in the source before it ends the call.
 pub(crate) fn start() {
     #[cfg(target_arch = "wasm32")]
     std::panic::set_hook(Box::new(|panic| {

@@ -1,7 +1,7 @@
 //! Write modules for a Network Hub in Rust.
 //!
 //! A module is a small program that decides something for a network: where a player is sent
-//! ([`matchmaking`]), whether a chat line goes out ([`chat`]), what becomes of a punishment ([`punishment`]).
+//! ([`matchmaking`]), whether a chat line goes out ([`chat`]), what happens to a punishment ([`punishment`]).
 //! The hub runs it inside its own process, isolated, within a few milliseconds. This is a whole one:
 //!
 //! ```
@@ -24,11 +24,11 @@
 //! - **Context.** Every call is given a [`CallContext`]: the time, a seed for randomness, the module's configuration
 //!   ([`config`]). A module has no clock, randomness, file or socket of its own, so the same call always gives
 //!   the same answer, and can be replayed.
-//! - **Asking the hub.** [`store`] is a key-value store of the module's own, [`players`] what the hub knows about players,
-//!   [`candidates`] the texts of matchmaking candidates. A call may ask for data 8 times.
-//! - **Logging.** [`debug!`], [`info!`], [`warn!`] and [`error!`] take what `println!` takes. A panic ends the call
+//! - **Host calls.** [`store`] is the module's own key-value store, [`players`] has the hub's data about players,
+//!   [`candidates`] the texts of matchmaking candidates. A call has 8 host calls to data.
+//! - **Logging.** [`debug!`], [`info!`], [`warn!`] and [`error!`] take the arguments of `println!`. A panic ends the call
 //!   as failed and is logged with its place in the source.
-//! - **State.** Every call starts from scratch; whatever is to be kept goes into the [`store`].
+//! - **State.** Every call starts with fresh memory; keep data in the [`store`].
 //! - **Memory.** The allocator comes with this crate, so a module has no `#[global_allocator]` of its own.
 //! - **Several points.** Implement several traits, each with its own [`macro@export`].
 //! - **Unit tests** run natively, without a hub: [`testing`] stands in for it.
@@ -50,13 +50,13 @@ pub mod store;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
 
-/// What the standard library allocates with too, but a version that begins in memory which every instance has (`hub module
-/// build` sees to that): growing the memory costs a call more than all else that the hub does for it.
+/// The standard library's allocator, but with a heap that begins in memory which every instance has (`hub module build`
+/// reserves it): growing the memory costs a call more than everything else the hub does for it.
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
 static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
-/// The host functions as generated, or what stands in for them in a native build.
+/// The generated host functions, or their stand-in in a native build.
 #[cfg(target_arch = "wasm32")]
 use bindings::host::network_hub::module as host;
 #[cfg(not(target_arch = "wasm32"))]
@@ -80,7 +80,7 @@ pub use config::{config, try_config};
 /// ```
 ///
 /// A module exports as many points as it serves: one implementation of each trait, on one type or on several. Native
-/// builds export nothing; unit tests call the trait's functions. What can't be exported does not compile:
+/// builds export nothing; unit tests call the trait's functions. Other traits do not compile:
 ///
 /// ```compile_fail
 /// # struct NoShouting;

@@ -8,14 +8,14 @@ use crate::CallContext;
 use crate::bindings::matchmaking::exports::network_hub::module::matchmaking::Guest;
 use crate::entry::{Exported, start};
 
-/// The indices of the candidates wanted, best first, or why nobody is matched. What is left out is not wanted.
+/// The indices of the candidates to try, best first, or why nobody is matched. Others are not tried.
 pub type Ranking = Result<Vec<u32>, Refusal>;
 
 /// Decides where a player is sent. Export it with [`export`](crate::export).
 ///
 /// The candidates are those the player could join at all, in the order the hub would choose, or as the module
-/// before this one in the chain left them. Implement [`rank`](Self::rank) where servers and worlds are treated alike, else
-/// the two others; what is not implemented leaves the order as it is.
+/// before this one in the chain left them. Implement [`rank`](Self::rank) if servers and worlds are treated alike, or else
+/// the other two; the default keeps the order.
 pub trait Matchmaking {
     /// Ranks servers and worlds alike.
     fn rank(context: &CallContext, request: &MatchRequest, places: &[Place]) -> Ranking {
@@ -36,16 +36,16 @@ pub trait Matchmaking {
     }
 }
 
-/// What servers and worlds have in common as candidates.
+/// The fields that servers and worlds have in common as candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its position in the list, and what the answer consists of.
+    /// Its position in the list; the answer consists of these.
     pub index: u32,
     /// The number of its region in this call.
     pub region: u16,
-    /// What is going on in it.
+    /// The state of its game.
     pub state: GameState,
-    /// Whether the owner asked for is live in it.
+    /// Whether the preferred owner is live there.
     pub affinity: bool,
     /// Players in it.
     pub current_players: u32,

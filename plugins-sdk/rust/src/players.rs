@@ -1,4 +1,4 @@
-//! What the hub knows about the players of this network. Each function is one of the call's 8 host calls to data.
+//! The hub's data about the players of this network. Each function is one of the call's 8 host calls to data.
 
 pub use crate::bindings::host::network_hub::module::players::{
     Location, Period, PermissionState, Punishment, PunishmentFilter,
@@ -33,12 +33,12 @@ pub fn permission(player: &str, node: &str) -> Result<PermissionState, HostError
     permission_in(player, node, None, None)
 }
 
-/// Whether a player is granted a permission node, in any context and world. What can't be found out counts as no.
+/// Whether a player is granted a permission node, in any context and world. False if the hub cannot answer.
 pub fn is_granted(player: &str, node: &str) -> bool {
     matches!(permission(player, node), Ok(PermissionState::Granted))
 }
 
-/// Whether a player holds a permission node, in the given context and world where they are given.
+/// Whether a player holds a permission node, in a context and world if given.
 pub fn permission_in(
     player: &str,
     node: &str,

@@ -1,4 +1,4 @@
-//! Stands in for the hub in native unit tests: say what it knows, call your module, look at what it did.
+//! A stand-in for the hub in native unit tests: set its data, call your module, check what it did.
 //!
 //! ```
 //! use network_hub_module::{store, testing};
@@ -8,7 +8,7 @@
 //! assert_eq!(testing::hub(|hub| hub.store["seen"].0.clone()), "1");
 //! ```
 //!
-//! What a module is given is made by [`line`], [`proposal`], [`request`] and [`place`]; change what the test is about.
+//! [`line`], [`proposal`], [`request`] and [`place`] make inputs; change the fields the test is about.
 //!
 //! There is one hub per thread, and each test runs on a thread of its own, so each starts with an empty one.
 
@@ -20,10 +20,10 @@ use crate::{CallContext, HostError, PlayerRef, PunishmentKind};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// What the stand-in knows, by the arguments it is asked with.
+/// The data of the stand-in, by the arguments of host calls.
 #[derive(Debug, Default)]
 pub struct Hub {
-    /// Fails every data call with this, where it is set.
+    /// Fails every data call with this error, if set.
     pub failing: Option<HostError>,
     /// Data calls since the last [`context`]. As on the hub, one more than 8 ends the call.
     pub data_calls: u32,
@@ -51,7 +51,7 @@ pub struct Hub {
 
 /// Texts of a candidate, and who is on it.
 #[derive(Debug, Default, Clone)]
-#[allow(missing_docs)] // As in `candidates`.
+#[allow(missing_docs)] // Documented in `candidates`.
 pub struct Candidate {
     pub server_id: String,
     pub server_type: String,
@@ -66,7 +66,7 @@ thread_local! {
     static HUB: RefCell<Hub> = RefCell::default();
 }
 
-/// Looks at, or changes, what this thread's hub knows.
+/// Reads or changes the data of this thread's hub.
 pub fn hub<R>(f: impl FnOnce(&mut Hub) -> R) -> R {
     HUB.with_borrow_mut(f)
 }
@@ -85,7 +85,7 @@ pub fn context_at(now_ms: u64, config: &str) -> CallContext {
     CallContext { call_id: "test".into(), network_id: "test".into(), now_ms, seed: 0, config: config.into() }
 }
 
-/// The player everything here is about: UUID `p`, name `Steve`.
+/// The player of all inputs: UUID `p`, name `Steve`.
 pub fn player() -> PlayerRef {
     PlayerRef { uuid: "p".into(), name: "Steve".into() }
 }
@@ -102,7 +102,7 @@ pub fn line(message: &str) -> Line {
     }
 }
 
-/// A punishment of the [`player`] for spam, for a minute, issued by nobody.
+/// A punishment of the [`player`] for spam, for a minute, without an issuer.
 pub fn proposal(kind: PunishmentKind) -> Proposal {
     Proposal {
         player_uuid: Some(player().uuid),
@@ -114,7 +114,7 @@ pub fn proposal(kind: PunishmentKind) -> Proposal {
     }
 }
 
-/// The [`player`], in region 0, looking for a `lobby`.
+/// A request of the [`player`], in region 0, for a `lobby`.
 pub fn request() -> MatchRequest {
     MatchRequest {
         player_uuid: Some(player().uuid),
@@ -128,7 +128,7 @@ pub fn request() -> MatchRequest {
     }
 }
 
-/// An empty place for 16 players in region 0, where nothing is going on.
+/// An empty candidate for 16 players in region 0, with an idle game.
 pub fn place(index: u32) -> Place {
     Place {
         index,

@@ -8,9 +8,9 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct Config {
-    /// Masked with stars where they stand alone, in any case of a to z.
+    /// Masked with stars where they stand alone; a to z in any case.
     words: Vec<String>,
-    /// How long a line may not be repeated; 0 is not at all.
+    /// How long a line may not be repeated; 0 allows it at once.
     repeat_ms: u64,
 }
 
@@ -45,7 +45,7 @@ impl Chat for Polite {
     }
 }
 
-/// Remembers the line, unless it is the one remembered.
+/// Whether the line repeats the last one; if not, remembers it.
 fn is_repeated(line: &Line, repeat_ms: u64) -> Result<bool, HostError> {
     let key = format!("last:{}", line.player.uuid);
     if store::get(&key)?.is_some_and(|last| last == line.message) {
@@ -55,7 +55,7 @@ fn is_repeated(line: &Line, repeat_ms: u64) -> Result<bool, HostError> {
     Ok(false)
 }
 
-/// Letters, digits, and whatever is not ASCII.
+/// ASCII letters and digits, and all other characters.
 fn is_in_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || !character.is_ascii()
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 struct Config {
     /// The longest first ban.
     first_ban_ms: u64,
-    /// Who holds this permission is never punished; empty for nobody.
+    /// Players with this permission are never punished; empty: nobody.
     immune_node: String,
 }
 
@@ -28,14 +28,14 @@ struct SecondChance;
 #[network_hub_module::export]
 impl Punishment for SecondChance {
     fn review(context: &CallContext, proposal: &Proposal) -> Verdict {
-        judge(&config(context), proposal).unwrap_or_else(|error| {
+        evaluate(&config(context), proposal).unwrap_or_else(|error| {
             warn!("the record can't be read: {error:?}");
             Verdict::accept()
         })
     }
 }
 
-fn judge(config: &Config, proposal: &Proposal) -> Result<Verdict, HostError> {
+fn evaluate(config: &Config, proposal: &Proposal) -> Result<Verdict, HostError> {
     let Some(uuid) = &proposal.player_uuid else { return Ok(Verdict::accept()) };
     let node = &config.immune_node;
     if !node.is_empty() && players::permission(uuid, node)? == PermissionState::Granted {
@@ -53,7 +53,7 @@ fn judge(config: &Config, proposal: &Proposal) -> Result<Verdict, HostError> {
     Ok(Verdict::accept())
 }
 
-/// How often the player was punished so. What was taken back does not count.
+/// How many such punishments the player has; revoked ones do not count.
 fn earlier(uuid: &str, kind: PunishmentKind) -> Result<usize, HostError> {
     let filter = PunishmentFilter { since_ms: None, kind: Some(kind), limit: 100 };
     let record = players::punishments(uuid, filter)?;

@@ -1,4 +1,4 @@
-//! What its owner can configure; the README explains it.
+//! The configuration; the README explains it.
 
 use network_hub_module::PunishmentKind;
 use serde::Deserialize;
@@ -6,14 +6,14 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
-    /// Permission nodes, the highest first: who holds one is staff.
+    /// Permission nodes of staff, the highest first.
     pub(crate) ranks: Vec<String>,
-    /// What staff is shielded from.
+    /// The punishments that staff is protected from.
     pub(crate) types: Vec<Kind>,
     pub(crate) action: Action,
     /// Whether staff of the same rank may punish each other.
     pub(crate) equals: bool,
-    /// Names of issuers that are no players and may punish anybody.
+    /// Names of automatic issuers that may punish anybody.
     pub(crate) trusted_issuers: Vec<String>,
     /// What the issuer of a refused punishment is told.
     pub(crate) reason: String,

@@ -1,4 +1,4 @@
-//! Never bans staff: holders of a rank are punished by higher ranks alone.
+//! Protects staff: only holders of a higher rank can punish them.
 
 mod config;
 
@@ -7,8 +7,8 @@ use network_hub_module::players::{PermissionState, permission};
 use network_hub_module::punishment::{Proposal, Punishment, Terms, Verdict};
 use network_hub_module::{CallContext, HostError, PunishmentKind, config, warn};
 
-/// Two players, one data call for each rank, and 8 of those.
-const MOST_RANKS: usize = 4;
+/// One data call for each rank of two players; a call has 8.
+const MAX_RANKS: usize = 4;
 
 struct AppealShield;
 
@@ -16,10 +16,10 @@ struct AppealShield;
 impl Punishment for AppealShield {
     fn review(context: &CallContext, proposal: &Proposal) -> Verdict {
         let config: Config = config(context);
-        assert!(config.ranks.len() <= MOST_RANKS, "the module's configuration is wrong: more than {MOST_RANKS} ranks");
-        let shielded = config.types.iter().any(|kind| kind.is(proposal.terms.kind));
-        // An address alone, or a name nobody has joined with, is nobody's.
-        let Some(player) = proposal.player_uuid.as_ref().filter(|_| shielded) else {
+        assert!(config.ranks.len() <= MAX_RANKS, "the module's configuration is wrong: more than {MAX_RANKS} ranks");
+        let is_protected = config.types.iter().any(|kind| kind.is(proposal.terms.kind));
+        // An address alone, or a name that has never joined, has no player.
+        let Some(player) = proposal.player_uuid.as_ref().filter(|_| is_protected) else {
             return Verdict::accept();
         };
         let Ok(rank) = rank(&config.ranks, player) else {
@@ -27,13 +27,13 @@ impl Punishment for AppealShield {
             return Verdict::accept();
         };
         match rank {
-            Some(rank) if !may_punish(&config, rank, proposal) => shield(&config, &proposal.terms),
+            Some(rank) if !may_punish(&config, rank, proposal) => protect(&config, &proposal.terms),
             _ => Verdict::accept(),
         }
     }
 }
 
-/// The highest rank a player holds, by its position.
+/// The position of the highest rank a player holds.
 fn rank(ranks: &[String], player: &str) -> Result<Option<usize>, HostError> {
     for (position, node) in ranks.iter().enumerate() {
         if permission(player, node)? == PermissionState::Granted {
@@ -43,19 +43,19 @@ fn rank(ranks: &[String], player: &str) -> Result<Option<usize>, HostError> {
     Ok(None)
 }
 
-/// Whether the issuer is above staff of this rank.
+/// Whether the issuer ranks above this rank.
 fn may_punish(config: &Config, staff: usize, proposal: &Proposal) -> bool {
     let Some(issuer) = &proposal.issuer_uuid else {
         let name = proposal.issuer_name.as_ref();
         return name
             .is_some_and(|name| config.trusted_issuers.iter().any(|trusted| trusted.eq_ignore_ascii_case(name)));
     };
-    let above = staff + usize::from(config.equals);
-    // An issuer who can't be looked up is not above anybody.
-    matches!(rank(&config.ranks[..above], issuer), Ok(Some(_)))
+    let sufficient = staff + usize::from(config.equals);
+    // An issuer who cannot be looked up has no rank.
+    matches!(rank(&config.ranks[..sufficient], issuer), Ok(Some(_)))
 }
 
-fn shield(config: &Config, proposed: &Terms) -> Verdict {
+fn protect(config: &Config, proposed: &Terms) -> Verdict {
     match config.action {
         Action::Refuse => Verdict::refuse(config.reason.as_str()),
         Action::Warn => Verdict::amend(Terms { kind: PunishmentKind::Warn, ..proposed.clone() }),
@@ -78,7 +78,7 @@ mod tests {
         Proposal { issuer_uuid: issuer.map(String::from), ..testing::proposal(kind) }
     }
 
-    fn decided(config: &str, proposal: &Proposal) -> Decision {
+    fn decide(config: &str, proposal: &Proposal) -> Decision {
         AppealShield::review(&testing::context(config), proposal).decision
     }
 
@@ -99,38 +99,38 @@ mod tests {
             (Some("nobody"), refused()),
             (None, refused()),
         ] {
-            assert_eq!(decided(RANKS, &by(issuer, PunishmentKind::Ban)), decision, "{issuer:?}");
+            assert_eq!(decide(RANKS, &by(issuer, PunishmentKind::Ban)), decision, "{issuer:?}");
         }
         let equals = r#"{"ranks": ["staff.owner", "staff.admin"], "equals": true}"#;
-        assert_eq!(decided(equals, &by(Some("admin"), PunishmentKind::Ban)), Decision::Accept);
+        assert_eq!(decide(equals, &by(Some("admin"), PunishmentKind::Ban)), Decision::Accept);
     }
 
     #[test]
-    fn everybody_else_is_punished_as_ever() {
+    fn players_without_a_rank_are_punished() {
         for kind in [PunishmentKind::Ban, PunishmentKind::Mute, PunishmentKind::Kick] {
-            assert_eq!(decided(RANKS, &by(None, kind)), Decision::Accept);
-            assert_eq!(decided("{}", &by(None, kind)), Decision::Accept);
+            assert_eq!(decide(RANKS, &by(None, kind)), Decision::Accept);
+            assert_eq!(decide("{}", &by(None, kind)), Decision::Accept);
         }
     }
 
     #[test]
-    fn staff_is_shielded_from_the_configured_types_alone() {
+    fn staff_is_protected_from_configured_types_only() {
         grant("p", "staff.helper");
-        assert_eq!(decided(RANKS, &by(None, PunishmentKind::Mute)), refused());
-        assert_eq!(decided(RANKS, &by(None, PunishmentKind::Warn)), Decision::Accept);
+        assert_eq!(decide(RANKS, &by(None, PunishmentKind::Mute)), refused());
+        assert_eq!(decide(RANKS, &by(None, PunishmentKind::Warn)), Decision::Accept);
         assert_eq!(testing::hub(|hub| hub.data_calls), 0);
         let kicks = r#"{"ranks": ["staff.helper"], "types": ["KICK"]}"#;
-        assert_eq!(decided(kicks, &by(None, PunishmentKind::Kick)), refused());
-        assert_eq!(decided(kicks, &by(None, PunishmentKind::Ban)), Decision::Accept);
+        assert_eq!(decide(kicks, &by(None, PunishmentKind::Kick)), refused());
+        assert_eq!(decide(kicks, &by(None, PunishmentKind::Ban)), Decision::Accept);
     }
 
     #[test]
-    fn a_warning_can_be_left_of_it() {
+    fn a_punishment_can_become_a_warning() {
         grant("p", "staff.helper");
         let config = r#"{"ranks": ["staff.helper"], "action": "WARN"}"#;
         let proposal = by(None, PunishmentKind::Ban);
         let warning = Terms { kind: PunishmentKind::Warn, ..proposal.terms.clone() };
-        assert_eq!(decided(config, &proposal), Decision::Amend(warning));
+        assert_eq!(decide(config, &proposal), Decision::Amend(warning));
     }
 
     #[test]
@@ -138,33 +138,33 @@ mod tests {
         grant("p", "staff.owner");
         let config = r#"{"ranks": ["staff.owner"], "trustedIssuers": ["Console"]}"#;
         let named = |name: &str| Proposal { issuer_name: Some(name.into()), ..by(None, PunishmentKind::Ban) };
-        assert_eq!(decided(config, &named("CONSOLE")), Decision::Accept);
-        assert_eq!(decided(config, &named("AntiCheat")), refused());
-        // A player's name is not what they are trusted by.
+        assert_eq!(decide(config, &named("CONSOLE")), Decision::Accept);
+        assert_eq!(decide(config, &named("AntiCheat")), refused());
+        // Only names of automatic issuers are trusted.
         let player = Proposal { issuer_uuid: Some("x".into()), ..named("CONSOLE") };
-        assert_eq!(decided(config, &player), refused());
+        assert_eq!(decide(config, &player), refused());
     }
 
     #[test]
-    fn a_full_look_at_both_fits_the_calls_there_are() {
+    fn looking_up_both_ranks_stays_within_the_data_calls() {
         grant("p", "d");
         let config = r#"{"ranks": ["a", "b", "c", "d"], "equals": true}"#;
-        assert_eq!(decided(config, &by(Some("nobody"), PunishmentKind::Ban)), refused());
+        assert_eq!(decide(config, &by(Some("nobody"), PunishmentKind::Ban)), refused());
         assert_eq!(testing::hub(|hub| hub.data_calls), 8);
     }
 
     #[test]
-    fn what_cannot_be_looked_up_stays_as_proposed() {
+    fn without_data_the_punishment_stays_as_proposed() {
         testing::hub(|hub| hub.failing = Some(HostError::Unavailable));
-        assert_eq!(decided(RANKS, &by(None, PunishmentKind::Ban)), Decision::Accept);
+        assert_eq!(decide(RANKS, &by(None, PunishmentKind::Ban)), Decision::Accept);
         let address = Proposal { player_uuid: None, player_name: None, ..by(None, PunishmentKind::Ban) };
-        assert_eq!(decided(RANKS, &address), Decision::Accept);
+        assert_eq!(decide(RANKS, &address), Decision::Accept);
     }
 
     #[test]
     #[should_panic(expected = "more than 4 ranks")]
-    fn more_ranks_than_can_be_asked_about_are_a_wrong_configuration() {
-        decided(r#"{"ranks": ["a", "b", "c", "d", "e"]}"#, &by(None, PunishmentKind::Ban));
+    fn more_than_four_ranks_are_a_wrong_configuration() {
+        decide(r#"{"ranks": ["a", "b", "c", "d", "e"]}"#, &by(None, PunishmentKind::Ban));
     }
 
     #[test]

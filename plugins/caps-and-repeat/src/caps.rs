@@ -3,21 +3,21 @@
 use crate::config::Caps;
 use network_hub_module::chat::visible;
 
-/// The line in lower case, where too much of it is in capitals.
+/// The line in lower case, if too much of it is in capitals.
 pub(crate) fn lowered(caps: &Caps, message: &str) -> Option<String> {
-    let judged: Vec<(usize, char)> = words(message)
+    let counted: Vec<(usize, char)> = words(message)
         .filter(|(_, word)| !is_kept(caps, word))
         .flat_map(|(at, word)| visible(word).map(move |(offset, letter)| (at + offset, letter)))
         .collect();
     // Letters of scripts without capitals count as neither.
-    let capitals = judged.iter().filter(|(_, letter)| letter.is_uppercase()).count();
-    let letters = capitals + judged.iter().filter(|(_, letter)| letter.is_lowercase()).count();
+    let capitals = counted.iter().filter(|(_, letter)| letter.is_uppercase()).count();
+    let letters = capitals + counted.iter().filter(|(_, letter)| letter.is_lowercase()).count();
     if letters < caps.min_letters || capitals * 100 <= caps.max_percent * letters {
         return None;
     }
     let mut line = String::with_capacity(message.len());
     let mut done = 0;
-    for (at, letter) in judged {
+    for (at, letter) in counted {
         line.push_str(&message[done..at]);
         line.push(lower(letter));
         done = at + letter.len_utf8();
@@ -36,13 +36,13 @@ fn words(message: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Links mean something else in lower case, and some words are written so.
+/// Links change their meaning in lower case; configured words stay as they are.
 fn is_kept(caps: &Caps, word: &str) -> bool {
     let bare: String = visible(word).map(|(_, letter)| letter).filter(|letter| letter.is_alphanumeric()).collect();
     word.contains("://") || caps.keep.contains(&bare)
 }
 
-/// One letter for one: a line must not grow.
+/// Keeps letters with several lower-case characters: a line must not grow.
 fn lower(letter: char) -> char {
     let mut lower = letter.to_lowercase();
     lower.next().filter(|_| lower.next().is_none()).unwrap_or(letter)
@@ -52,19 +52,19 @@ fn lower(letter: char) -> char {
 mod tests {
     use super::*;
 
-    fn judged(message: &str) -> Option<String> {
+    fn lower_line(message: &str) -> Option<String> {
         lowered(&Caps::default(), message)
     }
 
     #[test]
     fn a_line_in_capitals_is_lowered() {
-        assert_eq!(judged("STOP DOING THAT!!!").as_deref(), Some("stop doing that!!!"));
-        assert_eq!(judged("ПРЕКРАТИ ЭТО").as_deref(), Some("прекрати это"));
-        assert_eq!(judged("ÄRGERLICH IST DAS").as_deref(), Some("ärgerlich ist das"));
+        assert_eq!(lower_line("STOP DOING THAT!!!").as_deref(), Some("stop doing that!!!"));
+        assert_eq!(lower_line("ПРЕКРАТИ ЭТО").as_deref(), Some("прекрати это"));
+        assert_eq!(lower_line("ÄRGERLICH IST DAS").as_deref(), Some("ärgerlich ist das"));
     }
 
     #[test]
-    fn what_has_few_or_no_capitals_stays() {
+    fn lines_with_few_capitals_stay() {
         for message in [
             "",
             "OK",
@@ -75,14 +75,14 @@ mod tests {
             "!!!!!!!!!!!!",
             "Only HALF OF it is",
         ] {
-            assert_eq!(judged(message), None, "{message}");
+            assert_eq!(lower_line(message), None, "{message}");
         }
     }
 
     #[test]
-    fn formatting_is_not_counted_and_stays() {
-        assert_eq!(judged("&L&Chi there&R &Cyou"), None);
-        assert_eq!(judged("&LLOUD &C§LPEOPLE").as_deref(), Some("&Lloud &C§Lpeople"));
+    fn formatting_codes_are_not_counted_and_stay() {
+        assert_eq!(lower_line("&L&Chi there&R &Cyou"), None);
+        assert_eq!(lower_line("&LLOUD &C§LPEOPLE").as_deref(), Some("&Lloud &C§Lpeople"));
     }
 
     #[test]
@@ -96,6 +96,6 @@ mod tests {
     #[test]
     fn a_line_never_grows() {
         let line = "İ".repeat(1024);
-        assert_eq!(judged(&line).map(|lowered| lowered.chars().count()), Some(1024));
+        assert_eq!(lower_line(&line).map(|lowered| lowered.chars().count()), Some(1024));
     }
 }

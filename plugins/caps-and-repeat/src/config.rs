@@ -1,4 +1,4 @@
-//! What its owner can configure; the README explains it.
+//! The configuration; the README explains it.
 
 use serde::Deserialize;
 
@@ -7,9 +7,9 @@ use serde::Deserialize;
 pub(crate) struct Config {
     /// Against lines in capitals; none: off.
     pub(crate) caps: Option<Caps>,
-    /// Against lines said again; none: off.
+    /// Against repeated lines; none: off.
     pub(crate) repeat: Option<Repeat>,
-    /// Who holds this node may do both.
+    /// Players with this permission node are exempt.
     pub(crate) bypass_permission: Option<String>,
 }
 
@@ -20,14 +20,14 @@ pub(crate) struct Caps {
     pub(crate) min_letters: usize,
     /// The percentage of letters that may be capitals.
     pub(crate) max_percent: usize,
-    /// Words that are written in capitals.
+    /// Words that keep their capitals.
     pub(crate) keep: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Repeat {
-    /// How long a line may not be said again.
+    /// How long a line may not be repeated.
     pub(crate) within_ms: u64,
     /// How many of a player's lines are remembered.
     pub(crate) lines: usize,

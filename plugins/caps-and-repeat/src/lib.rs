@@ -1,4 +1,4 @@
-//! Lowers lines in capitals, and refuses lines that say what was said already.
+//! Lowers lines in capitals, and refuses repeated lines.
 
 mod caps;
 mod config;
@@ -14,17 +14,17 @@ struct CapsAndRepeat;
 impl Chat for CapsAndRepeat {
     fn filter(context: &CallContext, line: &Line) -> Verdict {
         let config: Config = config(context);
-        let verdict = judge(&config, context.now_ms, line);
-        let may = |node: String| players::is_granted(&line.player.uuid, &node);
-        // Asked only where there is something to bypass.
-        if verdict != Verdict::allow() && config.bypass_permission.is_some_and(may) {
+        let verdict = evaluate(&config, context.now_ms, line);
+        let is_exempt = |node: String| players::is_granted(&line.player.uuid, &node);
+        // A data call, so only where it matters.
+        if verdict != Verdict::allow() && config.bypass_permission.is_some_and(is_exempt) {
             return Verdict::allow();
         }
         verdict
     }
 }
 
-fn judge(config: &Config, now_ms: u64, line: &Line) -> Verdict {
+fn evaluate(config: &Config, now_ms: u64, line: &Line) -> Verdict {
     if let Some(repeat) = &config.repeat {
         match repeat::is_repeated(repeat, &line.player.uuid, now_ms, &line.message) {
             Ok(true) => return Verdict::refuse(repeat.reason.as_str()),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_bypass_it_is_asked_about_only_when_it_matters() {
+    fn the_permission_is_looked_up_only_when_it_matters() {
         let config = r#"{"bypassPermission": "chat.loud"}"#;
         testing::hub(|hub| hub.permissions.insert(("p".into(), "chat.loud".into()), PermissionState::Granted));
         assert_eq!(says(config, "quiet words"), Decision::Allow);

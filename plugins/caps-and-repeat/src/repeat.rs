@@ -1,18 +1,18 @@
-//! Lines that say what was said already.
+//! Repeated lines.
 
 use crate::config::Repeat;
 use network_hub_module::chat::visible;
 use network_hub_module::{HostError, store};
 
-/// Characters of a line that are remembered: enough to tell lines apart, and little to store.
-const REMEMBERED: usize = 200;
-/// The most lines that are remembered.
-const MOST_LINES: usize = 20;
+/// Characters of a line that are remembered.
+const MAX_CHARS: usize = 200;
+/// Lines that are remembered at most.
+const MAX_LINES: usize = 20;
 
-/// Whether a player said nearly the same a short while ago; what they say is remembered where not.
+/// Whether a player sent a similar line recently; if not, remembers this one.
 pub(crate) fn is_repeated(repeat: &Repeat, player: &str, now_ms: u64, message: &str) -> Result<bool, HostError> {
-    let lines = repeat.lines.clamp(1, MOST_LINES);
-    let line = essence(message);
+    let lines = repeat.lines.clamp(1, MAX_LINES);
+    let line = normalize(message);
     if line.chars().count() < repeat.min_letters.max(1) {
         return Ok(false);
     }
@@ -23,7 +23,8 @@ pub(crate) fn is_repeated(repeat: &Repeat, player: &str, now_ms: u64, message: &
         at.is_some_and(|at| at.saturating_add(repeat.within_ms) > now_ms)
     };
     let recent: Vec<&str> = said.lines().filter(is_recent).take(lines).collect();
-    let same = |said: &&str| said.split_once(' ').is_some_and(|(_, said)| alike(said, &line) >= repeat.alike_percent);
+    let same =
+        |said: &&str| said.split_once(' ').is_some_and(|(_, said)| similarity(said, &line) >= repeat.alike_percent);
     if recent.iter().any(same) {
         return Ok(true);
     }
@@ -37,35 +38,35 @@ pub(crate) fn is_repeated(repeat: &Repeat, player: &str, now_ms: u64, message: &
     Ok(false)
 }
 
-/// What a line says: its letters and digits in lower case, each run of the same one once.
-fn essence(message: &str) -> String {
+/// The letters and digits of a line in lower case, each run of the same one once.
+fn normalize(message: &str) -> String {
     let letters = visible(message).map(|(_, letter)| letter).filter(|letter| letter.is_alphanumeric());
-    let mut essence = String::new();
+    let mut normalized = String::new();
     let mut last = None;
-    for letter in letters.flat_map(char::to_lowercase).take(REMEMBERED) {
+    for letter in letters.flat_map(char::to_lowercase).take(MAX_CHARS) {
         if last.replace(letter) != Some(letter) {
-            essence.push(letter);
+            normalized.push(letter);
         }
     }
-    essence
+    normalized
 }
 
-/// How alike two texts are, from 0 to 100: the pairs of neighbouring letters they share.
-fn alike(one: &str, other: &str) -> usize {
+/// The similarity of two texts, from 0 to 100: the share of adjacent letter pairs in common.
+fn similarity(one: &str, other: &str) -> usize {
     if one == other {
         return 100;
     }
     let (one, other) = (pairs(one), pairs(other));
     let total = one.len() + other.len();
-    let (mut left, mut right, mut shared) = (&*one, &*other, 0);
+    let (mut left, mut right, mut common) = (&*one, &*other, 0);
     while let ([first, left_rest @ ..], [second, right_rest @ ..]) = (left, right) {
         match first.cmp(second) {
             std::cmp::Ordering::Less => left = left_rest,
             std::cmp::Ordering::Greater => right = right_rest,
-            std::cmp::Ordering::Equal => (left, right, shared) = (left_rest, right_rest, shared + 1),
+            std::cmp::Ordering::Equal => (left, right, common) = (left_rest, right_rest, common + 1),
         }
     }
-    200 * shared / total.max(1)
+    200 * common / total.max(1)
 }
 
 fn pairs(text: &str) -> Vec<(char, char)> {
@@ -90,13 +91,13 @@ mod tests {
         let repeat = Repeat::default();
         assert!(!says(&repeat, 1000, "buy my things"));
         assert!(says(&repeat, 2000, "buy my things"));
-        // What is refused is not remembered: the time does not begin again.
+        // A refused line does not restart the time.
         assert!(says(&repeat, 30_999, "buy my things"));
         assert!(!says(&repeat, 31_000, "buy my things"));
     }
 
     #[test]
-    fn nearly_the_same_is_the_same() {
+    fn a_similar_line_is_a_repetition() {
         let repeat = Repeat::default();
         assert!(!says(&repeat, 0, "Visit my shop at spawn, best prices!"));
         for again in [
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_in_turn_are_seen_through_as_far_as_is_remembered() {
+    fn alternating_lines_are_repetitions_while_remembered() {
         let repeat = Repeat { lines: 2, ..Repeat::default() };
         let said = ["first line", "second one", "first line", "third thing", "first line"];
         let said: Vec<_> = said.iter().enumerate().map(|(at, line)| says(&repeat, at as u64, line)).collect();
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn players_may_say_what_others_said_and_the_longest_line_is_no_trouble() {
+    fn players_are_counted_separately_and_the_store_stays_small() {
         let repeat = Repeat { lines: 1000, ..Repeat::default() };
         assert!(!says(&repeat, 0, "hello everybody"));
         assert!(!is_repeated(&repeat, "another", 0, "hello everybody").unwrap());

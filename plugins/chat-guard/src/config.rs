@@ -1,18 +1,18 @@
-//! What its owner can configure; the README explains it.
+//! The configuration; the README explains it.
 
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
-    /// The words that may not be said.
+    /// Forbidden words.
     pub(crate) words: Vec<String>,
     pub(crate) action: Action,
-    /// What a sender is told whose line is refused for a word.
+    /// What the sender of a line refused for a word is told.
     pub(crate) reason: String,
     /// Whether a word counts only where it stands alone.
     pub(crate) whole_words: bool,
-    /// Whether to see through `l33t`, `s p a c i n g` and `reeepetition`.
+    /// Whether to find `l33t`, `s p a c i n g` and `reeepetition`.
     pub(crate) fold: bool,
     /// Flood control; none: off.
     pub(crate) flood: Option<Flood>,
@@ -32,9 +32,9 @@ pub(crate) struct Flood {
     pub(crate) messages: i64,
     /// … in this time.
     pub(crate) per_ms: u64,
-    /// What a sender is told whose line is one too many.
+    /// What the sender of a line over the limit is told.
     pub(crate) reason: String,
-    /// Muting who keeps flooding; none: off.
+    /// Mutes players who keep flooding; none: off.
     pub(crate) mute: Option<FloodMute>,
 }
 

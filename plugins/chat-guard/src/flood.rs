@@ -4,7 +4,7 @@ use crate::config::{Flood, FloodMute};
 use network_hub_module::chat::Verdict;
 use network_hub_module::{HostError, store, warn};
 
-/// Counts a line; a verdict where it is one too many. A store that can't be reached lets the line pass.
+/// Counts a line; a verdict if it is over the limit. Without the store the line passes.
 pub(crate) fn check(flood: &Flood, player: &str) -> Option<Verdict> {
     count(flood, player).unwrap_or_else(|_| {
         warn!("flood control could not reach the store; the line passes");
@@ -25,14 +25,14 @@ fn count(flood: &Flood, player: &str) -> Result<Option<Verdict>, HostError> {
     let Some(mute) = &flood.mute else {
         return Ok(Some(refusal));
     };
-    Ok(Some(if is_one_too_many(mute, player)? {
+    Ok(Some(if reaches_mute(mute, player)? {
         refusal.and_mute(mute.duration_ms, mute.reason.as_str())
     } else {
         refusal
     }))
 }
 
-fn is_one_too_many(mute: &FloodMute, player: &str) -> Result<bool, HostError> {
+fn reaches_mute(mute: &FloodMute, player: &str) -> Result<bool, HostError> {
     let key = key("floods", player);
     let floods = store::increment(&key, 1, Some(mute.within_ms.max(1)))?;
     if floods < mute.after_floods {
@@ -72,19 +72,19 @@ mod tests {
     }
 
     #[test]
-    fn players_are_counted_apart() {
+    fn players_are_counted_separately() {
         let flood = flood(None);
         (0..3).for_each(|_| drop(send(&flood, 0)));
         assert_eq!(check(&flood, "another"), None);
     }
 
     #[test]
-    fn who_keeps_flooding_is_muted_once() {
+    fn repeated_floods_mute_once() {
         let flood = flood(Some(FloodMute { after_floods: 2, ..FloodMute::default() }));
         let verdicts: Vec<_> = (0..12).map(|at| send(&flood, at / 4 * 1000)).collect();
         let muted: Vec<_> =
             (0..12).filter(|&at| verdicts[at].as_ref().is_some_and(|verdict| verdict.mute.is_some())).collect();
-        // Three floods of two lines each; the second is the one too many, and its first line is what mutes.
+        // Three floods of two lines each; the first line of the second flood mutes.
         assert_eq!(muted, [6]);
         assert_eq!(verdicts[6].as_ref().map(|verdict| &verdict.decision), Some(&Decision::Refuse("slow down".into())));
     }

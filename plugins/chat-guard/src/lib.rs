@@ -1,4 +1,4 @@
-//! Keeps a word list out of the chat and slows down who floods it.
+//! Masks or refuses listed words, and limits floods.
 
 mod config;
 mod flood;
@@ -37,26 +37,26 @@ mod tests {
     use network_hub_module::chat::Decision;
     use network_hub_module::testing;
 
-    fn judged(config: &str, message: &str) -> Decision {
+    fn decide(config: &str, message: &str) -> Decision {
         ChatGuard::filter(&testing::context(config), &testing::line(message)).decision
     }
 
     #[test]
     fn a_listed_word_is_masked() {
         let config = r#"{"words": ["darn"]}"#;
-        assert_eq!(judged(config, "Oh DARN it"), Decision::Rewrite("Oh **** it".into()));
-        assert_eq!(judged(config, "all is well"), Decision::Allow);
+        assert_eq!(decide(config, "Oh DARN it"), Decision::Rewrite("Oh **** it".into()));
+        assert_eq!(decide(config, "all is well"), Decision::Allow);
     }
 
     #[test]
-    fn or_refused_with_the_configured_reason() {
+    fn a_listed_word_is_refused_with_the_configured_reason() {
         let config = r#"{"words": ["darn"], "action": "REFUSE", "reason": "Mind your words."}"#;
-        assert_eq!(judged(config, "darn"), Decision::Refuse("Mind your words.".into()));
+        assert_eq!(decide(config, "darn"), Decision::Refuse("Mind your words.".into()));
     }
 
     #[test]
-    fn without_configuration_everything_goes() {
-        assert_eq!(judged("{}", "darn"), Decision::Allow);
+    fn without_configuration_every_line_passes() {
+        assert_eq!(decide("{}", "darn"), Decision::Allow);
         assert!(testing::hub(|hub| hub.store.is_empty()));
     }
 

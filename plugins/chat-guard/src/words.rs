@@ -1,20 +1,20 @@
-//! Finding listed words in a line, also where they are written so as not to be found.
+//! Finds listed words in a line, also disguised ones.
 
 use crate::config::Config;
 use network_hub_module::chat::visible;
 use std::ops::Range;
 
-/// Where listed words are, as ranges of bytes in the order of their beginnings, none inside another.
+/// The byte ranges of listed words, in order and without overlaps.
 pub(crate) fn find(config: &Config, message: &str) -> Vec<Range<usize>> {
     let line: Vec<Letter> = visible(message)
         .map(|(start, letter)| Letter {
             folded: fold(letter, config.fold),
-            alone: !letter.is_alphanumeric(),
+            is_separator: !letter.is_alphanumeric(),
             start,
             end: start + letter.len_utf8(),
         })
         .collect();
-    // Spaces in a listed word are as optional as between the letters of any other, when folding.
+    // When folding, spaces in a listed word are optional, like those between the letters of a line.
     let letters = |word: &String| {
         let kept = word.chars().filter(|letter| !(config.fold && letter.is_whitespace()));
         kept.map(|letter| fold(letter, config.fold)).collect()
@@ -23,7 +23,7 @@ pub(crate) fn find(config: &Config, message: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while at < line.len() {
-        let longest = words.iter().filter_map(|word| ends_at(config, &line, at, word)).max();
+        let longest = words.iter().filter_map(|word| word_end(config, &line, at, word)).max();
         match longest {
             Some(end) => {
                 found.push(line[at].start..line[end - 1].end);
@@ -38,24 +38,23 @@ pub(crate) fn find(config: &Config, message: &str) -> Vec<Range<usize>> {
 /// A character of the line.
 struct Letter {
     folded: char,
-    /// It is no letter and no digit.
-    alone: bool,
+    is_separator: bool,
     start: usize,
     end: usize,
 }
 
-/// Where a word that begins at a position ends, if it is there.
-fn ends_at(config: &Config, line: &[Letter], from: usize, word: &[char]) -> Option<usize> {
+/// The end of a word that begins at a position.
+fn word_end(config: &Config, line: &[Letter], from: usize, word: &[char]) -> Option<usize> {
     let (&first, rest) = word.split_first()?;
-    if line[from].folded != first || (config.whole_words && from > 0 && !line[from - 1].alone) {
+    if line[from].folded != first || (config.whole_words && from > 0 && !line[from - 1].is_separator) {
         return None;
     }
     let mut at = from + 1;
     let mut last = first;
     for &letter in rest {
-        // What is skipped is a separator, or the last letter once more.
+        // Skips separators and repetitions of the last letter.
         while config.fold
-            && line.get(at).is_some_and(|next| next.folded != letter && (next.alone || next.folded == last))
+            && line.get(at).is_some_and(|next| next.folded != letter && (next.is_separator || next.folded == last))
         {
             at += 1;
         }
@@ -68,7 +67,7 @@ fn ends_at(config: &Config, line: &[Letter], from: usize, word: &[char]) -> Opti
     while config.fold && line.get(at).is_some_and(|next| next.folded == last) {
         at += 1;
     }
-    let ends = !config.whole_words || line.get(at).is_none_or(|next| next.alone);
+    let ends = !config.whole_words || line.get(at).is_none_or(|next| next.is_separator);
     ends.then_some(at)
 }
 
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn disguises_are_seen_through() {
+    fn disguised_words_are_found() {
         let config = config(&["darn"]);
         for disguised in ["d4rn", "D@RN", "d a r n", "d.a-r_n", "daaarrn", "d  4 r n", "darnnn"] {
             assert_eq!(masked(&config, disguised), "*".repeat(disguised.len()), "{disguised}");
@@ -118,18 +117,18 @@ mod tests {
     }
 
     #[test]
-    fn formatting_codes_are_no_disguise() {
+    fn words_with_formatting_codes_are_found() {
         assert_eq!(masked(&config(&["darn"]), "&cd§aar\u{200b}n &lfine"), "&c******* &lfine");
     }
 
     #[test]
     fn a_disguised_letter_can_be_a_sign() {
-        // `$` is no letter of its own, but stands for one.
+        // `$` is a separator that stands for a letter.
         assert_eq!(masked(&config(&["boss"]), "bo$$ !"), "**** !");
     }
 
     #[test]
-    fn other_letters_keep_their_places() {
+    fn other_characters_are_unchanged() {
         let config = config(&["übel", "darn it"]);
         assert_eq!(masked(&config, "so ÜBEL, ja"), "so ****, ja");
         assert_eq!(masked(&config, "well darn it all"), "well ******* all");

@@ -1,4 +1,4 @@
-//! What its owner can configure; the README explains it.
+//! The configuration; the README explains it.
 
 use network_hub_module::PunishmentKind;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
     pub(crate) rules: Vec<Rule>,
-    /// Whether punishments that were taken back count too.
+    /// Whether revoked punishments count too.
     pub(crate) count_revoked: bool,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Rule {
     pub(crate) count: u32,
     pub(crate) within_days: u64,
     pub(crate) becomes: Kind,
-    /// How long what it becomes lasts; none: for ever.
+    /// How long what it becomes lasts; none: permanent.
     pub(crate) duration_ms: Option<u64>,
 }
 

@@ -8,10 +8,10 @@ use network_hub_module::punishment::{Proposal, Punishment, Terms, Verdict};
 use network_hub_module::{CallContext, config, warn};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// The most punishments one look at a record gives.
-const MOST: u32 = 100;
-/// The longest reason the hub takes, in characters.
-const REASON_CHARS: usize = 256;
+/// Punishments that one data call returns at most.
+const MAX_PUNISHMENTS: u32 = 100;
+/// The longest reason the hub accepts, in characters.
+const MAX_REASON_CHARS: usize = 256;
 
 struct Escalation;
 
@@ -19,11 +19,11 @@ struct Escalation;
 impl Punishment for Escalation {
     fn review(context: &CallContext, proposal: &Proposal) -> Verdict {
         let config: Config = config(context);
-        // A punishment of an address alone belongs to nobody's record.
+        // A punishment of an address alone has no record.
         let Some(player) = proposal.player_uuid.as_ref().or(proposal.player_name.as_ref()) else {
             return Verdict::accept();
         };
-        // Where several rules apply, the first one does.
+        // The first matching rule applies.
         for rule in config.rules.iter().filter(|rule| rule.kind.is(proposal.terms.kind)) {
             if let Some(before) = count(&config, rule, player, context.now_ms)
                 && before + 1 >= rule.count
@@ -35,12 +35,12 @@ impl Punishment for Escalation {
     }
 }
 
-/// How many punishments of the rule's kind the player already has in its time; none where that can't be told.
+/// How many punishments of the rule's kind the player has within its time; none if the record cannot be read.
 fn count(config: &Config, rule: &Rule, player: &str, now_ms: u64) -> Option<u32> {
     let filter = PunishmentFilter {
         since_ms: Some(now_ms.saturating_sub(rule.within_days.saturating_mul(DAY_MS))),
         kind: Some(rule.kind.into()),
-        limit: MOST,
+        limit: MAX_PUNISHMENTS,
     };
     let Ok(record) = players::punishments(player, filter) else {
         warn!("the player's record could not be read; the punishment stays as proposed");
@@ -53,7 +53,7 @@ fn count(config: &Config, rule: &Rule, player: &str, now_ms: u64) -> Option<u32>
 fn escalated(rule: &Rule, number: u32, proposed: &Terms) -> Terms {
     let mut reason =
         format!("{} {} within {} days: {}", ordinal(number), rule.kind.noun(), rule.within_days, proposed.reason);
-    if let Some((end, _)) = reason.char_indices().nth(REASON_CHARS) {
+    if let Some((end, _)) = reason.char_indices().nth(MAX_REASON_CHARS) {
         reason.truncate(end);
     }
     Terms {

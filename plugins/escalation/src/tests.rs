@@ -36,7 +36,7 @@ fn the_third_mute_within_30_days_becomes_a_ban() {
 }
 
 #[test]
-fn the_second_does_not_nor_does_one_after_31_days_or_a_warning() {
+fn second_mutes_old_mutes_and_warnings_do_not_escalate() {
     let mute_again = testing::proposal(PunishmentKind::Mute);
     assert_eq!(reviewed("{}", vec![mute(1)], &mute_again), Verdict::accept());
     assert_eq!(reviewed("{}", vec![mute(1), mute(31)], &mute_again), Verdict::accept());
@@ -45,7 +45,7 @@ fn the_second_does_not_nor_does_one_after_31_days_or_a_warning() {
 }
 
 #[test]
-fn revoked_ones_count_only_where_configured() {
+fn revoked_punishments_count_only_where_configured() {
     let revoked = players::Punishment { revoked: true, ..mute(1) };
     let record = || vec![revoked.clone(), mute(2)];
     let proposal = testing::proposal(PunishmentKind::Mute);
@@ -55,7 +55,7 @@ fn revoked_ones_count_only_where_configured() {
 }
 
 #[test]
-fn a_record_by_name_is_found_and_an_address_has_none() {
+fn a_record_by_name_counts_and_an_address_has_none() {
     testing::hub(|hub| hub.punishments.insert("Steve".into(), vec![mute(1), mute(2)]));
     let by_name = Proposal { player_uuid: None, ..testing::proposal(PunishmentKind::Mute) };
     let context = testing::context_at(NOW, "{}");
@@ -88,7 +88,7 @@ fn the_example_configuration_is_valid() {
 }
 
 #[test]
-fn ordinals_read_well() {
+fn ordinals_have_english_endings() {
     let ordinals: Vec<_> = [1, 2, 3, 4, 11, 12, 13, 21, 22, 103, 111].map(ordinal).into();
     let expected = "1st 2nd 3rd 4th 11th 12th 13th 21st 22nd 103rd 111th";
     assert_eq!(ordinals.join(" "), expected);

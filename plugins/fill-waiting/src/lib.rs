@@ -1,4 +1,4 @@
-//! Starts matches sooner: sends players where the fewest are missing.
+//! Sends players where the fewest are missing, so that matches start sooner.
 
 mod config;
 
@@ -13,35 +13,35 @@ struct FillWaiting;
 impl Matchmaking for FillWaiting {
     fn rank(context: &CallContext, request: &MatchRequest, places: &[Place]) -> Ranking {
         let config: Config = config(context);
-        let wanted = |place: &&Place| config.join_playing || is_wanted(&config, place) || !has_begun(&config, place);
+        let wanted = |place: &&Place| config.join_playing || is_preferred(&config, place) || !has_begun(&config, place);
         let mut ranked: Vec<&Place> = places.iter().filter(wanted).collect();
         if ranked.is_empty() {
             return Err(Refusal { reason: config.reason });
         }
-        // Stable: between equals the order stays as it was given.
+        // A stable sort: equals keep their order.
         ranked.sort_by_key(|place| {
             let away = config.own_region_first && place.region != request.region;
-            (!is_wanted(&config, place), has_begun(&config, place), away, !is_gathering(place), missing(place))
+            (!is_preferred(&config, place), has_begun(&config, place), away, !is_gathering(place), missing(place))
         });
         Ok(ranked.into_iter().map(|place| place.index).collect())
     }
 }
 
-fn is_wanted(config: &Config, place: &Place) -> bool {
+fn is_preferred(config: &Config, place: &Place) -> bool {
     config.affinity_first && place.affinity
 }
 
-/// Too late to be part of the match.
+/// Whether it is too late to join the match.
 fn has_begun(config: &Config, place: &Place) -> bool {
     place.state == GameState::Playing || (place.state == GameState::Starting && !config.join_starting)
 }
 
-/// Players are waiting in it.
+/// Whether players are waiting in it.
 fn is_gathering(place: &Place) -> bool {
     matches!(place.state, GameState::Waiting | GameState::Starting)
 }
 
-/// Fewest missing first, then fullest. What is no minigame has nobody missing, and is not to be filled up.
+/// Fewest missing first, then fullest. Lobbies are not filled up.
 fn missing(place: &Place) -> (u32, Reverse<u32>) {
     let minigame = place.players_to_start > 0;
     (place.players_needed, Reverse(if minigame { place.current_players } else { 0 }))
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_game_that_needs_the_fewest_comes_first_and_a_running_one_last() {
+    fn games_that_need_the_fewest_come_first_and_running_ones_last() {
         let places = [
             game(0, GameState::Playing, 7),
             game(1, GameState::Idle, 0),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn of_those_that_need_nobody_the_fullest_comes_first() {
+    fn of_complete_games_the_fullest_comes_first() {
         let places = [game(0, GameState::Starting, 4), game(1, GameState::Waiting, 6), game(2, GameState::Starting, 5)];
         assert_eq!(ranked("{}", &places).unwrap(), [1, 2, 0]);
     }
@@ -99,13 +99,13 @@ mod tests {
         let places = [game(0, GameState::Playing, 7), game(1, GameState::Idle, 0)];
         assert_eq!(ranked(config, &places).unwrap(), [1]);
         assert_eq!(ranked(config, &places[..1]).unwrap_err().reason, "Wait.");
-        // One's own party is joined even so.
+        // The player's own party is joined even so.
         let party = Place { affinity: true, ..places[0] };
         assert_eq!(ranked(config, &[party, places[1]]).unwrap(), [0, 1]);
     }
 
     #[test]
-    fn a_countdown_too_short_counts_as_running() {
+    fn a_starting_game_can_count_as_running() {
         let places = [game(0, GameState::Starting, 6), game(1, GameState::Idle, 0)];
         assert_eq!(ranked("{}", &places).unwrap(), [0, 1]);
         assert_eq!(ranked(r#"{"joinStarting": false}"#, &places).unwrap(), [1, 0]);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_region_comes_before_a_fuller_game_but_not_for_a_running_one() {
+    fn the_own_region_comes_first_except_for_running_games() {
         let away = Place { region: 1, ..game(0, GameState::Waiting, 3) };
         let running = game(2, GameState::Playing, 5);
         let places = [away, game(1, GameState::Idle, 0), running];

@@ -1,11 +1,11 @@
-//! What its owner can configure; the README explains it.
+//! The configuration; the README explains it.
 
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
-    /// What may be linked to: a domain with all below it, an address, or either with the beginning of a path.
+    /// Allowed links: a domain with its subdomains, an address, or either with the beginning of a path.
     pub(crate) allow: Vec<String>,
     pub(crate) action: Action,
     /// What the sender of a refused line is told.
@@ -14,7 +14,7 @@ pub(crate) struct Config {
     pub(crate) addresses: bool,
     /// The endings that make `name.ending` a link without anything else; none: the usual ones.
     pub(crate) endings: Option<Vec<String>>,
-    /// Who holds this node may link to anything.
+    /// Players with this permission node may link to anything.
     pub(crate) bypass_permission: Option<String>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) enum Action {
     Refuse,
 }
 
-/// Endings in wide use, without those that begin a sentence where somebody forgot a space: `it`, `is`, `me`, `so` …
+/// Common endings, without those that begin sentences: `it`, `is`, `me`, `so` … ("hello.is that you").
 const ENDINGS: &str = "com net org gg io dev app xyz info biz online site store shop club website tech eu de uk fr nl pl ru su cz \
     br ca au tv cc co tk ml ga cf gq ly";
 
@@ -43,7 +43,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether this ends a link without anything else.
+    /// Whether `name.label` is a link without anything else.
     pub(crate) fn is_ending(&self, label: &str) -> bool {
         match &self.endings {
             Some(endings) => endings.iter().any(|ending| ending == label),

@@ -1,4 +1,4 @@
-//! Keeps links, addresses and invitations out of the chat, disguised ones too.
+//! Refuses or masks links, addresses and invitations, disguised ones too.
 
 mod config;
 mod links;
@@ -34,28 +34,28 @@ mod tests {
     use network_hub_module::players::PermissionState;
     use network_hub_module::testing;
 
-    fn judged(config: &str, message: &str) -> Decision {
+    fn decide(config: &str, message: &str) -> Decision {
         LinkFilter::filter(&testing::context(config), &testing::line(message)).decision
     }
 
     #[test]
     fn a_link_is_refused_or_masked() {
         let refused = Decision::Refuse("Links are not allowed here.".into());
-        assert_eq!(judged("{}", "buy at example[dot]com"), refused);
-        assert_eq!(judged("{}", "hello"), Decision::Allow);
+        assert_eq!(decide("{}", "buy at example[dot]com"), refused);
+        assert_eq!(decide("{}", "hello"), Decision::Allow);
         let mask = r#"{"action": "MASK", "allow": ["ok.net"]}"#;
-        assert_eq!(judged(mask, "&ex.com or ok.net"), Decision::Rewrite("&e***** or ok.net".into()));
+        assert_eq!(decide(mask, "&ex.com or ok.net"), Decision::Rewrite("&e***** or ok.net".into()));
     }
 
     #[test]
-    fn who_may_link_is_asked_about_only_where_there_is_a_link() {
+    fn the_permission_is_looked_up_only_where_there_is_a_link() {
         let config = r#"{"bypassPermission": "chat.links", "allow": ["ok.net"]}"#;
         testing::hub(|hub| hub.permissions.insert(("p".into(), "chat.links".into()), PermissionState::Granted));
-        assert_eq!(judged(config, "ok.net"), Decision::Allow);
+        assert_eq!(decide(config, "ok.net"), Decision::Allow);
         assert_eq!(testing::hub(|hub| hub.data_calls), 0);
-        assert_eq!(judged(config, "example.com"), Decision::Allow);
+        assert_eq!(decide(config, "example.com"), Decision::Allow);
         testing::hub(|hub| hub.permissions.clear());
-        assert!(matches!(judged(config, "example.com"), Decision::Refuse(_)));
+        assert!(matches!(decide(config, "example.com"), Decision::Refuse(_)));
     }
 
     #[test]

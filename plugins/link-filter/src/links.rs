@@ -1,13 +1,13 @@
-//! Finding links in a line.
+//! Finds links in a line.
 
 use crate::config::Config;
 use crate::text::{Dot, Letter, read};
 use std::ops::Range;
 
-/// Endings that are believed even where the dots before them are written with spaces.
-const BELIEVED: [&str; 4] = ["com", "net", "org", "gg"];
+/// Endings that count even where the dots before them have spaces around.
+const SURE_ENDINGS: [&str; 4] = ["com", "net", "org", "gg"];
 
-/// A link, as it is read and where it is written.
+/// A link, normalized, and its position in the message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) host: String,
@@ -47,7 +47,7 @@ pub(crate) fn find(config: &Config, message: &str) -> Vec<Link> {
                 found.push(link);
                 at = end;
             }
-            // Past the name that is no link, so that no part of it is taken for one.
+            // Skips the whole name, so that no part of it is taken for a link.
             None => at = name_end(&line, at).max(at + 1),
         }
     }
@@ -58,21 +58,21 @@ pub(crate) fn find(config: &Config, message: &str) -> Vec<Link> {
 fn link(config: &Config, line: &[Letter], from: usize) -> Option<(Link, usize)> {
     let scheme = scheme(line, from);
     let start = scheme.unwrap_or(from);
-    // What is before an `@` is a name of somebody, not of a place.
-    let addressed = scheme.is_some() || (from > 0 && line[from - 1].read == '@');
+    // A name before an `@` is a user, not a host.
+    let is_explicit = scheme.is_some() || (from > 0 && line[from - 1].read == '@');
     let end = name_end(line, start);
     if line.get(end).is_some_and(|letter| letter.read == '@') {
         return None;
     }
     let invite = line.get(start).filter(|letter| letter.dot != Dot::No).map(|_| "discord");
-    let (host, end) = host(config, line, start, end, addressed)?;
+    let (host, end) = host(config, line, start, end, is_explicit)?;
     let (path, end) = path(line, end);
     let host = invite.unwrap_or_default().to_owned() + &host;
     let bytes = line[from].bytes.start..line[end - 1].bytes.end;
     Some((Link { host: host.strip_prefix("www.").unwrap_or(&host).into(), path, bytes }, end))
 }
 
-/// Where what follows a scheme such as `https://` begins.
+/// Where the text after a scheme such as `https://` begins.
 fn scheme(line: &[Letter], from: usize) -> Option<usize> {
     let name = line[from..].iter().take_while(|letter| letter.read.is_ascii_alphabetic()).count();
     let slashes = line.get(from + name..from + name + 3)?;
@@ -91,37 +91,37 @@ fn name_end(line: &[Letter], from: usize) -> usize {
 }
 
 /// The host that begins with the name, and where it ends.
-fn host(config: &Config, line: &[Letter], start: usize, end: usize, addressed: bool) -> Option<(String, usize)> {
+fn host(config: &Config, line: &[Letter], start: usize, end: usize, is_explicit: bool) -> Option<(String, usize)> {
     let name: String = line[start..end].iter().map(|letter| letter.read).collect();
     let labels: Vec<&str> = name.split('.').collect();
     if labels.len() < 2 {
         return None;
     }
     if labels.iter().all(|label| label.bytes().all(|digit| digit.is_ascii_digit())) {
-        // Four numbers: more or fewer are a version, a date or a price.
+        // Exactly four numbers: others are a version, a date or a price.
         let address = labels.len() == 4 && labels.iter().all(|label| label.parse::<u8>().is_ok());
         return (config.addresses && address).then_some((name, end));
     }
-    let leads_on = line.get(end).is_some_and(|next| next.read == '/') && name_end(line, end + 1) > end + 1;
+    let has_path = line.get(end).is_some_and(|next| next.read == '/') && name_end(line, end + 1) > end + 1;
     if labels[0].is_empty() {
-        // The invitation that begins with its dot: `.gg/name`.
-        return (labels.len() == 2 && labels[1] == "gg" && leads_on).then_some((name, end));
+        // An invitation without its host: `.gg/name`.
+        return (labels.len() == 2 && labels[1] == "gg" && has_path).then_some((name, end));
     }
     let port = line.get(end).is_some_and(|next| next.read == ':')
         && line.get(end + 1).is_some_and(|next| next.read.is_ascii_digit());
     let last = labels[labels.len() - 1];
-    if (addressed || leads_on || port || labels[0] == "www")
+    if (is_explicit || has_path || port || labels[0] == "www")
         && last.chars().count() > 1
         && last.chars().all(char::is_alphabetic)
     {
         return Some((name, end));
     }
-    // Without a space after it, a sentence may go on behind the link.
+    // Without a space in between, the next sentence may follow the link.
     let mut length = name.chars().count();
     for count in (2..=labels.len()).rev() {
         let ending = labels[count - 1];
         let sure = line[start..start + length].iter().all(|letter| letter.dot != Dot::Loose);
-        if config.is_ending(ending) && (sure || BELIEVED.contains(&ending)) {
+        if config.is_ending(ending) && (sure || SURE_ENDINGS.contains(&ending)) {
             return Some((labels[..count].join("."), start + length));
         }
         length -= ending.chars().count() + 1;

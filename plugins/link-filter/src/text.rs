@@ -1,9 +1,9 @@
-//! A line as it is read: without formatting, in lower case, with disguised dots as dots.
+//! Normalizes a line: without formatting codes, in lower case, disguised dots as dots.
 
 use network_hub_module::chat::visible;
 use std::ops::Range;
 
-/// A character as it is read, and where it is written.
+/// A normalized character, and its position in the message.
 #[derive(Clone, Debug)]
 pub(crate) struct Letter {
     pub(crate) read: char,
@@ -11,18 +11,18 @@ pub(crate) struct Letter {
     pub(crate) bytes: Range<usize>,
 }
 
-/// How sure it is that a dot is one of a link.
+/// How certain it is that a dot is part of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dot {
     /// No dot.
     No,
-    /// Written as in a link, or disguised in a way nobody writes for anything else: `[dot]`, ` .com`.
+    /// Written as in a link, or disguised: `[dot]`, ` .com`.
     Sure,
     /// With spaces around it, or the word alone: `example . com`, `example dot com`.
     Loose,
 }
 
-/// Reads a line.
+/// Normalizes a line.
 pub(crate) fn read(message: &str) -> Vec<Letter> {
     let plain: Vec<Letter> = visible(message)
         .map(|(at, letter)| Letter { read: fold(letter), dot: Dot::No, bytes: at..at + letter.len_utf8() })
@@ -39,7 +39,7 @@ pub(crate) fn read(message: &str) -> Vec<Letter> {
     line
 }
 
-/// In lower case, letters of full width as the usual ones, dots of all kinds as dots.
+/// Lower case, full-width letters as ASCII, all kinds of dots as dots.
 fn fold(letter: char) -> char {
     let letter = match letter {
         '\u{3002}' | '\u{ff61}' | '\u{2024}' => '.',
@@ -49,7 +49,7 @@ fn fold(letter: char) -> char {
     letter.to_lowercase().next().unwrap_or(letter)
 }
 
-/// The dot that begins here, whatever its disguise, and where it ends.
+/// The dot that begins here, disguised or not, and its end.
 fn dot(line: &[Letter], from: usize) -> Option<(Dot, usize)> {
     let start = spaces(line, from);
     let spaced = start > from;
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn disguises_of_a_dot_are_seen_through() {
+    fn disguised_dots_are_found() {
         for disguised in [
             "example.com",
             "EXAMPLE[dot]com",
@@ -117,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn the_dots_of_sentences_stay_apart() {
+    fn dots_of_sentences_are_no_dots_of_links() {
         for text in ["well. come on", "well... com", "a dotted line", "polkadot com", "(dotted)", "dot com", "[dot"] {
             assert_eq!(seen(text), text, "{text}");
         }
     }
 
     #[test]
-    fn every_letter_knows_where_it_is_written() {
+    fn letters_keep_their_positions() {
         let message = "ä [dot] c§ao";
         let written: Vec<_> = read(message).into_iter().map(|letter| &message[letter.bytes]).collect();
         assert_eq!(written, ["ä", " [dot] ", "c", "o"]);

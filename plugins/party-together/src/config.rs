@@ -1,4 +1,4 @@
-//! What its owner can configure; the README explains it.
+//! The configuration; the README explains it.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
-    /// The scopes of owners that are groups, and how many players one of each kind is expected to have.
+    /// The owner scopes that are groups, and the expected number of players of each.
     pub(crate) groups: BTreeMap<String, u32>,
-    /// How long the others follow to where one of a group was sent.
+    /// How long the others are sent where one of a group was sent.
     pub(crate) follow_ms: u64,
     /// How long a group's members are remembered.
     pub(crate) remember_ms: u64,

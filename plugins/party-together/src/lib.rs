@@ -1,4 +1,4 @@
-//! Keeps parties together: where one of them goes, the others follow, and there is room for all.
+//! Keeps parties together: the others follow the first, to where there is room for all.
 
 mod config;
 mod group;
@@ -9,8 +9,8 @@ use network_hub_module::matchmaking::{MatchRequest, Matchmaking, Place, Ranking}
 use network_hub_module::{CallContext, candidates, config, warn};
 use std::cmp::Reverse;
 
-/// One data call reads what is known of the group and one writes it.
-const MOST_CANDIDATES: usize = 6;
+/// Of the 8 data calls one reads the group and one writes it.
+const MAX_CANDIDATES: usize = 6;
 
 struct PartyTogether;
 
@@ -27,11 +27,11 @@ impl Matchmaking for PartyTogether {
         let followed = followed.and_then(|name| places.iter().find(|place| name_of(place.index) == name));
         let followed = followed.map(|place| place.index);
         let members = if followed.is_some() { Vec::new() } else { members(&config, &group, places) };
-        // Stable: between equals the order stays as it was given.
+        // A stable sort: equals keep their order.
         ranked.sort_by_key(|place| {
-            let there = members.iter().find(|(index, _)| *index == place.index).map_or(0, |(_, count)| *count);
-            let to_come = group.size.saturating_sub(there);
-            (!place.affinity, followed != Some(place.index), Reverse(there), Reverse(place.free_slots.min(to_come)))
+            let present = members.iter().find(|(index, _)| *index == place.index).map_or(0, |(_, count)| *count);
+            let missing = group.size.saturating_sub(present);
+            (!place.affinity, followed != Some(place.index), Reverse(present), Reverse(place.free_slots.min(missing)))
         });
         if let (Some(first), Some(player)) = (ranked.first(), &request.player_uuid)
             && group.remember(&config, context.now_ms, player, &name_of(first.index)).is_err()
@@ -47,9 +47,9 @@ fn members(config: &Config, group: &Group, places: &[Place]) -> Vec<(u32, u32)> 
     if group.others.is_empty() {
         return Vec::new();
     }
-    let inhabited = places.iter().filter(|place| place.current_players > 0);
-    let searched = inhabited.take(config.candidates.min(MOST_CANDIDATES));
-    // Where they can't be looked up, nobody is known to be there.
+    let with_players = places.iter().filter(|place| place.current_players > 0);
+    let searched = with_players.take(config.candidates.min(MAX_CANDIDATES));
+    // Without data, no member counts.
     let count = |place: &Place| {
         let players = candidates::players(place.index).unwrap_or_default();
         let members = group.others.iter().filter(|other| players.contains(other));

@@ -3,8 +3,8 @@
 use super::*;
 use network_hub_module::{HostError, testing};
 
-/// A player of a party looks for a place.
-fn sent(config: &str, now_ms: u64, player: &str, places: &[Place]) -> Vec<u32> {
+/// Matches a player of a party.
+fn rank_for(config: &str, now_ms: u64, player: &str, places: &[Place]) -> Vec<u32> {
     let request = MatchRequest {
         player_uuid: Some(player.into()),
         affinity_owner_scope: Some("party".into()),
@@ -14,7 +14,7 @@ fn sent(config: &str, now_ms: u64, player: &str, places: &[Place]) -> Vec<u32> {
     PartyTogether::rank(&testing::context_at(now_ms, config), &request, places).unwrap()
 }
 
-/// Places with so many free slots, and these players.
+/// Candidates with these free slots and players.
 fn places(all: &[(u32, &[&str])]) -> Vec<Place> {
     let candidate = |(index, (_, players)): (usize, &(u32, &[&str]))| testing::Candidate {
         server_id: format!("game-{index}"),
@@ -31,57 +31,57 @@ fn places(all: &[(u32, &[&str])]) -> Vec<Place> {
 }
 
 #[test]
-fn the_first_goes_where_there_is_room_for_all() {
-    assert_eq!(sent("{}", 0, "a", &places(&[(1, &[]), (3, &[]), (4, &[]), (9, &[])])), [2, 3, 1, 0]);
+fn the_first_is_sent_where_there_is_room_for_all() {
+    assert_eq!(rank_for("{}", 0, "a", &places(&[(1, &[]), (3, &[]), (4, &[]), (9, &[])])), [2, 3, 1, 0]);
     testing::hub(|hub| hub.store.clear());
     let large = r#"{"groups": {"PARTY": 8}}"#;
-    assert_eq!(sent(large, 0, "a", &places(&[(1, &[]), (3, &[]), (4, &[]), (9, &[])])), [3, 2, 1, 0]);
+    assert_eq!(rank_for(large, 0, "a", &places(&[(1, &[]), (3, &[]), (4, &[]), (9, &[])])), [3, 2, 1, 0]);
 }
 
 #[test]
 fn the_others_follow_for_a_while() {
     let all = places(&[(9, &[]), (9, &[]), (2, &[])]);
     let party = Place { affinity: true, ..all[1] };
-    assert_eq!(sent("{}", 0, "a", &[all[0], party, all[2]]), [1, 0, 2]);
-    assert_eq!(sent("{}", 59_999, "b", &all), [1, 0, 2]);
-    // Each that follows leads the next.
-    assert_eq!(sent("{}", 119_998, "c", &all), [1, 0, 2]);
-    assert_eq!(sent("{}", 179_998, "d", &all), [0, 1, 2]);
+    assert_eq!(rank_for("{}", 0, "a", &[all[0], party, all[2]]), [1, 0, 2]);
+    assert_eq!(rank_for("{}", 59_999, "b", &all), [1, 0, 2]);
+    // Each follower extends the time.
+    assert_eq!(rank_for("{}", 119_998, "c", &all), [1, 0, 2]);
+    assert_eq!(rank_for("{}", 179_998, "d", &all), [0, 1, 2]);
 }
 
 #[test]
-fn a_place_that_is_no_longer_there_is_not_waited_for() {
-    sent("{}", 0, "a", &places(&[(9, &[])]));
+fn a_candidate_that_is_gone_is_ignored() {
+    rank_for("{}", 0, "a", &places(&[(9, &[])]));
     let mut others = places(&[(9, &[]), (9, &[])]);
     others[0].index = 1;
-    assert_eq!(sent("{}", 1, "b", &others[..1]), [1]);
+    assert_eq!(rank_for("{}", 1, "b", &others[..1]), [1]);
 }
 
 #[test]
-fn later_the_others_are_looked_for() {
-    sent("{}", 0, "a", &places(&[(9, &[])]));
-    sent("{}", 0, "b", &places(&[(9, &[])]));
+fn later_the_most_members_come_first() {
+    rank_for("{}", 0, "a", &places(&[(9, &[])]));
+    rank_for("{}", 0, "b", &places(&[(9, &[])]));
     let all = places(&[(9, &["x"]), (9, &["w"]), (9, &["a", "y"]), (2, &["a", "b"])]);
     // The fourth that has players is not searched.
-    assert_eq!(sent("{}", 100_000, "c", &all), [2, 0, 1, 3]);
+    assert_eq!(rank_for("{}", 100_000, "c", &all), [2, 0, 1, 3]);
     assert_eq!(testing::hub(|hub| hub.data_calls), 5);
     let more = r#"{"candidates": 100}"#;
-    assert_eq!(sent(more, 200_000, "c", &all), [3, 2, 0, 1]);
+    assert_eq!(rank_for(more, 200_000, "c", &all), [3, 2, 0, 1]);
     // After an hour the group is forgotten.
-    assert_eq!(sent(more, 200_000 + 3_600_000, "c", &all), [0, 1, 2, 3]);
+    assert_eq!(rank_for(more, 200_000 + 3_600_000, "c", &all), [0, 1, 2, 3]);
 }
 
 #[test]
-fn a_party_that_turned_out_larger_gets_more_room() {
+fn a_party_larger_than_expected_needs_more_room() {
     for player in ["a", "b", "c", "d", "e"] {
-        sent("{}", 0, player, &places(&[(9, &[])]));
+        rank_for("{}", 0, player, &places(&[(9, &[])]));
     }
     let all = places(&[(4, &[]), (6, &[])]);
-    assert_eq!(sent("{}", 100_000, "f", &all), [1, 0]);
+    assert_eq!(rank_for("{}", 100_000, "f", &all), [1, 0]);
 }
 
 #[test]
-fn who_is_alone_is_sent_as_ever() {
+fn players_without_a_party_keep_the_order() {
     let all = places(&[(1, &[]), (9, &[])]);
     let rank = |request: MatchRequest| PartyTogether::rank(&testing::context("{}"), &request, &all).unwrap();
     assert_eq!(rank(testing::request()), [0, 1]);
@@ -95,15 +95,15 @@ fn who_is_alone_is_sent_as_ever() {
 }
 
 #[test]
-fn without_data_there_is_room_for_all_still() {
+fn without_data_the_room_for_all_counts() {
     testing::hub(|hub| hub.failing = Some(HostError::Unavailable));
-    assert_eq!(sent("{}", 0, "a", &places(&[(1, &[]), (9, &["b"])])), [1, 0]);
+    assert_eq!(rank_for("{}", 0, "a", &places(&[(1, &[]), (9, &["b"])])), [1, 0]);
 }
 
 #[test]
-fn a_large_group_is_no_trouble() {
+fn the_store_stays_small_for_a_large_group() {
     for player in 0..200 {
-        sent("{}", 0, &format!("player-{player}"), &places(&[(9, &[])]));
+        rank_for("{}", 0, &format!("player-{player}"), &places(&[(9, &[])]));
     }
     assert!(testing::hub(|hub| hub.store["group:party:7"].0.len()) < 1000);
 }

@@ -1,4 +1,4 @@
-//! What its owner can configure; the README explains it.
+//! The configuration; the README explains it.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
-    /// For each region, those to try after it, nearest first.
+    /// For each region, the regions to try after it, nearest first.
     pub(crate) neighbours: BTreeMap<String, Vec<String>>,
-    /// Whether the live world of the owner asked for comes before everything.
+    /// Whether a candidate where the preferred owner is live comes before everything.
     pub(crate) affinity_first: bool,
-    /// Whether regions that are neither the player's nor a neighbour of it are left out.
+    /// Whether all other regions are left out.
     pub(crate) neighbours_only: bool,
 }
 

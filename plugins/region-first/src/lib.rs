@@ -1,4 +1,4 @@
-//! Sends players to their own region first, then to its neighbours, then anywhere.
+//! Sends players to their own region first, then to nearby ones, then anywhere.
 
 mod config;
 mod rank;

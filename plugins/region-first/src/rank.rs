@@ -4,19 +4,19 @@ use crate::config::Config;
 use network_hub_module::candidates::{region_name, region_number};
 use network_hub_module::matchmaking::{Place, Ranking, Refusal};
 
-/// Affinity, then region, then the minigame that needs fewest players, then the order as given.
-pub(crate) fn rank(config: &Config, home: u16, places: &[Place]) -> Ranking {
-    let near = regions_by_distance(config, home);
+/// Affinity, then region, then the minigame that needs the fewest players, then the given order.
+pub(crate) fn rank(config: &Config, player_region: u16, places: &[Place]) -> Ranking {
+    let near = regions_by_distance(config, player_region);
     let mut ranked: Vec<_> = places
         .iter()
         .filter_map(|place| {
-            let wanted = config.affinity_first && place.affinity;
+            let is_preferred = config.affinity_first && place.affinity;
             let distance = near.iter().position(|&region| region == place.region);
-            if config.neighbours_only && !wanted && distance.is_none() {
+            if config.neighbours_only && !is_preferred && distance.is_none() {
                 return None;
             }
-            let distance = if wanted { 0 } else { distance.unwrap_or(near.len()) };
-            Some((!wanted, distance, place.players_needed, place.index))
+            let distance = if is_preferred { 0 } else { distance.unwrap_or(near.len()) };
+            Some((!is_preferred, distance, place.players_needed, place.index))
         })
         .collect();
     if ranked.is_empty() {
@@ -26,11 +26,11 @@ pub(crate) fn rank(config: &Config, home: u16, places: &[Place]) -> Ranking {
     Ok(ranked.into_iter().map(|(.., index)| index).collect())
 }
 
-/// The player's region, then its neighbours; those without a candidate have no number and drop out.
-fn regions_by_distance(config: &Config, home: u16) -> Vec<u16> {
-    let mut near = vec![home];
+/// The player's region, then the configured ones; regions without a candidate have no number.
+fn regions_by_distance(config: &Config, player_region: u16) -> Vec<u16> {
+    let mut near = vec![player_region];
     if !config.neighbours.is_empty() {
-        let name = region_name(home);
+        let name = region_name(player_region);
         let neighbours = config.neighbours.iter().find(|(region, _)| **region == name);
         let neighbours = neighbours.into_iter().flat_map(|(_, neighbours)| neighbours);
         near.extend(neighbours.filter_map(|neighbour| region_number(neighbour)));
@@ -53,11 +53,11 @@ mod tests {
         Place { region, players_needed: needed, ..testing::place(index) }
     }
 
-    fn ranked(text: &str, home: u16, places: &[Place]) -> Ranking {
+    fn ranked(text: &str, player_region: u16, places: &[Place]) -> Ranking {
         let names = ["UNKNOWN", "EUROPE", "ASIA", "OCEANIA"];
         testing::hub(|hub| hub.regions = names.map(String::from).to_vec());
         let config: Config = config(&testing::context(text));
-        rank(&config, home, places)
+        rank(&config, player_region, places)
     }
 
     #[test]
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_follow_in_their_order() {
+    fn nearby_regions_follow_in_their_order() {
         let text = r#"{"neighbours": {"OCEANIA": ["AFRICA", "ASIA", "EUROPE"]}}"#;
         let places = [place(0, UNKNOWN, 0), place(1, EUROPE, 0), place(2, ASIA, 0), place(3, OCEANIA, 0)];
         assert_eq!(ranked(text, OCEANIA, &places).unwrap(), [3, 2, 1, 0]);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn inside_a_region_the_minigame_that_needs_fewest_players_comes_first() {
+    fn within_a_region_the_game_that_needs_the_fewest_players_comes_first() {
         let places = [place(0, EUROPE, 6), place(1, EUROPE, 2), place(2, ASIA, 1)];
         assert_eq!(ranked("{}", EUROPE, &places).unwrap(), [1, 0, 2]);
     }

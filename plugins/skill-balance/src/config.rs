@@ -1,4 +1,4 @@
-//! What its owner can configure; the README explains it.
+//! The configuration; the README explains it.
 
 use network_hub_module::players;
 use serde::Deserialize;
@@ -6,20 +6,20 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
-    /// The statistic that tells how good somebody is; none: nobody is compared.
+    /// The statistic that measures skill; none: nothing is compared.
     pub(crate) statistic: Option<String>,
     /// The game mode it is counted in; none: `global`.
     pub(crate) game_mode: Option<String>,
     pub(crate) period: Period,
-    /// How many of the best candidates with players are looked at.
+    /// How many of the first candidates with players are compared.
     pub(crate) candidates: usize,
-    /// The most a mean may differ from the player; none: any difference.
+    /// The largest allowed difference between the mean and the player; none: any.
     pub(crate) max_gap: Option<f64>,
     /// Whether candidates beyond that are left out rather than last.
     pub(crate) leave_out: bool,
-    /// What counts for a player who has no such value; none: they are not compared.
+    /// The value of a player who has none; none: they are not compared.
     pub(crate) unranked: Option<f64>,
-    /// What a player is told for whom nothing is left.
+    /// What a player is told who cannot be matched.
     pub(crate) reason: String,
 }
 

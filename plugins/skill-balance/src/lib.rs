@@ -1,4 +1,4 @@
-//! Sends players where those are about as good as they are.
+//! Sends players to players of similar skill.
 
 mod config;
 mod skill;
@@ -6,7 +6,7 @@ mod skill;
 use config::Config;
 use network_hub_module::matchmaking::{MatchRequest, Matchmaking, Place, Ranking, Refusal};
 use network_hub_module::{CallContext, config, debug, warn};
-use skill::{MOST_CANDIDATES, gaps};
+use skill::{MAX_CANDIDATES, gaps};
 
 struct SkillBalance;
 
@@ -16,14 +16,14 @@ impl Matchmaking for SkillBalance {
         let config: Config = config(context);
         let mut ranked: Vec<(Level, u32)> = places.iter().map(|place| (Level::of(place), place.index)).collect();
         if let (Some(statistic), Some(player)) = (&config.statistic, &request.player_uuid) {
-            let inhabited = places.iter().filter(|place| place.current_players > 0 && !place.affinity);
-            let looked_at: Vec<&Place> = inhabited.take(config.candidates.min(MOST_CANDIDATES)).collect();
-            match gaps(&config, statistic, player, &looked_at) {
+            let with_players = places.iter().filter(|place| place.current_players > 0 && !place.affinity);
+            let compared: Vec<&Place> = with_players.take(config.candidates.min(MAX_CANDIDATES)).collect();
+            match gaps(&config, statistic, player, &compared) {
                 Ok(gaps) => {
-                    for (place, gap) in looked_at.iter().zip(gaps) {
-                        debug!("candidate {}: {} from the player", place.index, shown(gap));
-                        let level = gap.map_or(Level::Unknown, |gap| Level::apart(&config, gap));
-                        ranked.iter_mut().filter(|(_, index)| *index == place.index).for_each(|it| it.0 = level);
+                    for (place, gap) in compared.iter().zip(gaps) {
+                        debug!("candidate {}: {} from the player", place.index, describe(gap));
+                        let level = gap.map_or(Level::Unknown, |gap| Level::of_gap(&config, gap));
+                        ranked.iter_mut().filter(|(_, index)| *index == place.index).for_each(|entry| entry.0 = level);
                     }
                 }
                 Err(_) => warn!("the players could not be compared; the order stays as it was"),
@@ -35,7 +35,7 @@ impl Matchmaking for SkillBalance {
         if ranked.is_empty() {
             return Err(Refusal { reason: config.reason });
         }
-        // Stable: between equals the order stays as it was given.
+        // A stable sort: equals keep their order.
         ranked.sort_by(|(one, _), (other, _)| {
             one.key().0.cmp(&other.key().0).then(one.key().1.total_cmp(&other.key().1))
         });
@@ -43,31 +43,31 @@ impl Matchmaking for SkillBalance {
     }
 }
 
-/// How well a candidate suits the player, the best first.
+/// How well a candidate fits the player, the best first.
 #[derive(Clone, Copy, Debug)]
 enum Level {
-    /// The owner asked for is there; nothing else matters.
-    Wanted,
-    /// Its players are near enough, by this much.
+    /// The preferred owner is live there.
+    Preferred,
+    /// The gap to its players is allowed.
     Near(f64),
-    /// Nobody to compare with.
+    /// It cannot be compared.
     Unknown,
-    /// Its players are too far away, by this much.
+    /// The gap to its players is too large.
     Far(f64),
 }
 
 impl Level {
     fn of(place: &Place) -> Self {
-        if place.affinity { Self::Wanted } else { Self::Unknown }
+        if place.affinity { Self::Preferred } else { Self::Unknown }
     }
 
-    fn apart(config: &Config, gap: f64) -> Self {
+    fn of_gap(config: &Config, gap: f64) -> Self {
         if config.max_gap.is_some_and(|most| gap > most) { Self::Far(gap) } else { Self::Near(gap) }
     }
 
     fn key(self) -> (u8, f64) {
         match self {
-            Self::Wanted => (0, 0.0),
+            Self::Preferred => (0, 0.0),
             Self::Near(gap) => (1, gap),
             Self::Unknown => (2, 0.0),
             Self::Far(gap) => (3, gap),
@@ -75,7 +75,7 @@ impl Level {
     }
 }
 
-fn shown(gap: Option<f64>) -> String {
+fn describe(gap: Option<f64>) -> String {
     gap.map_or_else(|| "nobody to compare".into(), |gap| gap.to_string())
 }
 

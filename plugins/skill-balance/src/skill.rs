@@ -1,23 +1,23 @@
-//! How good the player is, and how good those are whom they would join.
+//! The skill of the player, and of the players on each candidate.
 
 use crate::config::Config;
 use network_hub_module::matchmaking::Place;
 use network_hub_module::{HostError, candidates, players};
 
-/// The most candidates that are looked at: one data call for each, and as many are left for statistics.
-pub(crate) const MOST_CANDIDATES: usize = 4;
-/// Data calls for statistics, and the players each may ask about.
+/// One data call for each candidate; as many are left for statistics.
+pub(crate) const MAX_CANDIDATES: usize = 4;
+/// Data calls for statistics, and the players of each.
 const STATISTICS_CALLS: usize = 4;
 const PLAYERS_PER_CALL: usize = 100;
 
-/// The difference between the player and the mean of those in each place; none where either is not known.
+/// The difference between the player and the mean of each candidate; none where either is unknown.
 pub(crate) fn gaps(
     config: &Config,
     statistic: &str,
     player: &str,
     places: &[&Place],
 ) -> Result<Vec<Option<f64>>, HostError> {
-    // Who is looked at is who can be asked about: the first of each place.
+    // The first players of each candidate, as many as the data calls allow.
     let share = (STATISTICS_CALLS * PLAYERS_PER_CALL - 1) / places.len().max(1);
     let mut everybody = vec![player.to_owned()];
     let mut counts = Vec::with_capacity(places.len());

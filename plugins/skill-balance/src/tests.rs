@@ -3,7 +3,7 @@
 use super::*;
 use network_hub_module::{HostError, testing};
 
-/// Places with a player of each of these skills, for a player of this skill.
+/// Ranks candidates with players of these skills, for a player of this skill.
 fn ranked(config: &str, own: Option<f64>, skills: &[&[f64]]) -> Ranking {
     testing::hub(|hub| {
         hub.statistics.clear();
@@ -16,11 +16,11 @@ fn ranked(config: &str, own: Option<f64>, skills: &[&[f64]]) -> Ranking {
             hub.candidates.push(testing::Candidate { players, ..testing::Candidate::default() });
         }
     });
-    let places: Vec<_> = (0..).zip(skills).map(|(index, skills)| inhabited(index, skills.len())).collect();
+    let places: Vec<_> = (0..).zip(skills).map(|(index, skills)| place_with_players(index, skills.len())).collect();
     SkillBalance::rank(&testing::context(config), &testing::request(), &places)
 }
 
-fn inhabited(index: u32, players: usize) -> Place {
+fn place_with_players(index: u32, players: usize) -> Place {
     Place { current_players: u32::try_from(players).unwrap(), ..testing::place(index) }
 }
 
@@ -28,15 +28,15 @@ const ELO: &str = r#"{"statistic": "elo"}"#;
 const ABSENT: f64 = -1.0;
 
 #[test]
-fn the_closest_mean_comes_first_and_what_is_not_known_last() {
+fn the_closest_mean_comes_first_and_unknown_ones_last() {
     let skills = [&[1800.0, 2000.0][..], &[], &[900.0, 1300.0], &[1000.0, 1000.0, ABSENT]];
     assert_eq!(ranked(ELO, Some(1050.0), &skills).unwrap(), [2, 3, 0, 1]);
-    // Five data calls at most: one for each candidate that has players, and one for everybody's statistic.
+    // One for each of the three candidates with players, and one for the statistic.
     assert_eq!(testing::hub(|hub| hub.data_calls), 4);
 }
 
 #[test]
-fn too_far_comes_after_an_empty_game_or_is_left_out() {
+fn candidates_beyond_the_gap_come_last_or_are_left_out() {
     let skills = [&[2000.0][..], &[], &[1100.0]];
     let config = r#"{"statistic": "elo", "maxGap": 200}"#;
     assert_eq!(ranked(config, Some(1000.0), &skills).unwrap(), [2, 1, 0]);
@@ -46,11 +46,11 @@ fn too_far_comes_after_an_empty_game_or_is_left_out() {
 }
 
 #[test]
-fn only_the_best_candidates_with_players_are_looked_at() {
+fn only_the_first_candidates_with_players_are_compared() {
     let skills = [&[2000.0][..], &[], &[1500.0], &[1000.0]];
     let config = r#"{"statistic": "elo", "candidates": 2}"#;
     assert_eq!(ranked(config, Some(1000.0), &skills).unwrap(), [2, 0, 1, 3]);
-    // More than can be asked about are as many as can be.
+    // Limited by the data calls.
     let config = r#"{"statistic": "elo", "candidates": 100}"#;
     let many: Vec<&[f64]> = vec![&[1.0; 150]; 6];
     assert_eq!(ranked(config, Some(1000.0), &many).unwrap(), [0, 1, 2, 3, 4, 5]);
@@ -58,7 +58,7 @@ fn only_the_best_candidates_with_players_are_looked_at() {
 }
 
 #[test]
-fn who_has_no_value_is_compared_only_where_configured() {
+fn players_without_a_value_are_compared_only_where_configured() {
     let skills = [&[2000.0][..], &[600.0, ABSENT]];
     assert_eq!(ranked(ELO, None, &skills).unwrap(), [0, 1]);
     let config = r#"{"statistic": "elo", "unranked": 500}"#;
@@ -70,7 +70,7 @@ fn without_statistic_player_or_data_the_order_stays() {
     let skills = [&[2000.0][..], &[1000.0]];
     assert_eq!(ranked("{}", Some(1000.0), &skills).unwrap(), [0, 1]);
     assert_eq!(testing::hub(|hub| hub.data_calls), 0);
-    let places = [inhabited(0, 1), inhabited(1, 1)];
+    let places = [place_with_players(0, 1), place_with_players(1, 1)];
     let nobody = MatchRequest { player_uuid: None, ..testing::request() };
     assert_eq!(SkillBalance::rank(&testing::context(ELO), &nobody, &places).unwrap(), [0, 1]);
     testing::hub(|hub| hub.failing = Some(HostError::Unavailable));
@@ -79,11 +79,11 @@ fn without_statistic_player_or_data_the_order_stays() {
 }
 
 #[test]
-fn ones_own_party_comes_before_everything() {
+fn the_own_party_comes_before_everything() {
     ranked(ELO, Some(1000.0), &[&[1000.0], &[3000.0]]).unwrap();
-    let party = Place { affinity: true, ..inhabited(1, 1) };
+    let party = Place { affinity: true, ..place_with_players(1, 1) };
     let context = testing::context(ELO);
-    let order = SkillBalance::rank(&context, &testing::request(), &[inhabited(0, 1), party]);
+    let order = SkillBalance::rank(&context, &testing::request(), &[place_with_players(0, 1), party]);
     assert_eq!(order.unwrap(), [1, 0]);
 }
 

@@ -1,4 +1,4 @@
-//! What its owner can configure; the README explains it.
+//! The configuration; the README explains it.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
-    /// One line per player in this time; 0: any number.
+    /// One line per player in this time; 0: off.
     pub(crate) every_ms: u64,
-    /// Another time on servers of some types, each counted for itself.
+    /// Another time on servers of some types, each counted separately.
     pub(crate) server_types: BTreeMap<String, u64>,
-    /// Who holds this node is not slowed down.
+    /// Players with this permission node are exempt.
     pub(crate) bypass_permission: Option<String>,
     /// What the sender of a refused line is told; `{seconds}` is how long to wait.
     pub(crate) reason: String,

@@ -1,4 +1,4 @@
-//! One line per player and some seconds.
+//! One line per player in a number of seconds.
 
 mod config;
 
@@ -39,17 +39,17 @@ impl Chat for SlowMode {
     }
 }
 
-/// How long the player has to wait; 0 where the line may pass, and counts.
+/// How long the player has to wait; 0 if the line passes, which is then remembered.
 ///
-/// The time of the last line lies in the store for as long as it matters. Adding the present to it tells in one step, which
-/// two lines at once can't both take for their own, whether there was one, and when.
+/// The store keeps the time of the last line until it no longer matters. Adding the current time is one atomic step that
+/// tells whether there was a line, and when, so that two lines at once cannot both pass.
 fn wait(key: &str, now_ms: u64, every_ms: u64) -> Result<u64, HostError> {
     let now = i64::try_from(now_ms).unwrap_or(i64::MAX);
     let sum = store::increment(key, now, Some(every_ms))?;
     if sum == now {
         return Ok(0);
     }
-    // Where the other line's time ran out just now, this makes the key anew; it must not stay.
+    // If the other line's time expired just now, this creates the key again, so it must expire at once.
     store::increment(key, -now, Some(1))?;
     let passed = now_ms.saturating_sub(u64::try_from(sum - now).unwrap_or(0));
     Ok(every_ms.saturating_sub(passed).clamp(1, every_ms))
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn players_are_slowed_down_each_for_themselves() {
+    fn players_are_counted_separately() {
         let mut line = testing::line("hi");
         assert_eq!(says("{}", 0, &line), Decision::Allow);
         line.player.uuid = "another".into();
@@ -98,14 +98,14 @@ mod tests {
         let on = |server_type: &str| Line { server_type: server_type.into(), ..testing::line("hi") };
         assert_eq!(says(config, 0, &on("game")), Decision::Allow);
         assert_eq!(says(config, 3000, &on("game")), refused(7));
-        // The line in the game does not count elsewhere, and nothing does where the time is 0.
+        // A line in the game does not count elsewhere, and a time of 0 turns it off.
         assert_eq!(says(config, 3000, &on("lobby")), Decision::Allow);
         assert_eq!(says(config, 3000, &on("build")), Decision::Allow);
         assert_eq!(says(config, 3000, &on("build")), Decision::Allow);
     }
 
     #[test]
-    fn who_may_bypass_it_is_asked_about_only_when_it_matters() {
+    fn the_permission_is_looked_up_only_when_it_matters() {
         let config = r#"{"bypassPermission": "chat.fast"}"#;
         testing::hub(|hub| hub.permissions.insert(("p".into(), "chat.fast".into()), PermissionState::Granted));
         assert_eq!(says(config, 0, &testing::line("hi")), Decision::Allow);

@@ -1,4 +1,4 @@
-//! What the attribute makes of an implementation.
+//! Expands the attribute `export`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -8,7 +8,7 @@ use syn::{Error, ItemImpl, Result, Type};
 /// The traits of the extension points. The module of each in the SDK is its name in lower case.
 const TRAITS: [&str; 3] = ["Chat", "Matchmaking", "Punishment"];
 
-/// The implementation as it is, with what exports it or with the reason why it can't be exported.
+/// The implementation unchanged, followed by its export or by a compile error.
 pub(crate) fn export(arguments: &TokenStream, item: &TokenStream) -> TokenStream {
     let glue = glue(arguments, item).unwrap_or_else(Error::into_compile_error);
     quote!(#item #glue)
@@ -28,7 +28,7 @@ fn glue(arguments: &TokenStream, item: &TokenStream) -> Result<TokenStream> {
     Ok(exports(name, &item.self_ty))
 }
 
-/// The trait that is implemented.
+/// The extension point's trait that is implemented.
 fn point_trait(item: &ItemImpl) -> Result<&'static str> {
     let Some((_, path, _)) = &item.trait_ else { return Err(misplaced(item.self_ty.span())) };
     let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
@@ -50,11 +50,11 @@ fn exports(name: &str, exported: &Type) -> TokenStream {
     let export_point = format_ident!("export_{point}");
     let name = format_ident!("{name}");
     let exported = exported.to_token_stream();
-    // A type that lacks the trait is reported where it is named.
+    // Reports a missing trait at the type's name.
     let is_implemented = quote_spanned!(exported.span() => is_implemented::<#exported>);
     quote! {
         const _: () = {
-            // In use in native builds too, though nothing calls it there.
+            // Uses the type in native builds, too, where nothing calls it.
             const fn is_implemented<T: ::network_hub_module::#point::#name>() {}
             #is_implemented();
 
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_exported_is_refused_with_a_reason() {
+    fn other_items_are_refused_with_a_reason() {
         for (item, reason) in [
             ("struct Guard;", "belongs on the implementation"),
             ("fn filter() {}", "belongs on the implementation"),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_implementation_stays_as_it_was_written() {
+    fn the_implementation_is_unchanged() {
         for item in ["impl Chat for Guard { fn filter() {} }", "struct Guard;"] {
             let item: TokenStream = item.parse().unwrap();
             let expanded = export(&TokenStream::new(), &item).to_string();

@@ -1,13 +1,13 @@
 use super::*;
 use network_hub_module::{config, testing};
 
-/// The hosts that are linked to.
+/// The hosts of the links found.
 fn hosts(message: &str) -> Vec<String> {
     find(&Config::default(), message).into_iter().map(|link| link.host).collect()
 }
 
-/// What of a line is written in its links.
-fn written(message: &str) -> Vec<&str> {
+/// The links as they are in the message.
+fn link_texts(message: &str) -> Vec<&str> {
     find(&Config::default(), message).into_iter().map(|link| &message[link.bytes]).collect()
 }
 
@@ -44,7 +44,7 @@ fn links_are_found_in_all_their_forms() {
 }
 
 #[test]
-fn what_only_looks_like_a_link_is_none() {
+fn similar_texts_are_no_links() {
     for message in [
         "hello. come here",
         "1.20.4",
@@ -71,27 +71,27 @@ fn what_only_looks_like_a_link_is_none() {
 }
 
 #[test]
-fn a_link_is_written_from_its_scheme_to_the_end_of_its_path() {
-    assert_eq!(written("go https://example.com/a?b#c now"), ["https://example.com/a?b#c"]);
-    assert_eq!(written("a.com, b.net and &cc [dot] org!"), ["a.com", "b.net", "c [dot] org"]);
-    assert_eq!(written("203.0.113.7:25565 x"), ["203.0.113.7:25565"]);
+fn a_link_includes_its_scheme_and_path() {
+    assert_eq!(link_texts("go https://example.com/a?b#c now"), ["https://example.com/a?b#c"]);
+    assert_eq!(link_texts("a.com, b.net and &cc [dot] org!"), ["a.com", "b.net", "c [dot] org"]);
+    assert_eq!(link_texts("203.0.113.7:25565 x"), ["203.0.113.7:25565"]);
 }
 
 #[test]
-fn endings_can_be_others() {
+fn endings_can_be_configured() {
     let config: Config = config(&testing::context(r#"{"endings": ["zz"]}"#));
     assert!(find(&config, "example.com").is_empty());
     assert_eq!(find(&config, "example.zz").len(), 1);
 }
 
 #[test]
-fn addresses_need_not_count() {
+fn addresses_can_be_allowed() {
     let config = Config { addresses: false, ..Config::default() };
     assert!(find(&config, "203.0.113.7").is_empty());
 }
 
 #[test]
-fn what_is_allowed_is_allowed_with_all_below_it_and_nothing_beside_it() {
+fn an_allowed_domain_includes_its_subdomains_only() {
     let config: Config =
         config(&testing::context(r#"{"allow": ["https://www.Example.net/", "discord.gg/ours", "203.0.113.7"]}"#));
     for (message, allowed) in [
@@ -116,7 +116,7 @@ fn what_is_allowed_is_allowed_with_all_below_it_and_nothing_beside_it() {
 }
 
 #[test]
-fn the_longest_line_and_a_large_list_are_no_trouble() {
+fn the_longest_line_and_a_large_list_are_fast() {
     let config = Config { allow: vec!["example.org".into(); 5000], ..Config::default() };
     let links = find(&config, &"a.gg ".repeat(204));
     assert_eq!(links.len(), 204);

@@ -1,7 +1,7 @@
-"""An evening on a network, played through the client that was generated from the hub's document.
+"""An end-to-end scenario of a network, run with the client that was generated from the hub's OpenAPI document.
 
-A proxy and four game servers register; forty players load, join, chat, earn, climb the boards, are matched and
-transferred, one is muted and one banned; all leave. Only the event stream is read by plain HTTP.
+A proxy and four game servers register; forty players load, join, chat, earn money, are ranked, matched and transferred,
+one is muted and one banned; all leave. Only the event stream is read by plain HTTP.
 """
 
 import base64
@@ -33,17 +33,17 @@ from hub_client.api.servers import (
 from hub_client.api.transfers import get_transfer, transfer_player
 
 URL = os.environ["HUB_URL"]
-PATIENCE = 30.0
+TIMEOUT_S = 30.0
 
 
-def caller(key):
+def client_for(key):
     return AuthenticatedClient(
         base_url=URL, token=key, prefix="", auth_header_name="X-Service-Api-Key", raise_on_unexpected_status=True,
-        timeout=httpx.Timeout(PATIENCE))
+        timeout=httpx.Timeout(TIMEOUT_S))
 
 
 def call(client, operation, expect=200, **arguments):
-    """Calls an operation; what it answered, as the type the document says."""
+    """Calls an operation and returns its answer as the documented type."""
     answer = operation.sync_detailed(client=client, **arguments)
     assert answer.status_code == expect, f"{operation.__name__}: {answer.status_code} {answer.content}"
     return answer.parsed
@@ -56,7 +56,7 @@ class Stream(threading.Thread):
         super().__init__(daemon=True)
         self.key, self.server, self.events, self.opened = key, server, queue.Queue(), threading.Event()
         self.start()
-        assert self.opened.wait(PATIENCE), "the stream opens"
+        assert self.opened.wait(TIMEOUT_S), "the stream opens"
 
     def run(self):
         headers = {"X-Service-Api-Key": self.key}
@@ -70,7 +70,7 @@ class Stream(threading.Thread):
 
     def next(self, kind):
         """The next event of this kind."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT_S
         while True:
             event = self.events.get(timeout=max(0.01, until - time.monotonic()))
             if event["type"] == kind:
@@ -83,11 +83,11 @@ class Server:
     def __init__(self, client, key, server_id, server_type, role=models.Role.GAME, max_players=0):
         self.client, self.id, self.type = client, server_id, server_type
         self.players = {}
-        self.welcome = call(client, register, 201, body=models.Register(
+        self.registration = call(client, register, 201, body=models.Register(
             server_id=server_id, server_type=server_type, role=role, display_name=server_id.title(),
             max_players=max_players, host="127.0.0.1", port=25565, game_type="MINECRAFT",
             plugin_version="1.0.0", platform_name="Paper"))
-        assert self.welcome.server_id == server_id
+        assert self.registration.server_id == server_id
         self.stream = Stream(key, server_id)
 
     def join(self, player):
@@ -99,7 +99,7 @@ class Server:
         call(self.client, leave_server, 204, player_uuid=player.id, server_id=self.id)
         del self.players[player.id]
 
-    def beat(self):
+    def send_heartbeat(self):
         players = [models.BeatPlayer(uuid=player.id, name=player.name) for player in self.players.values()]
         call(self.client, heartbeat, 204, body=models.Beat(server_id=self.id, players=players))
 
@@ -111,24 +111,24 @@ class Player:
 
 
 def verify(secret, event):
-    """What a connector does before it obeys a transfer."""
+    """Checks the signature of a transfer command, as a connector does."""
     signed = ".".join(str(part) for part in [
         event["transferId"], event["playerUuid"], event["targetServerId"], event.get("targetWorldId") or "",
         event["host"], event["port"], event["expiresAt"]])
-    right = base64.b64encode(hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest()).decode()
-    assert hmac.compare_digest(event["signature"], f"v1,{right}"), "the command is the hub's"
+    expected = base64.b64encode(hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest()).decode()
+    assert hmac.compare_digest(event["signature"], f"v1,{expected}"), "the signature is wrong"
 
 
-def online(client):
+def online_players(client):
     return {row.player_uuid: row.server_id for row in call(client, list_online_players)}
 
 
 def main():
-    owner = caller(os.environ["HUB_API_KEY"])
-    made = call(owner, create_key, 201, body=models.CreateKey(name="connectors", scopes=[models.Scope.PLUGIN]))
-    key, connector = made.api_key, caller(made.api_key)
+    owner = client_for(os.environ["HUB_API_KEY"])
+    created = call(owner, create_key, 201, body=models.CreateKey(name="connectors", scopes=[models.Scope.PLUGIN]))
+    key, connector = created.api_key, client_for(created.api_key)
 
-    # The network opens.
+    # Servers register.
     call(owner, define_currency, name="coins", body=models.DefineCurrency(minimum=0, maximum=1000, starting_balance=10))
     proxy = Server(connector, key, "proxy-1", "proxy", role=models.Role.PROXY)
     lobby = Server(connector, key, "lobby-1", "lobby", max_players=100)
@@ -141,21 +141,21 @@ def main():
     assert (one.role, one.connectivity, one.status) == (
         models.Role.PROXY, models.Connectivity.CONNECTED, models.Status.ONLINE)
 
-    # Forty come.
+    # Forty players join.
     players = [Player(number) for number in range(40)]
     for player in players:
         profile = call(connector, load_player, uuid=player.id, username=player.name, game_type="MINECRAFT")
         assert (profile.uuid, profile.username) == (player.id, player.name)
         lobby.join(player)
     for server in servers:
-        server.beat()
-    assert online(connector) == {player.id: "lobby-1" for player in players}
+        server.send_heartbeat()
+    assert online_players(connector) == {player.id: "lobby-1" for player in players}
     found = call(connector, list_players, search="layer1", limit=5)
     assert (found.total, len(found.items)) == (10, 5) and all(row.online for row in found.items)
     now = call(connector, get_player, uuid=players[7].id)
     assert now.online and now.connection.server_id == "lobby-1"
 
-    # They chat: everybody hears it, the sender's server included.
+    # A chat line reaches every server, the sender's included.
     for player in players[:3]:
         call(connector, relay_chat, 204, body=models.ChatMessage(
             player_uuid=player.id, player_name=player.name, server_id="lobby-1", server_type="lobby",
@@ -163,10 +163,10 @@ def main():
         for server in servers:
             assert server.stream.next("CHAT")["message"] == f"hello from {player.name}"
 
-    # They earn, within the currency's bounds, and climb.
+    # Balances stay within the currency's bounds; leaderboards rank them.
     for player in players:
         balance = call(connector, modify_balance, owner_type="player", owner_key=str(player.id),
-                       body=models.ModifyBalance(currency="coins", amount=player.number * 30.25, reason="evening"))
+                       body=models.ModifyBalance(currency="coins", amount=player.number * 30.25, reason="test"))
         assert balance.balance == min(10 + player.number * 30.25, 1000), (player.number, balance)
         counted = call(connector, increment_player_statistic, uuid=player.id,
                        body=models.Increment(name="wins", amount=player.number % 7))
@@ -174,7 +174,7 @@ def main():
     balances = call(connector, list_balances, owner_type="player", owner_key=str(players[1].id))
     assert [(row.currency_name, row.balance) for row in balances] == [("coins", 40.25)]
     board = call(connector, currency_leaderboard, currency="coins", limit=7)
-    # Those who were cut to the maximum share it: the first to get there leads.
+    # Equal balances rank by who reached them first.
     assert [row.owner_key for row in board.entries] == [str(players[number].id) for number in range(33, 40)]
     assert [row.rank for row in board.entries] == list(range(1, 8))
     board = call(connector, statistic_leaderboard, name="wins", limit=5)
@@ -185,43 +185,43 @@ def main():
     ledger = call(owner, read_ledger, owner_type="player", owner_key=str(players[39].id))
     assert [(row.asked, row.applied, row.balance) for row in ledger.items] == [(1179.75, 990, 1000)]
 
-    # Their kits are stored with a version; who is late is told.
-    saved = call(connector, put_player_data, uuid=players[0].id, game_mode="bedwars", namespace="kit",
-                 body=models.PutData(data='{"sword": 1}'))
-    saved = call(connector, put_player_data, uuid=players[0].id, game_mode="bedwars", namespace="kit",
-                 body=models.PutData(data='{"sword": 2}', version=saved.version))
-    assert saved.version == 2
-    late = call(connector, put_player_data, 409, uuid=players[0].id, game_mode="bedwars", namespace="kit",
-                body=models.PutData(data='{"sword": 3}', version=1))
-    assert isinstance(late, models.ErrorBody), late
+    # Data is stored with a version; a write with an old version is refused.
+    stored = call(connector, put_player_data, uuid=players[0].id, game_mode="bedwars", namespace="kit",
+                  body=models.PutData(data='{"sword": 1}'))
+    stored = call(connector, put_player_data, uuid=players[0].id, game_mode="bedwars", namespace="kit",
+                  body=models.PutData(data='{"sword": 2}', version=stored.version))
+    assert stored.version == 2
+    conflict = call(connector, put_player_data, 409, uuid=players[0].id, game_mode="bedwars", namespace="kit",
+                    body=models.PutData(data='{"sword": 3}', version=1))
+    assert isinstance(conflict, models.ErrorBody), conflict
 
-    # All want to play: there is room for 32.
-    turned_away = []
+    # All look for a game: there is room for 32.
+    unmatched = []
     for player in players:
         found = call(connector, find_match, body=models.FindRequest(
             player_uuid=player.id, player_name=player.name, server_type="bedwars"))
         if not found.success:
             assert str(found.result) == "ALL_SERVERS_FULL", found
-            turned_away.append(player)
+            unmatched.append(player)
             continue
         target = next(server for server in games if server.id == found.matched_server.server_id)
         outcome = call(connector, transfer_player, body=models.TransferRequest(
             player_uuid=player.id, target_server_id=target.id))
         assert outcome.success and str(outcome.transfer_id) == str(found.transfer_id), (outcome, found)
         command = lobby.stream.next("TRANSFER")
-        verify(target.welcome.signing_secret, command)
+        verify(target.registration.signing_secret, command)
         assert (command["transferId"], command["targetServerId"]) == (str(outcome.transfer_id), target.id)
         target.join(player)
         lobby.leave(player)
         record = call(owner, get_transfer, transfer_id=outcome.transfer_id)
         assert (record.result, record.from_server_id, record.target_server_id) == ("SUCCESS", "lobby-1", target.id)
-    assert len(turned_away) == 8 and [len(server.players) for server in games] == [16, 16]
+    assert len(unmatched) == 8 and [len(server.players) for server in games] == [16, 16]
     for server in servers:
-        server.beat()
+        server.send_heartbeat()
     assert {row.server_id: row.live.current_players for row in call(connector, list_servers, server_type="bedwars").items} == {
         "bedwars-1": 16, "bedwars-2": 16}
 
-    # One is muted, one is banned and gone; every server hears of it.
+    # One player is muted, one is banned; every server is told.
     muted, banned = players[2], players[3]
     for player, kind in [(muted, models.Kind.MUTE), (banned, models.Kind.BAN)]:
         punishment = call(connector, create_punishment, body=models.CreatePunishment(
@@ -231,7 +231,7 @@ def main():
             event = server.stream.next("PUNISHMENT")
             assert (event["action"], event["punishment"]["id"]) == ("CREATED", punishment.id)
     next(server for server in games if banned.id in server.players).leave(banned)
-    assert banned.id not in online(connector)
+    assert banned.id not in online_players(connector)
     in_force = call(connector, query_punishments, player_uuid=banned.id)
     assert [(row.type_, row.active) for row in in_force] == [(models.Kind.BAN, True)]
     revoked = call(connector, remove_punishment, body=models.RemovePunishment(
@@ -239,16 +239,16 @@ def main():
     assert not revoked.active
     assert all(server.stream.next("PUNISHMENT")["action"] == "REVOKED" for server in servers)
 
-    # Good night.
+    # Everybody leaves.
     for server in servers:
         for player in list(server.players.values()):
             server.leave(player)
-    assert online(connector) == {}
+    assert online_players(connector) == {}
     for server in servers:
         call(connector, unregister, 204, server_id=server.id)
     assert call(connector, list_servers, online=True).total == 0
     assert not call(connector, get_player, uuid=players[0].id).online
-    print("the evening went well: 5 servers, 40 players, 32 matched and transferred")
+    print("end to end: 5 servers, 40 players, 32 matched and transferred")
 
 
 main()
