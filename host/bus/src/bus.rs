@@ -8,6 +8,7 @@ use crate::network::Network;
 use crate::registry::Registry;
 use crate::stats::{Counters, Stats};
 use crate::subscription::Subscription;
+use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 use std::sync::Arc;
 
@@ -34,13 +35,15 @@ impl Bus {
     ///
     /// # Errors
     /// The cluster's bus does not answer.
-    pub async fn clustered(config: BusConfig, cluster: Cluster) -> Result<Self, ClusterError> {
-        let epoch = cluster.epoch().await?;
-        let inbox = cluster.listen(STREAMS_TOPIC).await?;
-        let peers = Arc::new(Peers::new(cluster));
-        let bus = Self::with(config, Some(Arc::clone(&peers)), epoch);
-        peers.start(&bus.registry, inbox);
-        Ok(bus)
+    pub fn clustered(config: BusConfig, cluster: Cluster) -> BoxFuture<'static, Result<Self, ClusterError>> {
+        Box::pin(async move {
+            let epoch = cluster.epoch().await?;
+            let inbox = cluster.listen(STREAMS_TOPIC).await?;
+            let peers = Arc::new(Peers::new(cluster));
+            let bus = Self::with(config, Some(Arc::clone(&peers)), epoch);
+            peers.start(&bus.registry, inbox);
+            Ok(bus)
+        })
     }
 
     fn with(config: BusConfig, peers: Option<Arc<Peers>>, epoch: u64) -> Self {
@@ -107,7 +110,16 @@ impl Bus {
     }
 
     /// This node's mirror of the network, with everything up to the requested event.
-    async fn mirror(
+    fn mirror<'a>(
+        &'a self,
+        cluster: &'a Cluster,
+        id: u128,
+        requested: Option<EventId>,
+    ) -> BoxFuture<'a, Result<Arc<Network>, ClusterError>> {
+        Box::pin(self.open_mirror(cluster, id, requested))
+    }
+
+    async fn open_mirror(
         &self,
         cluster: &Cluster,
         id: u128,

@@ -1,6 +1,7 @@
 use async_nats::jetstream;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, Republish, StorageType, Stream};
 use async_nats::{Client, ConnectOptions, Event, Subscriber};
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -91,7 +92,11 @@ impl Cluster {
     ///
     /// # Errors
     /// See [`ClusterError`].
-    pub async fn connect(config: ClusterConfig) -> Result<Self, ClusterError> {
+    pub fn connect(config: ClusterConfig) -> BoxFuture<'static, Result<Self, ClusterError>> {
+        Box::pin(Self::open(config))
+    }
+
+    async fn open(config: ClusterConfig) -> Result<Self, ClusterError> {
         let (sender, link) = watch::channel(LinkState { connected: false, last_good: Instant::now() });
         let sender = Arc::new(sender);
         let on_event = Arc::clone(&sender);

@@ -5,6 +5,7 @@ use crate::event::{Event, PublishError, StoredEvent};
 use async_nats::HeaderMap;
 use async_nats::jetstream::message::PublishMessage;
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use std::time::Duration;
 
 const NAME: &str = "Hub-Event";
@@ -17,7 +18,16 @@ const RETRY_DELAY: Duration = Duration::from_millis(100);
 impl Cluster {
     /// Appends an event to its network's sequence and returns its number. Retries until the stream acknowledges it; the
     /// message id makes it stored once.
-    pub(crate) async fn publish(&self, network: u128, event: &Event, now_ms: i64) -> Result<u64, PublishError> {
+    pub(crate) fn publish<'a>(
+        &'a self,
+        network: u128,
+        event: &'a Event,
+        now_ms: i64,
+    ) -> BoxFuture<'a, Result<u64, PublishError>> {
+        Box::pin(self.publish_unboxed(network, event, now_ms))
+    }
+
+    async fn publish_unboxed(&self, network: u128, event: &Event, now_ms: i64) -> Result<u64, PublishError> {
         if event.data.len() > self.max_event_bytes() {
             return Err(PublishError::TooLarge);
         }

@@ -4,6 +4,7 @@ use super::connection::{Cluster, ClusterError};
 use async_nats::RequestErrorKind;
 use bytes::Bytes;
 use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
 
 /// The messages a node receives on a topic.
 pub struct Inbox(async_nats::Subscriber);
@@ -20,19 +21,25 @@ impl Cluster {
     ///
     /// # Errors
     /// The bus can't be reached.
-    pub async fn broadcast(&self, topic: &str, payload: Bytes) -> Result<(), ClusterError> {
-        let sent = self.client().publish(self.topic(topic), payload).await;
-        sent.map_err(|error| ClusterError::Subscribe(error.to_string()))
+    pub fn broadcast(&self, topic: &str, payload: Bytes) -> BoxFuture<'_, Result<(), ClusterError>> {
+        let topic = self.topic(topic);
+        Box::pin(async move {
+            let sent = self.client().publish(topic, payload).await;
+            sent.map_err(|error| ClusterError::Subscribe(error.to_string()))
+        })
     }
 
     /// Receives everything that is broadcast on a topic from now on.
     ///
     /// # Errors
     /// The bus can't be reached.
-    pub async fn listen(&self, topic: &str) -> Result<Inbox, ClusterError> {
-        let inbox = Inbox(self.subscribe(self.topic(topic)).await?);
-        self.round_trip().await?;
-        Ok(inbox)
+    pub fn listen(&self, topic: &str) -> BoxFuture<'_, Result<Inbox, ClusterError>> {
+        let topic = self.topic(topic);
+        Box::pin(async move {
+            let inbox = Inbox(self.subscribe(topic).await?);
+            self.round_trip().await?;
+            Ok(inbox)
+        })
     }
 
     /// The server handles one connection's commands in order: an answer proves that it has the subscription.
