@@ -40,6 +40,7 @@ pub(super) type MessageText = Text<16_384>;
 pub(super) type MessageKey = Identifier;
 
 /// A language the catalog speaks.
+#[allow(clippy::struct_field_names, reason = "the wire's name")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Locale {
