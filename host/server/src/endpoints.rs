@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::auth::Permission;
 
 /// What the layers around a handler must know of its route.
+#[allow(clippy::struct_excessive_bools, reason = "each fact is independent of the others")]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RouteFacts {
     /// A POST whose effect is in the database alone: it and its `Idempotency-Key` are one transaction. After its first
