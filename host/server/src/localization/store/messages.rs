@@ -3,7 +3,7 @@
 use hub_db::{Db, Error, Sql, Tx};
 
 use crate::localization::model::{MessageKey, Namespace};
-use crate::values::NetworkId;
+use crate::values::{NetworkId, like_pattern};
 
 /// The messages of a namespace in a locale.
 #[derive(Clone, Debug)]
@@ -225,7 +225,8 @@ pub(crate) async fn list(
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<MessageRow>, i64), Error> {
-    let search = filter.search.as_deref().map(like_pattern);
+    // Both databases lower ASCII alone.
+    let search = filter.search.as_deref().map(|part| like_pattern(&part.to_ascii_lowercase()));
     db.page(
         filtered!("SELECT COUNT(*)", ""),
         filtered!(
@@ -237,16 +238,4 @@ pub(crate) async fn list(
         offset,
     )
     .await
-}
-
-/// The pattern that finds a text anywhere in a lower-case one. Both databases lower only ASCII here.
-fn like_pattern(part: &str) -> String {
-    let mut pattern = String::from("%");
-    for character in part.chars().map(|character| character.to_ascii_lowercase()) {
-        if matches!(character, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(character);
-    }
-    pattern + "%"
 }

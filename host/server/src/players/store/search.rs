@@ -4,7 +4,7 @@ use hub_db::{Backend, Db, Error, Sql, Statement};
 
 use crate::geo::Region;
 use crate::players::model::{Player, PlayerFilter, fold_case};
-use crate::values::NetworkId;
+use crate::values::{NetworkId, like_pattern};
 
 /// The trigram indexes find nothing shorter.
 const TRIGRAM: usize = 3;
@@ -116,18 +116,6 @@ pub(in crate::players) async fn list(
     };
     let Queries { count, list } = queries;
     db.page(count, list, |statement| values.iter().fold(statement.bind(network), Statement::bind), limit, offset).await
-}
-
-/// The pattern that finds a text anywhere in a name.
-fn like_pattern(part: &str) -> String {
-    let mut pattern = String::from("%");
-    for character in part.chars() {
-        if matches!(character, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(character);
-    }
-    pattern + "%"
 }
 
 /// The same for SQLite's text search, which takes a quoted text literally.
