@@ -37,7 +37,7 @@ fn owner(at: usize) -> [Cell; 2] {
     [text("player"), Cell::Text(id.to_string())]
 }
 
-/// A player's rows of a table, as the rooms write them.
+/// A player's rows of a table, as the components write them.
 fn rows(table: &str, at: usize) -> Vec<Row> {
     let number = |number: usize| Cell::Integer(1_804_680_000_000 + number as i64);
     let [kind, key] = owner(at);

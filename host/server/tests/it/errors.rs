@@ -7,12 +7,12 @@ use crate::support::on_both;
 
 on_both! {
     async fn unknown_routes_and_methods_are_errors_too(hub: Hub) {
-        let stranger = hub.anonymous();
-        stranger.get("/nowhere").await.expect_error(404, "unknown_route");
-        stranger.get("/api/plugin/nowhere").await.expect_error(404, "unknown_route");
+        let anonymous = hub.anonymous();
+        anonymous.get("/nowhere").await.expect_error(404, "unknown_route");
+        anonymous.get("/api/plugin/nowhere").await.expect_error(404, "unknown_route");
         // Route and method come before the key.
-        stranger.delete("/api/manage/keys").await.expect_error(405, "method_not_allowed");
-        stranger.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
+        anonymous.delete("/api/manage/keys").await.expect_error(405, "method_not_allowed");
+        anonymous.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
     }
 
     async fn a_valid_request_id_is_echoed_and_an_invalid_one_replaced(hub: Hub) {

@@ -137,17 +137,17 @@ on_both! {
     }
 
     async fn the_reference_page_brings_its_own_assets(hub: Hub) {
-        let stranger = hub.anonymous();
-        let page = stranger.get("/api").await;
+        let anonymous = hub.anonymous();
+        let page = anonymous.get("/api").await;
         assert!(page.headers["content-type"].to_str().unwrap().starts_with("text/html"));
         let html = page.expect(200).as_str().unwrap().to_owned();
         assert!(!html.contains("http://") && !html.contains("https://"));
         let mut assets = 0;
         for part in html.split(['"']).filter(|part| part.starts_with("/api/reference/")) {
-            stranger.get(part).await.expect(200);
+            anonymous.get(part).await.expect(200);
             assets += 1;
         }
         assert!(assets >= 4);
-        stranger.get("/api/reference/nothing.js").await.expect_error(404, "unknown_route");
+        anonymous.get("/api/reference/nothing.js").await.expect_error(404, "unknown_route");
     }
 }

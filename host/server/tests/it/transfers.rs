@@ -173,10 +173,10 @@ on_both! {
         let (client, _stream) = two_servers(&hub, 1).await;
         let sent = send(&client, 1, "b").await;
         report(&client, &sent, 2, "SUCCESS").await.expect_error(400, "unknown_transfer");
-        let stranger = hub.network().await;
-        report(&stranger, &sent, 1, "SUCCESS").await.expect_error(400, "unknown_transfer");
+        let anonymous = hub.network().await;
+        report(&anonymous, &sent, 1, "SUCCESS").await.expect_error(400, "unknown_transfer");
         let path = format!("/api/manage/transfers/{}", sent["transferId"].as_str().unwrap());
-        stranger.get(&path).await.expect_error(404, "unknown_transfer");
+        anonymous.get(&path).await.expect_error(404, "unknown_transfer");
         assert_eq!(state(&client, &sent).await, "PENDING");
         hub.advance_ms(1_000);
         report(&client, &sent, 1, "KICKED_2").await.expect(204);

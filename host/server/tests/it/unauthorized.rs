@@ -59,15 +59,15 @@ const SCOPES: [&str; 7] =
 on_both! {
     async fn every_operation_needs_its_scope(hub: Hub) {
         let owner = hub.network().await;
-        let stranger = hub.anonymous();
+        let anonymous = hub.anonymous();
         let mut keys = vec![];
         for scope in SCOPES {
             keys.push((scope, owner.key_with(&[scope]).await));
         }
         let public = ["/healthz", "/readyz", "/api/version", "/api/openapi.json", "/api"];
-        for operation in operations(&stranger).await {
+        for operation in operations(&anonymous).await {
             let name = format!("{} {}", operation.method, operation.path);
-            let (status, body) = call(&stranger, &operation).await;
+            let (status, body) = call(&anonymous, &operation).await;
             if operation.scopes.is_empty() {
                 let known = public.contains(&operation.path.as_str())
                     || operation.path.starts_with("/api/public/")

@@ -66,14 +66,14 @@ on_both! {
         assert_eq!(listed(&operator, "").await, [entry]);
 
         let path = link(&hub, &mail);
-        let stranger = hub.anonymous();
+        let anonymous = hub.anonymous();
         // Mail scanners send a HEAD request to every link.
         for _ in 0..2 {
-            let head = stranger.request(Method::HEAD, &path).send().await.unwrap();
+            let head = anonymous.request(Method::HEAD, &path).send().await.unwrap();
             assert_eq!(head.status(), 200);
         }
         hub.advance_ms(7);
-        let page = stranger.get(&path).await;
+        let page = anonymous.get(&path).await;
         let html = page.expect(200).as_str().unwrap();
         assert!(page.headers["content-type"].to_str().unwrap().starts_with("text/html"));
         assert!(page.headers["content-security-policy"].to_str().unwrap().starts_with("default-src 'none'"));
@@ -81,8 +81,8 @@ on_both! {
         assert!(html.contains("You are on the waitlist") && !html.contains("src=") && !html.contains("http"), "{html}");
         assert_eq!(listed(&operator, "?confirmed=true").await[0]["confirmedAt"], NOW + 7);
         assert_eq!(listed(&operator, "?confirmed=false").await.len(), 0);
-        stranger.get(&path).await.expect_error(400, "token_used");
-        let head = stranger.request(Method::HEAD, &path).send().await.unwrap();
+        anonymous.get(&path).await.expect_error(400, "token_used");
+        let head = anonymous.request(Method::HEAD, &path).send().await.unwrap();
         assert_eq!(head.status(), 400);
     }
 
@@ -99,17 +99,17 @@ on_both! {
     }
 
     async fn invalid_links_and_addresses_are_refused(hub: Hub) {
-        let stranger = hub.anonymous();
+        let anonymous = hub.anonymous();
         for query in ["", "?token=", "?token=nope", "?other=1", "?token=%C3%A9"] {
-            stranger.get(&format!("/api/public/waitlist/confirm{query}")).await.expect_error(400, "unknown_token");
+            anonymous.get(&format!("/api/public/waitlist/confirm{query}")).await.expect_error(400, "unknown_token");
         }
-        stranger.get("/api/public/waitlist/confirm?token=%00").await.expect_error(400, "invalid_request");
+        anonymous.get("/api/public/waitlist/confirm?token=%00").await.expect_error(400, "invalid_request");
         for body in [
             json!({}), json!({"email": ""}), json!({"email": "alex"}), json!({"email": 7}), json!({"email": null}),
             json!({"email": "a@example.org\r\nBcc: b@example.org"}), json!({"email": "a@example.org, b@example.org"}),
             json!({"email": "a@example.org", "source": "x".repeat(256)}), json!({"email": "a@example.org", "source": 1}),
         ] {
-            stranger.post("/api/public/waitlist", body).await.expect_error(400, "invalid_request");
+            anonymous.post("/api/public/waitlist", body).await.expect_error(400, "invalid_request");
         }
         mails(&hub, 0).await;
     }

@@ -198,15 +198,15 @@ on_both! {
         node(&client, "n1").await;
         node(&client, "n2").await;
         let id = open(&client, "p").await["worldInstanceId"].clone();
-        let stranger = hub.network().await;
+        let anonymous = hub.network().await;
         for what in ["ready", "heartbeat", "unloaded"] {
             call(&client, &json!("999"), what, "n1", 1, json!({})).await.expect_error(404, "unknown_world");
-            call(&stranger, &id, what, "n1", 1, json!({})).await.expect_error(404, "unknown_world");
+            call(&anonymous, &id, what, "n1", 1, json!({})).await.expect_error(404, "unknown_world");
             call(&client, &id, what, "n1", 2, json!({})).await.expect_error(400, "stale_fence");
             call(&client, &id, what, "n2", 1, json!({})).await.expect_error(400, "wrong_node");
         }
         for what in ["release", "snapshot", "upload-url"] {
-            stranger.post(&format!("/api/plugin/worlds/{}/{what}", id.as_str().unwrap()), json!({})).await
+            anonymous.post(&format!("/api/plugin/worlds/{}/{what}", id.as_str().unwrap()), json!({})).await
                 .expect_error(404, "unknown_world");
         }
         // A key for agents may call back, and no more.
@@ -369,9 +369,9 @@ on_both! {
         node(&client, "n1").await;
         let (a, b) = (open(&client, "a").await["worldInstanceId"].clone(), open(&client, "b").await["worldInstanceId"].clone());
         ready(&client, &a, "n1", 1).await;
-        let stranger = hub.network().await;
+        let anonymous = hub.network().await;
         let all = json!({"nodeServerId": "n1"});
-        assert_eq!(stranger.post("/api/plugin/worlds/release-all", all.clone()).await.expect(200), &json!({"released": 0}));
+        assert_eq!(anonymous.post("/api/plugin/worlds/release-all", all.clone()).await.expect(200), &json!({"released": 0}));
         let agent = client.key_with(&["agent"]).await;
         assert_eq!(agent.post("/api/plugin/worlds/release-all", all.clone()).await.expect(200), &json!({"released": 2}));
         assert_eq!(agent.post("/api/plugin/worlds/release-all", all).await.expect(200), &json!({"released": 0}));
