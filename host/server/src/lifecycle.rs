@@ -10,7 +10,7 @@ use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::values::NetworkId;
-use crate::{auth, control, events, idempotency, modules, servers, waitlist};
+use crate::{auth, blobs, control, events, idempotency, modules, servers, waitlist};
 use crate::{punishments, transfers, worlds};
 
 /// How long requests are still answered on the connections there are, each as the last one, before all are closed.
@@ -27,6 +27,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, homes)?);
     cluster::start(&app).await?;
     auth::start(&app);
+    blobs::start(&app);
     control::start(&app).await?;
     events::start(&app);
     idempotency::start(&app);

@@ -6,7 +6,7 @@ use anyhow::{Context as _, ensure};
 use hub_db::Table;
 
 use crate::archive::code::Code;
-use crate::archive::disk::NamedFile;
+use crate::archive::files::NamedFile;
 use crate::archive::format::Manifest;
 use crate::archive::tables::{Row, text};
 use crate::auth::OPERATOR_NETWORK;
@@ -34,8 +34,7 @@ impl Checks {
             "networks" => self.network(table, row)?,
             "api_keys" => self.key(table, row)?,
             "modules" => self.modules.module(table, row)?,
-            "module_code" => self.modules.code(table, row)?,
-            "module_pieces" => self.modules.piece(table, row)?,
+            "module_code" => self.files.extend(self.modules.code(self.network, table, row)?),
             _ => self.files.extend(NamedFile::of(self.network, table, row)?),
         }
         Ok(())

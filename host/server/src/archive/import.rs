@@ -5,18 +5,19 @@
 //! that failed takes its rows away again; what a killed one left is removed by the next of that network.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
 use hub_db::{Backend, Cell, Db, Table};
 use thiserror::Error;
 
-use crate::archive::disk::{Disk, NamedFile};
+use crate::archive::files::{self, NamedFile};
 use crate::archive::format::{Manifest, Report};
 use crate::archive::reader::{self, Nobody, Sink};
 use crate::archive::store;
 use crate::archive::tables::{NETWORKS, Row, TABLES, is_of_module_store};
 use crate::auth::OPERATOR_NETWORK;
+use crate::blobs::{BlobKey, Blobs, mark_all_referenced};
 use crate::config::Settings;
 use crate::ids::Ids;
 
@@ -40,8 +41,8 @@ pub(crate) async fn import(
         "it holds the operator's keys; whoever made it could do everything here. If that is you, say --operator"
     );
     let token = ids.token(TOKEN_LENGTH);
-    let disk = Disk::open(settings)?;
-    let mut loader = Loader { db, module_store, manifest, token, disk, network: None, put: vec![] };
+    let blobs = Blobs::open(settings, db)?;
+    let mut loader = Loader { db, module_store, ids, manifest, token, blobs, network: None, put: vec![] };
     loader.refuse_existing().await?;
     store::claim(db, loader.manifest.network, &loader.token).await?;
     if let Err(error) = loader.load(from).await {
@@ -65,13 +66,14 @@ enum Lost {
 struct Loader<'a> {
     db: &'a Db,
     module_store: &'a Db,
+    ids: &'a Ids,
     manifest: Manifest,
     token: String,
-    disk: Disk,
+    blobs: Blobs,
     /// The network's own row, which comes last.
     network: Option<Row>,
-    /// Files that were not there before.
-    put: Vec<PathBuf>,
+    /// Blobs that were not there before.
+    put: Vec<BlobKey>,
 }
 
 impl Sink for Loader<'_> {
@@ -94,8 +96,10 @@ impl Sink for Loader<'_> {
         })
     }
 
-    fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()> {
-        self.put.extend(self.disk.put(self.manifest.network, file, bytes)?);
+    async fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()> {
+        if files::put(&self.blobs, self.ids, file, bytes).await? {
+            self.put.push(file.key.clone());
+        }
         Ok(())
     }
 }
@@ -154,6 +158,7 @@ impl Loader<'_> {
                     return Err(Lost::TakenOver);
                 }
                 store::release(&mut tx, network).await?;
+                mark_all_referenced(&mut tx, network).await?;
                 Ok(tx.insert_rows(NETWORKS, network.0, std::slice::from_ref(&row)).await?)
             })
             .await;
@@ -188,13 +193,11 @@ impl Loader<'_> {
     async fn give_up(&self) -> anyhow::Result<()> {
         let network = self.manifest.network;
         match self.remove_rows().await {
-            // They belong to somebody else by now, and so do the files.
+            // They belong to somebody else by now, and so do the blobs.
             Err(Lost::TakenOver) => return Ok(()),
             removed => removed?,
         }
-        for file in &self.put {
-            std::fs::remove_file(file)?;
-        }
+        self.blobs.delete_unreferenced(&self.put).await;
         let released = self.db.transaction(async |mut tx| {
             if store::holds(&mut tx, network, &self.token).await? {
                 store::release(&mut tx, network).await?;

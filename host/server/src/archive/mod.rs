@@ -4,7 +4,7 @@
 //!
 //! - `manifest.json`: the versions of the format and of the schema, and the network's id and name;
 //! - `tables/TABLE/000001.jsonl` …: the rows, each a JSON list of its columns, in the order of their keys;
-//! - `files/…`: artifacts, bundles and snapshots that are on the hub's own disk;
+//! - `files/…`: large modules, bundles, snapshots that the hub itself received, and artifacts;
 //! - `summary.json`: how many rows and files there are, and the SHA-256 of each part.
 //!
 //! Invariants: the same network gives the same bytes on either database, whenever it is exported; what is imported is
@@ -14,8 +14,8 @@
 
 mod checks;
 mod code;
-mod disk;
 mod export;
+mod files;
 mod format;
 mod import;
 mod reader;

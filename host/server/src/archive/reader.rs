@@ -12,8 +12,8 @@ use sha2::Digest as _;
 use tar::{Archive, EntryType};
 
 use crate::archive::checks::Checks;
-use crate::archive::disk::NamedFile;
 use crate::archive::export::Hashing;
+use crate::archive::files::NamedFile;
 use crate::archive::format::{FORMAT, MANIFEST, Manifest, Part, SUMMARY, Summary, Tally, piece, read_row};
 use crate::archive::tables::{Row, TABLES};
 
@@ -25,7 +25,7 @@ const LARGEST_PIECE: u64 = 256 * 1024 * 1024;
 /// What is done with what is read. Before the end of the file is reached it may yet turn out to be damaged.
 pub(super) trait Sink {
     async fn rows(&mut self, table: &'static Table, rows: Vec<Row>) -> anyhow::Result<()>;
-    fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()>;
+    async fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()>;
 }
 
 /// Does nothing with it.
@@ -36,7 +36,7 @@ impl Sink for Nobody {
         Ok(())
     }
 
-    fn file(&mut self, _: &NamedFile, _: &mut dyn Read) -> anyhow::Result<()> {
+    async fn file(&mut self, _: &NamedFile, _: &mut dyn Read) -> anyhow::Result<()> {
         Ok(())
     }
 }
@@ -74,10 +74,11 @@ pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(M
             let (table, rows) = state.rows(&name, member).with_context(in_it)?;
             sink.rows(table, rows).await.with_context(in_it)?;
         } else {
-            let file = state.file(&name, member.size()).with_context(in_it)?;
+            let size = member.size();
+            let file = state.file(&name, size).with_context(in_it)?;
             let mut bytes = Hashing::new(member);
-            sink.file(&file, &mut bytes).with_context(in_it)?;
-            state.take_file(&name, &file, bytes).with_context(in_it)?;
+            sink.file(&file, &mut bytes).await.with_context(in_it)?;
+            state.take_file(&file, size, bytes).with_context(in_it)?;
         }
     }
     ensure!(members.next().is_none(), "it goes on after its summary");
@@ -139,20 +140,21 @@ impl State {
         let file = self
             .checks
             .next_file()
-            .filter(|file| file.member() == name)
+            .filter(|file| file.member == name)
             .context("no row names this file, or not in this place")?;
-        ensure!(size == file.size, "it has {size} bytes and should have {}", file.size);
+        let expected = file.size.unwrap_or(size);
+        ensure!(size == expected, "it has {size} bytes and should have {expected}");
         Ok(file)
     }
 
     /// Whatever the sink left of it is read, too.
-    fn take_file(&mut self, name: &str, file: &NamedFile, mut bytes: Hashing<impl Read>) -> anyhow::Result<()> {
+    fn take_file(&mut self, file: &NamedFile, size: u64, mut bytes: Hashing<impl Read>) -> anyhow::Result<()> {
         std::io::copy(&mut bytes, &mut std::io::sink())?;
-        ensure!(bytes.size == file.size, "it is cut short");
+        ensure!(bytes.size == size, "it is cut short");
         let sha256 = bytes.sha256();
         ensure!(file.sha256.as_ref().is_none_or(|known| *known == sha256), "it has not the SHA-256 it should have");
         self.tally.count += 1;
-        self.tally.hash.update(format!("{name} {sha256}\n"));
+        self.tally.hash.update(format!("{} {sha256}\n", file.member));
         Ok(())
     }
 }

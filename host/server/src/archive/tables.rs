@@ -48,7 +48,6 @@ tables! {
     ];
     module_names [name: Text] [last_version: Integer];
     module_code [name: Text, version: Integer] [upload: Bytes, component: Bytes];
-    module_pieces [name: Text, version: Integer, part: Text, piece: Integer] [created_at: Integer, bytes: Bytes];
     extension_points [point: Text] [revision: Integer, chain: Text, previous: Text, updated_at: Integer];
     module_store [module: Text, key: Bytes] [value: Bytes, number: Integer, expires_at: Integer, size: Integer];
     module_store_usage [module: Text] [bytes: Integer];

@@ -1,0 +1,186 @@
+//! The blobs that rows refer to. In the archive each is a file.
+
+use std::io::{self, Read};
+
+use anyhow::{Context as _, ensure};
+use bytes::Bytes;
+use futures_util::TryStreamExt as _;
+use hub_db::{Cell, Table};
+use sha2::{Digest as _, Sha256};
+
+use crate::archive::tables::{Row, bytes, integer, text};
+use crate::blobs::{Blob, BlobKey, BlobWriter, Blobs, INLINE_LIMIT};
+use crate::clock::Clock;
+use crate::ids::Ids;
+use crate::values::{NetworkId, hex};
+
+/// What is read of a file at a time.
+const CHUNK: usize = 1024 * 1024;
+
+/// A blob that a row refers to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NamedFile {
+    pub(super) key: BlobKey,
+    /// Its name in the archive.
+    pub(super) member: String,
+    /// As far as rows know it.
+    pub(super) size: Option<u64>,
+    pub(super) sha256: Option<String>,
+}
+
+impl NamedFile {
+    /// The blob that a row of `artifacts`, `provisioning_bundles` or `world_blobs` refers to, if it does. A name that the
+    /// hub would not have given is an error.
+    pub(super) fn of(network: NetworkId, table: &Table, row: &Row) -> anyhow::Result<Option<Self>> {
+        let (folder, column) = match table.name {
+            "artifacts" => ("artifacts", "artifact_id"),
+            "provisioning_bundles" => ("bundles", "file_id"),
+            "world_blobs" => ("worlds", "file"),
+            _ => return Ok(None),
+        };
+        let Some(name) = text(table, row, column) else {
+            // A node put it into the store by itself, or it is not there yet.
+            return Ok(None);
+        };
+        let is_snapshot = table.name == "world_blobs";
+        let id = if is_snapshot {
+            name.strip_prefix(&format!("{network}/"))
+        } else {
+            (!name.contains('/')).then_some(name)
+        };
+        let plain =
+            |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        ensure!(id.is_some_and(|id| id.split('/').all(plain)), "`{name}` is no name of a file of the hub's");
+        let size = integer(table, row, "size_bytes").and_then(|size| u64::try_from(size).ok());
+        ensure!(size.is_some(), "the file `{name}` has no size");
+        let sha256 = text(table, row, "sha256").map(str::to_owned);
+        let key = match (folder, &sha256) {
+            ("worlds", _) => BlobKey::snapshot(network, name),
+            (_, None) => anyhow::bail!("the file `{name}` has no SHA-256"),
+            ("artifacts", Some(sha256)) => BlobKey::artifact(network, check_sha256(sha256)?, name),
+            (_, Some(sha256)) => BlobKey::bundle(network, check_sha256(sha256)?, name),
+        };
+        Ok(Some(Self { key, member: format!("files/{folder}/{name}"), size, sha256 }))
+    }
+
+    /// A module as it was uploaded, or the component that it was wrapped into.
+    fn of_module(key: BlobKey, (name, version): &Version, size: Option<u64>, sha256: &str) -> Self {
+        let member = format!("files/modules/{sha256}/{name}-{version}");
+        Self { key, member, size, sha256: Some(sha256.to_owned()) }
+    }
+}
+
+/// A module's name and version.
+pub(super) type Version = (String, i64);
+
+/// What the bytes of a version must be.
+#[derive(Clone)]
+pub(super) struct ModuleSums {
+    pub(super) upload: String,
+    pub(super) size: u64,
+    pub(super) component: Option<String>,
+}
+
+impl ModuleSums {
+    /// What a row of `modules` says.
+    pub(super) fn of(table: &Table, row: &Row) -> anyhow::Result<(Version, Self)> {
+        let version = version(table, row).context("a module has no name")?;
+        let upload = text(table, row, "sha256").context("a module has no SHA-256")?;
+        let size = integer(table, row, "size_bytes").and_then(|size| u64::try_from(size).ok());
+        let component = text(table, row, "component_id").map(|id| check_sha256(id).map(str::to_owned)).transpose()?;
+        let sums =
+            Self { upload: check_sha256(upload)?.to_owned(), size: size.context("a module has no size")?, component };
+        Ok((version, sums))
+    }
+
+    /// The blobs that a row of `module_code` stands for: nothing is in their place.
+    pub(super) fn files(
+        &self,
+        network: NetworkId,
+        version: &Version,
+        table: &Table,
+        row: &Row,
+    ) -> anyhow::Result<Vec<NamedFile>> {
+        let (name, number) = version;
+        let mut files = vec![];
+        if bytes(table, row, "upload").context("a module has no bytes")?.is_empty() {
+            let key = BlobKey::module_upload(network, &self.upload, name, *number);
+            files.push(NamedFile::of_module(key, version, Some(self.size), &self.upload));
+        }
+        if bytes(table, row, "component").is_some_and(<[u8]>::is_empty) {
+            let id = self.component.as_deref().context("a module's component has no SHA-256")?;
+            let key = BlobKey::module_component(network, id, name, *number);
+            files.push(NamedFile::of_module(key, version, None, id));
+        }
+        Ok(files)
+    }
+}
+
+/// Takes out of a row of `module_code` what is a blob in a hub of today.
+pub(super) fn clear_large(row: &mut Row) {
+    for cell in row {
+        if let Cell::Bytes(bytes) = cell
+            && bytes.len() > INLINE_LIMIT
+        {
+            *bytes = vec![];
+        }
+    }
+}
+
+/// A module's name, which becomes part of a key, and its version.
+pub(super) fn version(table: &Table, row: &Row) -> Option<Version> {
+    let plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    text(table, row, "name").filter(plain).map(str::to_owned).zip(integer(table, row, "version"))
+}
+
+fn check_sha256(text: &str) -> anyhow::Result<&str> {
+    let is_sum = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    ensure!(is_sum, "`{text}` is no SHA-256");
+    Ok(text)
+}
+
+/// Opens a blob, which must have the size that its row says.
+pub(super) async fn open(blobs: &Blobs, file: &NamedFile) -> anyhow::Result<Blob> {
+    let blob = blobs.get(&file.key).await?.with_context(|| format!("{} is missing", file.key))?;
+    if let Some(size) = file.size {
+        ensure!(blob.size == size, "{} has {} bytes and should have {size}", file.key, blob.size);
+    }
+    Ok(blob)
+}
+
+/// Stores a file under its key; false where the same bytes were there before, as when both hubs share the store.
+pub(super) async fn put(blobs: &Blobs, ids: &Ids, file: &NamedFile, from: &mut dyn Read) -> anyhow::Result<bool> {
+    let mut writer = blobs.writer(Clock::System.now(), ids);
+    let sha256 = copy(from, &mut writer).await?;
+    let copied = writer.finish().await?;
+    // What an import left that did not come to its end is replaced.
+    if !blobs.is_unreferenced(&file.key).await?
+        && let Some(there) = blobs.get(&file.key).await?
+    {
+        copied.discard().await?;
+        ensure!(hash_of(there).await? == sha256, "{} is there already with other bytes", file.key);
+        return Ok(false);
+    }
+    copied.store(&file.key, Clock::System.now()).await?;
+    Ok(true)
+}
+
+async fn copy(from: &mut dyn Read, writer: &mut BlobWriter) -> anyhow::Result<String> {
+    let mut hash = Sha256::new();
+    loop {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        if from.take(CHUNK as u64).read_to_end(&mut chunk)? == 0 {
+            return Ok(hex(&hash.finalize()));
+        }
+        hash.update(&chunk);
+        writer.append(Bytes::from(chunk)).await?;
+    }
+}
+
+async fn hash_of(blob: Blob) -> io::Result<String> {
+    let (mut bytes, mut hash) = (blob.stream(), Sha256::new());
+    while let Some(chunk) = bytes.try_next().await? {
+        hash.update(&chunk);
+    }
+    Ok(hex(&hash.finalize()))
+}
