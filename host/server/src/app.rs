@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::{KeyCache, RevocationWatch};
+use crate::blobs::Blobs;
 use crate::clock::{Clock, LogicalClock};
 use crate::cluster::ShardRegistry;
 use crate::config::Settings;
 use crate::control::Control;
 use crate::events::Streams;
-use crate::files::Files;
 use crate::geo::Geo;
 use crate::ids::Ids;
 use crate::modules::Modules;
@@ -24,7 +24,6 @@ use crate::players::PlayerRegions;
 use crate::secrets::HubSecrets;
 use crate::servers::Presence;
 use crate::waitlist::Waitlist;
-use crate::worlds::SnapshotStore;
 
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
@@ -55,14 +54,14 @@ pub struct AppState {
     pub db: Db,
     /// Where modules keep what they store; on PostgreSQL that is `db`.
     pub module_store: Db,
+    /// Where blobs are.
+    pub(crate) blobs: Blobs,
     /// Where events go.
     pub bus: Bus,
     /// Which node owns which networks.
     pub shards: ShardRegistry,
     /// Where addresses are.
     pub geo: Geo,
-    /// Where large files are.
-    pub files: Files,
     /// The hub's own secrets.
     pub secrets: HubSecrets,
     /// Event streams that are open.
@@ -79,8 +78,6 @@ pub struct AppState {
     pub control: Control,
     /// The networks' modules.
     pub modules: Modules,
-    /// Where snapshots of worlds are.
-    pub snapshots: SnapshotStore,
     /// What the waitlist keeps in memory.
     pub waitlist: Waitlist,
     stop: CancellationToken,
@@ -112,7 +109,7 @@ impl AppState {
         Ok(Self {
             logical_clock: LogicalClock::default(),
             geo: Geo::open(settings.geoip.as_deref())?,
-            files: Files::open(&settings.data)?,
+            blobs: Blobs::open(&settings, &db)?,
             secrets: HubSecrets::default(),
             streams: Streams::default(),
             keys: KeyCache::default(),
@@ -121,7 +118,6 @@ impl AppState {
             player_regions: PlayerRegions::default(),
             control: Control::default(),
             modules: Modules::open(&settings, &ids)?,
-            snapshots: SnapshotStore::open(&settings)?,
             waitlist: Waitlist::open(&settings)?,
             listening: stop.child_token(),
             stop,

@@ -11,7 +11,9 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::modules::ModuleSettings;
-use crate::worlds::SnapshotSettings;
+
+/// An option of older hubs.
+const REPLACED_BY_BLOBS: &str = "snapshots";
 
 /// Options that say where the truth is kept. Every option is also an environment variable (`HUB_DATA` …) and a line
 /// of the config file.
@@ -26,6 +28,12 @@ pub struct StorageArgs {
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
+    /// Where artifacts, bundles, snapshots of worlds and large modules are kept: a folder, or an S3-compatible store as
+    /// `s3://KEY:SECRET@HOST[:PORT]/BUCKET[/PREFIX][?region=R&tls=off&style=virtual]`; several nodes share it [default:
+    /// `blobs` in the data folder]
+    #[arg(long, value_name = "DIR|URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blobs: Option<String>,
     /// Config file (TOML; one line per option, such as `listen = "0.0.0.0:8080"`)
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
@@ -81,10 +89,6 @@ pub struct ServeArgs {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<u64>,
-    /// S3-compatible store for snapshots of worlds, as `s3://KEY:SECRET@HOST/BUCKET?region=R` [default: the data folder]
-    #[arg(long, value_name = "URL")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub snapshots: Option<String>,
     /// Address under which others reach the hub, for links, as `https://hub.example` [default: what the caller named, or
     /// the address it serves on]
     #[arg(long, value_name = "URL")]
@@ -118,6 +122,19 @@ pub struct ServeArgs {
     pub mail_from: Option<String>,
 }
 
+/// Settings of snapshots that are not for users.
+#[derive(Clone, Copy, Debug)]
+pub struct SnapshotSettings {
+    /// The largest snapshot that the hub itself receives, in bytes.
+    pub limit: u64,
+}
+
+impl Default for SnapshotSettings {
+    fn default() -> Self {
+        Self { limit: 512 * 1024 * 1024 }
+    }
+}
+
 /// `on` or `off`.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -136,6 +153,8 @@ pub struct Settings {
     pub data: PathBuf,
     /// PostgreSQL's URL; absent: SQLite in the data folder.
     pub database: Option<String>,
+    /// Folder or S3-compatible store of blobs; absent: a folder in the data folder.
+    pub blobs: Option<String>,
     /// Connections to PostgreSQL at most.
     pub database_connections: u32,
     /// Milliseconds that PostgreSQL may take for one statement.
@@ -158,8 +177,6 @@ pub struct Settings {
     pub offline_after: u64,
     /// Milliseconds a world's lease lasts from each heartbeat of its node.
     pub lease: u64,
-    /// S3-compatible store for snapshots of worlds; absent: the data folder.
-    pub snapshots: Option<String>,
     /// Not for users.
     #[serde(skip)]
     pub snapshot_settings: SnapshotSettings,
@@ -189,6 +206,7 @@ impl Default for Settings {
         Self {
             data: PathBuf::from("hub-data"),
             database: None,
+            blobs: None,
             database_connections: 20,
             database_timeout: 15_000,
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
@@ -199,7 +217,6 @@ impl Default for Settings {
             engines: vec!["MINECRAFT".to_owned(), "HYTALE".to_owned()],
             offline_after: 30_000,
             lease: 60_000,
-            snapshots: None,
             snapshot_settings: SnapshotSettings::default(),
             public_url: None,
             trusted_proxies: Vec::new(),
@@ -233,6 +250,7 @@ impl Settings {
         let known = [
             "data",
             "database",
+            "blobs",
             "database_connections",
             "database_timeout",
             "listen",
@@ -243,7 +261,7 @@ impl Settings {
             "engines",
             "offline_after",
             "lease",
-            "snapshots",
+            REPLACED_BY_BLOBS,
             "public_url",
             "trusted_proxies",
             "artifact_link_ttl",
@@ -253,7 +271,13 @@ impl Settings {
             "mail_from",
         ];
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
-        Ok(figment.merge(environment).merge(Serialized::defaults(args)).extract()?)
+        let figment = figment.merge(environment).merge(Serialized::defaults(args));
+        anyhow::ensure!(
+            figment.find_value(REPLACED_BY_BLOBS).is_err(),
+            "`snapshots` (HUB_SNAPSHOTS) is no option any more: give its URL to --blobs (HUB_BLOBS, or `blobs = …` in the \
+             config file), where snapshots are now kept together with artifacts, bundles and modules"
+        );
+        Ok(figment.extract()?)
     }
 
     /// Where the database is.
@@ -342,6 +366,15 @@ fn networks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<IpN
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_old_option_is_refused_with_the_name_of_the_new_one() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, "snapshots = \"s3://K:S@h/b\"").unwrap();
+        let storage = StorageArgs { config: Some(file.path().to_owned()), ..StorageArgs::default() };
+        let refused = Settings::of_storage(&storage).unwrap_err().to_string();
+        assert!(refused.contains("--blobs"), "{refused}");
+    }
 
     #[test]
     fn links_begin_where_the_hub_is_reached() {

@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
-use crate::{auth, control, events, idempotency, modules, servers, waitlist};
+use crate::{auth, blobs, control, events, idempotency, modules, servers, waitlist};
 use crate::{punishments, transfers, worlds};
 
 /// How long requests are still answered on the connections there are, each as the last one, before all are closed.
@@ -27,6 +27,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let states = vec![servers::network_state(&app), control::network_state(&app), modules::network_state(&app)];
     cluster::start(&app, states).await?;
     auth::start(&app);
+    blobs::start(&app);
     control::start(&app).await?;
     events::start(&app);
     idempotency::start(&app);

@@ -1,4 +1,4 @@
-//! Checks of rows that the database itself would accept.
+//! What the database itself would not refuse, but the hub relies on.
 
 use std::collections::VecDeque;
 
@@ -13,13 +13,13 @@ use crate::auth::OPERATOR_NETWORK;
 use crate::auth::{Scope, Scopes};
 use crate::values::{Identifier, NetworkId};
 
-/// Checks all rows of a file in their order.
+/// Looks at all rows of a file as they come.
 pub(super) struct Checks {
     network: NetworkId,
     name: String,
     networks: usize,
     modules: ModuleCode,
-    /// The files that must follow.
+    /// The files that are to come.
     files: VecDeque<NamedFile>,
 }
 
@@ -34,8 +34,7 @@ impl Checks {
             "networks" => self.network(table, row)?,
             "api_keys" => self.key(table, row)?,
             "modules" => self.modules.module(table, row)?,
-            "module_code" => self.modules.code(table, row)?,
-            "module_pieces" => self.modules.chunk(table, row)?,
+            "module_code" => self.files.extend(self.modules.code(self.network, table, row)?),
             _ => self.files.extend(NamedFile::of(self.network, table, row)?),
         }
         Ok(())
@@ -60,12 +59,12 @@ impl Checks {
         Ok(())
     }
 
-    /// Only the operator's network may have keys with the operator's scope.
+    /// The operator's scope is nobody else's, whoever wrote the file.
     fn key(&self, table: &Table, row: &Row) -> anyhow::Result<()> {
         let scopes = Scopes::from_text(text(table, row, "scopes").unwrap_or_default());
-        let is_operators = scopes.iter().any(|scope| scope == Scope::Operator);
+        let operators = scopes.iter().any(|scope| scope == Scope::Operator);
         ensure!(
-            !is_operators || self.network == OPERATOR_NETWORK,
+            !operators || self.network == OPERATOR_NETWORK,
             "a key has the scope `operator`, which is not a network's"
         );
         Ok(())

@@ -1,26 +1,30 @@
-//! Writes a network from the database to a file.
+//! From the database to the file.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
+use futures_util::TryStreamExt as _;
 use hub_db::{Db, Snapshot, Table};
-use sha2::Digest as _;
+use sha2::{Digest as _, Sha256};
 use tar::{Builder, EntryType, Header};
 use tempfile::NamedTempFile;
 
-use crate::archive::files::{FileStore, NamedFile};
+use crate::archive::files::{self, ModuleSums, NamedFile, Version};
 use crate::archive::format::{FORMAT, MANIFEST, Manifest, PartHasher, Report, SUMMARY, Summary, chunk_name, write_row};
-use crate::archive::hashing::HashingReader;
-use crate::archive::tables::{NETWORKS, TABLES, is_of_module_store, text};
+use crate::archive::tables::{NETWORKS, Row, TABLES, is_of_module_store, text};
+use crate::blobs::Blobs;
 use crate::config::Settings;
-use crate::values::NetworkId;
+use crate::values::{NetworkId, hex};
 
-/// A chunk of a table ends with the row that reaches this size.
+/// A chunk_name of a table ends with the row that reaches this size.
 const CHUNK_SIZE: usize = 1024 * 1024;
+/// A member of a tar fills whole blocks.
+const BLOCK: usize = 512;
 
-/// Exports a network to a file that must not exist yet, as both databases hold it at one moment.
+/// Writes a network to a file that must not be there yet, as both databases hold it at one moment.
 pub(crate) async fn export(
     settings: &Settings,
     db: &Db,
@@ -30,9 +34,9 @@ pub(crate) async fn export(
 ) -> anyhow::Result<Report> {
     ensure!(!out.exists(), "{} is there already", out.display());
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Only its owner may read it: it holds the network's secrets.
+    // For its owner alone: it holds all that the network keeps secret.
     let file = NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
-    let store = FileStore::open(settings)?;
+    let blobs = Blobs::open(settings, db)?;
     let mut hub = db.snapshot().await?;
     let mut modules = module_store.snapshot().await?;
     let mut name = None;
@@ -43,16 +47,21 @@ pub(crate) async fn export(
     .await?;
     let name = name.with_context(|| format!("there is no network {network}"))?;
     let manifest = Manifest { format: FORMAT, schema: hub_db::schema_version(), network, name };
-    let mut writer =
-        Writer { tar: Builder::new(BufWriter::with_capacity(CHUNK_SIZE, file)), summary: Summary::default() };
+    let mut writer = Writer {
+        network,
+        tar: Builder::new(BufWriter::with_capacity(CHUNK_SIZE, file)),
+        summary: Summary::default(),
+        modules: HashMap::new(),
+        files: vec![],
+    };
     writer.json(MANIFEST, &manifest)?;
     for table in TABLES {
         let from = if is_of_module_store(table) { &mut modules } else { &mut hub };
-        writer.table(from, network, table).await.with_context(|| format!("the table {}", table.name))?;
+        writer.table(from, table).await.with_context(|| format!("the table {}", table.name))?;
     }
-    writer.files(&mut hub, network, &store).await?;
     hub.close().await?;
     modules.close().await?;
+    writer.files(&blobs).await?;
     let report = Report::new(&manifest, &writer.summary);
     let file = writer.finish()?;
     file.as_file().sync_all()?;
@@ -62,76 +71,99 @@ pub(crate) async fn export(
 }
 
 struct Writer {
+    network: NetworkId,
     tar: Builder<BufWriter<NamedTempFile>>,
     summary: Summary,
+    modules: HashMap<Version, ModuleSums>,
+    /// What the rows so far refer to, in their order.
+    files: Vec<NamedFile>,
 }
 
 impl Writer {
-    async fn table(&mut self, from: &mut Snapshot, network: NetworkId, table: &Table) -> anyhow::Result<()> {
+    async fn table(&mut self, from: &mut Snapshot, table: &Table) -> anyhow::Result<()> {
         let (mut hasher, mut number, mut lines) = (PartHasher::default(), 0, Vec::new());
-        from.for_each_row(table, network.0, |row| {
+        from.for_each_row(table, self.network.0, |mut row| {
+            self.note_files(table, &mut row)?;
             write_row(&row, &mut lines)?;
             hasher.count += 1;
             if lines.len() >= CHUNK_SIZE {
                 number += 1;
-                self.chunk(table, number, &mut hasher, &mut lines)?;
+                self.chunk_name(table, number, &mut hasher, &mut lines)?;
             }
             Ok::<_, anyhow::Error>(())
         })
         .await?;
         if !lines.is_empty() {
-            self.chunk(table, number + 1, &mut hasher, &mut lines)?;
+            self.chunk_name(table, number + 1, &mut hasher, &mut lines)?;
         }
         self.summary.tables.push(hasher.part(table.name));
         Ok(())
     }
 
-    fn chunk(&mut self, table: &Table, number: u32, hasher: &mut PartHasher, lines: &mut Vec<u8>) -> io::Result<()> {
+    /// Notes the files that a row refers to.
+    fn note_files(&mut self, table: &Table, row: &mut Row) -> anyhow::Result<()> {
+        match table.name {
+            "modules" => self.modules.extend([ModuleSums::of(table, row)?]),
+            "module_code" => {
+                files::clear_large(row);
+                let version = files::version(table, row).context("a module has no name")?;
+                let sums = self.modules.get(&version).context("bytes of an unknown module")?;
+                self.files.extend(sums.files(self.network, &version, table, row)?);
+            }
+            _ => self.files.extend(NamedFile::of(self.network, table, row)?),
+        }
+        Ok(())
+    }
+
+    fn chunk_name(
+        &mut self,
+        table: &Table,
+        number: u32,
+        hasher: &mut PartHasher,
+        lines: &mut Vec<u8>,
+    ) -> io::Result<()> {
         hasher.hash.update(&*lines);
         self.member(&chunk_name(table, number), lines.len() as u64, &**lines)?;
         lines.clear();
-        // Frees the memory of a large row.
+        // One large row does not keep its room.
         lines.shrink_to(2 * CHUNK_SIZE);
         Ok(())
     }
 
-    /// All files that rows name, in the order of the rows.
-    async fn files(&mut self, from: &mut Snapshot, network: NetworkId, store: &FileStore) -> anyhow::Result<()> {
+    /// All files that rows refer to, in the order of the rows.
+    async fn files(&mut self, blobs: &Blobs) -> anyhow::Result<()> {
         let mut hasher = PartHasher::default();
-        for table in TABLES.iter().filter(|table| NamedFile::are_in(table)) {
-            from.for_each_row(table, network.0, |row| {
-                let Some(file) = NamedFile::of(network, table, &row)? else { return Ok(()) };
-                self.file(network, &file, store, &mut hasher).with_context(|| {
-                    format!(
-                        "the file of a row of {}; does a hub still change this network? suspend it first",
-                        table.name
-                    )
-                })
-            })
-            .await?;
+        for file in std::mem::take(&mut self.files) {
+            let sha256 = self
+                .file(&file, blobs)
+                .await
+                .with_context(|| format!("{}; does a hub still change this network? suspend it first", file.member))?;
+            hasher.count += 1;
+            hasher.hash.update(format!("{} {sha256}\n", file.member));
         }
         self.summary.files = hasher.part("files");
         Ok(())
     }
 
-    fn file(
-        &mut self,
-        network: NetworkId,
-        file: &NamedFile,
-        store: &FileStore,
-        hasher: &mut PartHasher,
-    ) -> anyhow::Result<()> {
-        let mut bytes = HashingReader::new(store.open_file(network, file)?);
-        let member = file.member_name();
-        self.member(&member, file.size, &mut bytes)?;
-        let sha256 = bytes.sha256();
-        ensure!(
-            file.sha256.as_ref().is_none_or(|known| *known == sha256),
-            "{member} has not the SHA-256 it should have"
-        );
-        hasher.count += 1;
-        hasher.hash.update(format!("{member} {sha256}\n"));
-        Ok(())
+    async fn file(&mut self, file: &NamedFile, blobs: &Blobs) -> anyhow::Result<String> {
+        let blob = files::open(blobs, file).await?;
+        let (size, mut bytes) = (blob.size, blob.stream());
+        let header = header(&file.member, size)?;
+        // As `Builder::append` does, but with bytes that come by and by.
+        let tar = self.tar.get_mut();
+        tar.write_all(header.as_bytes())?;
+        let (mut hash, mut written) = (Sha256::new(), 0);
+        while let Some(chunk) = bytes.try_next().await? {
+            hash.update(&chunk);
+            written += chunk.len() as u64;
+            tar.write_all(&chunk)?;
+        }
+        ensure!(written == size, "{} ended early", file.key);
+        tar.write_all(&[0; BLOCK][..size.next_multiple_of(BLOCK as u64).wrapping_sub(size) as usize])?;
+        let sha256 = hex(&hash.finalize());
+        let is_right = file.sha256.as_ref().is_none_or(|known| *known == sha256);
+        ensure!(is_right, "{} has not the SHA-256 it should have", file.member);
+        Ok(sha256)
     }
 
     fn json(&mut self, member: &str, value: &impl serde::Serialize) -> anyhow::Result<()> {
@@ -140,16 +172,8 @@ impl Writer {
         Ok(self.member(member, text.len() as u64, &*text)?)
     }
 
-    /// Appends a member with nothing but its name, size and bytes, so that two exports of one network are alike.
     fn member(&mut self, name: &str, size: u64, bytes: impl Read) -> io::Result<()> {
-        let mut header = Header::new_ustar();
-        header.set_path(name)?;
-        header.set_size(size);
-        header.set_mode(0o600);
-        header.set_mtime(0);
-        header.set_entry_type(EntryType::Regular);
-        header.set_cksum();
-        self.tar.append(&header, bytes)
+        self.tar.append(&header(name, size)?, bytes)
     }
 
     fn finish(mut self) -> anyhow::Result<NamedTempFile> {
@@ -158,5 +182,43 @@ impl Writer {
         let mut buffered = self.tar.into_inner()?;
         buffered.flush()?;
         Ok(buffered.into_inner().map_err(io::IntoInnerError::into_error)?)
+    }
+}
+
+/// Nothing but its name and its size: two exports of one network are alike.
+fn header(name: &str, size: u64) -> io::Result<Header> {
+    let mut header = Header::new_ustar();
+    header.set_path(name)?;
+    header.set_size(size);
+    header.set_mode(0o600);
+    header.set_mtime(0);
+    header.set_entry_type(EntryType::Regular);
+    header.set_cksum();
+    Ok(header)
+}
+
+/// Hashes what is read.
+pub(super) struct Hashing<R> {
+    from: R,
+    hash: Sha256,
+    pub(super) size: u64,
+}
+
+impl<R: Read> Hashing<R> {
+    pub(super) fn new(from: R) -> Self {
+        Self { from, hash: Sha256::new(), size: 0 }
+    }
+
+    pub(super) fn sha256(self) -> String {
+        hex(&self.hash.finalize())
+    }
+}
+
+impl<R: Read> Read for Hashing<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.hash.update(&into[..read]);
+        self.size += read as u64;
+        Ok(read)
     }
 }

@@ -1,154 +1,183 @@
-//! The files that rows name, on the hub's own disk.
+//! The blobs that rows refer to. In the archive each is a file.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read};
 
 use anyhow::{Context as _, ensure};
-use hub_db::Table;
+use bytes::Bytes;
+use futures_util::TryStreamExt as _;
+use hub_db::{Cell, Table};
 use sha2::{Digest as _, Sha256};
 
-use crate::archive::tables::{Row, integer, text};
-use crate::config::Settings;
-use crate::files::Files;
+use crate::archive::tables::{Row, bytes, integer, text};
+use crate::blobs::{Blob, BlobKey, BlobWriter, Blobs, INLINE_LIMIT};
+use crate::clock::Clock;
+use crate::ids::Ids;
 use crate::values::{NetworkId, hex};
-use crate::{artifacts, provisioning, worlds};
 
-/// A file that a row names.
+/// What is read of a file at a time.
+const CHUNK: usize = 1024 * 1024;
+
+/// A blob that a row refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NamedFile {
-    folder: Folder,
-    name: String,
-    pub(super) size: u64,
-    /// None for snapshots.
+    pub(super) key: BlobKey,
+    /// Its name in the archive.
+    pub(super) member: String,
+    /// As far as rows know it.
+    pub(super) size: Option<u64>,
     pub(super) sha256: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Folder {
-    Artifacts,
-    Bundles,
-    Worlds,
-}
-
 impl NamedFile {
-    /// Whether rows of a table name files.
-    pub(super) fn are_in(table: &Table) -> bool {
-        matches!(table.name, "artifacts" | "provisioning_bundles" | "world_blobs")
-    }
-
-    /// The file that a row names, if it does. A name that the hub does not give is refused: it might lead to any path.
+    /// The blob that a row of `artifacts`, `provisioning_bundles` or `world_blobs` refers to, if it does. A name that the
+    /// hub would not have given is an error.
     pub(super) fn of(network: NetworkId, table: &Table, row: &Row) -> anyhow::Result<Option<Self>> {
         let (folder, column) = match table.name {
-            "artifacts" => (Folder::Artifacts, "artifact_id"),
-            "provisioning_bundles" => (Folder::Bundles, "file_id"),
-            "world_blobs" => (Folder::Worlds, "file"),
+            "artifacts" => ("artifacts", "artifact_id"),
+            "provisioning_bundles" => ("bundles", "file_id"),
+            "world_blobs" => ("worlds", "file"),
             _ => return Ok(None),
         };
         let Some(name) = text(table, row, column) else {
-            // It is in another store, or not uploaded yet.
+            // A node put it into the store by itself, or it is not there yet.
             return Ok(None);
         };
-        let id = match folder {
-            Folder::Worlds => name.strip_prefix(&format!("{network}/")),
-            _ => (!name.contains('/')).then_some(name),
-        };
-        let is_plain =
+        let is_snapshot = table.name == "world_blobs";
+        let id =
+            if is_snapshot { name.strip_prefix(&format!("{network}/")) } else { (!name.contains('/')).then_some(name) };
+        let plain =
             |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        ensure!(id.is_some_and(|id| id.split('/').all(is_plain)), "`{name}` is no name of a file of the hub's");
+        ensure!(id.is_some_and(|id| id.split('/').all(plain)), "`{name}` is no name of a file of the hub's");
         let size = integer(table, row, "size_bytes").and_then(|size| u64::try_from(size).ok());
-        let size = size.with_context(|| format!("the file `{name}` has no size"))?;
+        ensure!(size.is_some(), "the file `{name}` has no size");
         let sha256 = text(table, row, "sha256").map(str::to_owned);
-        Ok(Some(Self { folder, name: name.to_owned(), size, sha256 }))
-    }
-
-    /// Its name in the archive.
-    pub(super) fn member_name(&self) -> String {
-        let folder = match self.folder {
-            Folder::Artifacts => artifacts::FOLDER,
-            Folder::Bundles => provisioning::BUNDLES,
-            Folder::Worlds => worlds::FOLDER,
+        let key = match (folder, &sha256) {
+            ("worlds", _) => BlobKey::snapshot(network, name),
+            (_, None) => anyhow::bail!("the file `{name}` has no SHA-256"),
+            ("artifacts", Some(sha256)) => BlobKey::artifact(network, check_sha256(sha256)?, name),
+            (_, Some(sha256)) => BlobKey::bundle(network, check_sha256(sha256)?, name),
         };
-        format!("files/{folder}/{}", self.name)
+        Ok(Some(Self { key, member: format!("files/{folder}/{name}"), size, sha256 }))
+    }
+
+    /// A module as it was uploaded, or the component that it was wrapped into.
+    fn of_module(key: BlobKey, (name, version): &Version, size: Option<u64>, sha256: &str) -> Self {
+        let member = format!("files/modules/{sha256}/{name}-{version}");
+        Self { key, member, size, sha256: Some(sha256.to_owned()) }
     }
 }
 
-/// The folders of the files.
-pub(super) struct FileStore {
-    files: Files,
-    worlds: PathBuf,
+/// A module's name and version.
+pub(super) type Version = (String, i64);
+
+/// What the bytes of a version must be.
+#[derive(Clone)]
+pub(super) struct ModuleSums {
+    pub(super) upload: String,
+    pub(super) size: u64,
+    pub(super) component: Option<String>,
 }
 
-impl FileStore {
-    pub(super) fn open(settings: &Settings) -> io::Result<Self> {
-        Ok(Self { files: Files::open(&settings.data)?, worlds: settings.data.join(worlds::FOLDER) })
+impl ModuleSums {
+    /// What a row of `modules` says.
+    pub(super) fn of(table: &Table, row: &Row) -> anyhow::Result<(Version, Self)> {
+        let version = version(table, row).context("a module has no name")?;
+        let upload = text(table, row, "sha256").context("a module has no SHA-256")?;
+        let size = integer(table, row, "size_bytes").and_then(|size| u64::try_from(size).ok());
+        let component = text(table, row, "component_id").map(|id| check_sha256(id).map(str::to_owned)).transpose()?;
+        let sums =
+            Self { upload: check_sha256(upload)?.to_owned(), size: size.context("a module has no size")?, component };
+        Ok((version, sums))
     }
 
-    fn path(&self, network: NetworkId, file: &NamedFile) -> PathBuf {
-        match file.folder {
-            Folder::Artifacts => self.files.place(artifacts::FOLDER, network, &file.name),
-            Folder::Bundles => self.files.place(provisioning::BUNDLES, network, &file.name),
-            Folder::Worlds => self.worlds.join(&file.name),
-        }
-    }
-
-    /// Opens a file, which must have the size that its row says.
-    pub(super) fn open_file(&self, network: NetworkId, file: &NamedFile) -> anyhow::Result<File> {
-        let path = self.path(network, file);
-        let open = File::open(&path).with_context(|| path.display().to_string())?;
-        let size = open.metadata()?.len();
-        ensure!(size == file.size, "{} has {size} bytes and should have {}", path.display(), file.size);
-        Ok(open)
-    }
-
-    /// Stores a file, complete and durable. Answers its path, unless the same bytes were there before, as when both hubs
-    /// share the folder.
-    pub(super) fn store(
+    /// The blobs that a row of `module_code` stands for: nothing is in their place.
+    pub(super) fn files(
         &self,
         network: NetworkId,
-        file: &NamedFile,
-        bytes: &mut dyn Read,
-    ) -> anyhow::Result<Option<PathBuf>> {
-        let path = self.path(network, file);
-        let (incoming, top) = match file.folder {
-            Folder::Worlds => (self.worlds.join("incoming"), self.worlds.as_path()),
-            _ => (self.files.incoming(), self.files.root()),
-        };
-        let folder = path.parent().context("a file needs a folder")?;
-        fs::create_dir_all(&incoming)?;
-        fs::create_dir_all(folder)?;
-        let mut copy = tempfile::Builder::new().prefix("in-").tempfile_in(&incoming)?;
-        // A locked file is not removed as abandoned.
-        copy.as_file().lock()?;
-        io::copy(bytes, &mut copy)?;
-        copy.flush()?;
-        copy.as_file().sync_all()?;
-        match copy.persist_noclobber(&path) {
-            Ok(_) => {}
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                let same = sha256_of(&path)? == sha256_of(error.file.path())?;
-                ensure!(same, "{} is there already with other bytes", path.display());
-                return Ok(None);
-            }
-            Err(error) => return Err(error.error.into()),
+        version: &Version,
+        table: &Table,
+        row: &Row,
+    ) -> anyhow::Result<Vec<NamedFile>> {
+        let (name, number) = version;
+        let mut files = vec![];
+        if bytes(table, row, "upload").context("a module has no bytes")?.is_empty() {
+            let key = BlobKey::module_upload(network, &self.upload, name, *number);
+            files.push(NamedFile::of_module(key, version, Some(self.size), &self.upload));
         }
-        // A name is durable once its folder is synced, and so is a new folder's.
-        for folder in folder.ancestors().take_while(|it| it.starts_with(top)) {
-            File::open(folder)?.sync_all()?;
+        if bytes(table, row, "component").is_some_and(<[u8]>::is_empty) {
+            let id = self.component.as_deref().context("a module's component has no SHA-256")?;
+            let key = BlobKey::module_component(network, id, name, *number);
+            files.push(NamedFile::of_module(key, version, None, id));
         }
-        Ok(Some(path))
+        Ok(files)
     }
 }
 
-fn sha256_of(path: &Path) -> io::Result<String> {
+/// Takes out of a row of `module_code` what is a blob in a hub of today.
+pub(super) fn clear_large(row: &mut Row) {
+    for cell in row {
+        if let Cell::Bytes(bytes) = cell
+            && bytes.len() > INLINE_LIMIT
+        {
+            *bytes = vec![];
+        }
+    }
+}
+
+/// A module's name, which becomes part of a key, and its version.
+pub(super) fn version(table: &Table, row: &Row) -> Option<Version> {
+    let plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    text(table, row, "name").filter(plain).map(str::to_owned).zip(integer(table, row, "version"))
+}
+
+fn check_sha256(text: &str) -> anyhow::Result<&str> {
+    let is_sum = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    ensure!(is_sum, "`{text}` is no SHA-256");
+    Ok(text)
+}
+
+/// Opens a blob, which must have the size that its row says.
+pub(super) async fn open(blobs: &Blobs, file: &NamedFile) -> anyhow::Result<Blob> {
+    let blob = blobs.get(&file.key).await?.with_context(|| format!("{} is missing", file.key))?;
+    if let Some(size) = file.size {
+        ensure!(blob.size == size, "{} has {} bytes and should have {size}", file.key, blob.size);
+    }
+    Ok(blob)
+}
+
+/// Stores a file under its key; false where the same bytes were there before, as when both hubs share the store.
+pub(super) async fn put(blobs: &Blobs, ids: &Ids, file: &NamedFile, from: &mut dyn Read) -> anyhow::Result<bool> {
+    let mut writer = blobs.writer(Clock::System.now(), ids);
+    let sha256 = copy(from, &mut writer).await?;
+    let copied = writer.finish().await?;
+    // What an import left that did not come to its end is replaced.
+    if !blobs.is_unreferenced(&file.key).await?
+        && let Some(there) = blobs.get(&file.key).await?
+    {
+        copied.discard().await?;
+        ensure!(hash_of(there).await? == sha256, "{} is there already with other bytes", file.key);
+        return Ok(false);
+    }
+    copied.store(&file.key, Clock::System.now()).await?;
+    Ok(true)
+}
+
+async fn copy(from: &mut dyn Read, writer: &mut BlobWriter) -> anyhow::Result<String> {
     let mut hash = Sha256::new();
-    let mut file = File::open(path)?;
-    let mut buffer = vec![0; 64 * 1024];
     loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
+        let mut chunk = Vec::with_capacity(CHUNK);
+        if from.take(CHUNK as u64).read_to_end(&mut chunk)? == 0 {
             return Ok(hex(&hash.finalize()));
         }
-        hash.update(&buffer[..read]);
+        hash.update(&chunk);
+        writer.append(Bytes::from(chunk)).await?;
     }
+}
+
+async fn hash_of(blob: Blob) -> io::Result<String> {
+    let (mut bytes, mut hash) = (blob.stream(), Sha256::new());
+    while let Some(chunk) = bytes.try_next().await? {
+        hash.update(&chunk);
+    }
+    Ok(hex(&hash.finalize()))
 }

@@ -1,51 +1,52 @@
-//! Loads a network from a file into the database.
+//! From the file to the database.
 //!
-//! Rows are inserted in many transactions, so that a hub which serves from the same database goes on writing. The row in
-//! `networks` comes last: until then no key of the network is found. A failed import removes its rows again; those that a
-//! killed one left are removed by the next of that network.
+//! Rows come in transaction by transaction, so that a hub which serves from the same database goes on writing. What makes
+//! them a network, its row in `networks`, comes last: until then no key of it is found, and nobody asks for it. An import
+//! that failed takes its rows away again; what a killed one left is removed by the next of that network.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
 use hub_db::{Backend, Cell, Db, Table};
 use thiserror::Error;
 
-use crate::archive::files::{FileStore, NamedFile};
+use crate::archive::files::{self, NamedFile};
 use crate::archive::format::{Manifest, Report};
-use crate::archive::reader::{self, Discard, Sink};
+use crate::archive::reader::{self, Nobody, Sink};
 use crate::archive::store;
 use crate::archive::tables::{NETWORKS, Row, TABLES, is_of_module_store};
 use crate::auth::OPERATOR_NETWORK;
+use crate::blobs::{BlobKey, Blobs, mark_all_referenced};
 use crate::config::Settings;
 use crate::ids::Ids;
 
-/// Rows deleted in one transaction.
-const DELETE_LIMIT: usize = 5_000;
+/// Rows that are deleted at once.
+const DELETED: usize = 5_000;
 const TOKEN_LENGTH: usize = 24;
 
-/// Imports a network from a file, the operator's only if `allow_operator`.
+/// Reads a network from a file. `operators`: it may be the operator's.
 pub(crate) async fn import(
     settings: &Settings,
     db: &Db,
     module_store: &Db,
     ids: &Ids,
     from: &Path,
-    allow_operator: bool,
+    operators: bool,
 ) -> anyhow::Result<Report> {
-    // Read twice: a damaged file is refused before anything is written.
-    let (manifest, summary) = reader::read(from, &mut Discard).await?;
+    // Once for nothing: what is damaged is refused before anything is written.
+    let (manifest, summary) = reader::read(from, &mut Nobody).await?;
     ensure!(
-        allow_operator || manifest.network != OPERATOR_NETWORK,
+        operators || manifest.network != OPERATOR_NETWORK,
         "it holds the operator's keys; whoever made it could do everything here. If that is you, say --operator"
     );
     let token = ids.token(TOKEN_LENGTH);
-    let files = FileStore::open(settings)?;
-    let mut loader = Loader { db, module_store, manifest, token, files, network_row: None, stored: vec![] };
+    let blobs = Blobs::open(settings, db)?;
+    let mut loader = Loader { db, module_store, ids, manifest, token, blobs, network: None, put: vec![] };
     loader.refuse_existing().await?;
     store::claim(db, loader.manifest.network, &loader.token).await?;
     if let Err(error) = loader.load(from).await {
-        if let Err(error) = loader.roll_back().await {
+        if let Err(error) = loader.give_up().await {
             eprintln!("what was imported so far could not be removed: {error:#}; importing it again removes it");
         }
         return Err(error);
@@ -53,7 +54,7 @@ pub(crate) async fn import(
     Ok(Report::new(&loader.manifest, &summary))
 }
 
-/// Why a transaction of the import failed.
+/// Why a transaction of the import was given up.
 #[derive(Debug, Error)]
 enum ImportError {
     #[error("somebody else imports or made this network meanwhile")]
@@ -65,37 +66,40 @@ enum ImportError {
 struct Loader<'a> {
     db: &'a Db,
     module_store: &'a Db,
+    ids: &'a Ids,
     manifest: Manifest,
     token: String,
-    files: FileStore,
-    /// The network's own row, which is inserted last.
-    network_row: Option<Row>,
-    /// Files that were not there before.
-    stored: Vec<PathBuf>,
+    blobs: Blobs,
+    /// The network's own row, which comes last.
+    network: Option<Row>,
+    /// Blobs that were not there before.
+    put: Vec<BlobKey>,
 }
 
 impl Sink for Loader<'_> {
     async fn rows(&mut self, table: &'static Table, rows: Vec<Row>) -> anyhow::Result<()> {
         self.refuse_nul(table, &rows)?;
         if table.name == NETWORKS.name {
-            self.network_row = rows.into_iter().next();
+            self.network = rows.into_iter().next();
             return Ok(());
         }
         let inserted = if is_of_module_store(table) && self.db.backend() == Backend::Sqlite {
-            self.insert_into_module_store(table, &rows).await
+            self.insert_into_store(table, &rows).await
         } else {
             self.insert(table, &rows).await
         };
-        inserted.map_err(|error| match error {
+        inserted.map_err(|lost| match lost {
             ImportError::Database(error) if error.is_unique_violation() => {
                 anyhow::Error::from(error).context("a row is there already, of this network or another")
             }
-            error => error.into(),
+            lost => lost.into(),
         })
     }
 
-    fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()> {
-        self.stored.extend(self.files.store(self.manifest.network, file, bytes)?);
+    async fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()> {
+        if files::put(&self.blobs, self.ids, file, bytes).await? {
+            self.put.push(file.key.clone());
+        }
         Ok(())
     }
 }
@@ -122,7 +126,7 @@ impl Loader<'_> {
         let network = self.manifest.network;
         self.db
             .transaction(async |mut tx| {
-                if !store::lock_claim(&mut tx, network, &self.token).await? {
+                if !store::holds(&mut tx, network, &self.token).await? {
                     return Err(ImportError::TakenOver);
                 }
                 Ok(tx.insert_rows(table, network.0, rows).await?)
@@ -130,75 +134,72 @@ impl Loader<'_> {
             .await
     }
 
-    /// On SQLite the module store is another file, which no transaction of the first covers.
-    async fn insert_into_module_store(&self, table: &Table, rows: &[Row]) -> Result<(), ImportError> {
-        self.check_claim().await?;
+    /// Into SQLite's other file, which no transaction of the first covers.
+    async fn insert_into_store(&self, table: &Table, rows: &[Row]) -> Result<(), ImportError> {
+        self.check_held().await?;
         let network = self.manifest.network;
         let inserted = self.module_store.transaction(async |mut tx| tx.insert_rows(table, network.0, rows).await);
         Ok(inserted.await?)
     }
 
-    async fn check_claim(&self) -> Result<(), ImportError> {
-        let is_held =
-            self.db.transaction(async |mut tx| store::lock_claim(&mut tx, self.manifest.network, &self.token).await);
-        if is_held.await? { Ok(()) } else { Err(ImportError::TakenOver) }
+    async fn check_held(&self) -> Result<(), ImportError> {
+        let held = self.db.transaction(async |mut tx| store::holds(&mut tx, self.manifest.network, &self.token).await);
+        if held.await? { Ok(()) } else { Err(ImportError::TakenOver) }
     }
 
-    /// Makes the imported rows a network.
+    /// From here on it is a network.
     async fn publish(&mut self) -> anyhow::Result<()> {
-        let row = self.network_row.take().context("it holds no network")?;
+        let row = self.network.take().context("it holds no network")?;
         let network = self.manifest.network;
         let published = self
             .db
             .transaction(async |mut tx| {
-                if !store::lock_claim(&mut tx, network, &self.token).await? {
+                if !store::holds(&mut tx, network, &self.token).await? {
                     return Err(ImportError::TakenOver);
                 }
                 store::release(&mut tx, network).await?;
+                mark_all_referenced(&mut tx, network).await?;
                 Ok(tx.insert_rows(NETWORKS, network.0, std::slice::from_ref(&row)).await?)
             })
             .await;
         Ok(published?)
     }
 
-    /// Removes the rows that a failed or killed import left.
+    /// Takes away what an import left that did not come to its end.
     async fn remove_rows(&self) -> Result<(), ImportError> {
         let network = self.manifest.network;
         for table in TABLES.iter().filter(|table| table.name != NETWORKS.name) {
             loop {
                 let deleted = self.db.transaction(async |mut tx| {
-                    if !store::lock_claim(&mut tx, network, &self.token).await? {
+                    if !store::holds(&mut tx, network, &self.token).await? {
                         return Err(ImportError::TakenOver);
                     }
-                    Ok(tx.delete_rows(table, network.0, DELETE_LIMIT).await?)
+                    Ok(tx.delete_rows(table, network.0, DELETED).await?)
                 });
-                if deleted.await? < DELETE_LIMIT as u64 {
+                if deleted.await? < DELETED as u64 {
                     break;
                 }
             }
             if is_of_module_store(table) && self.db.backend() == Backend::Sqlite {
-                self.check_claim().await?;
-                let no_limit = usize::MAX >> 1;
-                let deleted =
-                    self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, no_limit).await);
+                self.check_held().await?;
+                let all = usize::MAX >> 1;
+                let deleted = self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, all).await);
                 deleted.await?;
             }
         }
         Ok(())
     }
 
-    async fn roll_back(&self) -> anyhow::Result<()> {
+    async fn give_up(&self) -> anyhow::Result<()> {
         let network = self.manifest.network;
         match self.remove_rows().await {
-            // The rows and files belong to the other import now.
+            // They belong to somebody else by now, and so do the blobs.
             Err(ImportError::TakenOver) => return Ok(()),
             removed => removed?,
         }
-        for file in &self.stored {
-            std::fs::remove_file(file)?;
-        }
+        self.blobs.delete_unreferenced(&self.put).await;
         let released = self.db.transaction(async |mut tx| {
-            if store::lock_claim(&mut tx, network, &self.token).await? {
+            if store::holds(&mut tx, network, &self.token).await? {
                 store::release(&mut tx, network).await?;
             }
             Ok::<_, hub_db::Error>(())
@@ -206,15 +207,15 @@ impl Loader<'_> {
         Ok(released.await?)
     }
 
-    /// PostgreSQL's texts hold every character but U+0000.
+    /// PostgreSQL's text holds every character but one.
     fn refuse_nul(&self, table: &Table, rows: &[Row]) -> anyhow::Result<()> {
         if self.db.backend() != Backend::Postgres {
             return Ok(());
         }
         let has_nul = |cell: &Cell| matches!(cell, Cell::Text(text) if text.contains('\0'));
         for row in rows {
-            if let Some(index) = row.iter().position(has_nul) {
-                let column = table.columns.get(index).map_or("", |column| column.name);
+            if let Some(at) = row.iter().position(has_nul) {
+                let column = table.columns.get(at).map_or("", |column| column.name);
                 let key = &row[..table.key_columns.min(row.len())];
                 bail!("PostgreSQL cannot keep U+0000, which is in {}.{column} of the row {key:?}", table.name);
             }

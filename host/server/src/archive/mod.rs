@@ -1,21 +1,21 @@
-//! A network as one file: `hub network export` and `hub network import` move it from one database to another.
+//! A network as one file, to be moved from one database to another: `hub network export` and `hub network import`.
 //!
 //! The file is a plain tar, its members in this order; `docs/moving.md` describes it for operators.
 //!
 //! - `manifest.json`: the versions of the format and of the schema, and the network's id and name;
 //! - `tables/TABLE/000001.jsonl` …: the rows, each a JSON list of its columns, in the order of their keys;
-//! - `files/…`: artifacts, bundles and snapshots on the hub's own disk;
+//! - `files/…`: large modules, bundles, snapshots that the hub itself received, and artifacts;
 //! - `summary.json`: how many rows and files there are, and the SHA-256 of each part.
 //!
-//! Invariants: the same network gives the same bytes on either database, whenever it is exported; all imported rows are
-//! of the manifest's network, since rows do not carry one; an imported network exists once all of it is there.
+//! Invariants: the same network gives the same bytes on either database, whenever it is exported; what is imported is
+//! of the manifest's network, since rows do not carry one; a network that is being imported is there when all of it is,
+//! and not before.
 //! Tables: `network_imports`; reads and writes all of [`TABLES`].
 
 mod checks;
 mod export;
 mod files;
 mod format;
-mod hashing;
 mod import;
 mod module_code;
 mod reader;

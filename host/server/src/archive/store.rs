@@ -1,10 +1,10 @@
-//! Claims of imports on their networks.
+//! Who is importing which network.
 
 use hub_db::{Db, Error, Tx};
 
 use crate::values::NetworkId;
 
-/// A network with this id or name.
+/// A network of this id or name, if there is one; it may have either.
 pub(super) async fn find_network(
     db: &Db,
     network: NetworkId,
@@ -12,40 +12,40 @@ pub(super) async fn find_network(
 ) -> Result<Option<(NetworkId, String)>, Error> {
     db.query("SELECT network_id, name FROM networks WHERE network_id = $1 OR name = $2 ORDER BY name = $2 LIMIT 1")
         .bind(network)
-        .bind(name)
+        .bind(name.to_owned())
         .optional()
         .await
 }
 
-/// Gives the import with this token the network's claim and takes it from any other.
+/// Makes the import with this token the one of its network; one that was under way is over.
 pub(super) async fn claim(db: &Db, network: NetworkId, token: &str) -> Result<(), Error> {
     db.write(
         "INSERT INTO network_imports (network_id, token) VALUES ($1, $2)
          ON CONFLICT (network_id) DO UPDATE SET token = excluded.token",
     )
     .bind(network)
-    .bind(token)
+    .bind(token.to_owned())
     .execute()
     .await?;
     Ok(())
 }
 
-/// Whether the import still holds the claim on its network, which does not exist yet. No other can take the claim until
-/// the transaction ends.
-pub(super) async fn lock_claim(tx: &mut Tx, network: NetworkId, token: &str) -> Result<bool, Error> {
-    let rows = tx
+/// Whether the import is still the one of its network, which is not there yet. Until the transaction ends, no other takes
+/// over.
+pub(super) async fn holds(tx: &mut Tx, network: NetworkId, token: &str) -> Result<bool, Error> {
+    let held = tx
         .query(
             "UPDATE network_imports SET token = token WHERE network_id = $1 AND token = $2
              AND NOT EXISTS (SELECT 1 FROM networks WHERE network_id = $1)",
         )
         .bind(network)
-        .bind(token)
+        .bind(token.to_owned())
         .execute()
         .await?;
-    Ok(rows > 0)
+    Ok(held > 0)
 }
 
-/// Ends the claim.
+/// The import is done, or given up.
 pub(super) async fn release(tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
     tx.query("DELETE FROM network_imports WHERE network_id = $1").bind(network).execute().await?;
     Ok(())

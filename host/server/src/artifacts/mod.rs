@@ -2,7 +2,7 @@
 //!
 //! Invariants: a name and version mean the same bytes for ever; a link names one artifact of one network, is signed with
 //! a secret that never leaves the hub, and ends by itself. The link is good for whoever has it, and for nothing else.
-//! Table: `artifacts`; the bytes are files (see `crate::files`).
+//! Table: `artifacts`; the bytes are in `crate::blobs`.
 
 mod link;
 mod model;
@@ -11,4 +11,3 @@ pub mod service;
 mod store;
 
 pub(crate) use routes::{public, router};
-pub(crate) use service::FOLDER;

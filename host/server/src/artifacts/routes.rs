@@ -11,10 +11,10 @@ use crate::app::App;
 use crate::artifacts::model::{Artifact, Label};
 use crate::artifacts::service::{self, ArtifactsError, Uploaded};
 use crate::auth::NetworkManage;
+use crate::blobs::{BLOB_LIMIT, Bytes, Upload, Validator};
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
-use crate::files::{self, Bytes, FILE_LIMIT, Upload, Validator};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::hub_url::HubUrl;
@@ -98,7 +98,7 @@ async fn upload(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Query(query): Query<UploadQuery>,
-    upload: Upload<FILE_LIMIT>,
+    upload: Upload<BLOB_LIMIT>,
 ) -> Result<(StatusCode, Json<ArtifactBody>), ApiError> {
     let (name, version) = (label("name", query.name)?, label("version", query.version)?);
     let (status, artifact) = match service::upload(&app, caller.network, name, version, upload).await? {
@@ -190,7 +190,5 @@ async fn delete(
         (status = 404, body = ErrorBody, description = "The artifact was deleted"),
         (status = 410, body = ErrorBody, description = "The link has expired")))]
 async fn download(State(app): State<App>, Path(token): Path<String>, has: Validator) -> Result<Response, ApiError> {
-    let file = service::open(&app, &token).await?;
-    let size = u64::try_from(file.artifact.size_bytes).unwrap_or_default();
-    Ok(files::send(&file.place, &file.artifact.sha256, size, &has).await?)
+    Ok(service::send(&app, &token, &has).await?)
 }

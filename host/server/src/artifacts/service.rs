@@ -1,25 +1,24 @@
 //! The rules of artifacts.
 
-use std::path::PathBuf;
+use std::slice;
 
+use axum::response::Response;
 use thiserror::Error;
 
 use crate::app::App;
 use crate::artifacts::link::{self, Claims};
 use crate::artifacts::model::{Artifact, Label};
 use crate::artifacts::store;
+use crate::blobs::{self, BLOB_LIMIT, BlobError, BlobKey, ReceivedBlob, Upload, Validator};
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
 use crate::control::service::ControlError;
 use crate::control::{self, Action};
-use crate::files::{FILE_LIMIT, FileError, Upload};
 use crate::http::error::ApiError;
 use crate::secrets::signing_key;
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
 
-/// Where the room's files are.
-pub(crate) const FOLDER: &str = "artifacts";
 const ID_LENGTH: usize = 16;
 
 /// What can be wrong with a request about artifacts.
@@ -43,9 +42,9 @@ pub enum ArtifactsError {
     /// The agent was not told.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// The file.
+    /// The store.
     #[error(transparent)]
-    File(#[from] FileError),
+    Blob(#[from] BlobError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -62,7 +61,7 @@ impl From<ArtifactsError> for ApiError {
             ArtifactsError::InvalidLink => Self::new(StatusCode::FORBIDDEN, "invalid_link", message),
             ArtifactsError::LinkExpired => Self::new(StatusCode::GONE, "link_expired", message),
             ArtifactsError::Control(error) => error.into(),
-            ArtifactsError::File(error) => error.into(),
+            ArtifactsError::Blob(error) => error.into(),
             ArtifactsError::Database(error) => error.into(),
         }
     }
@@ -76,42 +75,50 @@ pub(super) enum Uploaded {
     Known(Artifact),
 }
 
-/// Takes an archive in.
+/// Stores an archive as a version.
 pub(super) async fn upload(
     app: &App,
     network: NetworkId,
     name: Label,
     version: Label,
-    upload: Upload<FILE_LIMIT>,
+    upload: Upload<BLOB_LIMIT>,
 ) -> Result<Uploaded, ArtifactsError> {
-    let received = app.files.receive(upload).await?;
+    let ReceivedBlob { blob, sha256, size } = blobs::receive(app, upload.0, BLOB_LIMIT).await?;
+    let now = app.clock.now();
     let artifact = Artifact {
         artifact_id: app.ids.token(ID_LENGTH),
         name,
         version,
-        sha256: received.sha256.clone(),
-        size_bytes: received.size as i64,
-        created_at: app.clock.now(),
+        sha256,
+        size_bytes: size as i64,
+        created_at: now,
     };
-    let place = place(app, network, &artifact.artifact_id);
-    // On its own from here on: a caller who hangs up leaves no file without its row.
+    // On its own: a caller who hangs up from here on has uploaded it.
     let app = app.clone();
-    let settled = tokio::spawn(async move {
-        received.keep(&place).await?;
-        match store::insert(&app.db, network, &artifact).await {
-            Ok(true) => return Ok(Uploaded::New(artifact)),
-            Ok(false) => app.files.remove(&place).await,
-            Err(error) => {
-                app.files.remove(&place).await;
-                return Err(error.into());
+    let inserting = tokio::spawn(async move {
+        let key = key(network, &artifact);
+        blob.store(&key, now).await?;
+        let inserted = app.db.transaction(async |mut tx| {
+            let inserted = store::insert(&mut tx, network, &artifact).await?;
+            if inserted {
+                blobs::mark_referenced(&mut tx, &key).await?;
             }
+            Ok::<_, hub_db::Error>(inserted)
+        });
+        if inserted.await? {
+            return Ok(Uploaded::New(artifact));
         }
+        app.blobs.delete_unreferenced(slice::from_ref(&key)).await;
         match store::find_version(&app.db, network, &artifact.name, &artifact.version).await? {
             Some(known) if known.sha256 == artifact.sha256 => Ok(Uploaded::Known(known)),
             _ => Err(ArtifactsError::VersionExists(artifact.name, artifact.version)),
         }
     });
-    settled.await.map_err(|error| FileError::Disk(std::io::Error::other(error)))?
+    inserting.await.map_err(BlobError::from)?
+}
+
+fn key(network: NetworkId, artifact: &Artifact) -> BlobKey {
+    BlobKey::artifact(network, &artifact.sha256, &artifact.artifact_id)
 }
 
 /// The network's artifacts, newest first, and how many there are.
@@ -124,12 +131,16 @@ pub(super) async fn list(
     Ok(store::list(&app.db, network, limit, offset).await?)
 }
 
-/// Removes an artifact; its links lead nowhere from now on.
+/// Deletes an artifact; its links lead nowhere from now on.
 pub(super) async fn delete(app: &App, network: NetworkId, id: &str) -> Result<(), ArtifactsError> {
-    if !store::delete(&app.db, network, id).await? {
-        return Err(ArtifactsError::Unknown);
-    }
-    app.files.remove(&place(app, network, id)).await;
+    let deleted = app.db.transaction(async |mut tx| {
+        let Some((sha256,)) = store::delete(&mut tx, network, id).await? else { return Ok(None) };
+        let key = BlobKey::artifact(network, &sha256, id);
+        blobs::mark_unreferenced(&mut tx, &key).await?;
+        Ok::<_, hub_db::Error>(Some(key))
+    });
+    let key = deleted.await?.ok_or(ArtifactsError::Unknown)?;
+    app.blobs.delete_unreferenced(&[key]).await;
     Ok(())
 }
 
@@ -192,23 +203,14 @@ async fn tell_agent(
     control::service::queue_action(app, network, server, action, *expires_at, lease).await
 }
 
-/// A file a link leads to.
-pub(super) struct Download {
-    pub(super) place: PathBuf,
-    pub(super) artifact: Artifact,
-}
-
-/// What the token in a link stands for.
-pub(super) async fn open(app: &App, token: &str) -> Result<Download, ArtifactsError> {
+/// What the token in a link stands for, as an answer.
+pub(super) async fn send(app: &App, token: &str, has: &Validator) -> Result<Response, ArtifactsError> {
     let claims = link::read(&signing_key(app, link::PURPOSE).await?, token).ok_or(ArtifactsError::InvalidLink)?;
     if claims.expires_at <= app.clock.now() {
         return Err(ArtifactsError::LinkExpired);
     }
     let artifact = store::find(&app.db, claims.network, &claims.artifact_id).await?;
     let artifact = artifact.ok_or(ArtifactsError::Unknown)?;
-    Ok(Download { place: place(app, claims.network, &artifact.artifact_id), artifact })
-}
-
-fn place(app: &App, network: NetworkId, id: &str) -> PathBuf {
-    app.files.place(FOLDER, network, id)
+    let size = u64::try_from(artifact.size_bytes).unwrap_or_default();
+    Ok(app.blobs.send(&key(claims.network, &artifact), &artifact.sha256, size, has).await?)
 }

@@ -21,7 +21,7 @@ use crate::modules::logs::Logs;
 use crate::modules::model::{LinkSpec, Mode, OnFailure};
 use crate::modules::records::Records;
 use crate::modules::service::{ModulesError, chains};
-use crate::modules::store::{self, pieces};
+use crate::modules::store;
 use crate::values::NetworkId;
 
 /// How long a network's first call waits for its chains. It is short unless code has to be compiled again.
@@ -40,7 +40,6 @@ pub struct Modules {
     pub(super) records: Records,
     /// The versions this hub is preparing after their uploads were answered.
     pub(super) compiling: Mutex<HashSet<(NetworkId, String, i64)>>,
-    pub(super) storing: pieces::Turns,
     networks: RwLock<HashMap<NetworkId, Arc<Network>>>,
 }
 
@@ -122,7 +121,6 @@ impl Modules {
             logs: Logs::default(),
             records: Records::new(usize::try_from(settings.record_memory << 20).unwrap_or(usize::MAX)),
             compiling: Mutex::default(),
-            storing: pieces::Turns::default(),
             networks: RwLock::default(),
         })
     }

@@ -6,7 +6,8 @@
 //! Invariants: a version's number is never used again, not even after it was deleted; what a chain names is READY,
 //! serves the point and cannot be deleted; a chain is swapped whole, so that each call runs one chain from start to end;
 //! a module's store never holds more than its quota; nothing a module does or says reaches another network.
-//! Tables: `modules`, `module_names`, `module_code`, `module_pieces`, `extension_points`, `module_store`, `module_store_usage`.
+//! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `module_store`, `module_store_usage`; what is
+//! too large for `module_code` is in `crate::blobs`.
 
 mod compiler;
 mod host;

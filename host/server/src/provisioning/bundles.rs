@@ -1,20 +1,16 @@
 //! The rules of bundles.
 
-use std::path::PathBuf;
-
 use axum::response::Response;
 use thiserror::Error;
 
 use crate::app::App;
-use crate::files::{self, FILE_LIMIT, FileError, Upload, Validator};
+use crate::blobs::{self, BLOB_LIMIT, BlobError, BlobKey, ReceivedBlob, Upload, Validator};
 use crate::http::error::ApiError;
 use crate::provisioning::store::{self, Bundle};
 use crate::values::{Identifier, NetworkId};
 
-/// Where the room's files are.
-pub(crate) const FOLDER: &str = "bundles";
 const FILE_ID_LENGTH: usize = 16;
-/// How often somebody else may be faster.
+/// How often a concurrent replacement may get in between.
 const ATTEMPTS: usize = 10;
 
 /// What can be wrong with a request about bundles.
@@ -23,9 +19,9 @@ pub(super) enum BundlesError {
     /// There is none.
     #[error("This network has no bundle for the server type `{0}`.")]
     None(Identifier),
-    /// The file.
+    /// The store.
     #[error(transparent)]
-    File(#[from] FileError),
+    Blob(#[from] BlobError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -36,57 +32,54 @@ impl From<BundlesError> for ApiError {
         let message = error.to_string();
         match error {
             BundlesError::None(_) => Self::not_found("unknown_bundle", message),
-            BundlesError::File(error) => error.into(),
+            BundlesError::Blob(error) => error.into(),
             BundlesError::Database(error) => error.into(),
         }
     }
 }
 
-/// Takes a bundle in, over the one that is there.
+/// Stores a bundle over the one that is there.
 pub(super) async fn put(
     app: &App,
     network: NetworkId,
     server_type: Identifier,
-    upload: Upload<FILE_LIMIT>,
+    upload: Upload<BLOB_LIMIT>,
 ) -> Result<Bundle, BundlesError> {
-    let received = app.files.receive(upload).await?;
-    let bundle = Bundle {
-        server_type,
-        file_id: app.ids.token(FILE_ID_LENGTH),
-        sha256: received.sha256.clone(),
-        size_bytes: received.size as i64,
-        updated_at: app.clock.now(),
-    };
+    let ReceivedBlob { blob, sha256, size } = blobs::receive(app, upload.0, BLOB_LIMIT).await?;
+    let now = app.clock.now();
+    let file_id = app.ids.token(FILE_ID_LENGTH);
+    let bundle = Bundle { server_type, file_id, sha256, size_bytes: size as i64, updated_at: now };
     let app = app.clone();
-    // On its own from here on: a caller who hangs up leaves no file without its row.
-    let settled = tokio::spawn(async move {
-        let place = place(&app, network, &bundle.file_id);
-        received.keep(&place).await?;
-        match point_to(&app, network, &bundle).await {
-            Ok(before) => {
-                if let Some(before) = before {
-                    app.files.remove(&self::place(&app, network, &before)).await;
-                }
-                Ok(bundle)
-            }
-            Err(error) => {
-                app.files.remove(&place).await;
-                Err(error.into())
-            }
-        }
+    // On its own: a caller who hangs up from here on has stored it.
+    let replacing = tokio::spawn(async move {
+        blob.store(&key(network, &bundle), now).await?;
+        let before = replace(&app, network, &bundle).await?;
+        app.blobs.delete_unreferenced(&before).await;
+        Ok(bundle)
     });
-    settled.await.map_err(|error| FileError::Disk(std::io::Error::other(error)))?
+    replacing.await.map_err(BlobError::from)?
 }
 
-/// Makes the bundle the one of its type; the file of the one before, which nobody else replaced.
-async fn point_to(app: &App, network: NetworkId, bundle: &Bundle) -> Result<Option<String>, hub_db::Error> {
+/// Makes the bundle the one of its type; the key of the one before.
+async fn replace(app: &App, network: NetworkId, bundle: &Bundle) -> Result<Vec<BlobKey>, hub_db::Error> {
     for _ in 0..ATTEMPTS {
-        let before = store::find(&app.db, network, &bundle.server_type).await?.map(|before| before.file_id);
-        let done = match &before {
-            Some(before) => store::replace(&app.db, network, before, bundle).await?,
-            None => store::insert(&app.db, network, bundle).await?,
-        };
-        if done {
+        let replaced = app.db.transaction(async |mut tx| {
+            let before = store::find(&mut tx, network, &bundle.server_type).await?;
+            let is_done = match &before {
+                Some(before) => store::replace(&mut tx, network, &before.file_id, bundle).await?,
+                None => store::insert(&mut tx, network, bundle).await?,
+            };
+            if !is_done {
+                return Ok(None);
+            }
+            blobs::mark_referenced(&mut tx, &key(network, bundle)).await?;
+            let before: Vec<_> = before.iter().map(|before| key(network, before)).collect();
+            for key in &before {
+                blobs::mark_unreferenced(&mut tx, key).await?;
+            }
+            Ok::<_, hub_db::Error>(Some(before))
+        });
+        if let Some(before) = replaced.await? {
             return Ok(before);
         }
     }
@@ -105,11 +98,9 @@ pub(super) async fn send(
         let found = store::find(&app.db, network, &server_type).await?;
         let Some(bundle) = found else { return Err(BundlesError::None(server_type)) };
         let size = u64::try_from(bundle.size_bytes).unwrap_or_default();
-        match files::send(&place(app, network, &bundle.file_id), &bundle.sha256, size, has).await {
-            // It was replaced between the two looks.
-            Err(FileError::Disk(error)) if error.kind() == std::io::ErrorKind::NotFound && attempt < ATTEMPTS => {
-                attempt += 1;
-            }
+        match app.blobs.send(&key(network, &bundle), &bundle.sha256, size, has).await {
+            // It was replaced in between.
+            Err(BlobError::Missing(_)) if attempt < ATTEMPTS => attempt += 1,
             answered => return Ok(answered?),
         }
     }
@@ -125,13 +116,19 @@ pub(super) async fn list(
     Ok(store::list(&app.db, network, limit, offset).await?)
 }
 
-/// Removes a bundle.
+/// Deletes a bundle.
 pub(super) async fn delete(app: &App, network: NetworkId, server_type: Identifier) -> Result<(), BundlesError> {
-    let file = store::delete(&app.db, network, &server_type).await?.ok_or(BundlesError::None(server_type))?;
-    app.files.remove(&place(app, network, &file)).await;
+    let deleted = app.db.transaction(async |mut tx| {
+        let Some(bundle) = store::delete(&mut tx, network, &server_type).await? else { return Ok(None) };
+        let key = key(network, &bundle);
+        blobs::mark_unreferenced(&mut tx, &key).await?;
+        Ok::<_, hub_db::Error>(Some(key))
+    });
+    let Some(key) = deleted.await? else { return Err(BundlesError::None(server_type)) };
+    app.blobs.delete_unreferenced(&[key]).await;
     Ok(())
 }
 
-fn place(app: &App, network: NetworkId, file_id: &str) -> PathBuf {
-    app.files.place(FOLDER, network, file_id)
+fn key(network: NetworkId, bundle: &Bundle) -> BlobKey {
+    BlobKey::bundle(network, &bundle.sha256, &bundle.file_id)
 }

@@ -3,8 +3,8 @@
 //! Invariants: the agent's script that is served is the one whose hash is served; a bundle is replaced as a whole, and
 //! whoever is reading the one before reads it to its end; a machine that asks to be let in changes nothing once its
 //! server has registered.
-//! Tables: `provisioning_bundles`; the bytes are files (see `crate::files`). The servers that are being made belong to
-//! the registry, the room `servers`.
+//! Tables: `provisioning_bundles`; the bytes are in `crate::blobs`. The servers that are being made belong to the
+//! registry, the component `servers`.
 
 mod agent;
 mod bundles;
@@ -12,11 +12,10 @@ mod routes;
 mod store;
 
 pub use agent::script as agent_script;
-pub(crate) use bundles::FOLDER as BUNDLES;
 
 use crate::endpoints::Endpoints;
 
-/// The room's routes.
+/// All routes.
 pub(crate) fn router() -> Endpoints {
     agent::router().merge(routes::router())
 }

@@ -1,6 +1,6 @@
-//! All SQL of the room.
+//! All SQL of provisioning.
 
-use hub_db::{Db, Error};
+use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
 use crate::values::{Identifier, NetworkId};
@@ -15,25 +15,33 @@ pub(super) struct Bundle {
     pub(super) updated_at: Millis,
 }
 
-pub(super) async fn find(db: &Db, network: NetworkId, server_type: &Identifier) -> Result<Option<Bundle>, Error> {
-    db.query("SELECT * FROM provisioning_bundles WHERE network_id = $1 AND server_type = $2")
+pub(super) async fn find(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    server_type: &Identifier,
+) -> Result<Option<Bundle>, Error> {
+    on.into()
+        .query(
+            "SELECT server_type, file_id, sha256, size_bytes, updated_at FROM provisioning_bundles
+             WHERE network_id = $1 AND server_type = $2",
+        )
         .bind(network)
-        .bind(server_type.clone())
+        .bind(server_type)
         .optional()
         .await
 }
 
 /// Adds the first bundle of its type; false where there is one.
-pub(super) async fn insert(db: &Db, network: NetworkId, bundle: &Bundle) -> Result<bool, Error> {
-    let rows = db
-        .write(
+pub(super) async fn insert(tx: &mut Tx, network: NetworkId, bundle: &Bundle) -> Result<bool, Error> {
+    let rows = tx
+        .query(
             "INSERT INTO provisioning_bundles (network_id, server_type, file_id, sha256, size_bytes, updated_at)
              VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (network_id, server_type) DO NOTHING",
         )
         .bind(network)
-        .bind(bundle.server_type.clone())
-        .bind(bundle.file_id.clone())
-        .bind(bundle.sha256.clone())
+        .bind(&bundle.server_type)
+        .bind(&bundle.file_id)
+        .bind(&bundle.sha256)
         .bind(bundle.size_bytes)
         .bind(bundle.updated_at)
         .execute()
@@ -41,18 +49,18 @@ pub(super) async fn insert(db: &Db, network: NetworkId, bundle: &Bundle) -> Resu
     Ok(rows > 0)
 }
 
-/// Puts the bundle in the place of the one whose file is `before`; false where that is no longer the one.
-pub(super) async fn replace(db: &Db, network: NetworkId, before: &str, bundle: &Bundle) -> Result<bool, Error> {
-    let rows = db
-        .write(
+/// Replaces the bundle with the file `before`; false where that is no longer the one.
+pub(super) async fn replace(tx: &mut Tx, network: NetworkId, before: &str, bundle: &Bundle) -> Result<bool, Error> {
+    let rows = tx
+        .query(
             "UPDATE provisioning_bundles SET file_id = $4, sha256 = $5, size_bytes = $6, updated_at = $7
              WHERE network_id = $1 AND server_type = $2 AND file_id = $3",
         )
         .bind(network)
-        .bind(bundle.server_type.clone())
-        .bind(before.to_owned())
-        .bind(bundle.file_id.clone())
-        .bind(bundle.sha256.clone())
+        .bind(&bundle.server_type)
+        .bind(before)
+        .bind(&bundle.file_id)
+        .bind(&bundle.sha256)
         .bind(bundle.size_bytes)
         .bind(bundle.updated_at)
         .execute()
@@ -60,27 +68,27 @@ pub(super) async fn replace(db: &Db, network: NetworkId, before: &str, bundle: &
     Ok(rows > 0)
 }
 
-/// Removes the bundle; the file it had.
-pub(super) async fn delete(db: &Db, network: NetworkId, server_type: &Identifier) -> Result<Option<String>, Error> {
-    let row: Option<(String,)> = db
-        .write("DELETE FROM provisioning_bundles WHERE network_id = $1 AND server_type = $2 RETURNING file_id")
-        .bind(network)
-        .bind(server_type.clone())
-        .optional()
-        .await?;
-    Ok(row.map(|(file,)| file))
+/// Deletes a bundle; what it was.
+pub(super) async fn delete(tx: &mut Tx, network: NetworkId, server_type: &Identifier) -> Result<Option<Bundle>, Error> {
+    tx.query(
+        "DELETE FROM provisioning_bundles WHERE network_id = $1 AND server_type = $2
+         RETURNING server_type, file_id, sha256, size_bytes, updated_at",
+    )
+    .bind(network)
+    .bind(server_type)
+    .optional()
+    .await
 }
 
 /// By server type, and how many there are.
 pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -> Result<(Vec<Bundle>, i64), Error> {
-    let (total,): (i64,) =
-        db.query("SELECT COUNT(*) FROM provisioning_bundles WHERE network_id = $1").bind(network).one().await?;
-    let rows = db
-        .query("SELECT * FROM provisioning_bundles WHERE network_id = $1 ORDER BY server_type LIMIT $2 OFFSET $3")
-        .bind(network)
-        .bind(limit)
-        .bind(offset)
-        .all()
-        .await?;
-    Ok((rows, total))
+    db.page(
+        "SELECT COUNT(*) FROM provisioning_bundles WHERE network_id = $1",
+        "SELECT server_type, file_id, sha256, size_bytes, updated_at FROM provisioning_bundles
+         WHERE network_id = $1 ORDER BY server_type LIMIT $2 OFFSET $3",
+        |statement| statement.bind(network),
+        limit,
+        offset,
+    )
+    .await
 }

@@ -10,20 +10,17 @@
 //! lease, a later upload, and only to one that was minted for that lease.
 //! Tables: `worlds`, `world_leases`, `world_blobs`, `world_counters`.
 
+mod link;
 mod model;
 mod routes;
 pub mod service;
-mod snapshots;
 mod store;
-mod token;
 mod watch;
 
 pub(crate) use routes::{public_router, router};
-pub(crate) use snapshots::FOLDER;
-pub use snapshots::{SnapshotSettings, SnapshotStore};
 pub use watch::look_after;
 
-/// Starts the room's background work.
+/// Starts the background work.
 pub(crate) fn start(app: &crate::app::App) {
     app.spawn(watch::watch(app.clone()));
 }

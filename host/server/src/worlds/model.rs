@@ -203,10 +203,11 @@ pub(super) struct World {
     pub(super) blob_key: Option<String>,
 }
 
-/// A snapshot's row, or that of an upload that may yet become one.
+/// A snapshot's row, or that of an upload that may yet become one. `file` is its name in the store where the hub itself
+/// received it; one that a node put there by itself is named by `blob_key`.
 #[derive(Clone, Debug, sqlx::FromRow)]
 #[allow(clippy::struct_field_names, reason = "the columns' names")]
-pub(super) struct Blob {
+pub(super) struct WorldSnapshot {
     pub(super) blob_key: String,
     pub(super) world_no: i64,
     pub(super) lease_id: i64,

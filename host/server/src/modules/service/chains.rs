@@ -8,13 +8,15 @@ use hub_sandbox::contract::Point;
 use hub_sandbox::{BoxFuture, ComponentSource, Host, Link, LinkConfig, ModuleHandle, Sha256Sum};
 
 use crate::app::App;
+use crate::blobs::Blobs;
 use crate::cluster::RequestLease;
 use crate::modules::host::{DryHost, ModuleHost};
 use crate::modules::live::{Live, Network};
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, MAX_LINKS, Mode, ModuleState};
 use crate::modules::service::ModulesError;
-use crate::modules::store::pieces::Whose;
-use crate::modules::store::{chains as store, versions};
+use crate::modules::service::storing::read_component;
+use crate::modules::store::chains as store;
+use crate::modules::store::versions::{self, VersionRef};
 use crate::values::NetworkId;
 
 /// The chain of a point as it runs; none where it never had one.
@@ -210,13 +212,15 @@ pub(in crate::modules) async fn module(
     if !row.points.0.contains(&point) {
         return Err(ModulesError::PointNotOffered(name.to_owned(), version, point));
     }
-    let source = Arc::new(StoredComponent { db: app.db.clone(), network, name: name.to_owned(), version });
+    let (db, blobs) = (app.db.clone(), app.blobs.clone());
+    let source = Arc::new(StoredComponent { db, blobs, network, name: name.to_owned(), version });
     Ok(app.modules.sandbox.load(id, source).await?)
 }
 
 /// Where a module's bytes are when this node's compiled code is gone.
 struct StoredComponent {
     db: hub_db::Db,
+    blobs: Blobs,
     network: NetworkId,
     name: String,
     version: i64,
@@ -225,10 +229,9 @@ struct StoredComponent {
 impl ComponentSource for StoredComponent {
     fn component(&self) -> BoxFuture<'_, Result<Bytes, String>> {
         Box::pin(async move {
-            let whose = Whose { network: self.network, name: &self.name, version: self.version };
-            let found = versions::component(&self.db, whose).await;
-            let found = found.map_err(|error| error.to_string())?;
-            found.map(Bytes::from).ok_or_else(|| "its bytes are not stored".to_owned())
+            let version = VersionRef { network: self.network, name: &self.name, version: self.version };
+            let found = read_component(&self.db, &self.blobs, version).await.map_err(|error| error.to_string())?;
+            found.ok_or_else(|| "its bytes are not stored".to_owned())
         })
     }
 

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use hub_sandbox::contract::Point;
 
+use crate::blobs::BlobError;
 use crate::http::error::ApiError;
 
 /// Why a request about modules was not done.
@@ -62,9 +63,21 @@ pub enum ModulesError {
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
+    /// The store of blobs failed.
+    #[error(transparent)]
+    Blob(BlobError),
     /// What is stored can't be read.
     #[error("a stored chain can't be read: {0}")]
     Stored(#[from] serde_json::Error),
+}
+
+impl From<BlobError> for ModulesError {
+    fn from(error: BlobError) -> Self {
+        match error {
+            BlobError::Database(error) => error.into(),
+            error => Self::Blob(error),
+        }
+    }
 }
 
 impl From<ModulesError> for ApiError {
@@ -89,7 +102,9 @@ impl From<ModulesError> for ApiError {
             ModulesError::Moving => Self::new(StatusCode::SERVICE_UNAVAILABLE, "moved", message).retry_after(1),
             ModulesError::NothingBefore(_) => Self::bad_request("nothing_to_roll_back", message),
             ModulesError::Database(error) => error.into(),
-            ModulesError::Load(_) | ModulesError::Sandbox(_) | ModulesError::Stored(_) => Self::internal(error),
+            ModulesError::Load(_) | ModulesError::Sandbox(_) | ModulesError::Blob(_) | ModulesError::Stored(_) => {
+                Self::internal(error)
+            }
         }
     }
 }

@@ -1,39 +1,35 @@
-//! Writing versions down.
-
-use std::time::Duration;
+//! Storing versions and their bytes.
 
 use bytes::Bytes;
+use hub_db::Db;
 use hub_sandbox::{PrepareError, Prepared};
-use tokio::sync::oneshot;
 
 use crate::app::App;
-use crate::clock::millis;
+use crate::blobs::{self, BlobError, BlobKey, Blobs, INLINE_LIMIT, TemporaryBlob};
 use crate::modules::model::{ModuleName, ModuleRow, ModuleState, Points};
 use crate::modules::service::ModulesError;
 use crate::modules::service::uploads::{Uploaded, known};
-use crate::modules::store::pieces::{self, Part, Whose};
-use crate::modules::store::versions::{self as store, NewVersion, Verdict};
+use crate::modules::store::versions::{self as store, CompileOutcome, NewVersion, VersionRef};
 use crate::values::NetworkId;
 
-/// Pieces without a version that are older than this were left behind by a hub that was killed.
-const LEFT_BEHIND_AFTER: Duration = Duration::from_hours(1);
-
-/// What is to be written down about a prepared upload; fails where the hub did.
-pub(super) fn judge(outcome: Result<Prepared, PrepareError>) -> Result<(Verdict, Option<Bytes>), ModulesError> {
+/// The outcome of preparing an upload, and the component if it had to be wrapped into one; fails where the hub did.
+pub(super) fn evaluate(
+    outcome: Result<Prepared, PrepareError>,
+) -> Result<(CompileOutcome, Option<Bytes>), ModulesError> {
     match outcome {
         Ok(prepared) => {
-            let wrapped = prepared.id != prepared.sha256;
-            let verdict = Verdict {
+            let is_wrapped = prepared.id != prepared.sha256;
+            let outcome = CompileOutcome {
                 state: ModuleState::Ready,
                 component_id: Some(prepared.id.to_string()),
                 points: Points(prepared.points),
                 world_version: Some(prepared.world_version),
                 reason: None,
             };
-            Ok((verdict, wrapped.then_some(prepared.component)))
+            Ok((outcome, is_wrapped.then_some(prepared.component)))
         }
         Err(PrepareError::Invalid(reason)) => {
-            let verdict = Verdict {
+            let outcome = CompileOutcome {
                 state: ModuleState::Rejected,
                 component_id: None,
                 points: Points::default(),
@@ -41,148 +37,130 @@ pub(super) fn judge(outcome: Result<Prepared, PrepareError>) -> Result<(Verdict,
                 // It may quote the module, which may hold anything; PostgreSQL's text can't.
                 reason: Some(reason.replace('\0', "\u{fffd}").trim_end_matches('.').to_owned()),
             };
-            Ok((verdict, None))
+            Ok((outcome, None))
         }
         Err(PrepareError::Internal(reason)) => Err(ModulesError::Sandbox(reason)),
     }
 }
 
-/// Stores a version, settled or still COMPILING.
+/// Writes bytes that are too large for their row to the store.
+async fn write_large(app: &App, bytes: Option<&Bytes>) -> Result<Option<TemporaryBlob>, ModulesError> {
+    match bytes {
+        Some(bytes) if bytes.len() > INLINE_LIMIT => Ok(Some(app.blobs.write(bytes, app.clock.now(), &app.ids).await?)),
+        _ => Ok(None),
+    }
+}
+
+/// Stores a version, with the outcome of compiling it or still COMPILING.
 pub(super) async fn insert(
     app: &App,
     network: NetworkId,
     name: &ModuleName,
     sha256: String,
     bytes: &Bytes,
-    settled: Option<(Verdict, Option<Bytes>)>,
+    compiled: Option<(CompileOutcome, Option<Bytes>)>,
 ) -> Result<Uploaded, ModulesError> {
-    let now = app.clock.now();
-    let (verdict, component) = settled.unzip();
+    let (outcome, component) = compiled.unzip();
     let component = component.flatten();
-    let in_pieces = pieces::needed(bytes) || component.as_ref().is_some_and(|bytes| pieces::needed(bytes));
-    let begun = if in_pieces {
-        Some(begin(app, network, name.as_str().to_owned(), bytes.clone(), component.clone()).await?)
-    } else {
-        None
+    let upload_blob = write_large(app, Some(bytes)).await?;
+    let component_blob = write_large(app, component.as_ref()).await?;
+    let new = NewVersion {
+        name: name.as_str().to_owned(),
+        version: 0,
+        sha256,
+        size_bytes: bytes.len() as i64,
+        created_at: app.clock.now(),
     };
+    let blobs = Parts { upload: upload_blob, component: component_blob };
+    // On its own: a caller who hangs up from here on has uploaded it.
+    let (task, bytes) = (app.clone(), bytes.clone());
+    let inserting =
+        tokio::spawn(async move { insert_version(&task, network, new, bytes, blobs, outcome, component).await });
+    match inserting.await.map_err(BlobError::from)?? {
+        Inserted::New(row) => Ok(Uploaded::New(row)),
+        Inserted::Same(row) => known(app, network, row),
+    }
+}
+
+/// The large ones of a version's bytes, in the store and without a key.
+struct Parts {
+    upload: Option<TemporaryBlob>,
+    component: Option<TemporaryBlob>,
+}
+
+enum Inserted {
+    New(ModuleRow),
+    /// Somebody else has uploaded the same meanwhile.
+    Same(ModuleRow),
+}
+
+async fn insert_version(
+    app: &App,
+    network: NetworkId,
+    mut new: NewVersion,
+    bytes: Bytes,
+    parts: Parts,
+    outcome: Option<CompileOutcome>,
+    component: Option<Bytes>,
+) -> Result<Inserted, ModulesError> {
+    // Blobs have the number in their key.
+    let mut keys = vec![];
+    if parts.upload.is_some() || parts.component.is_some() {
+        let name = &new.name;
+        new.version = app.db.transaction(async |mut tx| store::next_version(&mut tx, network, name).await).await?;
+    }
+    if let Some(blob) = parts.upload {
+        keys.push(BlobKey::module_upload(network, &new.sha256, &new.name, new.version));
+        blob.store(&keys[0], new.created_at).await?;
+    }
+    if let (Some(blob), Some(id)) = (parts.component, outcome.as_ref().and_then(|it| it.component_id.as_deref())) {
+        let key = BlobKey::module_component(network, id, &new.name, new.version);
+        blob.store(&key, new.created_at).await?;
+        keys.push(key);
+    }
     let inserted = app
         .db
         .transaction(async |mut tx| {
-            let version = match begun {
-                Some(version) => {
-                    store::lock_name(&mut tx, network, name.as_str()).await?;
-                    version
-                }
-                None => store::next_version(&mut tx, network, name.as_str()).await?,
-            };
-            // Somebody else may have uploaded the same meanwhile; nothing of this is kept then.
-            if let Some(same) = store::find_same_in(&mut tx, network, name.as_str(), &sha256).await? {
-                return Err(Insert::Same(Box::new(same)));
+            let mut new = new.clone();
+            if new.version == 0 {
+                new.version = store::next_version(&mut tx, network, &new.name).await?;
+            } else {
+                store::lock_name(&mut tx, network, &new.name).await?;
             }
-            let new = NewVersion {
-                name: name.as_str().to_owned(),
-                version,
-                sha256: sha256.clone(),
-                size_bytes: bytes.len() as i64,
-                created_at: now,
-            };
-            store::insert(&mut tx, network, &new, bytes).await?;
-            let Some(verdict) = verdict.clone() else { return Ok(compiling(new)) };
-            let row = store::settle(&mut tx, network, name.as_str(), version, verdict, component.as_deref()).await?;
+            if let Some(same) = store::find_same(&mut tx, network, &new.name, &new.sha256).await? {
+                // The number it may have taken is taken back with the transaction.
+                return Err(NotInserted::Same(Box::new(same)));
+            }
+            store::insert(&mut tx, network, &new, &bytes).await?;
+            for key in &keys {
+                blobs::mark_referenced(&mut tx, key).await?;
+            }
+            let Some(outcome) = &outcome else { return Ok(compiling(new)) };
+            let (name, version) = (&new.name, new.version);
+            let row = store::record_outcome(&mut tx, network, name, version, outcome, component.as_deref()).await?;
             row.ok_or(hub_db::Error::NotFound.into())
         })
         .await;
     match inserted {
-        Ok(row) => Ok(Uploaded::New(row)),
-        Err(Insert::Same(row)) => {
-            if let Some(version) = begun {
-                let_go(app, network, name.as_str().to_owned(), version);
-            }
-            known(app, network, *row)
+        Ok(row) => Ok(Inserted::New(row)),
+        Err(NotInserted::Same(row)) => {
+            app.blobs.delete_unreferenced(&keys).await;
+            Ok(Inserted::Same(*row))
         }
-        // Whether it was committed after all is not always known, so what there is in pieces stays until they are swept.
-        Err(Insert::Failed(error)) => Err(error),
+        Err(NotInserted::Failed(error)) => Err(error.into()),
     }
-}
-
-/// Takes a number for a version and stores the bytes that need pieces under it. Nothing tells of it yet. When its caller goes
-/// away meanwhile, it is stopped and undone.
-///
-/// It has a task of its own: what it writes is no part of what its caller may be about to commit in one go, which would be
-/// all of it at once again.
-async fn begin(
-    app: &App,
-    network: NetworkId,
-    name: String,
-    upload: Bytes,
-    component: Option<Bytes>,
-) -> Result<i64, ModulesError> {
-    let (asked, begun) = oneshot::channel();
-    let app = app.clone();
-    tokio::spawn(async move {
-        let version = match number(&app, network, &name).await {
-            Ok(version) => version,
-            Err(error) => {
-                // Whoever asked may have gone.
-                let _ = asked.send(Err(error));
-                return;
-            }
-        };
-        let whose = Whose { network, name: &name, version };
-        let stored = put(&app, whose, &upload, component.as_ref(), || !asked.is_closed()).await;
-        let failed = stored.is_err();
-        if asked.send(stored.map(|()| version)).is_err() || failed {
-            let_go(&app, network, name, version);
-        }
-    });
-    begun.await.map_err(|error| ModulesError::Sandbox(error.to_string()))?
-}
-
-/// The name's next number. First, what a killed hub left behind of this network's is swept.
-async fn number(app: &App, network: NetworkId, name: &str) -> Result<i64, ModulesError> {
-    let before = app.clock.now() - millis(LEFT_BEHIND_AFTER);
-    for (name, version) in pieces::left_behind(&app.db, network, before).await? {
-        pieces::delete(&app.db, Whose { network, name: &name, version }).await?;
-    }
-    Ok(app.db.transaction(async |mut tx| store::next_version(&mut tx, network, name).await).await?)
-}
-
-/// Stores what of a version needs it in pieces, as long as it is wanted.
-async fn put(
-    app: &App,
-    whose: Whose<'_>,
-    upload: &Bytes,
-    component: Option<&Bytes>,
-    wanted: impl Fn() -> bool,
-) -> Result<(), ModulesError> {
-    let (turns, now) = (&app.modules.storing, app.clock.now());
-    pieces::put(&app.db, turns, whose, Part::Upload, upload, now, &wanted).await?;
-    if let Some(component) = component {
-        pieces::put(&app.db, turns, whose, Part::Component, component, now, &wanted).await?;
-    }
-    Ok(())
-}
-
-/// Deletes the pieces of a version that there is not, or no longer, behind whoever asked for it.
-pub(super) fn let_go(app: &App, network: NetworkId, name: String, version: i64) {
-    let task = app.clone();
-    app.spawn(async move {
-        if let Err(error) = pieces::delete(&task.db, Whose { network, name: &name, version }).await {
-            // The next upload of its network that needs pieces tries again.
-            tracing::warn!(module = name, version, %error, "bytes of a module could not be deleted");
-        }
-    });
 }
 
 /// Why a version was not inserted.
-enum Insert {
+enum NotInserted {
     Same(Box<ModuleRow>),
-    Failed(ModulesError),
+    /// Whether it was committed after all is not always known: its blobs stay for the sweep.
+    Failed(hub_db::Error),
 }
 
-impl<E: Into<ModulesError>> From<E> for Insert {
-    fn from(error: E) -> Self {
-        Self::Failed(error.into())
+impl From<hub_db::Error> for NotInserted {
+    fn from(error: hub_db::Error) -> Self {
+        Self::Failed(error)
     }
 }
 
@@ -201,23 +179,73 @@ fn compiling(new: NewVersion) -> ModuleRow {
     }
 }
 
-/// Writes down what a COMPILING version came to.
-pub(super) async fn write_down(
+/// Records the outcome of a COMPILING version.
+pub(super) async fn record_outcome(
     app: &App,
     network: NetworkId,
     name: &str,
     version: i64,
     outcome: Result<Prepared, PrepareError>,
 ) -> Result<(), ModulesError> {
-    let (verdict, component) = judge(outcome)?;
-    if let Some(component) = &component {
-        let (turns, whose) = (&app.modules.storing, Whose { network, name, version });
-        pieces::put(&app.db, turns, whose, Part::Component, component, app.clock.now(), || true).await?;
+    let (outcome, component) = evaluate(outcome)?;
+    let mut keys = vec![];
+    if let (Some(blob), Some(id)) = (write_large(app, component.as_ref()).await?, &outcome.component_id) {
+        let key = BlobKey::module_component(network, id, name, version);
+        blob.store(&key, app.clock.now()).await?;
+        keys.push(key);
     }
-    app.db
-        .transaction(async |mut tx| {
-            store::settle(&mut tx, network, name, version, verdict.clone(), component.as_deref()).await?;
-            Ok(())
-        })
-        .await
+    let recorded = app.db.transaction(async |mut tx| {
+        let row = store::record_outcome(&mut tx, network, name, version, &outcome, component.as_deref()).await?;
+        let row = match row {
+            Some(row) => Some(row),
+            // It was deleted, or another node was quicker, whose component this is, too.
+            None => store::find(&mut tx, network, name, version).await?,
+        };
+        let is_component = row.is_some_and(|row| row.component_id == outcome.component_id);
+        if is_component {
+            for key in &keys {
+                blobs::mark_referenced(&mut tx, key).await?;
+            }
+        }
+        Ok::<_, hub_db::Error>(is_component)
+    });
+    if !recorded.await? {
+        app.blobs.delete_unreferenced(&keys).await;
+    }
+    Ok(())
+}
+
+/// The keys of a version's bytes, as far as they are blobs.
+pub(super) fn keys(of: VersionRef<'_>, sha256: &str, component_id: Option<&str>) -> Vec<BlobKey> {
+    let VersionRef { network, name, version } = of;
+    let upload = BlobKey::module_upload(network, sha256, name, version);
+    let component =
+        component_id.filter(|id| *id != sha256).map(|id| BlobKey::module_component(network, id, name, version));
+    [upload].into_iter().chain(component).collect()
+}
+
+/// The bytes of a version as they were uploaded.
+pub(super) async fn read_upload(db: &Db, blobs: &Blobs, of: VersionRef<'_>) -> Result<Option<Bytes>, ModulesError> {
+    let Some(code) = store::code(db, of).await? else { return Ok(None) };
+    if !code.upload.is_empty() {
+        return Ok(Some(code.upload.into()));
+    }
+    read_blob(blobs, &BlobKey::module_upload(of.network, &code.sha256, of.name, of.version)).await.map(Some)
+}
+
+/// The component of a version, which runs.
+pub(super) async fn read_component(db: &Db, blobs: &Blobs, of: VersionRef<'_>) -> Result<Option<Bytes>, ModulesError> {
+    let Some(code) = store::code(db, of).await? else { return Ok(None) };
+    match (code.component, code.component_id) {
+        (Some(bytes), Some(id)) if bytes.is_empty() => {
+            read_blob(blobs, &BlobKey::module_component(of.network, &id, of.name, of.version)).await.map(Some)
+        }
+        (Some(bytes), _) => Ok(Some(bytes.into())),
+        (None, _) => read_upload(db, blobs, of).await,
+    }
+}
+
+async fn read_blob(blobs: &Blobs, key: &BlobKey) -> Result<Bytes, ModulesError> {
+    let blob = blobs.get(key).await?.ok_or_else(|| BlobError::Missing(key.to_string()))?;
+    Ok(blob.bytes().await?)
 }

@@ -8,13 +8,13 @@ use bytes::Bytes;
 use hub_sandbox::{PrepareError, Prepared, UploadPlace};
 
 use crate::app::App;
+use crate::blobs;
 use crate::clock::millis;
 use crate::modules::model::{LinkSpec, ModuleName, ModuleRow, ModuleState};
 use crate::modules::service::ModulesError;
-use crate::modules::service::storing::{self, insert, judge, write_down};
+use crate::modules::service::storing::{self, evaluate, insert, record_outcome};
 use crate::modules::store::chains as chain_store;
-use crate::modules::store::pieces::Whose;
-use crate::modules::store::versions as store;
+use crate::modules::store::versions::{self as store, VersionRef};
 use crate::values::NetworkId;
 
 /// How long an upload waits for its module to be READY before it is answered with COMPILING.
@@ -77,11 +77,11 @@ pub(in crate::modules) async fn upload(
     let mut preparing = prepare(app, network, bytes.clone(), place);
     tokio::select! {
         (outcome, _place) = &mut preparing => {
-            let (verdict, component) = judge(outcome)?;
-            if let Some(reason) = verdict.reason {
+            let (compiled, component) = evaluate(outcome)?;
+            if let Some(reason) = compiled.reason {
                 return Err(ModulesError::InvalidModule(reason));
             }
-            insert(app, network, &name, sha256, &bytes, Some((verdict, component))).await
+            insert(app, network, &name, sha256, &bytes, Some((compiled, component))).await
         }
         () = app.clock.sleep(ANSWER_WITHIN) => {
             let uploaded = insert(app, network, &name, sha256, &bytes, None).await?;
@@ -129,7 +129,7 @@ fn go_on(app: &App, network: NetworkId, row: &ModuleRow, preparing: Preparing) {
     let task = app.clone();
     app.spawn(async move {
         let (outcome, _place) = preparing.await;
-        if let Err(error) = write_down(&task, network, &key.1, key.2, outcome).await {
+        if let Err(error) = record_outcome(&task, network, &key.1, key.2, outcome).await {
             // It stays COMPILING, and is taken up again when somebody asks for it.
             tracing::error!(module = key.1, version = key.2, %error, "a module could not be prepared");
         }
@@ -147,11 +147,12 @@ fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
     let preparing: Preparing = Box::pin(async move {
         let (sandbox, key) = (&task.modules.sandbox, network.to_string());
         let mut place = sandbox.upload_place(&key, 0).await;
-        let outcome = match store::upload(&task.db, Whose { network, name: &name, version }).await {
-            Ok(Some(upload)) => sandbox.prepare_for(&mut place, &key, upload).await,
-            Ok(None) => Err(PrepareError::Internal("it was deleted".to_owned())),
-            Err(error) => Err(PrepareError::Internal(error.to_string())),
-        };
+        let outcome =
+            match storing::read_upload(&task.db, &task.blobs, VersionRef { network, name: &name, version }).await {
+                Ok(Some(upload)) => sandbox.prepare_for(&mut place, &key, upload).await,
+                Ok(None) => Err(PrepareError::Internal("it was deleted".to_owned())),
+                Err(error) => Err(PrepareError::Internal(error.to_string())),
+            };
         (outcome, place)
     });
     go_on(app, network, row, preparing);
@@ -180,8 +181,9 @@ pub(in crate::modules) async fn bytes(
     network: NetworkId,
     name: &str,
     version: i64,
-) -> Result<Vec<u8>, ModulesError> {
-    store::upload(&app.db, Whose { network, name, version }).await?.ok_or_else(|| unknown(name, version))
+) -> Result<Bytes, ModulesError> {
+    let bytes = storing::read_upload(&app.db, &app.blobs, VersionRef { network, name, version }).await?;
+    bytes.ok_or_else(|| unknown(name, version))
 }
 
 /// The newest version of each name, and how many names there are.
@@ -216,7 +218,8 @@ pub(in crate::modules) async fn delete(
     name: &str,
     version: i64,
 ) -> Result<(), ModulesError> {
-    app.db
+    let keys = app
+        .db
         .transaction(async |mut tx| {
             store::lock_name(&mut tx, network, name).await?;
             for point in chain_store::all_in(&mut tx, network).await? {
@@ -225,9 +228,15 @@ pub(in crate::modules) async fn delete(
                     return Err(ModulesError::InUse(name.to_owned(), version, point.point));
                 }
             }
-            if store::delete(&mut tx, network, name, version).await? { Ok(()) } else { Err(unknown(name, version)) }
+            let deleted = store::delete(&mut tx, network, name, version).await?;
+            let (sha256, component_id) = deleted.ok_or_else(|| unknown(name, version))?;
+            let keys = storing::keys(VersionRef { network, name, version }, &sha256, component_id.as_deref());
+            for key in &keys {
+                blobs::mark_unreferenced(&mut tx, key).await?;
+            }
+            Ok(keys)
         })
         .await?;
-    storing::let_go(app, network, name.to_owned(), version);
+    app.blobs.delete_unreferenced(&keys).await;
     Ok(())
 }

@@ -3,5 +3,4 @@
 pub(super) mod chains;
 pub(super) mod key_value;
 pub(super) mod moving;
-pub(super) mod pieces;
 pub(super) mod versions;

@@ -1,12 +1,21 @@
 //! Names, versions and their bytes.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Executor, Tx};
 
+use crate::blobs::INLINE_LIMIT;
 use crate::clock::Millis;
 use crate::modules::model::{ModuleRow, ModuleState, Points};
-use crate::modules::store::pieces::{self, Part, Whose};
 use crate::values::NetworkId;
 
+/// Names a version.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::modules) struct VersionRef<'a> {
+    pub(in crate::modules) network: NetworkId,
+    pub(in crate::modules) name: &'a str,
+    pub(in crate::modules) version: i64,
+}
+
+#[derive(Clone)]
 pub(in crate::modules) struct NewVersion {
     pub(in crate::modules) name: String,
     pub(in crate::modules) version: i64,
@@ -15,9 +24,9 @@ pub(in crate::modules) struct NewVersion {
     pub(in crate::modules) created_at: Millis,
 }
 
-/// What compiling came to.
+/// The outcome of compiling a version.
 #[derive(Clone, Debug)]
-pub(in crate::modules) struct Verdict {
+pub(in crate::modules) struct CompileOutcome {
     pub(in crate::modules) state: ModuleState,
     pub(in crate::modules) component_id: Option<String>,
     pub(in crate::modules) points: Points,
@@ -34,7 +43,7 @@ pub(in crate::modules) async fn next_version(tx: &mut Tx, network: NetworkId, na
              RETURNING last_version",
         )
         .bind(network)
-        .bind(name.to_owned())
+        .bind(name)
         .one()
         .await?;
     Ok(version)
@@ -44,13 +53,18 @@ pub(in crate::modules) async fn next_version(tx: &mut Tx, network: NetworkId, na
 pub(in crate::modules) async fn lock_name(tx: &mut Tx, network: NetworkId, name: &str) -> Result<(), Error> {
     tx.query("UPDATE module_names SET last_version = last_version WHERE network_id = $1 AND name = $2")
         .bind(network)
-        .bind(name.to_owned())
+        .bind(name)
         .execute()
         .await?;
     Ok(())
 }
 
-/// What of the upload is in pieces was stored before.
+/// What a column of `module_code` holds: the bytes, or nothing where they are a blob.
+fn inline(bytes: &[u8]) -> &[u8] {
+    if bytes.len() > INLINE_LIMIT { &[] } else { bytes }
+}
+
+/// Inserts a version. An upload that is too large for its row was stored as a blob before.
 pub(in crate::modules) async fn insert(
     tx: &mut Tx,
     network: NetworkId,
@@ -62,69 +76,77 @@ pub(in crate::modules) async fn insert(
          VALUES ($1, $2, $3, $4, $5, '', $6, $7)",
     )
     .bind(network)
-    .bind(new.name.clone())
+    .bind(&new.name)
     .bind(new.version)
-    .bind(new.sha256.clone())
+    .bind(&new.sha256)
     .bind(new.size_bytes)
-    .bind(ModuleState::Compiling.as_str().to_owned())
+    .bind(ModuleState::Compiling.as_str())
     .bind(new.created_at)
     .execute()
     .await?;
     tx.query("INSERT INTO module_code (network_id, name, version, upload) VALUES ($1, $2, $3, $4)")
         .bind(network)
-        .bind(new.name.clone())
+        .bind(&new.name)
         .bind(new.version)
-        .bind(pieces::value(upload))
+        .bind(inline(upload))
         .execute()
         .await?;
     Ok(())
 }
 
-/// Writes down what compiling came to; none where the version is gone or was settled before. What of the component is in pieces
-/// was stored before.
-pub(in crate::modules) async fn settle(
+/// Records the outcome of compiling; none where the version is gone or has one. A component that is too large for its row
+/// was stored as a blob before.
+pub(in crate::modules) async fn record_outcome(
     tx: &mut Tx,
     network: NetworkId,
     name: &str,
     version: i64,
-    verdict: Verdict,
+    outcome: &CompileOutcome,
     component: Option<&[u8]>,
 ) -> Result<Option<ModuleRow>, Error> {
-    if let Some(component) = component {
+    let row = tx
+        .query(
+            "UPDATE modules SET state = $4, component_id = $5, points = $6, world_version = $7, reason = $8
+             WHERE network_id = $1 AND name = $2 AND version = $3 AND state = 'COMPILING'
+             RETURNING name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at",
+        )
+        .bind(network)
+        .bind(name)
+        .bind(version)
+        .bind(outcome.state.as_str())
+        .bind(&outcome.component_id)
+        .bind(outcome.points.to_text())
+        .bind(&outcome.world_version)
+        .bind(&outcome.reason)
+        .optional()
+        .await?;
+    if row.is_some()
+        && let Some(component) = component
+    {
         tx.query("UPDATE module_code SET component = $4 WHERE network_id = $1 AND name = $2 AND version = $3")
             .bind(network)
-            .bind(name.to_owned())
+            .bind(name)
             .bind(version)
-            .bind(pieces::value(component))
+            .bind(inline(component))
             .execute()
             .await?;
     }
-    tx.query(
-        "UPDATE modules SET state = $4, component_id = $5, points = $6, world_version = $7, reason = $8
-         WHERE network_id = $1 AND name = $2 AND version = $3 AND state = 'COMPILING'
-         RETURNING *",
-    )
-    .bind(network)
-    .bind(name.to_owned())
-    .bind(version)
-    .bind(verdict.state.as_str().to_owned())
-    .bind(verdict.component_id)
-    .bind(verdict.points.to_text())
-    .bind(verdict.world_version)
-    .bind(verdict.reason)
-    .optional()
-    .await
+    Ok(row)
 }
 
 pub(in crate::modules) async fn find(
-    db: &Db,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     name: &str,
     version: i64,
 ) -> Result<Option<ModuleRow>, Error> {
-    db.query("SELECT * FROM modules WHERE network_id = $1 AND name = $2 AND version = $3")
+    on.into()
+        .query(
+            "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at
+             FROM modules WHERE network_id = $1 AND name = $2 AND version = $3",
+        )
         .bind(network)
-        .bind(name.to_owned())
+        .bind(name)
         .bind(version)
         .optional()
         .await
@@ -139,31 +161,29 @@ pub(in crate::modules) async fn is_ready(
     let row: Option<(i64,)> = tx
         .query("SELECT version FROM modules WHERE network_id = $1 AND name = $2 AND version = $3 AND state = 'READY'")
         .bind(network)
-        .bind(name.to_owned())
+        .bind(name)
         .bind(version)
         .optional()
         .await?;
     Ok(row.is_some())
 }
 
-const BY_SHA256: &str = "SELECT * FROM modules WHERE network_id = $1 AND name = $2 AND sha256 = $3";
-
 pub(in crate::modules) async fn find_same(
-    db: &Db,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     name: &str,
     sha256: &str,
 ) -> Result<Option<ModuleRow>, Error> {
-    db.query(BY_SHA256).bind(network).bind(name.to_owned()).bind(sha256.to_owned()).optional().await
-}
-
-pub(in crate::modules) async fn find_same_in(
-    tx: &mut Tx,
-    network: NetworkId,
-    name: &str,
-    sha256: &str,
-) -> Result<Option<ModuleRow>, Error> {
-    tx.query(BY_SHA256).bind(network).bind(name.to_owned()).bind(sha256.to_owned()).optional().await
+    on.into()
+        .query(
+            "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at
+             FROM modules WHERE network_id = $1 AND name = $2 AND sha256 = $3",
+        )
+        .bind(network)
+        .bind(name)
+        .bind(sha256)
+        .optional()
+        .await
 }
 
 /// The newest version of each name, by name, and how many names there are.
@@ -173,21 +193,19 @@ pub(in crate::modules) async fn list_newest(
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<ModuleRow>, i64), Error> {
-    let (total,) =
-        db.query("SELECT COUNT(DISTINCT name) FROM modules WHERE network_id = $1").bind(network).one().await?;
-    let rows = db
-        .query(
-            "SELECT m.* FROM modules m
-             JOIN (SELECT name, MAX(version) AS version FROM modules WHERE network_id = $1 GROUP BY name) newest
-               ON newest.name = m.name AND newest.version = m.version
-             WHERE m.network_id = $1 ORDER BY m.name LIMIT $2 OFFSET $3",
-        )
-        .bind(network)
-        .bind(limit)
-        .bind(offset)
-        .all()
-        .await?;
-    Ok((rows, total))
+    db.page(
+        "SELECT COUNT(DISTINCT name) FROM modules WHERE network_id = $1",
+        "SELECT m.name, m.version, m.sha256, m.component_id, m.size_bytes, m.points, m.world_version, m.state, m.reason,
+             m.created_at
+         FROM modules m
+         JOIN (SELECT name, MAX(version) AS version FROM modules WHERE network_id = $1 GROUP BY name) newest
+           ON newest.name = m.name AND newest.version = m.version
+         WHERE m.network_id = $1 ORDER BY m.name LIMIT $2 OFFSET $3",
+        |statement| statement.bind(network),
+        limit,
+        offset,
+    )
+    .await
 }
 
 /// The name's versions, newest first, and how many there are.
@@ -198,78 +216,57 @@ pub(in crate::modules) async fn list_versions(
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<ModuleRow>, i64), Error> {
-    let (total,) = db
-        .query("SELECT COUNT(*) FROM modules WHERE network_id = $1 AND name = $2")
-        .bind(network)
-        .bind(name.to_owned())
-        .one()
-        .await?;
-    let rows = db
-        .query("SELECT * FROM modules WHERE network_id = $1 AND name = $2 ORDER BY version DESC LIMIT $3 OFFSET $4")
-        .bind(network)
-        .bind(name.to_owned())
-        .bind(limit)
-        .bind(offset)
-        .all()
-        .await?;
-    Ok((rows, total))
+    db.page(
+        "SELECT COUNT(*) FROM modules WHERE network_id = $1 AND name = $2",
+        "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at
+         FROM modules WHERE network_id = $1 AND name = $2 ORDER BY version DESC LIMIT $3 OFFSET $4",
+        |statement| statement.bind(network).bind(name),
+        limit,
+        offset,
+    )
+    .await
 }
 
-/// The bytes as they were uploaded.
-pub(in crate::modules) async fn upload(db: &Db, whose: Whose<'_>) -> Result<Option<Vec<u8>>, Error> {
-    let row: Option<(Vec<u8>,)> = db
-        .query("SELECT upload FROM module_code WHERE network_id = $1 AND name = $2 AND version = $3")
-        .bind(whose.network)
-        .bind(whose.name.to_owned())
-        .bind(whose.version)
-        .optional()
-        .await?;
-    whole(db, whose, Part::Upload, row.map(|(bytes,)| bytes)).await
+/// The bytes of a version: in its row, or a blob with this hash where the row has none.
+#[derive(sqlx::FromRow)]
+pub(in crate::modules) struct StoredCode {
+    pub(in crate::modules) sha256: String,
+    pub(in crate::modules) upload: Vec<u8>,
+    /// None where the upload runs as it is.
+    pub(in crate::modules) component_id: Option<String>,
+    pub(in crate::modules) component: Option<Vec<u8>>,
 }
 
-/// The component that runs.
-pub(in crate::modules) async fn component(db: &Db, whose: Whose<'_>) -> Result<Option<Vec<u8>>, Error> {
-    let row: Option<(Option<Vec<u8>>,)> = db
-        .query("SELECT component FROM module_code WHERE network_id = $1 AND name = $2 AND version = $3")
-        .bind(whose.network)
-        .bind(whose.name.to_owned())
-        .bind(whose.version)
-        .optional()
-        .await?;
-    match row {
-        Some((Some(component),)) => whole(db, whose, Part::Component, Some(component)).await,
-        Some((None,)) => upload(db, whose).await,
-        None => Ok(None),
-    }
+pub(in crate::modules) async fn code(db: &Db, of: VersionRef<'_>) -> Result<Option<StoredCode>, Error> {
+    db.query(
+        "SELECT m.sha256, c.upload, m.component_id, c.component FROM modules m
+         JOIN module_code c ON c.network_id = m.network_id AND c.name = m.name AND c.version = m.version
+         WHERE m.network_id = $1 AND m.name = $2 AND m.version = $3",
+    )
+    .bind(of.network)
+    .bind(of.name)
+    .bind(of.version)
+    .optional()
+    .await
 }
 
-/// A value of `module_code`, or the pieces that it stands for.
-async fn whole(db: &Db, whose: Whose<'_>, part: Part, value: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, Error> {
-    match value {
-        Some(bytes) if bytes.is_empty() => pieces::read(db, whose, part).await.map(Some),
-        other => Ok(other),
-    }
-}
-
-/// Deletes a version; false where there is none. Its pieces may go later.
+/// Deletes a version; the hashes of its upload and of its component, where there is one.
 pub(in crate::modules) async fn delete(
     tx: &mut Tx,
     network: NetworkId,
     name: &str,
     version: i64,
-) -> Result<bool, Error> {
+) -> Result<Option<(String, Option<String>)>, Error> {
     tx.query("DELETE FROM module_code WHERE network_id = $1 AND name = $2 AND version = $3")
         .bind(network)
-        .bind(name.to_owned())
+        .bind(name)
         .bind(version)
         .execute()
         .await?;
-    let rows = tx
-        .query("DELETE FROM modules WHERE network_id = $1 AND name = $2 AND version = $3")
+    tx.query("DELETE FROM modules WHERE network_id = $1 AND name = $2 AND version = $3 RETURNING sha256, component_id")
         .bind(network)
-        .bind(name.to_owned())
+        .bind(name)
         .bind(version)
-        .execute()
-        .await?;
-    Ok(rows > 0)
+        .optional()
+        .await
 }

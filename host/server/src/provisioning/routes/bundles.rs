@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::{Agent, NetworkManage};
+use crate::blobs::{BLOB_LIMIT, Bytes, Upload, Validator};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
-use crate::files::{Bytes, FILE_LIMIT, Upload, Validator};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
@@ -62,7 +62,7 @@ async fn put(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path(server_type): Path<Identifier>,
-    upload: Upload<FILE_LIMIT>,
+    upload: Upload<BLOB_LIMIT>,
 ) -> Result<Json<BundleBody>, ApiError> {
     Ok(Json(bundles::put(&app, caller.network, server_type, upload).await?.into()))
 }

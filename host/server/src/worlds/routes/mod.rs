@@ -1,9 +1,9 @@
 //! The room's routes.
 
-mod blobs;
+mod actions;
 mod callbacks;
 mod open;
-mod wishes;
+mod snapshots;
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -22,15 +22,15 @@ pub(crate) fn router() -> Endpoints {
         callbacks::heartbeat_world,
         callbacks::ready_world,
         callbacks::unloaded_world,
-        wishes::release_world,
-        wishes::snapshot_world,
-        wishes::mint_world_upload_url,
+        actions::release_world,
+        actions::snapshot_world,
+        actions::mint_world_upload_url,
     ]
 }
 
 /// Those that need no key but a signed link.
 pub(crate) fn public_router() -> Endpoints {
-    public_endpoints![blobs::put_world_blob | blobs::get_world_blob]
+    public_endpoints![snapshots::put_world_blob | snapshots::get_world_blob]
 }
 
 /// A lease as it stands.

@@ -11,8 +11,8 @@ use crate::events::EventKind;
 use crate::servers::{Role, Server, free_slots};
 use crate::values::{Identifier, NetworkId};
 use crate::worlds::model::{Lease, Seed, World};
-use crate::worlds::service::blobs::get_url;
 use crate::worlds::service::error::WorldsError;
+use crate::worlds::service::snapshots::get_url;
 use crate::worlds::store;
 
 /// A server that could boot a world.

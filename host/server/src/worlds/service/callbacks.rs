@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::blobs::{accept, tidy};
 use super::boot::boot_waiting;
+use super::snapshots::{accept, delete_superfluous};
 use super::{tell, until};
 use crate::app::App;
 use crate::clock::Millis;
@@ -61,7 +61,7 @@ pub(in crate::worlds) async fn heartbeat(
         .await?;
     let Some(lease) = renewed else { return held(app, network, by, now).await };
     if saved.is_some() {
-        tidy(app, network, lease.world_no, lease.fence).await;
+        delete_superfluous(app, network, lease.world_no, lease.fence).await;
     }
     Ok(lease)
 }
@@ -98,7 +98,7 @@ pub(in crate::worlds) async fn unloaded(
             None => held(app, network, by, now).await,
         };
     };
-    tidy(app, network, lease.world_no, lease.fence).await;
+    delete_superfluous(app, network, lease.world_no, lease.fence).await;
     boot_waiting(app, network, lease.world_no).await?;
     Ok(lease)
 }

@@ -1,15 +1,12 @@
 //! What can be wrong with a request about worlds.
 
-use std::io;
-
 use axum::http::StatusCode;
 use thiserror::Error;
 
+use crate::blobs::BlobError;
 use crate::http::error::ApiError;
 use crate::networks::service::NetworksError;
-use crate::worlds::snapshots::ReceiveError;
 
-/// See the module.
 #[derive(Debug, Error)]
 pub(in crate::worlds) enum WorldsError {
     #[error("This network has no world {0}.")]
@@ -46,15 +43,17 @@ pub(in crate::worlds) enum WorldsError {
     #[error(transparent)]
     Database(#[from] hub_db::Error),
     #[error(transparent)]
-    Disk(#[from] io::Error),
+    Blob(BlobError),
 }
 
-impl From<ReceiveError> for WorldsError {
-    fn from(error: ReceiveError) -> Self {
+impl From<BlobError> for WorldsError {
+    fn from(error: BlobError) -> Self {
         match error {
-            ReceiveError::TooLarge => Self::TooLarge(0),
-            ReceiveError::CutOff(cause) => Self::CutOff(cause.to_string()),
-            ReceiveError::Disk(cause) => Self::Disk(cause),
+            BlobError::TooLarge(limit) => Self::TooLarge(limit),
+            BlobError::Empty => Self::CutOff("a snapshot has at least one byte".to_owned()),
+            BlobError::Broken(cause) => Self::CutOff(cause),
+            BlobError::Database(error) => error.into(),
+            error => Self::Blob(error),
         }
     }
 }
@@ -78,7 +77,7 @@ impl From<WorldsError> for ApiError {
             WorldsError::CutOff(_) => Self::invalid(message),
             WorldsError::Network(error) => error.into(),
             WorldsError::Database(error) => error.into(),
-            WorldsError::Disk(error) => Self::internal(error),
+            WorldsError::Blob(error) => Self::internal(error),
             WorldsError::NoNode => Self::internal(error),
         }
     }

@@ -1,12 +1,12 @@
 //! The rules of worlds on demand.
 
-mod blobs;
 mod boot;
 mod callbacks;
 mod drain;
 mod error;
 mod home;
 mod open;
+mod snapshots;
 
 use serde::Serialize;
 
@@ -15,12 +15,12 @@ use crate::clock::{Millis, millis};
 use crate::events::{self, EventKind};
 use crate::values::{Identifier, NetworkId};
 
-pub(super) use blobs::{mint, read, receive};
 pub(super) use boot::boot_waiting;
 pub(super) use callbacks::{Saved, heartbeat, ready, release_all, unloaded};
 pub(super) use drain::{ask_snapshot, drain_idle, release};
 pub(crate) use home::{home_of, hosts};
 pub(super) use open::{Opened, open};
+pub(super) use snapshots::{mint, read, receive};
 
 /// How long a lease lasts that is renewed now.
 fn until(app: &App, now: Millis) -> Millis {

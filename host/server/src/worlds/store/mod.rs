@@ -1,6 +1,6 @@
 //! All SQL of the room.
 
-pub(super) mod blobs;
 pub(super) mod leases;
+pub(super) mod snapshots;
 pub(super) mod sweep;
 pub(super) mod worlds;

@@ -4,7 +4,7 @@ use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
 use crate::values::{Identifier, NetworkId};
-use crate::worlds::model::{Blob, World, WorldName};
+use crate::worlds::model::{World, WorldName, WorldSnapshot};
 
 /// The network's next lease id. Its counter is held until the transaction ends, so that worlds of a network are opened
 /// one after the other and each sees the leases of those before it.
@@ -75,17 +75,21 @@ pub(in crate::worlds) async fn home(
 }
 
 /// Makes this the world's newest snapshot, unless there is a newer one.
-pub(in crate::worlds) async fn point_to(tx: &mut Tx, network: NetworkId, blob: &Blob) -> Result<(), Error> {
+pub(in crate::worlds) async fn point_to(
+    tx: &mut Tx,
+    network: NetworkId,
+    snapshot: &WorldSnapshot,
+) -> Result<(), Error> {
     tx.query(
         "UPDATE worlds SET blob_key = $3, blob_fence = $4, blob_seq = $5
          WHERE network_id = $1 AND world_no = $2
            AND (blob_fence < $4 OR (blob_fence = $4 AND blob_seq < $5))",
     )
     .bind(network)
-    .bind(blob.world_no)
-    .bind(blob.blob_key.clone())
-    .bind(blob.fence)
-    .bind(blob.seq)
+    .bind(snapshot.world_no)
+    .bind(snapshot.blob_key.clone())
+    .bind(snapshot.fence)
+    .bind(snapshot.seq)
     .execute()
     .await?;
     Ok(())

@@ -1,11 +1,10 @@
-//! Snapshots on the hub's own disk, by signed links.
+//! Snapshots that go through the hub itself, by signed links.
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
-use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 
 use crate::app::App;
@@ -40,8 +39,8 @@ pub(super) async fn put_world_blob(
     request: Request,
 ) -> Result<Json<Stored>, ApiError> {
     let length = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    let blob = service::receive(&app, &token, length, request.into_body()).await?;
-    Ok(Json(Stored { blob_key: blob.blob_key, size_bytes: blob.size_bytes.unwrap_or_default() }))
+    let snapshot = service::receive(&app, &token, length, request.into_body()).await?;
+    Ok(Json(Stored { blob_key: snapshot.blob_key, size_bytes: snapshot.size_bytes.unwrap_or_default() }))
 }
 
 /// Download a snapshot
@@ -54,11 +53,11 @@ pub(super) async fn put_world_blob(
         (status = 404, body = ErrorBody, description = "The snapshot is not kept any more"),
         (status = 410, body = ErrorBody, description = "The link has expired")))]
 pub(super) async fn get_world_blob(State(app): State<App>, Path(token): Path<String>) -> Result<Response, ApiError> {
-    let (file, size) = service::read(&app, &token).await?;
+    let blob = service::read(&app, &token).await?;
     let headers = [
         (CONTENT_TYPE, "application/octet-stream".to_owned()),
-        (CONTENT_LENGTH, size.to_string()),
+        (CONTENT_LENGTH, blob.size.to_string()),
         (CACHE_CONTROL, "no-store".to_owned()),
     ];
-    Ok((headers, Body::from_stream(ReaderStream::with_capacity(file, 64 * 1024))).into_response())
+    Ok((headers, Body::from_stream(blob.stream())).into_response())
 }

@@ -4,10 +4,10 @@ use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
 use crate::values::NetworkId;
-use crate::worlds::model::{Blob, Lease};
+use crate::worlds::model::{Lease, WorldSnapshot};
 
 /// Notes an upload that is about to begin.
-pub(in crate::worlds) async fn mint(
+pub(in crate::worlds) async fn insert(
     tx: &mut Tx,
     network: NetworkId,
     lease: &Lease,
@@ -19,7 +19,7 @@ pub(in crate::worlds) async fn mint(
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
     )
     .bind(network)
-    .bind(blob_key.to_owned())
+    .bind(blob_key)
     .bind(lease.world_no)
     .bind(lease.id)
     .bind(lease.fence)
@@ -30,31 +30,38 @@ pub(in crate::worlds) async fn mint(
     Ok(())
 }
 
-pub(in crate::worlds) async fn get(db: &Db, network: NetworkId, blob_key: &str) -> Result<Option<Blob>, Error> {
-    db.query("SELECT * FROM world_blobs WHERE network_id = $1 AND blob_key = $2")
-        .bind(network)
-        .bind(blob_key.to_owned())
-        .optional()
-        .await
+pub(in crate::worlds) async fn get(
+    db: &Db,
+    network: NetworkId,
+    blob_key: &str,
+) -> Result<Option<WorldSnapshot>, Error> {
+    db.query(
+        "SELECT blob_key, world_no, lease_id, fence, seq, size_bytes, file FROM world_blobs
+         WHERE network_id = $1 AND blob_key = $2",
+    )
+    .bind(network)
+    .bind(blob_key)
+    .optional()
+    .await
 }
 
-/// Notes that an upload of this lease is there, in `file` or where it was to go; what was there before is answered
-/// by [`get`] until then. None where the lease never began such an upload.
+/// Notes that an upload of this lease is there, in `file` or where it was to go. None where the lease never began such an
+/// upload.
 pub(in crate::worlds) async fn record(
     tx: &mut Tx,
     network: NetworkId,
     lease_id: i64,
     blob_key: &str,
     size_bytes: i64,
-    file: Option<String>,
-) -> Result<Option<Blob>, Error> {
+    file: Option<&str>,
+) -> Result<Option<WorldSnapshot>, Error> {
     tx.query(
         "UPDATE world_blobs SET size_bytes = $4, file = COALESCE($5, file)
          WHERE network_id = $1 AND blob_key = $2 AND lease_id = $3
-         RETURNING *",
+         RETURNING blob_key, world_no, lease_id, fence, seq, size_bytes, file",
     )
     .bind(network)
-    .bind(blob_key.to_owned())
+    .bind(blob_key)
     .bind(lease_id)
     .bind(size_bytes)
     .bind(file)
@@ -62,19 +69,22 @@ pub(in crate::worlds) async fn record(
     .await
 }
 
-/// As [`get`], of this lease and in a transaction.
+/// An upload of this lease.
 pub(in crate::worlds) async fn of_lease(
     tx: &mut Tx,
     network: NetworkId,
     lease_id: i64,
     blob_key: &str,
-) -> Result<Option<Blob>, Error> {
-    tx.query("SELECT * FROM world_blobs WHERE network_id = $1 AND blob_key = $2 AND lease_id = $3")
-        .bind(network)
-        .bind(blob_key.to_owned())
-        .bind(lease_id)
-        .optional()
-        .await
+) -> Result<Option<WorldSnapshot>, Error> {
+    tx.query(
+        "SELECT blob_key, world_no, lease_id, fence, seq, size_bytes, file FROM world_blobs
+         WHERE network_id = $1 AND blob_key = $2 AND lease_id = $3",
+    )
+    .bind(network)
+    .bind(blob_key)
+    .bind(lease_id)
+    .optional()
+    .await
 }
 
 /// A world's snapshots but for the newest `keep`, and the uploads of its earlier leases that came to nothing.
@@ -84,9 +94,9 @@ pub(in crate::worlds) async fn superfluous(
     world_no: i64,
     fence: i64,
     keep: i64,
-) -> Result<Vec<Blob>, Error> {
+) -> Result<Vec<WorldSnapshot>, Error> {
     db.query(
-        "SELECT * FROM world_blobs
+        "SELECT blob_key, world_no, lease_id, fence, seq, size_bytes, file FROM world_blobs
          WHERE network_id = $1 AND world_no = $2 AND ((size_bytes IS NULL AND fence < $3)
            OR (size_bytes IS NOT NULL AND blob_key NOT IN (
              SELECT n.blob_key FROM world_blobs n
@@ -104,7 +114,7 @@ pub(in crate::worlds) async fn superfluous(
 pub(in crate::worlds) async fn delete(db: &Db, network: NetworkId, blob_key: &str) -> Result<(), Error> {
     db.write("DELETE FROM world_blobs WHERE network_id = $1 AND blob_key = $2")
         .bind(network)
-        .bind(blob_key.to_owned())
+        .bind(blob_key)
         .execute()
         .await?;
     Ok(())

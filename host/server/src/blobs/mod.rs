@@ -1,0 +1,275 @@
+//! One store for blobs: artifacts, bundles, snapshots of worlds, and modules that are too large for a row. It is a folder
+//! or a bucket of an S3-compatible store.
+//!
+//! A blob arrives under a temporary key and is renamed when all of it is there. It is noted as unreferenced before, and
+//! the transaction that writes its row takes the note away; a row that goes leaves a note in its transaction. What a
+//! note names is deleted when it is due, so that neither a kill nor a failure leaves a blob without its row, or a row
+//! without its blob. What is acknowledged survives a power cut. Blobs are never shared between networks.
+//!
+//! Tables: `unreferenced_blobs`, `blob_moves`.
+
+mod key;
+mod location;
+mod migration;
+mod receive;
+mod send;
+mod store;
+mod sweep;
+
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use axum::http::{Method, StatusCode};
+use hub_db::{Db, Tx};
+use object_store::aws::AmazonS3;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::signer::Signer as _;
+use object_store::{ObjectStore, ObjectStoreExt as _};
+use thiserror::Error;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::background::every;
+use crate::config::Settings;
+use crate::http::error::ApiError;
+
+pub(crate) use key::BlobKey;
+pub(crate) use receive::{BlobWriter, ReceivedBlob, TemporaryBlob, Upload, receive};
+pub(crate) use send::{Blob, Validator};
+
+/// The largest artifact or bundle, in bytes.
+pub(crate) const BLOB_LIMIT: u64 = 512 * 1024 * 1024;
+/// Modules of at most this many bytes stay in their row.
+pub(crate) const INLINE_LIMIT: usize = 256 * 1024;
+/// Where blobs are until they are whole.
+const INCOMING: &str = "incoming";
+const SWEEP_EVERY: Duration = Duration::from_mins(10);
+
+/// Raw bytes.
+#[derive(ToSchema)]
+#[schema(value_type = String, format = Binary)]
+#[allow(dead_code, reason = "it is only there for the document")]
+pub(crate) struct Bytes(Vec<u8>);
+
+/// What can go wrong with a blob.
+#[derive(Debug, Error)]
+pub(crate) enum BlobError {
+    #[error("more than {0} bytes")]
+    TooLarge(u64),
+    #[error("The file's bytes are needed in the body, and none were sent.")]
+    Empty,
+    #[error("The body could not be read to its end: {0}.")]
+    Broken(String),
+    #[error("the blob {0} is missing")]
+    Missing(String),
+    #[error("the blob {key} has {found} bytes and should have {expected}")]
+    WrongSize { key: String, found: u64, expected: u64 },
+    #[error(transparent)]
+    Store(#[from] object_store::Error),
+    #[error(transparent)]
+    Disk(#[from] io::Error),
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl BlobError {
+    fn is_storage_full(&self) -> bool {
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = match self {
+            Self::Store(error) => Some(error),
+            Self::Disk(error) => Some(error),
+            _ => None,
+        };
+        while let Some(error) = cause {
+            if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::StorageFull) {
+                return true;
+            }
+            cause = error.source();
+        }
+        false
+    }
+}
+
+impl From<tokio::task::JoinError> for BlobError {
+    fn from(error: tokio::task::JoinError) -> Self {
+        Self::Disk(io::Error::other(error))
+    }
+}
+
+impl From<BlobError> for ApiError {
+    fn from(error: BlobError) -> Self {
+        let message = error.to_string();
+        match error {
+            BlobError::TooLarge(limit) => Self::too_large(usize::try_from(limit).unwrap_or(usize::MAX)),
+            BlobError::Empty => Self::bad_request("empty_body", message),
+            BlobError::Broken(_) => Self::invalid(message),
+            BlobError::Database(error) => error.into(),
+            error if error.is_storage_full() => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "storage_full",
+                "The hub has no room left for this file; its operator must make some.",
+            ),
+            error => Self::internal(error),
+        }
+    }
+}
+
+/// The store. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Blobs {
+    store: Arc<dyn ObjectStore>,
+    place: Place,
+    db: Db,
+    /// The data folder, where it holds files of an older hub.
+    old_files: Option<LocalFileSystem>,
+}
+
+#[derive(Clone)]
+enum Place {
+    Folder(LocalFileSystem, PathBuf),
+    S3(AmazonS3, Path),
+}
+
+impl Blobs {
+    /// Opens the store that the settings name, and makes the folder where it is one.
+    pub(crate) fn open(settings: &Settings, db: &Db) -> anyhow::Result<Self> {
+        ensure!(
+            settings.bus.is_none() || settings.blobs.is_some(),
+            "several nodes (--bus) need one store for their blobs: name it with --blobs, an S3-compatible store as \
+             s3://KEY:SECRET@HOST/BUCKET or a folder that all nodes share"
+        );
+        let (store, place): (Arc<dyn ObjectStore>, _) = match location::Location::of(settings)? {
+            location::Location::Folder(root) => {
+                let made = DirBuilder::new().recursive(true).mode(0o700).create(&root);
+                made.with_context(|| format!("the folder {} can't be made", root.display()))?;
+                // Without its `fsync`, which leaves out folders that another upload has just made.
+                let folder = LocalFileSystem::new_with_prefix(&root)?.with_automatic_cleanup(true);
+                (Arc::new(folder.clone()), Place::Folder(folder, root.canonicalize()?))
+            }
+            location::Location::S3(s3) => {
+                let (s3, prefix) = (s3.open()?, s3.prefix);
+                (Arc::new(s3.clone()), Place::S3(s3, prefix))
+            }
+        };
+        Ok(Self { store, place, db: db.clone(), old_files: migration::old_files(&settings.data)? })
+    }
+
+    /// Where a key is in the store.
+    fn path(&self, key: &Path) -> Path {
+        match &self.place {
+            Place::Folder(..) => key.clone(),
+            Place::S3(_, prefix) => prefix.parts().chain(key.parts()).collect(),
+        }
+    }
+
+    /// The blob of this key, if there is one.
+    pub(crate) async fn get(&self, key: &BlobKey) -> Result<Option<Blob>, BlobError> {
+        match self.store.get(&self.path(&key.path)).await {
+            Ok(found) => Ok(Some(Blob::new(found))),
+            Err(object_store::Error::NotFound { .. }) => migration::get_old(self, key).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Deletes a blob; that it is gone already is no error. Whoever is reading it reads on.
+    pub(crate) async fn delete(&self, key: &BlobKey) -> Result<(), BlobError> {
+        migration::delete_old(self, key.old.as_ref()).await?;
+        self.delete_path(&key.path).await
+    }
+
+    async fn delete_path(&self, path: &Path) -> Result<(), BlobError> {
+        match self.store.delete(&self.path(path)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Deletes blobs that no row refers to any more and that are noted as such. What fails is tried again by the sweep.
+    pub(crate) async fn delete_unreferenced(&self, keys: &[BlobKey]) {
+        for key in keys {
+            let deleted = async {
+                self.delete(key).await?;
+                Ok::<_, BlobError>(store::forget(&self.db, key.network, &key.path).await?)
+            };
+            if let Err(error) = deleted.await {
+                tracing::warn!(%error, key = %key.path, "could not delete a blob");
+            }
+        }
+    }
+
+    /// Whether a blob is noted as one that no row refers to.
+    pub(crate) async fn is_unreferenced(&self, key: &BlobKey) -> Result<bool, hub_db::Error> {
+        store::is_noted(&self.db, key.network, &key.path).await
+    }
+
+    /// A URL by which its holder can put or get this blob in the S3-compatible store; none where the store is a folder.
+    pub(crate) async fn presign(
+        &self,
+        method: Method,
+        key: &BlobKey,
+        good_for: Duration,
+    ) -> Result<Option<String>, BlobError> {
+        let Place::S3(s3, _) = &self.place else { return Ok(None) };
+        Ok(Some(s3.signed_url(method, &self.path(&key.path), good_for).await?.into()))
+    }
+
+    /// Whether blobs are in a folder, so that the hub itself receives all of them.
+    pub(crate) fn is_folder(&self) -> bool {
+        matches!(self.place, Place::Folder(..))
+    }
+
+    /// Renames a blob, so that it survives a power cut under its new key.
+    async fn rename(&self, from: &Path, to: &Path) -> Result<(), BlobError> {
+        let (source, target) = (self.path(from), self.path(to));
+        if let Place::Folder(folder, _) = &self.place {
+            let file = folder.path_to_filesystem(&source)?;
+            blocking(move || File::open(file)?.sync_all()).await?;
+        }
+        self.store.rename(&source, &target).await?;
+        if let Place::Folder(folder, root) = &self.place {
+            let (file, root) = (folder.path_to_filesystem(&target)?, root.clone());
+            blocking(move || sync_folders(&file, &root)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Notes that a row refers to a blob. Fails where the sweep is about to delete it.
+pub(crate) async fn mark_referenced(tx: &mut Tx, key: &BlobKey) -> Result<(), hub_db::Error> {
+    store::mark_referenced(tx, key.network, &key.path).await
+}
+
+/// Notes that no row refers to a blob any more; [`Blobs::delete_unreferenced`] after the commit.
+pub(crate) async fn mark_unreferenced(tx: &mut Tx, key: &BlobKey) -> Result<(), hub_db::Error> {
+    store::mark_unreferenced(tx, key.network, &key.path).await
+}
+
+/// Notes that rows refer to all blobs of a network that were received and not swept yet: an import's.
+pub(crate) use store::mark_all_referenced;
+
+/// Starts the background work.
+pub(crate) fn start(app: &App) {
+    every(app, SWEEP_EVERY, "delete blobs that nothing refers to", async |app| sweep::sweep(&app).await);
+    migration::start(app);
+}
+
+/// The names of a file and of its folders are on the disk when their folders are.
+fn sync_folders(file: &FilePath, root: &FilePath) -> io::Result<()> {
+    for folder in file.ancestors().skip(1).take_while(|folder| folder.starts_with(root)) {
+        match File::open(folder) {
+            // Its last file has gone meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            folder => folder?.sync_all()?,
+        }
+    }
+    Ok(())
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, BlobError> {
+    Ok(tokio::task::spawn_blocking(work).await??)
+}

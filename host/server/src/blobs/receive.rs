@@ -1,0 +1,226 @@
+//! A blob on its way in.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::http::header::CONTENT_LENGTH;
+use futures_util::TryStreamExt as _;
+use http_body_util::BodyExt as _;
+use object_store::ObjectStoreExt as _;
+use object_store::buffered::BufWriter;
+use object_store::path::Path;
+use sha2::{Digest as _, Sha256};
+use tokio::io::AsyncWriteExt as _;
+use tokio::runtime::Handle;
+
+use crate::app::App;
+use crate::blobs::{BlobError, BlobKey, Blobs, INCOMING, Place, blocking, store};
+use crate::clock::{Millis, millis};
+use crate::http::error::ApiError;
+use crate::ids::Ids;
+use crate::values::hex;
+
+/// How long a caller may send nothing.
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// How long a blob is kept that no row refers to yet, or that is not whole.
+pub(super) const GRACE: Duration = Duration::from_hours(24);
+/// What is written to a folder at once.
+const CHUNK: usize = 1024 * 1024;
+/// S3's smallest part, and how many are sent at once.
+const PART: usize = 5 * 1024 * 1024;
+const PARTS: usize = 2;
+const NAME_LENGTH: usize = 20;
+
+/// A request's body of at most `LIMIT` bytes that is still to be read. One that announces more is refused at once.
+#[derive(Debug)]
+pub(crate) struct Upload<const LIMIT: u64>(pub(crate) Body);
+
+impl<const LIMIT: u64, S: Send + Sync> FromRequest<S> for Upload<LIMIT> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let length = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        if length.is_some_and(|length| length > LIMIT) {
+            return Err(BlobError::TooLarge(LIMIT).into());
+        }
+        Ok(Self(request.into_body()))
+    }
+}
+
+/// A blob that has arrived, with what its row must know.
+pub(crate) struct ReceivedBlob {
+    pub(crate) blob: TemporaryBlob,
+    /// Of all its bytes, in hex.
+    pub(crate) sha256: String,
+    pub(crate) size: u64,
+}
+
+/// Reads a whole body into the store. A caller who hangs up, sends nothing or too much leaves nothing.
+pub(crate) async fn receive(app: &App, body: Body, limit: u64) -> Result<ReceivedBlob, BlobError> {
+    let mut writer = app.blobs.writer(app.clock.now(), &app.ids);
+    match copy(body, &mut writer, limit).await {
+        Ok((sha256, size)) => Ok(ReceivedBlob { blob: writer.finish().await?, sha256, size }),
+        Err(error) => {
+            writer.abort().await;
+            Err(error)
+        }
+    }
+}
+
+async fn copy(mut body: Body, writer: &mut BlobWriter, limit: u64) -> Result<(String, u64), BlobError> {
+    let (mut hash, mut size) = (Sha256::new(), 0);
+    loop {
+        let next = tokio::time::timeout(LONGEST_PAUSE, body.frame()).await;
+        let Some(frame) = next.map_err(|_| BlobError::Broken("no more of it came".to_owned()))? else { break };
+        let frame = frame.map_err(|error| BlobError::Broken(error.to_string()))?;
+        let Ok(bytes) = frame.into_data() else { continue };
+        size += bytes.len() as u64;
+        if size > limit {
+            return Err(BlobError::TooLarge(limit));
+        }
+        hash.update(&bytes);
+        writer.append(bytes).await?;
+    }
+    if size == 0 {
+        return Err(BlobError::Empty);
+    }
+    Ok((hex(&hash.finalize()), size))
+}
+
+impl Blobs {
+    /// Makes a file of the store's disk a blob under a temporary key; none where that needs a copy.
+    pub(super) async fn link(&self, file: PathBuf, now: Millis, ids: &Ids) -> Result<Option<TemporaryBlob>, BlobError> {
+        let Place::Folder(_, root) = &self.place else { return Ok(None) };
+        let path = self.temporary_path(now, ids);
+        let link = root.join(path.as_ref());
+        let incoming = root.join(INCOMING);
+        let linked = blocking(move || {
+            std::fs::create_dir_all(incoming)?;
+            Ok(std::fs::hard_link(file, link).is_ok())
+        });
+        Ok(linked.await?.then(|| TemporaryBlob { blobs: self.clone(), path, is_stored: false }))
+    }
+
+    /// Begins a blob under a temporary key.
+    pub(crate) fn writer(&self, now: Millis, ids: &Ids) -> BlobWriter {
+        let path = self.temporary_path(now, ids);
+        let (part, at_once) = if self.is_folder() { (CHUNK, 1) } else { (PART, PARTS) };
+        let writer = BufWriter::with_capacity(self.store.clone(), self.path(&path), part);
+        BlobWriter { blobs: self.clone(), path, part, writer: Some(writer.with_max_concurrency(at_once)) }
+    }
+
+    /// Its name tells its age, by which it is swept.
+    fn temporary_path(&self, now: Millis, ids: &Ids) -> Path {
+        Path::from_iter([INCOMING, &format!("{now}-{}", ids.token(NAME_LENGTH))])
+    }
+
+    /// Writes all of these bytes.
+    pub(crate) async fn write(&self, bytes: &bytes::Bytes, now: Millis, ids: &Ids) -> Result<TemporaryBlob, BlobError> {
+        let mut writer = self.writer(now, ids);
+        for chunk in bytes.chunks(writer.part) {
+            writer.append(bytes.slice_ref(chunk)).await?;
+        }
+        writer.finish().await
+    }
+}
+
+/// A blob that is being written. Dropped, nothing stays of it.
+pub(crate) struct BlobWriter {
+    blobs: Blobs,
+    path: Path,
+    part: usize,
+    writer: Option<BufWriter>,
+}
+
+impl BlobWriter {
+    pub(crate) async fn append(&mut self, bytes: bytes::Bytes) -> Result<(), BlobError> {
+        match &mut self.writer {
+            Some(writer) => Ok(writer.put(bytes).await?),
+            None => Ok(()),
+        }
+    }
+
+    /// All of it was appended.
+    pub(crate) async fn finish(mut self) -> Result<TemporaryBlob, BlobError> {
+        let blob = TemporaryBlob { blobs: self.blobs.clone(), path: self.path.clone(), is_stored: false };
+        let Some(mut writer) = self.writer.take() else { return Ok(blob) };
+        // On its own: where the caller hangs up meanwhile, the blob is dropped behind them, and so deleted.
+        let finishing = tokio::spawn(async move {
+            writer.shutdown().await?;
+            Ok::<_, BlobError>(blob)
+        });
+        finishing.await?
+    }
+
+    /// Nothing of it is wanted.
+    pub(crate) async fn abort(mut self) {
+        if let Some(writer) = self.writer.take() {
+            abort(writer).await;
+        }
+    }
+}
+
+impl Drop for BlobWriter {
+    fn drop(&mut self) {
+        if let (Some(writer), Ok(runtime)) = (self.writer.take(), Handle::try_current()) {
+            runtime.spawn(abort(writer));
+        }
+    }
+}
+
+async fn abort(mut writer: BufWriter) {
+    if let Err(error) = writer.abort().await {
+        tracing::warn!(%error, "could not abort an upload");
+    }
+}
+
+/// A blob that is whole and has a temporary key. Dropped, it is deleted.
+pub(crate) struct TemporaryBlob {
+    blobs: Blobs,
+    path: Path,
+    is_stored: bool,
+}
+
+impl TemporaryBlob {
+    /// Gives it its key, for good, over what may be there. It is deleted again unless a transaction that writes its row
+    /// says [`mark_referenced`](super::mark_referenced).
+    pub(crate) async fn store(mut self, key: &BlobKey, now: Millis) -> Result<(), BlobError> {
+        store::note(&self.blobs.db, key.network, &key.path, now.saturating_add(millis(GRACE))).await?;
+        self.blobs.rename(&self.path, &key.path).await?;
+        self.is_stored = true;
+        Ok(())
+    }
+
+    /// The hash of its bytes as they are in the store.
+    pub(super) async fn sha256(&self) -> Result<String, BlobError> {
+        let mut bytes = self.blobs.store.get(&self.blobs.path(&self.path)).await?.into_stream();
+        let mut hash = Sha256::new();
+        while let Some(chunk) = bytes.try_next().await? {
+            hash.update(&chunk);
+        }
+        Ok(hex(&hash.finalize()))
+    }
+
+    /// Deletes it.
+    pub(crate) async fn discard(mut self) -> Result<(), BlobError> {
+        self.is_stored = true;
+        self.blobs.delete_path(&self.path).await
+    }
+}
+
+impl Drop for TemporaryBlob {
+    fn drop(&mut self) {
+        if self.is_stored {
+            return;
+        }
+        let Ok(runtime) = Handle::try_current() else { return };
+        let (blobs, path) = (self.blobs.clone(), self.path.clone());
+        runtime.spawn(async move {
+            if let Err(error) = blobs.delete_path(&path).await {
+                tracing::warn!(%error, %path, "could not delete a temporary blob");
+            }
+        });
+    }
+}

@@ -1,0 +1,89 @@
+//! Blobs that no row refers to.
+
+use hub_db::{Db, Error, Tx};
+use object_store::path::Path;
+
+use crate::clock::Millis;
+use crate::values::NetworkId;
+
+/// Notes a blob that is deleted at this time unless a row refers to it by then. Fails where it is being deleted.
+pub(super) async fn note(db: &Db, network: NetworkId, key: &Path, delete_at: Millis) -> Result<(), Error> {
+    let noted = db
+        .write(
+            "INSERT INTO unreferenced_blobs (network_id, blob_key, delete_at) VALUES ($1, $2, $3)
+             ON CONFLICT (network_id, blob_key) DO UPDATE SET delete_at = excluded.delete_at
+             WHERE unreferenced_blobs.delete_at <> 0",
+        )
+        .bind(network)
+        .bind(key.as_ref())
+        .bind(delete_at)
+        .execute()
+        .await?;
+    if noted == 0 { Err(Error::Conflict) } else { Ok(()) }
+}
+
+pub(super) async fn is_noted(db: &Db, network: NetworkId, key: &Path) -> Result<bool, Error> {
+    let row: Option<(Millis,)> = db
+        .query("SELECT delete_at FROM unreferenced_blobs WHERE network_id = $1 AND blob_key = $2")
+        .bind(network)
+        .bind(key.as_ref())
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
+
+pub(super) async fn mark_referenced(tx: &mut Tx, network: NetworkId, key: &Path) -> Result<(), Error> {
+    let noted = tx
+        .query("DELETE FROM unreferenced_blobs WHERE network_id = $1 AND blob_key = $2 AND delete_at <> 0")
+        .bind(network)
+        .bind(key.as_ref())
+        .execute()
+        .await?;
+    if noted == 0 { Err(Error::Conflict) } else { Ok(()) }
+}
+
+/// Notes that rows refer to all noted blobs of a network, which is being imported. Fails where some are being deleted.
+pub(crate) async fn mark_all_referenced(tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
+    tx.query("DELETE FROM unreferenced_blobs WHERE network_id = $1 AND delete_at <> 0").bind(network).execute().await?;
+    let left: Option<(String,)> = tx
+        .query("SELECT blob_key FROM unreferenced_blobs WHERE network_id = $1 LIMIT 1")
+        .bind(network)
+        .optional()
+        .await?;
+    if left.is_some() { Err(Error::Conflict) } else { Ok(()) }
+}
+
+pub(super) async fn mark_unreferenced(tx: &mut Tx, network: NetworkId, key: &Path) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO unreferenced_blobs (network_id, blob_key, delete_at) VALUES ($1, $2, 0)
+         ON CONFLICT (network_id, blob_key) DO UPDATE SET delete_at = 0",
+    )
+    .bind(network)
+    .bind(key.as_ref())
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// The blob is deleted.
+pub(super) async fn forget(db: &Db, network: NetworkId, key: &Path) -> Result<(), Error> {
+    db.write("DELETE FROM unreferenced_blobs WHERE network_id = $1 AND blob_key = $2")
+        .bind(network)
+        .bind(key.as_ref())
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// Crosses networks: one sweep is for all. Takes blobs that are due: from here on no row can refer to them.
+pub(super) async fn claim_due(db: &Db, now: Millis, limit: i64) -> Result<Vec<(NetworkId, String)>, Error> {
+    db.write(
+        "UPDATE unreferenced_blobs SET delete_at = 0 WHERE (network_id, blob_key) IN (
+             SELECT network_id, blob_key FROM unreferenced_blobs WHERE delete_at <= $1 ORDER BY delete_at LIMIT $2)
+         RETURNING network_id, blob_key",
+    )
+    .bind(now)
+    .bind(limit)
+    .all()
+    .await
+}

@@ -1,0 +1,66 @@
+//! Deletes what uploads and deletions left that did not come to their end.
+
+use std::io;
+
+use futures_util::TryStreamExt as _;
+use object_store::path::Path;
+use object_store::{ObjectStore as _, ObjectStoreExt as _};
+
+use crate::app::App;
+use crate::blobs::receive::GRACE;
+use crate::blobs::{BlobError, Blobs, INCOMING, Place, blocking, store};
+use crate::clock::{Millis, millis};
+
+/// Blobs that are deleted in one run.
+const BATCH: i64 = 1000;
+
+pub(super) async fn sweep(app: &App) -> Result<(), BlobError> {
+    let now = app.clock.now();
+    for (network, key) in store::claim_due(&app.db, now, BATCH).await? {
+        let path = Path::parse(key).map_err(object_store::Error::from)?;
+        match app.blobs.delete_path(&path).await {
+            Ok(()) => store::forget(&app.db, network, &path).await?,
+            Err(error) => tracing::warn!(%error, key = %path, "could not delete a blob"),
+        }
+    }
+    app.blobs.delete_temporaries(now.saturating_sub(millis(GRACE))).await
+}
+
+impl Blobs {
+    /// Deletes temporary blobs that were begun before then, whole or not.
+    async fn delete_temporaries(&self, before: Millis) -> Result<(), BlobError> {
+        let is_old = move |name: &str| {
+            name.split_once('-').and_then(|(begun, _)| begun.parse::<Millis>().ok()).is_some_and(|at| at < before)
+        };
+        match &self.place {
+            // Those that are not whole are no objects to the store, but they are files.
+            Place::Folder(_, root) => {
+                let incoming = root.join(INCOMING);
+                blocking(move || {
+                    let entries = match std::fs::read_dir(&incoming) {
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                        entries => entries?,
+                    };
+                    for entry in entries {
+                        let entry = entry?;
+                        if entry.file_name().to_str().is_some_and(is_old) {
+                            std::fs::remove_file(entry.path())?;
+                        }
+                    }
+                    Ok(())
+                })
+                .await
+            }
+            Place::S3(..) => {
+                let incoming = self.path(&Path::from(INCOMING));
+                let objects: Vec<_> = self.store.list(Some(&incoming)).try_collect().await?;
+                for object in objects {
+                    if object.location.filename().is_some_and(is_old) {
+                        self.store.delete(&object.location).await?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Snapshots: where they are put, when they count, and which are kept.
+
+use std::slice;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Method;
+use hub_db::Tx;
+
+use super::callbacks::Saved;
+use crate::app::App;
+use crate::blobs::{self, Blob, BlobKey, ReceivedBlob, TemporaryBlob};
+use crate::clock::{Millis, millis};
+use crate::networks;
+use crate::networks::service::NetworksError;
+use crate::values::NetworkId;
+use crate::worlds::link::{Access, SnapshotLink, UnverifiedLink};
+use crate::worlds::model::{Lease, WorldSnapshot};
+use crate::worlds::service::error::WorldsError;
+use crate::worlds::store;
+
+/// How long a link is good.
+const GOOD_FOR: Duration = Duration::from_mins(15);
+/// Snapshots kept of each world: a node may still be reading the one before the newest.
+const KEPT: i64 = 2;
+const SUFFIX_LENGTH: usize = 12;
+
+/// Where a snapshot is to be put.
+#[derive(Debug)]
+pub(in crate::worlds) struct Upload {
+    pub(in crate::worlds) url: String,
+    pub(in crate::worlds) blob_key: String,
+    pub(in crate::worlds) expires_at: Millis,
+}
+
+/// Begins an upload for a lease.
+pub(in crate::worlds) async fn mint(
+    app: &App,
+    network: NetworkId,
+    id: i64,
+    hub_url: &str,
+) -> Result<Upload, WorldsError> {
+    let now = app.clock.now();
+    let minted = app
+        .db
+        .transaction(async |mut tx| {
+            let Some(lease) = store::leases::count_upload(&mut tx, network, id, now).await? else { return Ok(None) };
+            if !lease.is_persistent() {
+                return Err(WorldsError::NotPersistent(id));
+            }
+            let blob_key = format!("{network}/{}/{}-{}", lease.world_no, lease.fence, lease.uploads);
+            store::snapshots::insert(&mut tx, network, &lease, &blob_key, now).await?;
+            Ok(Some(blob_key))
+        })
+        .await?;
+    let Some(blob_key) = minted else {
+        let known = store::leases::get(&app.db, network, id).await?;
+        return Err(known.map_or(WorldsError::Unknown(id), |_| WorldsError::Ended(id)));
+    };
+    let expires_at = now.saturating_add(millis(GOOD_FOR));
+    let url = match app.blobs.presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), GOOD_FOR).await? {
+        Some(url) => url,
+        None => own_url(app, network, Access::Put, &blob_key, hub_url).await?,
+    };
+    Ok(Upload { url, blob_key, expires_at })
+}
+
+/// A URL to get a snapshot with.
+pub(super) async fn get_url(
+    app: &App,
+    network: NetworkId,
+    blob_key: &str,
+    hub_url: &str,
+) -> Result<Option<String>, WorldsError> {
+    let Some(snapshot) = store::snapshots::get(&app.db, network, blob_key).await? else { return Ok(None) };
+    if snapshot.file.is_some() {
+        return Ok(Some(own_url(app, network, Access::Get, blob_key, hub_url).await?));
+    }
+    Ok(app.blobs.presign(Method::GET, &BlobKey::snapshot(network, blob_key), GOOD_FOR).await?)
+}
+
+/// The URL of a snapshot that goes through the hub itself.
+async fn own_url(
+    app: &App,
+    network: NetworkId,
+    access: Access,
+    blob_key: &str,
+    hub_url: &str,
+) -> Result<String, WorldsError> {
+    let secret = networks::service::signing_secret(app, network).await?;
+    let expires_at = app.clock.now().saturating_add(millis(GOOD_FOR));
+    let link = SnapshotLink { access, network, blob_key: blob_key.to_owned(), expires_at };
+    Ok(format!("{hub_url}/api/worlds/blobs/{}", link.token(&secret)))
+}
+
+/// What a link allows.
+async fn verify(app: &App, token: &str, access: Access) -> Result<SnapshotLink, WorldsError> {
+    let unverified = UnverifiedLink::read(token).ok_or(WorldsError::InvalidLink)?;
+    let secret = match networks::service::signing_secret(app, unverified.network()).await {
+        Ok(secret) => secret,
+        Err(NetworksError::UnknownNetwork(_)) => return Err(WorldsError::InvalidLink),
+        Err(error) => return Err(error.into()),
+    };
+    let link = unverified.verify(&secret).filter(|link| link.access == access).ok_or(WorldsError::InvalidLink)?;
+    if link.expires_at <= app.clock.now() {
+        return Err(WorldsError::ExpiredLink);
+    }
+    Ok(link)
+}
+
+/// Receives an upload at the hub itself. When this returns it counts: the world boots from it next.
+pub(in crate::worlds) async fn receive(
+    app: &App,
+    token: &str,
+    announced: Option<u64>,
+    body: Body,
+) -> Result<WorldSnapshot, WorldsError> {
+    let limit = app.settings.snapshot_settings.limit;
+    let link = verify(app, token, Access::Put).await?;
+    let network = link.network;
+    let snapshot = store::snapshots::get(&app.db, network, &link.blob_key).await?.ok_or(WorldsError::Gone)?;
+    let lease = store::leases::get(&app.db, network, snapshot.lease_id).await?;
+    if !lease.is_some_and(|lease| lease.at(app.clock.now()).is_live()) {
+        return Err(WorldsError::Ended(snapshot.lease_id));
+    }
+    if announced.is_some_and(|length| length > limit) {
+        return Err(WorldsError::TooLarge(limit));
+    }
+    let ReceivedBlob { blob, size, .. } = blobs::receive(app, body, limit).await?;
+    // On its own: a caller who hangs up from here on has uploaded it.
+    let app = app.clone();
+    let recording = tokio::spawn(async move { record(&app, network, &snapshot, blob, size).await });
+    recording.await.map_err(blobs::BlobError::from)?
+}
+
+/// Under a name of its own: the same link may be used again while somebody reads what came by it.
+async fn record(
+    app: &App,
+    network: NetworkId,
+    snapshot: &WorldSnapshot,
+    blob: TemporaryBlob,
+    size: u64,
+) -> Result<WorldSnapshot, WorldsError> {
+    let (lease, blob_key) = (snapshot.lease_id, &snapshot.blob_key);
+    let file = format!("{blob_key}-{}", app.ids.token(SUFFIX_LENGTH));
+    let key = BlobKey::snapshot(network, &file);
+    blob.store(&key, app.clock.now()).await?;
+    let recorded = app
+        .db
+        .transaction(async |mut tx| {
+            if !store::leases::hold(&mut tx, network, lease, app.clock.now()).await? {
+                return Err(WorldsError::Ended(lease));
+            }
+            let before =
+                store::snapshots::of_lease(&mut tx, network, lease, blob_key).await?.ok_or(WorldsError::Gone)?;
+            let size = i64::try_from(size).unwrap_or(i64::MAX);
+            let now = store::snapshots::record(&mut tx, network, lease, blob_key, size, Some(&file)).await?;
+            let now = now.ok_or(WorldsError::Gone)?;
+            store::worlds::point_to(&mut tx, network, &now).await?;
+            blobs::mark_referenced(&mut tx, &key).await?;
+            let superseded = before.file.map(|file| BlobKey::snapshot(network, &file));
+            if let Some(superseded) = &superseded {
+                blobs::mark_unreferenced(&mut tx, superseded).await?;
+            }
+            Ok((superseded, now))
+        })
+        .await;
+    match recorded {
+        Ok((superseded, now)) => {
+            app.blobs.delete_unreferenced(superseded.as_slice()).await;
+            delete_superfluous(app, network, now.world_no, now.fence).await;
+            Ok(now)
+        }
+        Err(error) => {
+            // Where the database failed, the row may be written for all we know.
+            if matches!(error, WorldsError::Ended(_) | WorldsError::Gone) {
+                app.blobs.delete_unreferenced(slice::from_ref(&key)).await;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// The snapshot that a link leads to.
+pub(in crate::worlds) async fn read(app: &App, token: &str) -> Result<Blob, WorldsError> {
+    let link = verify(app, token, Access::Get).await?;
+    let snapshot = store::snapshots::get(&app.db, link.network, &link.blob_key).await?;
+    let file = snapshot.and_then(|snapshot| snapshot.file).ok_or(WorldsError::Gone)?;
+    app.blobs.get(&BlobKey::snapshot(link.network, &file)).await?.ok_or(WorldsError::Gone)
+}
+
+/// A node says that it has put a snapshot of its lease where it was told to: from the commit on it counts. What the hub
+/// itself received is known already, elsewhere the node's word is taken.
+pub(super) async fn accept(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    lease: &Lease,
+    saved: &Saved,
+) -> Result<(), WorldsError> {
+    let key = &saved.blob_key;
+    let snapshot = store::snapshots::of_lease(tx, network, lease.id, key).await?;
+    let snapshot = snapshot.ok_or_else(|| WorldsError::UnknownSnapshot(key.clone()))?;
+    if snapshot.size_bytes.is_some() {
+        return Ok(store::worlds::point_to(tx, network, &snapshot).await?);
+    }
+    if app.blobs.is_folder() {
+        return Err(WorldsError::SnapshotMissing(key.clone()));
+    }
+    let size = saved.size_bytes.unwrap_or(0);
+    if let Some(snapshot) = store::snapshots::record(tx, network, lease.id, key, size, None).await? {
+        store::worlds::point_to(tx, network, &snapshot).await?;
+    }
+    Ok(())
+}
+
+/// Deletes what is no longer needed of a world. What cannot be deleted now stays listed for the next time.
+pub(super) async fn delete_superfluous(app: &App, network: NetworkId, world_no: i64, fence: i64) {
+    let superfluous = match store::snapshots::superfluous(&app.db, network, world_no, fence, KEPT).await {
+        Ok(snapshots) => snapshots,
+        Err(error) => return tracing::warn!(%error, "could not look for old snapshots"),
+    };
+    for WorldSnapshot { blob_key, file, .. } in superfluous {
+        // Also one that no node spoke of: it may be in the store.
+        let key = BlobKey::snapshot(network, file.as_ref().unwrap_or(&blob_key));
+        if let Err(error) = app.blobs.delete(&key).await {
+            tracing::warn!(%error, blob_key, "could not delete an old snapshot");
+        } else if let Err(error) = store::snapshots::delete(&app.db, network, &blob_key).await {
+            tracing::warn!(%error, blob_key, "could not forget an old snapshot");
+        }
+    }
+}
