@@ -67,7 +67,7 @@ impl From<PunishmentKind> for contract::PunishmentKind {
     }
 }
 
-/// How long a punishment lasts: 1 ms to 1,000 years. What is to last longer is permanent and says so.
+/// How long a punishment lasts: 1 ms to 1,000 years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PunishmentDuration(Millis);
 

@@ -11,7 +11,7 @@ use crate::clock::Millis;
 use crate::statistics::period::Period;
 use crate::values::{Identifier, Label};
 
-/// A number so small that sums of it stay finite.
+/// A number from -1e300 to 1e300, so that sums of two stay finite.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, sqlx::Type)]
 #[sqlx(transparent)]
 pub(super) struct FiniteNumber(pub(super) f64);

@@ -118,7 +118,8 @@ const LEADERBOARD: &str = "SELECT owner_key, value FROM statistics
      WHERE network_id = $1 AND owner_type = $2 AND game_mode = $3 AND name = $4 AND period = $5 AND period_start = $6
      ORDER BY value DESC, reached, owner_key LIMIT $7";
 
-/// The owners of a type with the highest values in the period that `day` is in; of equal values the one reached first ranks first.
+/// The owners of a type with the highest values in the period that `day` is in; of equal values the one reached first ranks
+/// first.
 pub(super) async fn leaderboard(
     db: &Db,
     network: NetworkId,
