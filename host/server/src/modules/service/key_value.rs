@@ -1,6 +1,6 @@
 //! The modules' key-value stores: expiry by the hub's clock, sums that no other call gets between, a quota.
 //!
-//! On SQLite they are in a file of their own, whose writes do not wait for the disk (`docs/decisions/module-stores.md`).
+//! On SQLite they are in a file of their own, whose writes do not wait for the disk (`docs/decisions/0012-module-stores.md`).
 //!
 //! What a key takes is its bytes, its value's (a number counts as 20) and 64 for keeping it.
 
