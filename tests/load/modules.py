@@ -3,7 +3,7 @@ upload without a pause.
 
 python3 tests/load/modules.py HUB [MODULE …], where HUB is the hub's executable. Needs nothing but Python, and root to tell how
 long the machine itself stood, which a virtual one does often. The neighbours
-upload further MODULEs, too: `neighbours write FOLDER` writes hostile ones (an example of hub-sandbox).
+upload further MODULEs, too: `noisy_neighbor write FOLDER` writes hostile ones (an example of hub-sandbox).
 """
 
 import collections
@@ -260,7 +260,7 @@ def upload_without_a_pause(hub, key, upload, kind, over, told):
     told.put(dict(answers))
 
 
-def neighbours(hub, component):
+def noisy_neighbor(hub, component):
     key = hub.network("quiet")
     hub.upload(key, "guard", component)
     hub.chain(key, [{"name": "guard", "version": 1}])
@@ -331,7 +331,7 @@ def main():
         try:
             restart(hub, component)
             swap(hub, component)
-            neighbours(hub, component)
+            noisy_neighbor(hub, component)
         finally:
             hub.stop()
 

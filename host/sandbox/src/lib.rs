@@ -77,7 +77,6 @@ mod texts;
 mod threads;
 mod ticker;
 mod trial;
-mod turn;
 mod versions;
 mod wasi;
 
@@ -89,7 +88,7 @@ pub use compile::{Compiler, child_main};
 pub use host::{BoxFuture, EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
 pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LINE_CHARS, MAX_REASON_CHARS};
 pub use module::{ComponentSource, ModuleHandle, Sha256Sum};
-pub use network::UploadPlace;
+pub use network::UploadPermit;
 pub use operation::{
     Candidate, Candidates, FilterChat, Operation, RankAnswer, RankServers, RankWorlds, ReviewPunishment,
 };

@@ -2,12 +2,11 @@
 //! next ones at the lowest priority, so that those who compute little hardly notice it.
 
 use crate::clock::{left_until, monotonic};
-use crate::turn::{Turn, Turns};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 
 /// Networks that are remembered before those that do nothing are forgotten.
 const REMEMBERED: usize = 1024;
@@ -15,8 +14,6 @@ const REMEMBERED: usize = 1024;
 const LATELY: Duration = Duration::from_secs(1);
 /// Uploads of a network that are in memory at once.
 const UPLOADS: usize = 4;
-/// Small pieces of an upload wait together.
-const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 /// The part of its turns that a network may use without counting as busy.
 const BUSY: f64 = 0.125;
 
@@ -30,8 +27,12 @@ pub(crate) struct Networks {
 pub(crate) struct Network {
     /// Calls that compute at once.
     cpu: Arc<Semaphore>,
-    /// Its modules' turns to be prepared.
-    pub(crate) turns: Turns,
+    pub(crate) name: Box<str>,
+    /// Held while an upload is prepared: of a network's uploads only one waits for `compiling`, so that the loading of an
+    /// accepted module never waits for more.
+    pub(crate) preparing: AsyncMutex<()>,
+    /// Held while a module is compiled: in the queue for the compiler there is only one module of each network.
+    pub(crate) compiling: AsyncMutex<()>,
     /// Its uploads that are in memory.
     uploads: Arc<Semaphore>,
     used: Mutex<Used>,
@@ -62,7 +63,9 @@ impl Networks {
         }
         let network = Arc::new(Network {
             cpu: Arc::new(Semaphore::new(self.cpus)),
-            turns: Turns::new(),
+            name: name.into(),
+            preparing: AsyncMutex::default(),
+            compiling: AsyncMutex::default(),
             uploads: Arc::new(Semaphore::new(UPLOADS)),
             used: Mutex::new(Used { seconds: 0.0, at: monotonic() }),
             busy_from: BUSY * self.cpus as f64 * LATELY.as_secs_f64(),
@@ -94,53 +97,18 @@ impl Used {
     }
 }
 
-/// A place for an upload in the hub's memory, until it is dropped. What comes in counts against the network's allowance
-/// then, whatever became of it.
-pub struct UploadPlace {
-    // As long as it is held the network is not forgotten, with the places that are taken.
-    network: Arc<Network>,
-    _place: Option<OwnedSemaphorePermit>,
-    /// What has come in, or may, and does not count yet.
-    bytes: usize,
+/// Lets one upload of a network be in memory: hold it until the upload is stored.
+pub struct UploadPermit {
+    // Keeps the network remembered, with the permits that are taken.
+    pub(crate) network: Arc<Network>,
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl UploadPlace {
-    /// The network's next place, once the allowance has something left.
-    pub(crate) async fn take(network: Arc<Network>, bytes: usize) -> Self {
+impl UploadPermit {
+    pub(crate) async fn acquire(network: Arc<Network>) -> Self {
         // The semaphore is never closed.
-        let place = Arc::clone(&network.uploads).acquire_owned().await.ok();
-        network.turns.settled().await;
-        Self { network, _place: place, bytes }
-    }
-
-    /// To be called after each piece that was received: blocks the thread until the next may be. A runtime's timer would
-    /// wake the threads that calls need, hundreds of times for each upload.
-    pub fn pace(&self) -> impl Fn(usize) + Send + use<> {
-        let network = Arc::clone(&self.network);
-        move |bytes| {
-            let wait = network.turns.pace(bytes);
-            if wait >= SHORTEST_WAIT {
-                std::thread::sleep(wait);
-            }
-        }
-    }
-
-    /// Says how large the upload turned out to be.
-    pub fn received(&mut self, bytes: usize) {
-        self.bytes = bytes;
-    }
-
-    /// The upload's turn to be prepared.
-    pub(crate) async fn turn(&mut self) -> Turn<'_> {
-        let turn = self.network.turns.upload(self.bytes).await;
-        self.bytes = 0;
-        turn
-    }
-}
-
-impl Drop for UploadPlace {
-    fn drop(&mut self) {
-        self.network.turns.received(self.bytes);
+        let permit = Arc::clone(&network.uploads).acquire_owned().await.ok();
+        Self { network, _permit: permit }
     }
 }
 
@@ -213,30 +181,5 @@ mod tests {
         assert!(!busy_after(1.0, Duration::from_secs(2)));
         network.used(Duration::from_secs(10));
         assert!(network.is_busy());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_was_received_counts_whatever_became_of_it() {
-        let network = Networks::new(1).get("loud");
-        let begins = async |bytes: usize| {
-            let asked = tokio::time::Instant::now();
-            let place = UploadPlace::take(Arc::clone(&network), bytes).await;
-            (asked.elapsed(), place)
-        };
-        // Refused, cut off or known already: dropped without a turn.
-        assert!(begins(60 << 20).await.0.is_zero());
-        let (waited, mut place) = begins(60 << 20).await;
-        assert!(waited > Duration::from_secs(9) && waited < Duration::from_secs(11), "{waited:?}");
-        // It turned out to be small, so the next one waits for nothing.
-        place.received(1);
-        drop(place);
-        assert!(begins(0).await.0 < Duration::from_millis(10));
-        // Once it has its turn it counts then, and not again.
-        let (_, mut place) = begins(20 << 20).await;
-        drop(place.turn().await);
-        let (waited, _) = begins(0).await;
-        assert!(waited > Duration::from_secs(9) && waited < Duration::from_secs(11), "{waited:?}");
-        drop(place);
-        assert!(begins(0).await.0 < Duration::from_millis(10));
     }
 }

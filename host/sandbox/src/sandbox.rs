@@ -5,12 +5,11 @@ use crate::compile::{Compile, Compiled, Compiler};
 use crate::contract::Point;
 use crate::limits::{CompileLimits, half_of_the_cpus};
 use crate::module::{ComponentSource, Module, ModuleHandle, Ready, Sha256Sum};
-use crate::network::{Networks, UploadPlace};
+use crate::network::{Network, Networks, UploadPermit};
 use crate::reuse::{Bounds, Idle};
 use crate::state::State;
 use crate::threads::{Pace, Threads};
 use crate::ticker::Ticker;
-use crate::turn::Turn;
 use crate::{engine, trial, versions};
 use bytes::Bytes;
 use std::path::PathBuf;
@@ -180,36 +179,27 @@ impl Sandbox {
     /// # Errors
     /// [`PrepareError::Invalid`] with a reason for the author where it can't be a module.
     pub async fn prepare(&self, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
-        let local = self.0.networks.get(LOCAL);
-        self.prepare_in(local.turns.load().await, LOCAL, upload.into()).await
+        self.prepare_in(&self.0.networks.get(LOCAL), upload.into()).await
     }
 
-    /// A place for one more of the network's uploads, of so many bytes at most. Take it before the upload is read, which
-    /// counts against the network's allowance: of each network only so many are in memory at once, and soon they take no
-    /// more than a tenth of the time.
-    pub async fn upload_place(&self, network: &str, bytes: usize) -> UploadPlace {
-        UploadPlace::take(self.0.networks.get(network), bytes).await
+    /// Waits until the network has fewer than four uploads in memory. Take the permit before the upload is read.
+    pub async fn upload_permit(&self, network: &str) -> UploadPermit {
+        UploadPermit::acquire(self.0.networks.get(network)).await
     }
 
-    /// As [`Sandbox::prepare`], in the network's turn: uploads of one network are prepared one after the other, however
-    /// many there are. The place is still taken afterwards: give it back once the upload is out of memory.
+    /// As [`Sandbox::prepare`], for the permit's network: its uploads are prepared one after the other.
     ///
     /// # Errors
     /// As [`Sandbox::prepare`].
-    pub async fn prepare_for(
-        &self,
-        place: &mut UploadPlace,
-        network: &str,
-        upload: impl Into<Bytes>,
-    ) -> Result<Prepared, PrepareError> {
-        let upload = upload.into();
-        place.received(upload.len());
-        self.prepare_in(place.turn().await, network, upload).await
+    pub async fn prepare_for(&self, permit: &UploadPermit, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
+        self.prepare_in(&permit.network, upload.into()).await
     }
 
-    async fn prepare_in(&self, turn: Turn<'_>, network: &str, upload: Bytes) -> Result<Prepared, PrepareError> {
-        let (prepared, ready) = self.compile(&turn, upload).await?;
-        let tried = trial::run(self, network, &ready, &prepared.points, "{}").await;
+    async fn prepare_in(&self, network: &Network, upload: Bytes) -> Result<Prepared, PrepareError> {
+        let _preparing = network.preparing.lock().await;
+        let _compiling = network.compiling.lock().await;
+        let (prepared, ready) = self.compile(upload).await?;
+        let tried = trial::run(self, &network.name, &ready, &prepared.points, "{}").await;
         tried.map_err(|failed| PrepareError::Invalid(failed.in_full()))?;
         Ok(prepared)
     }
@@ -224,39 +214,31 @@ impl Sandbox {
         Ok(ModuleHandle(Arc::new(module)))
     }
 
-    /// The SHA-256 of an upload. It takes a while for a large one, during which nobody else is kept waiting.
+    /// The SHA-256 of an upload, at background priority.
     ///
     /// # Errors
     /// [`PrepareError::Internal`] where there is no thread for it.
     pub async fn sum(&self, upload: Bytes) -> Result<Sha256Sum, PrepareError> {
-        self.aside(move || Sha256Sum::of(&upload)).await
+        self.run_background(move || Sha256Sum::of(&upload)).await
     }
 
-    /// Compiles a module in its network's turn, and keeps the outcome.
-    async fn compile(&self, turn: &Turn<'_>, module: Bytes) -> Result<(Prepared, Arc<Ready>), PrepareError> {
+    /// Compiles a module, and saves the outcome.
+    async fn compile(&self, module: Bytes) -> Result<(Prepared, Arc<Ready>), PrepareError> {
         let inner = Arc::clone(&self.0);
-        let compiled = inner.compile.compile(&inner.engine, &inner.threads, turn, &module).await?;
-        turn.work(self.aside(move || inner.keep(module, compiled))).await?
+        let compiled = inner.compile.compile(&inner.engine, &inner.threads, &module).await?;
+        self.run_background(move || inner.keep(module, compiled)).await?
     }
 
-    /// Runs work on modules' bytes behind everything else: hashing and copying tens of megabytes takes as many
+    /// Runs work on a module's bytes at background priority: hashing and copying tens of megabytes takes as many
     /// milliseconds.
     ///
     /// # Errors
     /// [`PrepareError::Internal`] where there is no thread for it.
-    async fn aside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PrepareError> {
-        self.0.threads.run(Pace::GivesWay, work).await.map_err(PrepareError::Internal)
-    }
-
-    /// The same of work that waits between, such as receiving an upload. It is dropped where its caller does not wait any more.
-    ///
-    /// # Errors
-    /// [`PrepareError::Internal`] where there is no thread for it.
-    pub async fn giving_way<T: Send + 'static>(
+    async fn run_background<T: Send + 'static>(
         &self,
-        work: impl Future<Output = T> + Send + 'static,
+        work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, PrepareError> {
-        self.0.threads.run_async(Pace::GivesWay, work).await.map_err(PrepareError::Internal)
+        self.0.threads.run(Pace::GivesWay, work).await.map_err(PrepareError::Internal)
     }
 
     /// How many calls are on a thread now.
@@ -285,7 +267,8 @@ impl Sandbox {
         }
         let component = module.source.component().await.map_err(LoadError)?;
         let network = self.0.networks.get(&module.source.network());
-        let (prepared, ready) = self.compile(&network.turns.load().await, component).await?;
+        let _compiling = network.compiling.lock().await;
+        let (prepared, ready) = self.compile(component).await?;
         if prepared.id != module.id {
             return Err(LoadError(format!("the stored component is {}, not {}", prepared.id, module.id)));
         }

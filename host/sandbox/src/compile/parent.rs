@@ -6,7 +6,6 @@ use crate::componentize::glance;
 use crate::limits::CompileLimits;
 use crate::sandbox::PrepareError;
 use crate::threads::{Pace, Threads};
-use crate::turn::Turn;
 use bytes::Bytes;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -42,7 +41,6 @@ impl Compile {
         &self,
         engine: &Engine,
         threads: &Threads,
-        turn: &Turn<'_>,
         bytes: &Bytes,
     ) -> Result<Compiled, PrepareError> {
         let most = self.limits.module_bytes;
@@ -51,11 +49,11 @@ impl Compile {
         }
         if bytes.len() <= GLANCE_BYTES {
             let bytes = bytes.clone();
-            let glanced = turn.work(threads.run(Pace::GivesWay, move || glance(&bytes))).await;
+            let glanced = threads.run(Pace::GivesWay, move || glance(&bytes)).await;
             glanced.map_err(|error| internal(format!("the validator: {error}")))?.map_err(PrepareError::Invalid)?;
         }
         let _place = self.places.acquire().await.map_err(|_| internal("the hub is stopping"))?;
-        turn.work(self.compile_now(engine, threads, bytes)).await
+        self.compile_now(engine, threads, bytes).await
     }
 
     async fn compile_now(&self, engine: &Engine, threads: &Threads, bytes: &Bytes) -> Result<Compiled, PrepareError> {

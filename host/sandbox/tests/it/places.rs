@@ -182,8 +182,8 @@ async fn networks_take_turns_at_compiling() {
     for (network, number) in [("many", 0), ("many", 1), ("many", 2), ("many", 3), ("many", 4), ("one", 5)] {
         let (sandbox, compiled) = (bench.sandbox.clone(), Arc::clone(&compiled));
         let upload = async move {
-            let mut place = sandbox.upload_place(network, 0).await;
-            sandbox.prepare_for(&mut place, network, allowing(&format!("upload {number}"))).await.unwrap();
+            let permit = sandbox.upload_permit(network).await;
+            sandbox.prepare_for(&permit, allowing(&format!("upload {number}"))).await.unwrap();
             compiled.lock().unwrap().push(network);
         };
         uploads.push(upload);

@@ -32,8 +32,8 @@ pub enum ModulesError {
     /// The chain as a whole, or a link of it, breaks the rules.
     #[error("In the body, `{0}`.")]
     InvalidChain(String),
-    /// The network's other uploads are not done, or took all the time there is for now.
-    #[error("Other uploads of this network are under way, or have used up its time for now; try again later.")]
+    /// The network's other uploads are not done.
+    #[error("Other uploads of this network are under way; try again later.")]
     TooManyUploads,
     /// Nothing was changed; the network's next home serves the request.
     #[error("This network is moving to another of the hub's nodes; try again.")]

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hub_sandbox::{PrepareError, Prepared, UploadPlace};
+use hub_sandbox::{PrepareError, Prepared, UploadPermit};
 
 use crate::app::App;
 use crate::clock::millis;
@@ -19,8 +19,8 @@ use crate::values::NetworkId;
 
 /// How long an upload waits for its module to be READY before it is answered with COMPILING.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
-/// How long an upload waits, unread, for a place.
-const PLACE_WITHIN: Duration = Duration::from_secs(20);
+/// How long an upload waits, unread, for its permit.
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(20);
 /// A version that is COMPILING for this long and that this hub is not at work on was left behind by one that stopped.
 const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(90);
 
@@ -34,31 +34,19 @@ pub(in crate::modules) enum Uploaded {
     Compiling(ModuleRow),
 }
 
-/// Preparing that can go on after its request was answered. Its end brings the place back, which is held until the bytes are
+/// Preparing that can go on after its request was answered. Its end gives the permit back, which is held until the bytes are
 /// stored.
-type Preparing = Pin<Box<dyn Future<Output = (Result<Prepared, PrepareError>, UploadPlace)> + Send>>;
+type Preparing = Pin<Box<dyn Future<Output = (Result<Prepared, PrepareError>, UploadPermit)> + Send>>;
 
-/// A place for an upload of so many bytes at most, which is about to be read.
-pub(in crate::modules) async fn place(
-    app: &App,
-    network: NetworkId,
-    bytes: usize,
-) -> Result<UploadPlace, ModulesError> {
+/// Waits for the permit to read an upload.
+pub(in crate::modules) async fn permit(app: &App, network: NetworkId) -> Result<UploadPermit, ModulesError> {
     let network = network.to_string();
     tokio::select! {
-        // A place that is there counts, however late it is looked for.
+        // A free permit counts, however late it is looked for.
         biased;
-        place = app.modules.sandbox.upload_place(&network, bytes) => Ok(place),
-        () = app.clock.sleep(PLACE_WITHIN) => Err(ModulesError::TooManyUploads),
+        permit = app.modules.sandbox.upload_permit(&network) => Ok(permit),
+        () = app.clock.sleep(PERMIT_TIMEOUT) => Err(ModulesError::TooManyUploads),
     }
-}
-
-/// Receives an upload behind everything else: a large one is page after page of new memory.
-pub(in crate::modules) async fn receive<T: Send + 'static>(
-    app: &App,
-    reading: impl Future<Output = T> + Send + 'static,
-) -> Result<T, ModulesError> {
-    app.modules.sandbox.giving_way(reading).await.map_err(|error| sandbox(&error))
 }
 
 /// Makes the bytes the name's next version, unless it has them already.
@@ -67,16 +55,15 @@ pub(in crate::modules) async fn upload(
     network: NetworkId,
     name: ModuleName,
     bytes: Bytes,
-    mut place: UploadPlace,
+    permit: UploadPermit,
 ) -> Result<Uploaded, ModulesError> {
-    place.received(bytes.len());
     let sha256 = hash(app, bytes.clone()).await?;
     if let Some(row) = store::find_same(&app.db, network, name.as_str(), &sha256).await? {
         return known(app, network, row);
     }
-    let mut preparing = prepare(app, network, bytes.clone(), place);
+    let mut preparing = prepare(app, bytes.clone(), permit);
     tokio::select! {
-        (outcome, _place) = &mut preparing => {
+        (outcome, _permit) = &mut preparing => {
             let (verdict, component) = judge(outcome)?;
             if let Some(reason) = verdict.reason {
                 return Err(ModulesError::InvalidModule(reason));
@@ -95,17 +82,13 @@ pub(in crate::modules) async fn upload(
 }
 
 async fn hash(app: &App, bytes: Bytes) -> Result<String, ModulesError> {
-    let sum = app.modules.sandbox.sum(bytes).await.map_err(|error| sandbox(&error))?;
-    Ok(sum.to_string())
+    let sum = app.modules.sandbox.sum(bytes).await;
+    sum.map(|sum| sum.to_string()).map_err(|error| ModulesError::Sandbox(error.to_string()))
 }
 
-fn sandbox(error: &PrepareError) -> ModulesError {
-    ModulesError::Sandbox(error.to_string())
-}
-
-fn prepare(app: &App, network: NetworkId, bytes: Bytes, mut place: UploadPlace) -> Preparing {
+fn prepare(app: &App, bytes: Bytes, permit: UploadPermit) -> Preparing {
     let sandbox = app.modules.sandbox.clone();
-    Box::pin(async move { (sandbox.prepare_for(&mut place, &network.to_string(), bytes).await, place) })
+    Box::pin(async move { (sandbox.prepare_for(&permit, bytes).await, permit) })
 }
 
 /// The answer to bytes that are there already.
@@ -128,7 +111,7 @@ fn go_on(app: &App, network: NetworkId, row: &ModuleRow, preparing: Preparing) {
     }
     let task = app.clone();
     app.spawn(async move {
-        let (outcome, _place) = preparing.await;
+        let (outcome, _permit) = preparing.await;
         if let Err(error) = write_down(&task, network, &key.1, key.2, outcome).await {
             // It stays COMPILING, and is taken up again when somebody asks for it.
             tracing::error!(module = key.1, version = key.2, %error, "a module could not be prepared");
@@ -145,14 +128,14 @@ fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
     }
     let (task, name, version) = (app.clone(), row.name.clone(), row.version);
     let preparing: Preparing = Box::pin(async move {
-        let (sandbox, key) = (&task.modules.sandbox, network.to_string());
-        let mut place = sandbox.upload_place(&key, 0).await;
+        let sandbox = &task.modules.sandbox;
+        let permit = sandbox.upload_permit(&network.to_string()).await;
         let outcome = match store::upload(&task.db, Whose { network, name: &name, version }).await {
-            Ok(Some(upload)) => sandbox.prepare_for(&mut place, &key, upload).await,
+            Ok(Some(upload)) => sandbox.prepare_for(&permit, upload).await,
             Ok(None) => Err(PrepareError::Internal("it was deleted".to_owned())),
             Err(error) => Err(PrepareError::Internal(error.to_string())),
         };
-        (outcome, place)
+        (outcome, permit)
     });
     go_on(app, network, row, preparing);
 }

@@ -1,13 +1,13 @@
-//! What a network notices of its neighbour: for each module of the hostile set, and for a compile bomb being uploaded,
-//! the 99th percentile of a well-behaved network's calls with the hostile network beside it, against the same without.
+//! Measures the noisy neighbor: the 99th percentile of a well-behaved network's calls beside a hostile network, against
+//! the same alone, for each module of the hostile set and for uploads that are slow to compile.
 //!
-//! `cargo run --release -p hub-sandbox --example neighbours [ROUNDS] [FILTER] [without-breaker]`
+//! `cargo run --release -p hub-sandbox --example noisy_neighbor [ROUNDS] [FILTER] [without-breaker]`
 //!
-//! `cargo run --release -p hub-sandbox --example neighbours write FOLDER` writes down the uploads, for
-//! `tests/load/modules.py` to measure from outside.
+//! `cargo run --release -p hub-sandbox --example noisy_neighbor write FOLDER` writes the uploads to files, for
+//! `tests/load/modules.py`.
 //!
-//! The hostile network's calls come 16 at a time, one after the other's end. `without-breaker` keeps its breaker from
-//! opening, which otherwise ends it all after five failures: that is what a module does that always just manages to answer.
+//! The hostile network has 16 calls under way at once. `without-breaker` keeps its breaker closed, which otherwise stops
+//! it after five failures: like a module that always just manages to answer.
 
 #[allow(dead_code, clippy::unwrap_used)]
 #[path = "../tests/it/hostile_set.rs"]
@@ -35,20 +35,20 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long each measurement lasts.
-const LASTS: Duration = Duration::from_secs(3);
-/// Between two calls of the well-behaved network.
-const BETWEEN: Duration = Duration::from_millis(1);
-/// Later by so much, each call finds the breaker closed: it counts five failures in thirty seconds.
+/// How long each measurement takes.
+const DURATION: Duration = Duration::from_secs(3);
+/// The time between two calls of the well-behaved network.
+const CALL_INTERVAL: Duration = Duration::from_millis(1);
+/// A call that is this much later finds the breaker closed, which counts failures over thirty seconds.
 const MINUTE: u64 = 60_000;
-/// Of the hostile network, at once.
-const AT_ONCE: usize = 16;
+/// Calls of the hostile network at once.
+const HOSTILE_CALLS: usize = 16;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1).peekable();
     if args.next_if_eq("write").is_some() {
-        let folder = args.next().ok_or("into which folder?")?;
+        let folder = args.next().ok_or("which folder?")?;
         for (name, upload) in uploads_of() {
             std::fs::write(Path::new(&folder).join(format!("{name}.wasm")), upload)?;
         }
@@ -56,8 +56,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     let rounds: usize = args.next().map_or(Ok(5), |rounds| rounds.parse())?;
     let filter = args.next().unwrap_or_default();
-    let pace = if args.next().is_some_and(|word| word == "without-breaker") { MINUTE } else { 1 };
-    let folder = std::env::temp_dir().join(format!("neighbours-{}", std::process::id()));
+    let step = if args.next().is_some_and(|word| word == "without-breaker") { MINUTE } else { 1 };
+    let folder = std::env::temp_dir().join(format!("noisy-neighbor-{}", std::process::id()));
     let compiler = std::env::current_exe()?.with_file_name("../hub-compile-module");
     let sandbox = Sandbox::new(SandboxConfig::new(Compiler::Child(compiler), folder.clone(), [0; 32]))?;
 
@@ -67,12 +67,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("{:36} {:24} {:>10} {:>10}   (p99 in µs; medians of {rounds} rounds)", "", "", "", "");
     let hostile_set = hostile_set();
     for (number, hostile) in hostile_set.iter().filter(|hostile| hostile.name.contains(&filter)).enumerate() {
-        // How much of all this the machine does by itself.
+        // The noise of the machine itself.
         if number % 5 == 0 {
             measure(&sandbox, &good, rounds, "nothing", Disturbance::default).await;
         }
         let bad = Arc::new(chain(&sandbox, hostile.point, hostile.upload.clone()).await?);
-        measure(&sandbox, &good, rounds, hostile.name, || flood(&sandbox, &bad, hostile, pace)).await;
+        measure(&sandbox, &good, rounds, hostile.name, || flood(&sandbox, &bad, hostile, step)).await;
     }
     for (name, upload) in uploads_of().map(|(name, upload)| (format!("upload: {name}"), Bytes::from(upload))) {
         if name.contains(&filter) {
@@ -82,7 +82,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(std::fs::remove_dir_all(folder)?)
 }
 
-/// Work of the hostile network, if any: what its calls ended in so far, and the tasks.
+/// The hostile network's work, if any: what its calls ended in so far, and the tasks.
 #[derive(Default)]
 struct Disturbance {
     ends: Arc<Mutex<BTreeMap<String, u64>>>,
@@ -127,10 +127,10 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// The well-behaved network's 99th percentile, in microseconds from asking to the answer.
 async fn p99(sandbox: &Sandbox, good: &Arc<Chain>) -> f64 {
     let started = now();
-    let mut ticks = tokio::time::interval(BETWEEN);
+    let mut ticks = tokio::time::interval(CALL_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Burst);
     let mut calls = Vec::new();
-    while started.elapsed() < LASTS {
+    while started.elapsed() < DURATION {
         ticks.tick().await;
         let (sandbox, good) = (sandbox.clone(), Arc::clone(good));
         calls.push(tokio::spawn(async move {
@@ -139,7 +139,7 @@ async fn p99(sandbox: &Sandbox, good: &Arc<Chain>) -> f64 {
             let outcome = sandbox.rank_servers(&good, &call("good", 0), input).await;
             let took = asked.elapsed().as_secs_f64() * 1e6;
             let ended = outcome.steps.first().and_then(|step| step.report.as_ref());
-            // A call that failed took for ever.
+            // A failed call counts as a second.
             if ended.is_some_and(|report| report.result.is_ok()) { took } else { 1e6 }
         }));
     }
@@ -152,15 +152,15 @@ async fn p99(sandbox: &Sandbox, good: &Arc<Chain>) -> f64 {
 }
 
 /// Calls of the hostile network, as many as it can make.
-fn flood(sandbox: &Sandbox, bad: &Arc<Chain>, hostile: &Hostile, pace: u64) -> Disturbance {
+fn flood(sandbox: &Sandbox, bad: &Arc<Chain>, hostile: &Hostile, step: u64) -> Disturbance {
     let (ends, over) = (Arc::new(Mutex::new(BTreeMap::new())), Arc::new(AtomicBool::new(false)));
     let calls = Arc::new(AtomicU64::new(0));
-    let tasks = (0..AT_ONCE).map(|_| {
+    let tasks = (0..HOSTILE_CALLS).map(|_| {
         let (sandbox, bad, ends, over) = (sandbox.clone(), Arc::clone(bad), Arc::clone(&ends), Arc::clone(&over));
         let (calls, point) = (Arc::clone(&calls), hostile.point);
         tokio::spawn(async move {
             while !over.load(Ordering::Relaxed) {
-                let call = call("bad", calls.fetch_add(pace, Ordering::Relaxed));
+                let call = call("bad", calls.fetch_add(step, Ordering::Relaxed));
                 let ended = if point == Point::Chat {
                     let outcome = sandbox.filter_chat(&bad, &call, line()).await;
                     outcome.steps.first().and_then(|step| end(step.report.as_ref()))
@@ -171,7 +171,6 @@ fn flood(sandbox: &Sandbox, bad: &Arc<Chain>, hostile: &Hostile, pace: u64) -> D
                 if let (Some(end), Ok(mut ends)) = (ended, ends.lock()) {
                     *ends.entry(end).or_insert(0) += 1;
                 }
-                // As a server would: the next line comes a little later.
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         })
@@ -193,17 +192,17 @@ fn uploads(sandbox: &Sandbox, upload: &Bytes) -> Disturbance {
         tokio::spawn(async move {
             while !over.load(Ordering::Relaxed) {
                 // Dropped when the measurement is over, as with a client that went away.
-                let enough = tokio::time::sleep(LASTS);
+                let timeout = tokio::time::sleep(DURATION);
                 let preparing = async {
-                    let mut place = sandbox.upload_place("bad", upload.len()).await;
-                    sandbox.prepare_for(&mut place, "bad", upload.clone()).await
+                    let permit = sandbox.upload_permit("bad").await;
+                    sandbox.prepare_for(&permit, upload.clone()).await
                 };
                 let prepared = tokio::select! {
                     prepared = preparing => Some(prepared.is_ok()),
-                    () = enough => None,
+                    () = timeout => None,
                 };
                 let end = match prepared {
-                    None => "given up",
+                    None => "aborted",
                     Some(true) => "accepted",
                     Some(false) => "refused",
                 };
@@ -217,22 +216,14 @@ fn uploads(sandbox: &Sandbox, upload: &Bytes) -> Disturbance {
     Disturbance { ends, over, tasks }
 }
 
-fn uploads_of() -> [(&'static str, Vec<u8>); 3] {
-    [
-        ("compile bomb", compile_bomb()),
-        ("a million functions", wat::chat_module("", &"(func)".repeat(1_000_000))),
-        ("60 MiB of nothing", sixty_mib()),
-    ]
+fn uploads_of() -> [(&'static str, Vec<u8>); 2] {
+    [("compile bomb", compile_bomb()), ("a million functions", wat::chat_module("", &"(func)".repeat(1_000_000)))]
 }
 
 fn compile_bomb() -> Vec<u8> {
     let step = "(if (i64.gt_u (local.get $a) (i64.const 7)) (then (local.set $a (i64.mul (i64.rotl (local.get $a) (i64.const 9)) (local.get $a)))))";
     let function = format!("(func (param $a i64) (result i64) {} (local.get $a))", step.repeat(100));
     wat::chat_module("", &function.repeat(3000))
-}
-
-fn sixty_mib() -> Vec<u8> {
-    wat::chat_module("", &format!("(data \"{}\")", "x".repeat(60 << 20)))
 }
 
 async fn chain(sandbox: &Sandbox, point: Point, upload: Vec<u8>) -> Result<Chain, Box<dyn Error>> {
