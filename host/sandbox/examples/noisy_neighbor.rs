@@ -21,8 +21,8 @@ use hostile_set::{Hostile, LINE, hostile_set};
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
 use hub_sandbox::contract::{PlayerRef, Point, chat};
 use hub_sandbox::{
-    CALLS_AT_ONCE, Call, CallFailure, Candidates, Chain, Compiler, EmptyHost, Instances, Limits, Link, LinkConfig,
-    Mode, OnFailure, PlainTexts, Sandbox, SandboxConfig,
+    Call, CallFailure, Candidates, Chain, Compiler, EmptyHost, FilterChat, Instances, Limits, Link, LinkConfig,
+    MAX_CHAIN_CALLS, Mode, OnFailure, PlainTexts, RankServers, Sandbox, SandboxConfig,
 };
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -136,7 +136,7 @@ async fn p99(sandbox: &Sandbox, good: &Arc<Chain>) -> f64 {
         calls.push(tokio::spawn(async move {
             let input = servers();
             let asked = now();
-            let outcome = sandbox.rank_servers(&good, &call("good", 0), input).await;
+            let outcome = sandbox.run_chain::<RankServers>(&good, &call("good", 0), input).await;
             let took = asked.elapsed().as_secs_f64() * 1e6;
             let ended = outcome.steps.first().and_then(|step| step.report.as_ref());
             // A failed call counts as a second.
@@ -162,10 +162,10 @@ fn flood(sandbox: &Sandbox, bad: &Arc<Chain>, hostile: &Hostile, step: u64) -> D
             while !over.load(Ordering::Relaxed) {
                 let call = call("bad", calls.fetch_add(step, Ordering::Relaxed));
                 let ended = if point == Point::Chat {
-                    let outcome = sandbox.filter_chat(&bad, &call, line()).await;
+                    let outcome = sandbox.run_chain::<FilterChat>(&bad, &call, line()).await;
                     outcome.steps.first().and_then(|step| end(step.report.as_ref()))
                 } else {
-                    let outcome = sandbox.rank_servers(&bad, &call, servers()).await;
+                    let outcome = sandbox.run_chain::<RankServers>(&bad, &call, servers()).await;
                     outcome.steps.first().and_then(|step| end(step.report.as_ref()))
                 };
                 if let (Some(end), Ok(mut ends)) = (ended, ends.lock()) {
@@ -240,7 +240,7 @@ async fn chain(sandbox: &Sandbox, point: Point, upload: Vec<u8>) -> Result<Chain
         limits: Limits::of(point),
         host: Arc::new(EmptyHost),
     });
-    Ok(Chain::new(vec![Arc::new(link)], CALLS_AT_ONCE))
+    Ok(Chain::new(vec![Arc::new(link)], MAX_CHAIN_CALLS))
 }
 
 fn call(network: &str, now_ms: u64) -> Call {

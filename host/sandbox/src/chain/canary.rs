@@ -1,7 +1,9 @@
-//! Which of a chain's links run for a call: canaries run for their share of the players, in the place of the active
-//! links of the same name.
+//! Canaries: they run for their share of the players, in the place of the active links of the same name.
 
-use super::{BreakerState, Call, Chain, Mode};
+use super::Chain;
+use super::breaker::BreakerState;
+use super::call::Call;
+use super::link::Mode;
 use crate::contract::Point;
 use sha2::{Digest, Sha256};
 
@@ -15,7 +17,7 @@ impl Chain {
         for (at, link) in self.links.iter().enumerate() {
             let Mode::Canary { percent } = link.config.mode else { continue };
             let name = &link.config.name;
-            // While a canary's breaker is open, the players are better off with what it would replace.
+            // While a canary's breaker is open, the active link serves its players again.
             let runs = link.breaker(call.now_ms) != BreakerState::Open
                 && bucket(point, name, player, call.seed) < u64::from(percent);
             if runs {
@@ -54,7 +56,7 @@ mod tests {
     #[test]
     fn a_players_bucket_is_their_own_and_never_changes() {
         let of = |module, player| bucket(Point::Chat, module, player, 0);
-        // Written down: on every node and in every version of the hub.
+        // Fixed on every node and in every version of the hub.
         assert_eq!(of("guard", Some("069a79f4-44e9-4726-a5be-fca90e38aaf5")), 3);
         assert_eq!(of("guard", Some("069A79F4-44E9-4726-A5BE-FCA90E38AAF5")), 3);
         assert_ne!(of("other", Some("069a79f4-44e9-4726-a5be-fca90e38aaf5")), 3);

@@ -1,26 +1,26 @@
-//! Files of test cases: read, run and written anew.
+//! Files of test cases: parsed, run and rewritten.
 
-use crate::support::{Bench, patient, starter};
-use hub_sandbox::case::{Answer, Case, CaseHub, NewAnswer, one_line, write_answers};
+use crate::support::{TestSandbox, relaxed_limits, starter};
 use hub_sandbox::contract::HostError;
 use hub_sandbox::contract::players::{Period, PermissionState, PunishmentFilter};
+use hub_sandbox::test_case::{Answer, NewAnswer, TestCase, TestCaseHost, one_line, write_answers};
 use hub_sandbox::{CallFailure, HostAnswer, HostCall, HostCallRecord};
 use serde_json::{Value, json};
 
 const STEVE: &str = "6f1c1c1e-0000-4000-8000-000000000001";
 
-fn read(cases: &Value) -> Vec<Case> {
-    Case::read_all(&cases.to_string()).unwrap()
+fn read(cases: &Value) -> Vec<TestCase> {
+    TestCase::parse_all(&cases.to_string()).unwrap()
 }
 
 fn line(message: &str) -> Value {
     json!({"player": {"uuid": STEVE, "name": "Steve"}, "message": message, "serverId": "a", "serverType": "lobby"})
 }
 
-async fn answers(module: &str, case: &Case) -> Vec<Value> {
-    let bench = Bench::new();
-    let module = bench.sandbox.open(starter(module)).await.unwrap();
-    let reports = bench.sandbox.play(&module, patient(case.point), case).await;
+async fn answers(module: &str, case: &TestCase) -> Vec<Value> {
+    let test = TestSandbox::new();
+    let module = test.sandbox.open(starter(module)).await.unwrap();
+    let reports = test.sandbox.run_test_case(&module, relaxed_limits(case.point), case).await;
     reports.iter().map(|report| Answer::of(report).to_json().clone()).collect()
 }
 
@@ -45,7 +45,7 @@ async fn steps_share_a_store_whose_entries_expire_by_the_time_of_the_calls() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_module_asks_the_hub_that_its_case_describes() {
+async fn a_module_gets_the_host_answers_of_its_case() {
     let mute = |at: u64| json!({"type": "MUTE", "issuedAtMs": at});
     let case = |earlier: Value| {
         read(&json!([{
@@ -63,27 +63,27 @@ async fn a_module_asks_the_hub_that_its_case_describes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_compiled_is_opened_from_the_cache() {
-    let bench = Bench::new();
-    let first = bench.sandbox.open(starter("chat-guard")).await.unwrap();
+async fn compiled_code_is_opened_from_the_cache() {
+    let test = TestSandbox::new();
+    let first = test.sandbox.open(starter("chat-guard")).await.unwrap();
     // No compiler is left: what is opened now was compiled before.
     let config = hub_sandbox::SandboxConfig {
         compiler: hub_sandbox::Compiler::Child("/nowhere".into()),
-        ..crate::support::config(bench.folder.path())
+        ..crate::support::config(test.folder.path())
     };
     let again = hub_sandbox::Sandbox::new(config).unwrap();
     assert_eq!(again.open(starter("chat-guard")).await.unwrap().id(), first.id());
     assert!(again.open(starter("escalation")).await.is_err());
 }
 
-fn hub(described: &Value) -> CaseHub {
-    read(&json!([{"name": "n", "point": "chat", "hub": described, "input": line("x")}]))[0].hub()
+fn host(hub: &Value) -> TestCaseHost {
+    read(&json!([{"name": "n", "point": "chat", "hub": hub, "input": line("x")}]))[0].host()
 }
 
 #[tokio::test]
-async fn fixtures_answer_what_they_say_and_know_nothing_else() {
+async fn fixtures_answer_from_what_they_hold() {
     let other = "6f1c1c1e-0000-4000-8000-000000000002";
-    let hub = hub(&json!({
+    let host = host(&json!({
             "store": {"n": "4", "text": "x"},
             "permissions": {STEVE: {"may": true, "may.not": false}},
             "statistics": {STEVE: {"kills": 3, "bedwars/wins": 1.5}},
@@ -94,7 +94,7 @@ async fn fixtures_answer_what_they_say_and_know_nothing_else() {
                 {"type": "KICK", "issuedAtMs": 300}, {"type": "BAN", "issuedAtMs": 400, "durationMs": 601, "reason": "r"},
             ]},
     }));
-    let at_1000 = hub.at(1000);
+    let at_1000 = host.at(1000);
     let ask = async |call: HostCall| at_1000.answer(&call).await;
     let text = str::to_owned;
     let permission =
@@ -138,7 +138,7 @@ async fn fixtures_answer_what_they_say_and_know_nothing_else() {
     assert_eq!(ask(increment("n", 2)).await, Ok(HostAnswer::Number(6)));
     assert_eq!(ask(increment("new", 2)).await, Ok(HostAnswer::Number(2)));
     let get = |key: &str| HostCall::StoreGet { key: text(key) };
-    let later = hub.at(1005);
+    let later = host.at(1005);
     assert_eq!(later.answer(&get("n")).await, Ok(HostAnswer::Value(Some(text("6")))));
     assert_eq!(later.answer(&get("new")).await, Ok(HostAnswer::Value(None)));
     assert!(matches!(ask(increment("text", 1)).await, Err(HostError::Invalid(_))));
@@ -149,8 +149,8 @@ async fn fixtures_answer_what_they_say_and_know_nothing_else() {
 }
 
 #[tokio::test]
-async fn the_store_of_a_case_is_as_full_as_the_real_one_gets() {
-    let host = hub(&json!({}));
+async fn the_store_of_a_case_has_the_real_quota() {
+    let host = host(&json!({}));
     let set = |key: &str, bytes, ttl_ms| HostCall::StoreSet { key: key.to_owned(), value: "x".repeat(bytes), ttl_ms };
     let half = 8 << 20;
     assert_eq!(host.at(1).answer(&set("a", half, Some(10))).await, Ok(HostAnswer::Done));
@@ -160,7 +160,7 @@ async fn the_store_of_a_case_is_as_full_as_the_real_one_gets() {
 }
 
 #[tokio::test]
-async fn a_recorded_case_has_the_answers_of_then() {
+async fn a_recorded_case_gives_the_recorded_answers() {
     let increment = HostCall::StoreIncrement { key: "n".to_owned(), by: 1, ttl_ms: None };
     let record = HostCallRecord { call: increment.clone(), answer: Ok(HostAnswer::Number(7)) };
     let cases = read(&json!([{
@@ -170,11 +170,11 @@ async fn a_recorded_case_has_the_answers_of_then() {
     let context = cases[0].context(&cases[0].steps[0]);
     assert_eq!((context.call_id.as_str(), context.network_id.as_str()), ("c", "w"));
     assert_eq!((context.seed, context.now_ms, context.config.as_str()), (u64::MAX, 5, "{}"));
-    let hub = cases[0].hub();
-    assert_eq!(hub.at(5).answer(&increment).await, Ok(HostAnswer::Number(7)));
-    assert_eq!(hub.unrecorded(), 0);
-    assert_eq!(hub.at(5).answer(&increment).await, Ok(HostAnswer::Number(8)));
-    assert_eq!(hub.unrecorded(), 1);
+    let host = cases[0].host();
+    assert_eq!(host.at(5).answer(&increment).await, Ok(HostAnswer::Number(7)));
+    assert_eq!(host.unrecorded(), 0);
+    assert_eq!(host.at(5).answer(&increment).await, Ok(HostAnswer::Number(8)));
+    assert_eq!(host.unrecorded(), 1);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn a_mistake_is_named_by_its_case_and_its_place() {
             &["`expect`", "`order`"],
         ),
     ] {
-        let said = Case::read_all(&text).err().unwrap_or_else(|| panic!("accepted: {text}")).to_string();
+        let said = TestCase::parse_all(&text).err().unwrap_or_else(|| panic!("accepted: {text}")).to_string();
         for hint in hints {
             assert!(said.contains(hint), "{text}\n{said}");
         }
@@ -285,7 +285,7 @@ fn new_answers_leave_the_rest_of_a_file_as_it_was_written() {
 ]
 "#
     );
-    let cases = Case::read_all(&before).unwrap();
+    let cases = TestCase::parse_all(&before).unwrap();
     let point = cases[0].point;
     let new = |(case, step)| {
         let answer = Answer::parse(point, json!({"decision": {"refuse": "no"}})).unwrap();
@@ -293,12 +293,12 @@ fn new_answers_leave_the_rest_of_a_file_as_it_was_written() {
     };
     let written = write_answers(&before, &[(0, 0), (1, 0), (1, 1), (2, 0)].map(new)).unwrap();
     assert_eq!(written, after);
-    assert!(Case::read_all(&written).unwrap()[1].steps[0].expect.is_some());
+    assert!(TestCase::parse_all(&written).unwrap()[1].steps[0].expect.is_some());
     assert_eq!(write_answers(&before, &[]).unwrap(), before);
 }
 
 #[test]
-fn json_for_people_has_spaces() {
+fn one_line_json_has_spaces() {
     let value = json!({"a": [1, {"b": "x:,"}], "c": null});
     assert_eq!(one_line(&value), r#"{"a": [1, {"b": "x:,"}], "c": null}"#);
 }

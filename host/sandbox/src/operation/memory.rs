@@ -1,19 +1,18 @@
-//! What calls take in memory, about: for whoever keeps them and has to stop somewhere.
+//! About how much memory calls take, so that they can be kept within a bound.
 
-use super::{AnyAnswer, Input};
+use super::any::{AnyAnswer, AnyInput};
+use super::candidates::{Candidate, Candidates};
 use crate::contract::{chat, punishment};
 use crate::host::{HostAnswer, HostCall};
-use crate::operation::Candidates;
 use crate::report::CallReport;
-use std::sync::Arc;
 
 fn text(text: Option<&String>) -> usize {
     text.map_or(0, String::len)
 }
 
-impl Input {
-    /// Bytes it keeps alive.
-    pub fn bytes(&self) -> usize {
+impl AnyInput {
+    /// About how many bytes it keeps alive.
+    pub fn approx_bytes(&self) -> usize {
         match self {
             Self::Servers(input) => candidates(input),
             Self::Worlds(input) => candidates(input),
@@ -32,23 +31,9 @@ impl Input {
             }
         }
     }
-
-    /// Whether both are the very same, not only equal.
-    pub fn is(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Servers(one), Self::Servers(other)) => Arc::ptr_eq(one, other),
-            (Self::Worlds(one), Self::Worlds(other)) => Arc::ptr_eq(one, other),
-            (Self::Line(one), Self::Line(other)) => Arc::ptr_eq(one, other),
-            (Self::Proposal(one), Self::Proposal(other)) => Arc::ptr_eq(one, other),
-            _ => false,
-        }
-    }
 }
 
-fn candidates<C>(input: &Candidates<C>) -> usize
-where
-    C: crate::operation::Candidate,
-{
+fn candidates<C: Candidate>(input: &Candidates<C>) -> usize {
     let request = input.request();
     let texts = [&request.player_uuid, &request.player_name, &request.affinity_owner_id, &request.world_type];
     let request = size_of_val(request) + texts.iter().map(|it| text(it.as_ref())).sum::<usize>();
@@ -56,10 +41,11 @@ where
 }
 
 impl CallReport<AnyAnswer> {
-    /// Bytes it takes.
-    pub fn bytes(&self) -> usize {
+    /// About how many bytes it takes.
+    pub fn approx_bytes(&self) -> usize {
         let logs: usize = self.logs.iter().map(|line| size_of_val(line) + line.message.len()).sum();
-        let host_calls: usize = self.host_calls.iter().map(|record| call(&record.call) + told(&record.answer)).sum();
+        let host_calls: usize =
+            self.host_calls.iter().map(|record| host_call(&record.call) + host_answer(&record.answer)).sum();
         size_of::<Self>() + logs + host_calls + self.result.as_ref().map_or(1024, answer)
     }
 }
@@ -73,7 +59,7 @@ fn answer(answer: &AnyAnswer) -> usize {
     }
 }
 
-fn call(call: &HostCall) -> usize {
+fn host_call(call: &HostCall) -> usize {
     let texts = match call {
         HostCall::StoreSet { key, value, .. } => key.len() + value.len(),
         HostCall::Statistics { players, .. } => players.iter().map(|player| player.len() + 24).sum(),
@@ -83,7 +69,7 @@ fn call(call: &HostCall) -> usize {
     size_of::<HostCall>() + texts
 }
 
-fn told<E>(answer: &Result<HostAnswer, E>) -> usize {
+fn host_answer<E>(answer: &Result<HostAnswer, E>) -> usize {
     let list = match answer {
         Ok(HostAnswer::Value(value)) => text(value.as_ref()),
         Ok(HostAnswer::Statistics(values)) => size_of_val(values.as_slice()),

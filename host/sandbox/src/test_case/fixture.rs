@@ -1,6 +1,6 @@
-//! A hub that answers from what a test case says about it.
+//! A host that answers from what a test case says about the hub.
 
-use super::store::Store;
+use super::store::TestStore;
 use crate::contract::players::{Location, PermissionState, Punishment, PunishmentFilter};
 use crate::contract::{HostError, PunishmentKind};
 use crate::host::{BoxFuture, Host, HostAnswer, HostCall};
@@ -11,16 +11,16 @@ use std::sync::Arc;
 
 /// The most players that are named of one server or world.
 const MAX_PLAYERS: usize = 200;
-/// How many of a balance's unit the contract counts in.
+/// The contract counts balances in ten-thousandths.
 const BALANCE_PARTS: f64 = 10_000.0;
 
-/// What is known about the players, by UUID, and what is in the module's store. What is not here is unknown.
+/// What the hub knows about the players, by UUID, and what is in the module's store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fixtures {
     /// The module's store: texts that never expire.
     pub store: BTreeMap<String, String>,
-    /// Nodes as they are decided after groups and wildcards, in any context and world.
+    /// Resolved nodes, in any context and world.
     pub permissions: BTreeMap<String, BTreeMap<String, bool>>,
     /// By `name`, or by `game-mode/name`; in any period.
     pub statistics: BTreeMap<String, BTreeMap<String, f64>>,
@@ -32,7 +32,7 @@ pub struct Fixtures {
     pub online: BTreeMap<String, Location>,
 }
 
-/// A punishment of a player's record. What is left out follows from the rest and the time of the call.
+/// A punishment of a player's record. Missing fields follow from the others and the time of the call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PastPunishment {
@@ -76,18 +76,18 @@ impl PastPunishment {
 #[derive(Clone)]
 pub struct FixtureHost {
     fixtures: Arc<Fixtures>,
-    store: Arc<Mutex<Store>>,
+    store: Arc<Mutex<TestStore>>,
     now_ms: u64,
 }
 
 impl FixtureHost {
-    /// A hub that knows the fixtures.
+    /// A host with these fixtures.
     pub fn new(fixtures: Fixtures) -> Self {
-        let store = Store::new(&fixtures.store);
+        let store = TestStore::new(&fixtures.store);
         Self { fixtures: Arc::new(fixtures), store: Arc::new(Mutex::new(store)), now_ms: 0 }
     }
 
-    /// The same hub at that time, by which its store's entries expire.
+    /// The same host at that time, by which its store's entries expire.
     #[must_use]
     pub fn at(&self, now_ms: u64) -> Self {
         Self { now_ms, ..self.clone() }
@@ -96,7 +96,7 @@ impl FixtureHost {
 
 impl Host for FixtureHost {
     fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
-        let answer = match self.fixtures.look_up(call, self.now_ms) {
+        let answer = match self.fixtures.find(call, self.now_ms) {
             Some(answer) => Ok(answer),
             None => self.store.lock().apply(call, self.now_ms),
         };
@@ -106,7 +106,7 @@ impl Host for FixtureHost {
 
 impl Fixtures {
     /// Answers a call that is about players; none for any other.
-    fn look_up(&self, call: &HostCall, now_ms: u64) -> Option<HostAnswer> {
+    fn find(&self, call: &HostCall, now_ms: u64) -> Option<HostAnswer> {
         Some(match call {
             HostCall::Statistics { players, name, game_mode, .. } => {
                 let of =
@@ -154,7 +154,7 @@ impl Fixtures {
     }
 }
 
-/// What is known about a player, whose UUID or name is told in any case.
+/// The entry of a player, by UUID or name in any letter case.
 fn of<'a, T>(known: &'a BTreeMap<String, T>, player: &str) -> Option<&'a T> {
     let mut entries = known.iter();
     entries.find(|(key, _)| key.eq_ignore_ascii_case(player)).map(|(_, value)| value)

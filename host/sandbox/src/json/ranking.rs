@@ -1,21 +1,19 @@
-//! Match requests with their candidates: regions by name, texts beside the numbers.
+//! Match requests and their candidates as JSON: regions by name, texts beside the numbers.
 
-use super::Input;
 use crate::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, UNLIMITED_SLOTS, WorldCandidate};
-use crate::operation::Candidates;
-use crate::texts::{CandidateTexts, PlainCandidate, PlainTexts, Text};
+use crate::operation::{AnyInput, Candidates};
+use crate::texts::{CandidateText, CandidateTexts, PlainCandidate, PlainTexts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The most candidates that are read.
 const MAX_CANDIDATES: usize = 2000;
-const NOWHERE: &str = "UNKNOWN";
+const UNKNOWN_REGION: &str = "UNKNOWN";
 
 /// A match request with the candidates to rank: servers, or worlds.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Ranking {
+pub(super) struct RankingInput {
     #[serde(skip_serializing_if = "Option::is_none")]
     player_uuid: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,15 +30,15 @@ pub(super) struct Ranking {
     #[serde(skip_serializing_if = "Option::is_none")]
     affinity_owner_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    servers: Option<Vec<Sample>>,
+    servers: Option<Vec<CandidateInput>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    worlds: Option<Vec<Sample>>,
+    worlds: Option<Vec<CandidateInput>>,
 }
 
-/// A server or world that could be joined.
+/// A candidate: a server or world.
 #[derive(Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Sample {
+struct CandidateInput {
     server_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     server_type: Option<String>,
@@ -71,14 +69,13 @@ struct Sample {
     server_free_slots: Option<u32>,
 }
 
-/// Makes candidates of what was read.
-pub(super) fn parse(ranking: Ranking) -> Result<Input, String> {
-    let (samples, worlds) = match (ranking.servers, ranking.worlds) {
+pub(super) fn parse(ranking: RankingInput) -> Result<AnyInput, String> {
+    let (list, is_worlds) = match (ranking.servers, ranking.worlds) {
         (Some(servers), None) => (servers, false),
         (None, Some(worlds)) => (worlds, true),
         _ => return Err("needs either `servers` or `worlds`".to_owned()),
     };
-    if samples.len() > MAX_CANDIDATES {
+    if list.len() > MAX_CANDIDATES {
         return Err(format!("has more than {MAX_CANDIDATES} candidates"));
     }
     let mut regions = vec![];
@@ -92,32 +89,32 @@ pub(super) fn parse(ranking: Ranking) -> Result<Input, String> {
         affinity_owner_scope: ranking.affinity_owner_scope,
         affinity_owner_id: ranking.affinity_owner_id,
     });
-    let servers: Vec<_> = samples.iter().map(|sample| sample.server(&mut regions)).collect();
-    let candidates = samples
+    let servers: Vec<_> = list.iter().map(|candidate| candidate.server(&mut regions)).collect();
+    let candidates = list
         .iter()
-        .map(|sample| PlainCandidate {
-            server_id: sample.server_id.clone(),
-            server_type: sample.server_type.clone().unwrap_or_else(|| ranking.server_type.clone()),
-            display_name: sample.display_name.clone().unwrap_or_default(),
-            world_id: sample.world_id.clone().unwrap_or_default(),
-            world_type: sample.world_type.clone().or_else(|| ranking.world_type.clone()).unwrap_or_default(),
-            state_name: sample.game_state.clone().unwrap_or_default(),
+        .map(|candidate| PlainCandidate {
+            server_id: candidate.server_id.clone(),
+            server_type: candidate.server_type.clone().unwrap_or_else(|| ranking.server_type.clone()),
+            display_name: candidate.display_name.clone().unwrap_or_default(),
+            world_id: candidate.world_id.clone().unwrap_or_default(),
+            world_type: candidate.world_type.clone().or_else(|| ranking.world_type.clone()).unwrap_or_default(),
+            state_name: candidate.game_state.clone().unwrap_or_default(),
         })
         .collect();
     let texts = Arc::new(PlainTexts { candidates, regions });
-    if !worlds {
-        return Ok(Input::Servers(Arc::new(Candidates::new(request, servers, texts))));
+    if !is_worlds {
+        return Ok(AnyInput::Servers(Arc::new(Candidates::new(request, servers, texts))));
     }
     let mut ids = vec![];
     let candidates = servers
         .iter()
-        .zip(&samples)
-        .map(|(server, sample)| sample.world(server, position(&mut ids, &sample.server_id)))
+        .zip(&list)
+        .map(|(server, candidate)| candidate.world(server, position(&mut ids, &candidate.server_id)))
         .collect();
-    Ok(Input::Worlds(Arc::new(Candidates::new(request, candidates, texts))))
+    Ok(AnyInput::Worlds(Arc::new(Candidates::new(request, candidates, texts))))
 }
 
-impl Sample {
+impl CandidateInput {
     fn server(&self, regions: &mut Vec<String>) -> ServerCandidate {
         ServerCandidate {
             index: 0,
@@ -151,17 +148,17 @@ impl Sample {
         }
     }
 
-    /// The texts of a candidate; its numbers are still those of an empty one.
-    fn named(texts: &dyn CandidateTexts, at: usize, region: u16) -> Self {
+    /// A candidate's texts; its numbers are zero.
+    fn with_texts(texts: &dyn CandidateTexts, at: usize, region: u16) -> Self {
         let text = |text| texts.text(at, text).filter(|text| !text.is_empty()).map(str::to_owned);
         Self {
-            server_id: text(Text::ServerId).unwrap_or_default(),
-            server_type: text(Text::ServerType),
-            world_id: text(Text::WorldId),
-            world_type: text(Text::WorldType),
-            display_name: text(Text::DisplayName),
+            server_id: text(CandidateText::ServerId).unwrap_or_default(),
+            server_type: text(CandidateText::ServerType),
+            world_id: text(CandidateText::WorldId),
+            world_type: text(CandidateText::WorldType),
+            display_name: text(CandidateText::DisplayName),
             region: texts.region_name(region).map(str::to_owned),
-            game_state: text(Text::StateName),
+            game_state: text(CandidateText::StateName),
             ..Self::default()
         }
     }
@@ -169,34 +166,33 @@ impl Sample {
 
 /// Servers as JSON.
 pub(super) fn servers(input: &Candidates<ServerCandidate>) -> Value {
-    let samples = input.candidates().iter().enumerate().map(|(at, it)| Sample {
+    let list = input.candidates().iter().enumerate().map(|(at, it)| CandidateInput {
         affinity: it.affinity,
         current_players: it.current_players,
         max_players: it.max_players,
         free_slots: Some(it.free_slots),
         players_to_start: it.players_to_start,
-        ..Sample::named(input.texts(), at, it.region)
+        ..CandidateInput::with_texts(input.texts(), at, it.region)
     });
-    json!(Ranking { servers: Some(samples.collect()), ..asked(input.request(), input.texts()) })
+    json!(RankingInput { servers: Some(list.collect()), ..without_candidates(input.request(), input.texts()) })
 }
 
 /// Worlds as JSON.
 pub(super) fn worlds(input: &Candidates<WorldCandidate>) -> Value {
-    let samples = input.candidates().iter().enumerate().map(|(at, it)| Sample {
+    let list = input.candidates().iter().enumerate().map(|(at, it)| CandidateInput {
         affinity: it.affinity,
         current_players: it.current_players,
         max_players: it.max_players,
         free_slots: Some(it.free_slots),
         players_to_start: it.players_to_start,
         server_free_slots: Some(it.server_free_slots),
-        ..Sample::named(input.texts(), at, it.region)
+        ..CandidateInput::with_texts(input.texts(), at, it.region)
     });
-    json!(Ranking { worlds: Some(samples.collect()), ..asked(input.request(), input.texts()) })
+    json!(RankingInput { worlds: Some(list.collect()), ..without_candidates(input.request(), input.texts()) })
 }
 
-/// The request without its candidates.
-fn asked(request: &MatchRequest, texts: &dyn CandidateTexts) -> Ranking {
-    Ranking {
+fn without_candidates(request: &MatchRequest, texts: &dyn CandidateTexts) -> RankingInput {
+    RankingInput {
         player_uuid: request.player_uuid.clone(),
         player_name: request.player_name.clone(),
         region: texts.region_name(request.region).map(str::to_owned),
@@ -213,10 +209,10 @@ fn asked(request: &MatchRequest, texts: &dyn CandidateTexts) -> Ranking {
 /// A region's number in this call.
 fn number(regions: &mut Vec<String>, name: Option<&str>) -> u16 {
     // There are fewer candidates than numbers.
-    u16::try_from(position(regions, name.unwrap_or(NOWHERE))).unwrap_or(u16::MAX)
+    u16::try_from(position(regions, name.unwrap_or(UNKNOWN_REGION))).unwrap_or(u16::MAX)
 }
 
-/// A text's place among those seen so far.
+/// A text's position among those seen so far.
 fn position(seen: &mut Vec<String>, text: &str) -> u32 {
     let at = seen.iter().position(|known| known == text).unwrap_or_else(|| {
         seen.push(text.to_owned());
@@ -231,8 +227,8 @@ mod tests {
     use crate::contract::Point;
 
     fn worlds_of(sample: Value) -> Arc<Candidates<WorldCandidate>> {
-        match Input::parse(Point::Matchmaking, sample).unwrap() {
-            Input::Worlds(input) => input,
+        match AnyInput::parse(Point::Matchmaking, sample).unwrap() {
+            AnyInput::Worlds(input) => input,
             _ => panic!("not worlds"),
         }
     }
@@ -249,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_of_a_sample_are_numbered_by_what_they_share() {
+    fn candidates_share_the_numbers_of_their_servers_and_regions() {
         let input = worlds_of(sample());
         let numbers: Vec<_> = input.candidates().iter().map(|world| (world.server, world.region)).collect();
         assert_eq!(numbers, [(0, 1), (1, 0), (0, 1)]);
@@ -261,18 +257,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_down_reads_back_the_same() {
+    fn candidates_read_back_as_they_were_written() {
         let input = worlds_of(sample());
-        let written = Input::Worlds(Arc::clone(&input)).to_json();
+        let written = AnyInput::Worlds(Arc::clone(&input)).to_json();
         let read = worlds_of(written.clone());
         assert_eq!(read.candidates(), input.candidates());
         assert_eq!(read.request(), input.request());
-        assert_eq!(read.texts().text(1, Text::WorldId), Some("w2"));
-        assert_eq!(Input::Worlds(read).to_json(), written);
+        assert_eq!(read.texts().text(1, CandidateText::WorldId), Some("w2"));
+        assert_eq!(AnyInput::Worlds(read).to_json(), written);
     }
 
     #[test]
-    fn a_sample_that_is_not_what_the_point_takes_is_refused() {
+    fn malformed_input_is_refused() {
         for bad in [
             json!(null),
             json!({"serverType": "x"}),
@@ -280,8 +276,8 @@ mod tests {
             json!({"serverType": "x", "servers": [{"serverId": 5}]}),
             json!({"serverType": "x", "servers": [{"serverId": "a", "maxPlayers": -1}]}),
         ] {
-            assert!(Input::parse(Point::Matchmaking, bad.clone()).is_err(), "{bad}");
+            assert!(AnyInput::parse(Point::Matchmaking, bad.clone()).is_err(), "{bad}");
         }
-        assert!(Input::parse(Point::Chat, json!({"player": {"uuid": "u", "name": "n"}})).is_err());
+        assert!(AnyInput::parse(Point::Chat, json!({"player": {"uuid": "u", "name": "n"}})).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! A module that does what its configuration says: which host functions it calls with which words, how its
-//! allocator lies, and where its answer lies. The configuration is the script's bytes as text, two letters each.
+//! A module scripted by its configuration: which host functions it calls with which words, which addresses its allocator
+//! returns, and where its answer is. The configuration is the script's bytes as text, two letters each.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ pub const SCRIPT: u32 = 0x1_0000;
 pub const CALLS: usize = 16;
 /// … and each takes this many: its number, and ten words.
 pub const CALL_BYTES: usize = 48;
-/// The longest script. What the allocator gives out comes after it.
+/// The longest script. Allocated memory comes after it.
 pub const SCRIPT_BYTES: usize = 0x4000;
 
 /// Every host function, with its parameters as core WebAssembly has them.
@@ -70,7 +70,7 @@ pub fn text() -> String {
         writeln!(
             exports,
             r#"(func (export "network-hub:module/{export}") (param i32) (result i32)
-                (call $play (i32.load offset=32 (local.get 0)) (i32.load offset=36 (local.get 0))))"#
+                (call $run (i32.load offset=32 (local.get 0)) (i32.load offset=36 (local.get 0))))"#
         )
         .unwrap();
     }
@@ -80,26 +80,26 @@ pub fn text() -> String {
         {imports}
         (memory (export "memory") 8)
         (global $next (mut i32) (i32.const 0x20000))
-        (global $lies (mut i32) (i32.const 0))
+        (global $fault (mut i32) (i32.const 0))
 
-        ;; Honest until the script is read; then as its byte 4 says.
+        ;; Correct until the script is read; then as its byte 4 says.
         (func (export "cabi_realloc") (param $old i32) (param $old_size i32) (param $align i32) (param $size i32) (result i32)
             (local $at i32)
             (local.set $at (i32.and
                 (i32.add (global.get $next) (i32.const 7))
                 (i32.const -8)))
             (global.set $next (i32.add (local.get $at) (local.get $size)))
-            (if (i32.eq (global.get $lies) (i32.const 1)) (then (return (i32.const 0))))
-            (if (i32.eq (global.get $lies) (i32.const 2)) (then (return (i32.load (i32.const {lie})))))
-            (if (i32.eq (global.get $lies) (i32.const 3)) (then (return (i32.add (local.get $at) (i32.const 1)))))
-            (if (i32.eq (global.get $lies) (i32.const 4)) (then (return (i32.const {script}))))
-            (if (i32.eq (global.get $lies) (i32.const 5)) (then (unreachable)))
+            (if (i32.eq (global.get $fault) (i32.const 1)) (then (return (i32.const 0))))
+            (if (i32.eq (global.get $fault) (i32.const 2)) (then (return (i32.load (i32.const {lie})))))
+            (if (i32.eq (global.get $fault) (i32.const 3)) (then (return (i32.add (local.get $at) (i32.const 1)))))
+            (if (i32.eq (global.get $fault) (i32.const 4)) (then (return (i32.const {script}))))
+            (if (i32.eq (global.get $fault) (i32.const 5)) (then (unreachable)))
             (local.get $at))
 
         (func $letter (param $at i32) (result i32)
             (i32.and (i32.sub (i32.load8_u (local.get $at)) (i32.const 97)) (i32.const 15)))
 
-        (func $play (param $text i32) (param $length i32) (result i32)
+        (func $run (param $text i32) (param $length i32) (result i32)
             (local $byte i32) (local $number i32) (local $at i32) (local $left i32)
             (if (i32.lt_u (local.get $length) (i32.const 16)) (then (return (i32.const 64))))
             (loop $more
@@ -111,7 +111,7 @@ pub fn text() -> String {
                 (local.set $text (i32.add (local.get $text) (i32.const 2)))
                 (local.set $byte (i32.add (local.get $byte) (i32.const 1)))
                 (br_if $more (i32.lt_u (i32.shl (local.get $byte) (i32.const 1)) (local.get $length))))
-            (global.set $lies (i32.load8_u (i32.const {mode})))
+            (global.set $fault (i32.load8_u (i32.const {mode})))
             (local.set $left (i32.rem_u (i32.load8_u (i32.const {count})) (i32.const 12)))
             (local.set $at (i32.const {calls_at}))
             (block $done (loop $next_call

@@ -1,9 +1,9 @@
 //! Instances that serve several calls.
 
-use crate::support::{Bench, NOW, call, chain, config, line, link_as, starter};
+use crate::support::{NOW, TestSandbox, call, chain, config, line, link_as, starter};
 use crate::wat::{chat_module, verdict};
 use hub_sandbox::contract::chat::{Decision, Verdict};
-use hub_sandbox::{Chain, Instances, Mode, ModuleHandle, Outcome, Sandbox, SandboxConfig};
+use hub_sandbox::{Chain, FilterChat, Instances, Mode, ModuleHandle, Outcome, Sandbox, SandboxConfig};
 use std::time::Duration;
 
 /// A chat module that refuses each line with as many letters as calls its memory remembers, this one included. It traps
@@ -25,10 +25,10 @@ fn reused(module: &ModuleHandle) -> Chain {
 }
 
 async fn say(sandbox: &Sandbox, chain: &Chain, message: &str) -> Outcome<Verdict, Verdict> {
-    sandbox.filter_chat(chain, &call(NOW), line(message)).await
+    sandbox.run_chain::<FilterChat>(chain, &call(NOW), line(message)).await
 }
 
-/// The calls that each of these remembers; 0 where it failed.
+/// How many calls the instance of each call has had; 0 where it failed.
 async fn remembered(sandbox: &Sandbox, chain: &Chain, messages: &[&str]) -> Vec<usize> {
     let mut counts = vec![];
     for message in messages {
@@ -41,47 +41,47 @@ async fn remembered(sandbox: &Sandbox, chain: &Chain, messages: &[&str]) -> Vec<
 }
 
 #[tokio::test]
-async fn memory_survives_where_that_is_asked_for_and_nowhere_else() {
-    let bench = Bench::new();
-    let module = bench.module(remembering("")).await;
+async fn memory_survives_only_in_reused_instances_of_the_same_link() {
+    let test = TestSandbox::new();
+    let module = test.module(remembering("")).await;
     let fresh = chain(&[link_as(Mode::Active, Instances::Fresh, module.clone(), "m", "{}")]);
     let (one, other) = (reused(&module), reused(&module));
-    assert_eq!(remembered(&bench.sandbox, &one, &["a"; 4]).await, [1, 2, 3, 4]);
+    assert_eq!(remembered(&test.sandbox, &one, &["a"; 4]).await, [1, 2, 3, 4]);
     // Another link, were it of the same module, has its own.
-    assert_eq!(remembered(&bench.sandbox, &other, &["a"; 2]).await, [1, 2]);
-    assert_eq!(remembered(&bench.sandbox, &fresh, &["a"; 2]).await, [1, 1]);
-    assert_eq!(remembered(&bench.sandbox, &one, &["a"; 2]).await, [5, 6]);
+    assert_eq!(remembered(&test.sandbox, &other, &["a"; 2]).await, [1, 2]);
+    assert_eq!(remembered(&test.sandbox, &fresh, &["a"; 2]).await, [1, 1]);
+    assert_eq!(remembered(&test.sandbox, &one, &["a"; 2]).await, [5, 6]);
 }
 
 #[tokio::test]
 async fn an_instance_that_failed_is_not_used_again() {
-    let bench = Bench::new();
-    let chain = reused(&bench.module(remembering("")).await);
-    assert_eq!(remembered(&bench.sandbox, &chain, &["a", "a", LONG, "a", "a"]).await, [1, 2, 0, 1, 2]);
+    let test = TestSandbox::new();
+    let chain = reused(&test.module(remembering("")).await);
+    assert_eq!(remembered(&test.sandbox, &chain, &["a", "a", LONG, "a", "a"]).await, [1, 2, 0, 1, 2]);
     // Nor is one whose answer is invalid: more than 256 letters.
-    let counts = remembered(&bench.sandbox, &chain, &["a"; 260]).await;
+    let counts = remembered(&test.sandbox, &chain, &["a"; 260]).await;
     assert_eq!((counts[253], counts[254], counts[255]), (256, 0, 1), "{counts:?}");
 }
 
 #[tokio::test]
 async fn an_instance_that_grew_past_half_of_its_limit_is_not_used_again() {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     let grows = |pages: u32| remembering(&format!("(drop (memory.grow (i32.const {pages})))"));
     // 64 MiB are 1,024 pages: ten more each time are over half of that with the 52nd call.
-    let chain = reused(&bench.module(grows(10)).await);
-    let counts = remembered(&bench.sandbox, &chain, &["a"; 60]).await;
+    let chain = reused(&test.module(grows(10)).await);
+    let counts = remembered(&test.sandbox, &chain, &["a"; 60]).await;
     assert_eq!((counts[51], counts[52]), (52, 1), "{counts:?}");
 }
 
 #[tokio::test]
 async fn limits_logs_and_counters_are_each_calls_own() {
-    let bench = Bench::new();
-    let guard = bench.module(starter("chat-guard")).await;
+    let test = TestSandbox::new();
+    let guard = test.module(starter("chat-guard")).await;
     let flood = r#"{"flood": {"messages": 20, "perMs": 60000}}"#;
     let chain = chain(&[link_as(Mode::Active, Instances::Reused, guard, "guard", flood)]);
     let mut fuel = vec![];
     for _ in 0..12 {
-        let outcome = say(&bench.sandbox, &chain, "hi").await;
+        let outcome = say(&test.sandbox, &chain, "hi").await;
         let report = outcome.steps[0].report.as_ref().unwrap();
         assert_eq!((report.result.is_ok(), report.host_calls.len()), (true, 1));
         fuel.push(report.fuel);
@@ -89,9 +89,9 @@ async fn limits_logs_and_counters_are_each_calls_own() {
     // Each has all of the fuel, and says what it used itself.
     assert!(fuel.iter().all(|used| used.abs_diff(fuel[0]) < fuel[0] / 2), "{fuel:?}");
     let logs = chat_module("(call $log (i32.const 1) (i32.const 512) (i32.const 2))", r#"(data (i32.const 512) "hi")"#);
-    let chain = reused(&bench.module(logs).await);
+    let chain = reused(&test.module(logs).await);
     for _ in 0..3 {
-        let outcome = say(&bench.sandbox, &chain, "hi").await;
+        let outcome = say(&test.sandbox, &chain, "hi").await;
         assert_eq!(outcome.steps[0].report.as_ref().unwrap().logs.len(), 1);
     }
 }
@@ -104,15 +104,15 @@ fn sandbox_with(change: impl FnOnce(&mut SandboxConfig)) -> (Sandbox, tempfile::
 }
 
 #[tokio::test]
-async fn an_instance_that_nobody_used_for_a_while_is_not_used_again() {
-    let (sandbox, _folder) = sandbox_with(|config| config.reused_for = Duration::ZERO);
+async fn an_instance_that_was_idle_for_too_long_is_not_used_again() {
+    let (sandbox, _folder) = sandbox_with(|config| config.reused_idle_timeout = Duration::ZERO);
     let prepared = sandbox.prepare(remembering("")).await.unwrap();
     let chain = reused(&crate::support::load(&sandbox, prepared).await);
     assert_eq!(remembered(&sandbox, &chain, &["a"; 3]).await, [1, 1, 1]);
 }
 
 #[tokio::test]
-async fn where_there_is_no_room_a_fresh_instance_serves() {
+async fn a_full_pool_keeps_no_instance() {
     for (instances, bytes, expected) in [(0, 1 << 30, [1, 1, 1]), (8, 0, [1, 1, 1]), (8, 1 << 30, [1, 2, 3])] {
         let (sandbox, _folder) = sandbox_with(|config| {
             config.reused_instances = instances;
@@ -133,9 +133,9 @@ async fn an_instance_outlives_the_cached_code() {
     assert_eq!(remembered(&sandbox, &chain, &["a"; 4]).await, [1, 2, 3, 4]);
 }
 
-/// The pool has four places for calls and two for what waits: never fewer instances than calls want.
+/// The engine's pool has room for four calls and two idle instances.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn kept_instances_take_no_calls_place() {
+async fn idle_instances_take_no_room_from_calls() {
     let (sandbox, _folder) = sandbox_with(|config| config.reused_instances = 2);
     let prepared = sandbox.prepare(remembering("")).await.unwrap();
     let module = crate::support::load(&sandbox, prepared).await;

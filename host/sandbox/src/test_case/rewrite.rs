@@ -1,6 +1,7 @@
-//! JSON as people read it, and a file of cases with its answers written anew.
+//! JSON on one line, and new expected answers in the text of a file.
 
-use super::{Answer, CaseError};
+use super::answer::Answer;
+use super::file::TestCaseError;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::Formatter;
 use serde_json::value::RawValue;
@@ -8,11 +9,11 @@ use serde_json::{Serializer, Value};
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// A value on one line, with spaces where one would write them.
+/// A value on one line, with spaces as people write them.
 pub fn one_line(value: &Value) -> String {
     let mut bytes = vec![];
     let mut serializer = Serializer::with_formatter(&mut bytes, Spaced);
-    // Memory takes all that is written, and a value has no key that is no text.
+    // Writing to memory does not fail, and all keys are text.
     let _ = value.serialize(&mut serializer);
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -33,7 +34,7 @@ impl Formatter for Spaced {
     }
 }
 
-/// What a step of a case shall answer from now on.
+/// The new expected answer of a step.
 #[derive(Clone, Debug)]
 pub struct NewAnswer {
     /// The case's position in the file.
@@ -58,15 +59,15 @@ struct StepText<'a> {
     expect: Option<&'a RawValue>,
 }
 
-/// A file's text with those answers in the place of what was expected. All else stays as its author wrote it.
+/// A file's text with new expected answers; the rest of the text stays.
 ///
 /// # Errors
 /// Where the text is not that of cases.
-pub fn write_answers(text: &str, answers: &[NewAnswer]) -> Result<String, CaseError> {
+pub fn write_answers(text: &str, answers: &[NewAnswer]) -> Result<String, TestCaseError> {
     let mut edits = vec![];
     let cases: Vec<&RawValue> = parse(text)?;
     for NewAnswer { case, step, answer } in answers {
-        let case = cases.get(*case).copied().ok_or_else(|| CaseError("there is no such case".to_owned()))?;
+        let case = cases.get(*case).copied().ok_or_else(|| TestCaseError("there is no such case".to_owned()))?;
         let CaseText { expect, steps } = parse(case.get())?;
         let (whole, expect) = match steps.as_deref().and_then(|steps| steps.get(*step)) {
             Some(step) => (*step, parse::<StepText<'_>>(step.get())?.expect),
@@ -82,7 +83,7 @@ pub fn write_answers(text: &str, answers: &[NewAnswer]) -> Result<String, CaseEr
     Ok(text)
 }
 
-/// Which bytes become what: those of what is expected, or those between the last member of an object and its end.
+/// Which bytes become what: the expected answer, or the space between an object's last member and its end.
 fn edit(text: &str, whole: &RawValue, expect: Option<&RawValue>, answer: &Answer) -> (Range<usize>, String) {
     let answer = one_line(answer.to_json());
     // Each is a slice of the text.
@@ -92,7 +93,7 @@ fn edit(text: &str, whole: &RawValue, expect: Option<&RawValue>, answer: &Answer
         return (start..start + expect.get().len(), answer);
     }
     let members = whole.get().strip_suffix('}').unwrap_or_default().trim_end();
-    // A line of its own where the members before it have one.
+    // On a line of its own where the members before it are.
     let last_line = members.rfind('\n').map(|at| &members[at..]).unwrap_or_default();
     let indent = &last_line[..last_line.len() - last_line.trim_start().len()];
     let indent = if indent.is_empty() { " " } else { indent };
@@ -100,6 +101,6 @@ fn edit(text: &str, whole: &RawValue, expect: Option<&RawValue>, answer: &Answer
     (end..end, format!(",{indent}\"expect\": {answer}"))
 }
 
-fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, CaseError> {
-    serde_json::from_str(text).map_err(|error| CaseError(error.to_string()))
+fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, TestCaseError> {
+    serde_json::from_str(text).map_err(|error| TestCaseError(error.to_string()))
 }

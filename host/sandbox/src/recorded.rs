@@ -7,43 +7,43 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Tells a module what a call before was told: each recorded answer once, to an equal question, in their order.
+/// Gives a module the answers of an earlier call: each recorded answer once, to an equal host call, in their order.
 pub struct RecordedHost {
     /// Those not yet given.
-    left: Mutex<Vec<Option<HostCallRecord>>>,
-    rest: Rest,
+    remaining: Mutex<Vec<Option<HostCallRecord>>>,
+    fallback: Fallback,
     unrecorded: AtomicU64,
 }
 
-/// Who answers what the record does not.
-enum Rest {
+/// Answers what the record does not.
+enum Fallback {
     Host(Arc<dyn Host>),
-    /// The store as the record shows it; of all else there is nothing.
+    /// The store as the record shows it, and nothing else.
     Store(Mutex<HashMap<String, Option<String>>>),
 }
 
 impl RecordedHost {
-    /// For a replay: what the record does not answer is always answered in the same way. The store begins as the record
-    /// shows it, and keeps what the module does to it.
+    /// For a replay: what the record does not answer is always answered the same. The store begins as the record shows it
+    /// and keeps what the module writes.
     pub fn replay(recorded: impl IntoIterator<Item = HostCallRecord>) -> Self {
         let recorded: Vec<_> = recorded.into_iter().collect();
         let mut store = HashMap::new();
         for record in &recorded {
-            if let Some((key, value)) = before(record) {
+            if let Some((key, value)) = value_before(record) {
                 store.entry(key).or_insert(value);
             }
         }
-        Self::new(recorded, Rest::Store(Mutex::new(store)))
+        Self::new(recorded, Fallback::Store(Mutex::new(store)))
     }
 
-    /// For a call beside the recorded one: the host answers what the record does not.
-    pub(crate) fn beside(recorded: Vec<HostCallRecord>, host: Arc<dyn Host>) -> Self {
-        Self::new(recorded, Rest::Host(host))
+    /// For a shadow of the recorded call: the host answers what the record does not.
+    pub(crate) fn with_fallback(recorded: Vec<HostCallRecord>, host: Arc<dyn Host>) -> Self {
+        Self::new(recorded, Fallback::Host(host))
     }
 
-    fn new(recorded: Vec<HostCallRecord>, rest: Rest) -> Self {
-        let left = Mutex::new(recorded.into_iter().map(Some).collect());
-        Self { left, rest, unrecorded: AtomicU64::new(0) }
+    fn new(recorded: Vec<HostCallRecord>, fallback: Fallback) -> Self {
+        let remaining = Mutex::new(recorded.into_iter().map(Some).collect());
+        Self { remaining, fallback, unrecorded: AtomicU64::new(0) }
     }
 
     /// How many calls the record did not answer.
@@ -51,26 +51,26 @@ impl RecordedHost {
         self.unrecorded.load(Ordering::Relaxed)
     }
 
-    fn recorded(&self, call: &HostCall) -> Option<HostCallRecord> {
-        let mut left = self.left.lock();
-        left.iter_mut().find(|record| record.as_ref().is_some_and(|record| record.call == *call))?.take()
+    fn take_recorded(&self, call: &HostCall) -> Option<HostCallRecord> {
+        let mut remaining = self.remaining.lock();
+        remaining.iter_mut().find(|record| record.as_ref().is_some_and(|record| record.call == *call))?.take()
     }
 }
 
 impl Host for RecordedHost {
     fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
-        if let Some(record) = self.recorded(call) {
-            if let Rest::Store(store) = &self.rest
-                && let Some((key, value)) = after(&record)
+        if let Some(record) = self.take_recorded(call) {
+            if let Fallback::Store(store) = &self.fallback
+                && let Some((key, value)) = value_after(&record)
             {
                 store.lock().insert(key, value);
             }
             return Box::pin(std::future::ready(record.answer));
         }
         self.unrecorded.fetch_add(1, Ordering::Relaxed);
-        match &self.rest {
-            Rest::Host(host) => host.answer(call),
-            Rest::Store(store) => match stored(&mut store.lock(), call) {
+        match &self.fallback {
+            Fallback::Host(host) => host.answer(call),
+            Fallback::Store(store) => match answer_from_store(&mut store.lock(), call) {
                 Some(answer) => Box::pin(std::future::ready(answer)),
                 None => EmptyHost.answer(call),
             },
@@ -78,8 +78,8 @@ impl Host for RecordedHost {
     }
 }
 
-/// What a key must have held before a recorded call, where that shows.
-fn before(record: &HostCallRecord) -> Option<(String, Option<String>)> {
+/// What a key must have held before a recorded call, where the record shows it.
+fn value_before(record: &HostCallRecord) -> Option<(String, Option<String>)> {
     match (&record.call, record.answer.as_ref().ok()?) {
         (HostCall::StoreGet { key }, HostAnswer::Value(value)) => Some((key.clone(), value.clone())),
         (HostCall::StoreIncrement { key, by, .. }, HostAnswer::Number(sum)) => {
@@ -92,7 +92,7 @@ fn before(record: &HostCallRecord) -> Option<(String, Option<String>)> {
 }
 
 /// What a key holds after a recorded call.
-fn after(record: &HostCallRecord) -> Option<(String, Option<String>)> {
+fn value_after(record: &HostCallRecord) -> Option<(String, Option<String>)> {
     match (&record.call, record.answer.as_ref().ok()?) {
         (HostCall::StoreGet { key }, HostAnswer::Value(value)) => Some((key.clone(), value.clone())),
         (HostCall::StoreSet { key, value, .. }, _) => Some((key.clone(), Some(value.clone()))),
@@ -102,8 +102,11 @@ fn after(record: &HostCallRecord) -> Option<(String, Option<String>)> {
     }
 }
 
-/// Does a store call; none where it is not one.
-fn stored(store: &mut HashMap<String, Option<String>>, call: &HostCall) -> Option<Result<HostAnswer, HostError>> {
+/// Executes a store call; none for any other call.
+fn answer_from_store(
+    store: &mut HashMap<String, Option<String>>,
+    call: &HostCall,
+) -> Option<Result<HostAnswer, HostError>> {
     let value = |store: &HashMap<_, Option<String>>, key: &String| store.get(key).cloned().flatten();
     Some(Ok(match call {
         HostCall::StoreGet { key } => HostAnswer::Value(value(store, key)),
@@ -147,14 +150,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn equal_questions_get_the_recorded_answers_in_their_order() {
+    async fn equal_calls_get_the_recorded_answers_in_their_order() {
         let record = [(increment(1), number(3)), (get("a"), value("x")), (increment(1), number(9))];
         let host = RecordedHost::replay(record.map(|(call, answer)| HostCallRecord { call, answer }));
         assert_eq!(host.answer(&increment(1)).await, number(3));
         assert_eq!(host.answer(&increment(1)).await, number(9));
         assert_eq!(host.answer(&get("a")).await, value("x"));
         assert_eq!(host.unrecorded(), 0);
-        // From here on the store goes on by itself.
+        // From here on the store answers by itself.
         assert_eq!(host.answer(&increment(1)).await, number(10));
         assert_eq!(host.answer(&get("a")).await, value("x"));
         assert_eq!(host.answer(&get("never seen")).await, Ok(HostAnswer::Value(None)));

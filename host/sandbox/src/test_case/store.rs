@@ -9,7 +9,7 @@ const QUOTA: usize = 16 << 20;
 const ENTRY_BYTES: usize = 64;
 const NUMBER_BYTES: usize = 20;
 
-pub(super) struct Store(HashMap<String, Entry>);
+pub(super) struct TestStore(HashMap<String, Entry>);
 
 struct Entry {
     value: String,
@@ -23,14 +23,14 @@ impl Entry {
     }
 }
 
-impl Store {
-    /// A store that holds these, for ever.
+impl TestStore {
+    /// A store with these values, which never expire.
     pub(super) fn new(values: &BTreeMap<String, String>) -> Self {
         let entry = |value: &String| Entry { value: value.clone(), expires_at_ms: None };
         Self(values.iter().map(|(key, value)| (key.clone(), entry(value))).collect())
     }
 
-    /// Does what a call about the store asks; there is no other call here.
+    /// Executes a store call; fails for any other call.
     pub(super) fn apply(&mut self, call: &HostCall, now_ms: u64) -> Result<HostAnswer, HostError> {
         match call {
             HostCall::StoreGet { key } => Ok(HostAnswer::Value(self.value(key, now_ms).map(str::to_owned))),
@@ -59,7 +59,7 @@ impl Store {
         let invalid = |why: &str| HostError::Invalid(why.to_owned());
         let before = self.value(key, now_ms);
         let expires_at_ms = match before {
-            // Whoever counts on does not extend what the first one began.
+            // The first increment sets the expiry.
             Some(_) => self.0.get(key).and_then(|entry| entry.expires_at_ms),
             None => expiry(now_ms, ttl_ms),
         };

@@ -1,13 +1,14 @@
-//! What a module answered, or shall answer.
+//! The answer a module gave, or shall give.
 
-use super::{ranked, read};
 use crate::contract::matchmaking::Refusal;
 use crate::contract::{Point, chat, punishment};
+use crate::json::read;
+use crate::operation::AnyAnswer;
 use crate::report::{CallFailure, CallReport};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// An answer as JSON: that of its point, or `{"failure": code}`. In one form always, so that answers can be compared.
+/// An answer as JSON: that of its point, or `{"failure": code}`, normalised for comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer(Value);
 
@@ -25,7 +26,7 @@ struct Failed {
 }
 
 impl Answer {
-    /// Reads what a module of a point can answer; what is left out of it is null, or empty.
+    /// Reads an answer of a point; missing fields are null, or empty.
     ///
     /// # Errors
     /// What is wrong with it, and where.
@@ -41,18 +42,18 @@ impl Answer {
             Point::Chat => json!(read::<chat::Verdict>(answer)?),
             Point::Punishment => json!(read::<punishment::Verdict>(answer)?),
             Point::Matchmaking => match read(answer)? {
-                Ranking { order: Some(order), refused: None } => ranked(Ok(order)),
-                Ranking { order: None, refused: Some(reason) } => ranked(Err(Refusal { reason })),
+                Ranking { order: Some(order), refused: None } => AnyAnswer::Ranked(Ok(order)).to_json(),
+                Ranking { order: None, refused: Some(reason) } => AnyAnswer::Ranked(Err(Refusal { reason })).to_json(),
                 _ => return Err("needs either an `order` or `refused`".to_owned()),
             },
         }))
     }
 
-    /// What a call answered.
+    /// The answer of a call.
     pub fn of(report: &CallReport<Value>) -> Self {
         Self(match &report.result {
             Ok(answer) => answer.clone(),
-            Err(failure) => json!({"failure": failure.code()}),
+            Err(failure) => failure.to_json(),
         })
     }
 
