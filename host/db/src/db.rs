@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use futures_util::future::BoxFuture;
 
 use crate::{
-    Backend, Config, Error, Snapshot, Sql, Statement, Tx, migrate, postgres, snapshot,
+    Backend, Config, Error, Record, Snapshot, Sql, Statement, Tx, migrate, postgres, snapshot,
     sqlite::{self, Durability},
     unit::{self, End, Ended, Opening, Unit},
 };
@@ -108,6 +108,36 @@ impl Db {
             Open::Sqlite(sqlite) => Statement::sqlite(sql.into(), sqlite.read()),
             Open::Postgres { pool, .. } => Statement::postgres(sql.into(), postgres::Target::Read(pool)),
         }
+    }
+
+    /// Reads one page of a list and the number of all its rows. `count` answers one number, `list` takes the limit and
+    /// the offset as its last two values; `bind` gives either the values before them.
+    ///
+    /// ```no_run
+    /// # async fn players(db: &hub_db::Db, network: i64) -> Result<(), hub_db::Error> {
+    /// let (names, total): (Vec<(String,)>, i64) = db
+    ///     .page(
+    ///         "SELECT COUNT(*) FROM players WHERE network_id = $1",
+    ///         "SELECT name FROM players WHERE network_id = $1 ORDER BY name LIMIT $2 OFFSET $3",
+    ///         |statement| statement.bind(network),
+    ///         20,
+    ///         0,
+    ///     )
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn page<'d, T: Record>(
+        &'d self,
+        count: impl Into<Sql>,
+        list: impl Into<Sql>,
+        bind: impl Fn(Statement<'d>) -> Statement<'d>,
+        limit: i64,
+        offset: i64,
+    ) -> Result<(Vec<T>, i64), Error> {
+        let (count, list) = (bind(self.query(count)), bind(self.query(list)).bind(limit).bind(offset));
+        let (total,): (i64,) = count.one().await?;
+        Ok((list.all().await?, total))
     }
 
     /// All that the database holds at this moment, whatever is written meanwhile, on a connection of its own. It may be

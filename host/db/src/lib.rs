@@ -7,6 +7,7 @@
 //! - [`Db::write`] runs one atomic writing statement;
 //! - [`Db::transaction`] runs several statements as one, all or nothing.
 //!
+//! An [`Executor`] is either the database or a transaction. [`Db::page`] reads one page of a list.
 //! [`Db::unit`] makes one transaction of several of them. [`Db::snapshot`] reads whole tables as of one moment.
 //!
 //! What is acknowledged by the last two survives a kill and a power cut; of [`Db::relaxed`] only a kill.
@@ -30,6 +31,7 @@ mod bulk;
 mod config;
 mod db;
 mod error;
+mod executor;
 mod migrate;
 mod pool;
 mod postgres;
@@ -44,6 +46,7 @@ pub use bulk::{Cell, Column, Kind, Table};
 pub use config::{Backend, Config};
 pub use db::Db;
 pub use error::Error;
+pub use executor::Executor;
 pub use migrate::schema_version;
 pub use snapshot::Snapshot;
 pub use sql::{Record, Sql, Value};

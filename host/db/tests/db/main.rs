@@ -4,6 +4,7 @@
 
 mod common;
 mod durability;
+mod executor;
 mod migrate;
 mod pgbouncer;
 mod postgres;
