@@ -1,9 +1,9 @@
-"""What modules cost a hub from outside: a restart with a hundred of them, chains swapped under load, and neighbours that
-upload without a pause.
+"""What modules cost a hub from outside: a restart with a hundred of them, chains swapped under load, and noisy neighbors
+that upload without a pause.
 
 python3 tests/load/modules.py HUB [MODULE …], where HUB is the hub's executable. Needs nothing but Python, and root to tell how
-long the machine itself stood, which a virtual one does often. The neighbours
-upload further MODULEs, too: `noisy_neighbor write FOLDER` writes hostile ones (an example of hub-sandbox).
+long the machine itself stood, which a virtual one does often. The noisy neighbors upload further MODULEs, too:
+`noisy_neighbor write FOLDER`, an example of hub-sandbox, writes hostile ones.
 """
 
 import collections
@@ -236,7 +236,7 @@ def upload_without_a_pause(hub, key, upload, kind, over, told):
     mark, answers = len(upload) - 4, collections.Counter()
     while not over.is_set():
         if kind != "again":
-            # In place: copying it would disturb the neighbour as much as the hub may.
+            # In place: copying it would disturb the other network as much as the hub may.
             upload[mark:] = (time.time_ns() % (1 << 32)).to_bytes(4, "little")
         connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=90)
         try:

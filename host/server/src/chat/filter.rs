@@ -1,5 +1,6 @@
 //! The network's say: its modules see every line before anybody else does.
 
+use hub_sandbox::FilterChat;
 use hub_sandbox::contract::PlayerRef;
 use hub_sandbox::contract::chat::{Line, Verdict};
 
@@ -10,7 +11,7 @@ use crate::values::{NetworkId, Text};
 
 /// What becomes of a line.
 pub(super) async fn filter(app: &App, network: NetworkId, said: &ChatMessage) -> Verdict {
-    modules::filter_chat(app, network, line(said)).await
+    modules::call::<FilterChat>(app, network, line(said)).await
 }
 
 fn line(said: &ChatMessage) -> Line {

@@ -121,8 +121,9 @@ impl Match {
         Self { result, reason, server: None, world: None, transfer: None, warm: false }
     }
 
-    /// The network's modules said no.
-    pub(crate) fn refused(reason: String) -> Self {
+    /// The network's modules refused; a refusal without a reason has a default one.
+    pub(crate) fn refused(reason: Option<String>) -> Self {
+        let reason = reason.unwrap_or_else(|| "There is no match for you right now.".to_owned());
         let reason = Some(reason).filter(|reason| !reason.trim().is_empty());
         let none = Self::none(MatchResult::PolicyRejected);
         Self { reason: reason.or(none.reason), ..none }

@@ -13,7 +13,7 @@ use crate::matchmaking::explanation::{DecidedBy, Explanation};
 use crate::matchmaking::model::{Affinity, Match, MatchResult, Mode, Place, Wish};
 use crate::matchmaking::offer::Offer;
 use crate::matchmaking::{direct, policy};
-use crate::modules::service::{Ranking, has_chain, samples};
+use crate::modules::service::{Ranking, has_chain, take_sample};
 use crate::players;
 use crate::servers::{self, HOLD, LiveWorld, NetworkPresence, Reservation, Role};
 use crate::values::NetworkId;
@@ -52,7 +52,7 @@ async fn decide(app: &App, network: NetworkId, wish: &Wish) -> Result<Match, hub
         return Ok(find_by_modules(app, network, wish, home).await);
     }
     let asker = asker(app, wish, home);
-    let sampled = samples(app, network, Point::Matchmaking);
+    let sampled = take_sample(app, network, Point::Matchmaking);
     let (matched, noted) = app.presence.with(network, |presence| {
         // As it is before a slot is taken.
         let noted = if sampled { offer(presence, wish, &asker).ok() } else { None };

@@ -1,5 +1,6 @@
 //! The network's say: its modules see every punishment before it is made, and may look at a player's record.
 
+use hub_sandbox::ReviewPunishment;
 use hub_sandbox::contract::players;
 use hub_sandbox::contract::punishment::{self, Decision, Proposal};
 
@@ -16,7 +17,7 @@ pub(super) async fn review(
     network: NetworkId,
     draft: &Draft,
 ) -> Result<(Terms, Vec<Terms>), PunishmentsError> {
-    let verdict = modules::review_punishment(app, network, proposal(draft)).await;
+    let verdict = modules::call::<ReviewPunishment>(app, network, proposal(draft)).await;
     let terms = match verdict.decision {
         Decision::Accept => draft.terms.clone(),
         Decision::Amend(terms) => terms.into(),

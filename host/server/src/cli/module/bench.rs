@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use hub_sandbox::case::{Case, SharedInstances};
+use hub_sandbox::test_case::{SharedInstances, TestCase};
 use hub_sandbox::{CallReport, Limits};
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ impl Bench {
 /// Calls each step of a case that often; what the steps before it did is done each time.
 async fn measure(
     workshop: &Workshop,
-    case: &Case,
+    case: &TestCase,
     calls: usize,
     shared: Option<SharedInstances>,
 ) -> anyhow::Result<Vec<Figures>> {
@@ -80,14 +80,14 @@ async fn measure(
         })
         .collect();
     for turn in 0..WARM_UP + calls {
-        let hub = case.hub();
+        let hub = case.host();
         for (step, figures) in case.steps.iter().zip(&mut steps) {
             let patient = Limits { wall: PATIENCE, ..limits };
             let (host, context) = (hub.at(step.now_ms), case.context(step));
             let Workshop { sandbox, module, .. } = workshop;
             let report = match &shared {
                 Some(shared) => sandbox.call_shared(shared, module, patient, host, context, &step.input).await,
-                None => sandbox.call_with(module, patient, host, context, &step.input).await,
+                None => sandbox.call_json(module, patient, host, context, &step.input).await,
             };
             if turn >= WARM_UP {
                 figures.note(&report);

@@ -1,6 +1,6 @@
 //! What is different between two JSON values.
 
-use hub_sandbox::case::one_line;
+use hub_sandbox::test_case::one_line;
 use serde_json::Value;
 
 /// A line for each place where what was got is not what was expected.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use hub_sandbox::case::{Answer, Case, one_line};
+use hub_sandbox::test_case::{Answer, TestCase, one_line};
 use serde_json::{Map, Value, json};
 
 use crate::cli::client::HubClient;
@@ -106,13 +106,13 @@ async fn here(
         Some(name) => recorded::part(call, name),
         None => own.and_then(|own| recorded::part(call, own)).or(only),
     };
-    let case: Case = recorded::read_case(call, part, config)?;
+    let case: TestCase = recorded::read_case(call, part, config)?;
     workshop.check_serves(case.point)?;
     let limits = workshop::limits(case.point, Some(PATIENCE));
-    let (hub, step) = (case.hub(), &case.steps[0]);
+    let (hub, step) = (case.host(), &case.steps[0]);
     let report = workshop
         .sandbox
-        .call_with(&workshop.module, limits, hub.at(step.now_ms), case.context(step), &step.input)
+        .call_json(&workshop.module, limits, hub.at(step.now_ms), case.context(step), &step.input)
         .await;
     let mut answer = report_of(&report);
     answer["callId"] = call["callId"].clone();

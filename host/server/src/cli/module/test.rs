@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use hub_sandbox::case::{Answer, Case, NewAnswer, Step, one_line, write_answers};
+use hub_sandbox::test_case::{Answer, NewAnswer, Step, TestCase, one_line, write_answers};
 use hub_sandbox::{CallFailure, CallReport, Limits};
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ impl Test {
 }
 
 /// Runs a case twice and judges it.
-async fn run_case<'a>(workshop: &Workshop, case: &'a Case, time: Option<Duration>) -> Vec<Ran<'a>> {
+async fn run_case<'a>(workshop: &Workshop, case: &'a TestCase, time: Option<Duration>) -> Vec<Ran<'a>> {
     let limits = workshop::limits(case.point, time);
     let (first, second) = (play(workshop, limits, case).await, play(workshop, limits, case).await);
     let runs = case.steps.iter().zip(first.into_iter().zip(second));
@@ -96,13 +96,13 @@ async fn run_case<'a>(workshop: &Workshop, case: &'a Case, time: Option<Duration
     .collect()
 }
 
-async fn play(workshop: &Workshop, limits: Limits, case: &Case) -> Vec<CallReport<Value>> {
-    let mut reports = workshop.sandbox.play(&workshop.module, limits, case).await;
+async fn play(workshop: &Workshop, limits: Limits, case: &TestCase) -> Vec<CallReport<Value>> {
+    let mut reports = workshop.sandbox.run_test_case(&workshop.module, limits, case).await;
     for _ in 1..TRIES {
         if !reports.iter().any(|report| report.result == Err(CallFailure::TimedOut)) {
             break;
         }
-        reports = workshop.sandbox.play(&workshop.module, limits, case).await;
+        reports = workshop.sandbox.run_test_case(&workshop.module, limits, case).await;
     }
     reports
 }
@@ -189,7 +189,7 @@ fn line(name: &str, width: usize, ok: bool, steps: &[Ran<'_>], verbose: bool) ->
 }
 
 /// Takes down what a case's steps answered otherwise than expected, and says so.
-fn updates(at: usize, case: &Case, steps: &[Ran<'_>], new: &mut Vec<NewAnswer>) -> String {
+fn updates(at: usize, case: &TestCase, steps: &[Ran<'_>], new: &mut Vec<NewAnswer>) -> String {
     let before = new.len();
     let mut said = vec![];
     for (step, ran) in steps.iter().enumerate() {

@@ -13,7 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 use crate::http::endpoints::endpoints;
 
-/// The room's routes.
+/// The routes of modules.
 pub fn router() -> OpenApiRouter<App> {
     endpoints![
         versions::upload,

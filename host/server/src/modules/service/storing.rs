@@ -1,4 +1,4 @@
-//! Writing versions down.
+//! Storing versions.
 
 use std::time::Duration;
 
@@ -9,8 +9,7 @@ use tokio::sync::oneshot;
 use crate::app::App;
 use crate::clock::millis;
 use crate::modules::model::{ModuleName, ModuleRow, ModuleState, Points};
-use crate::modules::service::ModulesError;
-use crate::modules::service::uploads::{Uploaded, known};
+use crate::modules::service::error::ModulesError;
 use crate::modules::store::pieces::{self, Part, Whose};
 use crate::modules::store::versions::{self as store, NewVersion, Verdict};
 use crate::values::NetworkId;
@@ -18,8 +17,8 @@ use crate::values::NetworkId;
 /// Pieces without a version that are older than this were left behind by a hub that was killed.
 const LEFT_BEHIND_AFTER: Duration = Duration::from_hours(1);
 
-/// What is to be written down about a prepared upload; fails where the hub did.
-pub(super) fn judge(outcome: Result<Prepared, PrepareError>) -> Result<(Verdict, Option<Bytes>), ModulesError> {
+/// What is to be recorded about a prepared upload; fails where the hub did.
+pub(super) fn evaluate(outcome: Result<Prepared, PrepareError>) -> Result<(Verdict, Option<Bytes>), ModulesError> {
     match outcome {
         Ok(prepared) => {
             let wrapped = prepared.id != prepared.sha256;
@@ -47,6 +46,12 @@ pub(super) fn judge(outcome: Result<Prepared, PrepareError>) -> Result<(Verdict,
     }
 }
 
+/// A stored version, or the one that has the same bytes already.
+pub(super) enum Inserted {
+    New(ModuleRow),
+    Known(ModuleRow),
+}
+
 /// Stores a version, settled or still COMPILING.
 pub(super) async fn insert(
     app: &App,
@@ -55,7 +60,7 @@ pub(super) async fn insert(
     sha256: String,
     bytes: &Bytes,
     settled: Option<(Verdict, Option<Bytes>)>,
-) -> Result<Uploaded, ModulesError> {
+) -> Result<Inserted, ModulesError> {
     let now = app.clock.now();
     let (verdict, component) = settled.unzip();
     let component = component.flatten();
@@ -93,12 +98,12 @@ pub(super) async fn insert(
         })
         .await;
     match inserted {
-        Ok(row) => Ok(Uploaded::New(row)),
+        Ok(row) => Ok(Inserted::New(row)),
         Err(Insert::Same(row)) => {
             if let Some(version) = begun {
-                let_go(app, network, name.as_str().to_owned(), version);
+                delete_blob(app, network, name.as_str().to_owned(), version);
             }
-            known(app, network, *row)
+            Ok(Inserted::Known(*row))
         }
         // Whether it was committed after all is not always known, so what there is in pieces stays until they are swept.
         Err(Insert::Failed(error)) => Err(error),
@@ -132,7 +137,7 @@ async fn begin(
         let stored = put(&app, whose, &upload, component.as_ref(), || !asked.is_closed()).await;
         let failed = stored.is_err();
         if asked.send(stored.map(|()| version)).is_err() || failed {
-            let_go(&app, network, name, version);
+            delete_blob(&app, network, name, version);
         }
     });
     begun.await.map_err(|error| ModulesError::Sandbox(error.to_string()))?
@@ -164,7 +169,7 @@ async fn put(
 }
 
 /// Deletes the pieces of a version that there is not, or no longer, behind whoever asked for it.
-pub(super) fn let_go(app: &App, network: NetworkId, name: String, version: i64) {
+pub(super) fn delete_blob(app: &App, network: NetworkId, name: String, version: i64) {
     let task = app.clone();
     app.spawn(async move {
         if let Err(error) = pieces::delete(&task.db, Whose { network, name: &name, version }).await {
@@ -201,15 +206,15 @@ fn compiling(new: NewVersion) -> ModuleRow {
     }
 }
 
-/// Writes down what a COMPILING version came to.
-pub(super) async fn write_down(
+/// Records the outcome of a COMPILING version.
+pub(super) async fn record_outcome(
     app: &App,
     network: NetworkId,
     name: &str,
     version: i64,
     outcome: Result<Prepared, PrepareError>,
 ) -> Result<(), ModulesError> {
-    let (verdict, component) = judge(outcome)?;
+    let (verdict, component) = evaluate(outcome)?;
     if let Some(component) = &component {
         let (turns, whose) = (&app.modules.storing, Whose { network, name, version });
         pieces::put(&app.db, turns, whose, Part::Component, component, app.clock.now(), || true).await?;

@@ -10,19 +10,19 @@ use hub_sandbox::{PrepareError, Prepared, UploadPermit};
 use crate::app::App;
 use crate::clock::millis;
 use crate::modules::model::{LinkSpec, ModuleName, ModuleRow, ModuleState};
-use crate::modules::service::ModulesError;
-use crate::modules::service::storing::{self, insert, judge, write_down};
+use crate::modules::service::error::ModulesError;
+use crate::modules::service::storing::{Inserted, delete_blob, evaluate, insert, record_outcome};
 use crate::modules::store::chains as chain_store;
 use crate::modules::store::pieces::Whose;
 use crate::modules::store::versions as store;
 use crate::values::NetworkId;
 
 /// How long an upload waits for its module to be READY before it is answered with COMPILING.
-const ANSWER_WITHIN: Duration = Duration::from_secs(20);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long an upload waits, unread, for its permit.
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(20);
-/// A version that is COMPILING for this long and that this hub is not at work on was left behind by one that stopped.
-const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(90);
+/// A version that is COMPILING for this long was abandoned by a hub that stopped.
+const ABANDONED_AFTER: Duration = Duration::from_secs(90);
 
 /// What became of an upload.
 pub(in crate::modules) enum Uploaded {
@@ -34,7 +34,7 @@ pub(in crate::modules) enum Uploaded {
     Compiling(ModuleRow),
 }
 
-/// Preparing that can go on after its request was answered. Its end gives the permit back, which is held until the bytes are
+/// Preparing that can go on after its request was answered. It gives the permit back, which is held until the bytes are
 /// stored.
 type Preparing = Pin<Box<dyn Future<Output = (Result<Prepared, PrepareError>, UploadPermit)> + Send>>;
 
@@ -64,25 +64,29 @@ pub(in crate::modules) async fn upload(
     let mut preparing = prepare(app, bytes.clone(), permit);
     tokio::select! {
         (outcome, _permit) = &mut preparing => {
-            let (verdict, component) = judge(outcome)?;
+            let (verdict, component) = evaluate(outcome)?;
             if let Some(reason) = verdict.reason {
                 return Err(ModulesError::InvalidModule(reason));
             }
-            insert(app, network, &name, sha256, &bytes, Some((verdict, component))).await
-        }
-        () = app.clock.sleep(ANSWER_WITHIN) => {
-            let uploaded = insert(app, network, &name, sha256, &bytes, None).await?;
-            if let Uploaded::New(row) = uploaded {
-                go_on(app, network, &row, preparing);
-                return Ok(Uploaded::Compiling(row));
+            match insert(app, network, &name, sha256, &bytes, Some((verdict, component))).await? {
+                Inserted::New(row) => Ok(Uploaded::New(row)),
+                Inserted::Known(row) => known(app, network, row),
             }
-            Ok(uploaded)
+        }
+        () = app.clock.sleep(ANSWER_TIMEOUT) => {
+            match insert(app, network, &name, sha256, &bytes, None).await? {
+                Inserted::New(row) => {
+                    spawn_compile(app, network, &row, preparing);
+                    Ok(Uploaded::Compiling(row))
+                }
+                Inserted::Known(row) => known(app, network, row),
+            }
         }
     }
 }
 
 async fn hash(app: &App, bytes: Bytes) -> Result<String, ModulesError> {
-    let sum = app.modules.sandbox.sum(bytes).await;
+    let sum = app.modules.sandbox.sha256(bytes).await;
     sum.map(|sum| sum.to_string()).map_err(|error| ModulesError::Sandbox(error.to_string()))
 }
 
@@ -92,19 +96,19 @@ fn prepare(app: &App, bytes: Bytes, permit: UploadPermit) -> Preparing {
 }
 
 /// The answer to bytes that are there already.
-pub(super) fn known(app: &App, network: NetworkId, row: ModuleRow) -> Result<Uploaded, ModulesError> {
+fn known(app: &App, network: NetworkId, row: ModuleRow) -> Result<Uploaded, ModulesError> {
     match row.state {
         ModuleState::Ready => Ok(Uploaded::Known(row)),
         ModuleState::Compiling => {
-            take_up(app, network, &row);
+            resume_compile(app, network, &row);
             Ok(Uploaded::Compiling(row))
         }
         ModuleState::Rejected => Err(ModulesError::InvalidModule(row.reason.unwrap_or_default())),
     }
 }
 
-/// Goes on preparing a COMPILING version and writes down what it comes to.
-fn go_on(app: &App, network: NetworkId, row: &ModuleRow, preparing: Preparing) {
+/// Prepares a COMPILING version in the background and records the outcome.
+fn spawn_compile(app: &App, network: NetworkId, row: &ModuleRow, preparing: Preparing) {
     let key = (network, row.name.clone(), row.version);
     if !app.modules.compiling.lock().insert(key.clone()) {
         return;
@@ -112,18 +116,18 @@ fn go_on(app: &App, network: NetworkId, row: &ModuleRow, preparing: Preparing) {
     let task = app.clone();
     app.spawn(async move {
         let (outcome, _permit) = preparing.await;
-        if let Err(error) = write_down(&task, network, &key.1, key.2, outcome).await {
-            // It stays COMPILING, and is taken up again when somebody asks for it.
+        if let Err(error) = record_outcome(&task, network, &key.1, key.2, outcome).await {
+            // It stays COMPILING, and is resumed when it is next read.
             tracing::error!(module = key.1, version = key.2, %error, "a module could not be prepared");
         }
         task.modules.compiling.lock().remove(&key);
     });
 }
 
-/// Prepares a COMPILING version that was left behind.
-fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
-    let left_behind = app.clock.now().saturating_sub(row.created_at) >= millis(LEFT_BEHIND_AFTER);
-    if row.state != ModuleState::Compiling || !left_behind {
+/// Prepares a COMPILING version that was abandoned.
+fn resume_compile(app: &App, network: NetworkId, row: &ModuleRow) {
+    let is_abandoned = app.clock.now().saturating_sub(row.created_at) >= millis(ABANDONED_AFTER);
+    if row.state != ModuleState::Compiling || !is_abandoned {
         return;
     }
     let (task, name, version) = (app.clone(), row.name.clone(), row.version);
@@ -137,7 +141,7 @@ fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
         };
         (outcome, permit)
     });
-    go_on(app, network, row, preparing);
+    spawn_compile(app, network, row, preparing);
 }
 
 /// One version.
@@ -149,7 +153,7 @@ pub(in crate::modules) async fn find(
 ) -> Result<ModuleRow, ModulesError> {
     let row = store::find(&app.db, network, name, version).await?;
     let row = row.ok_or_else(|| unknown(name, version))?;
-    take_up(app, network, &row);
+    resume_compile(app, network, &row);
     Ok(row)
 }
 
@@ -202,7 +206,7 @@ pub(in crate::modules) async fn delete(
     app.db
         .transaction(async |mut tx| {
             store::lock_name(&mut tx, network, name).await?;
-            for point in chain_store::all_in(&mut tx, network).await? {
+            for point in chain_store::list(&mut tx, network).await? {
                 let links: Vec<LinkSpec> = serde_json::from_str(&point.chain)?;
                 if links.iter().any(|link| link.name == name && link.version == version) {
                     return Err(ModulesError::InUse(name.to_owned(), version, point.point));
@@ -211,6 +215,6 @@ pub(in crate::modules) async fn delete(
             if store::delete(&mut tx, network, name, version).await? { Ok(()) } else { Err(unknown(name, version)) }
         })
         .await?;
-    storing::let_go(app, network, name.to_owned(), version);
+    delete_blob(app, network, name.to_owned(), version);
     Ok(())
 }

@@ -1,13 +1,13 @@
-//! How an author looks into what happened on the hub, with `hub module …`.
+//! Inspecting modules in production with `hub module …`.
 
 use serde_json::{Value, json};
 
-use super::command::{fail, succeed};
+use super::cli::{fail, succeed};
 use super::{chain, point, say, upload, wasm};
 use crate::support::on_both;
 
 on_both! {
-    async fn recorded_calls_are_listed_saved_and_made_again(hub: Hub) {
+    async fn recorded_calls_are_listed_saved_and_replayed(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "guard", wasm::moody(1)).await.expect(201);
         upload(&owner, "guard", wasm::rude()).await.expect(201);
@@ -28,7 +28,7 @@ on_both! {
         assert_eq!(failed["total"], 1);
         let id = failed["items"][0]["callId"].as_str().unwrap().to_owned();
 
-        // What happened in production becomes test cases, each once.
+        // Recorded calls become test cases, each once.
         for added in ["3 cases added", "0 cases added"] {
             let saved = succeed(&hub, &owner, &["calls", "chat", "--save", &cases]).await;
             assert!(saved.contains(added), "{saved}");
@@ -36,16 +36,16 @@ on_both! {
         let tested = succeed_alone(&["test", &module, &cases, "--time-limit", "5000"]).await;
         assert!(tested.ends_with("3 cases: 3 ok, 0 failed\n"), "{tested}");
 
-        // On the hub, and here, to the same end.
+        // On the hub and locally, with the same result.
         let there = succeed(&hub, &owner, &["replay", "guard", "1", "--call", &id]).await;
         let here = succeed(&hub, &owner, &["replay", "--call", &id, "--local", &module]).await;
-        for said in [&there, &here] {
+        for printed in [&there, &here] {
             for hint in [&id, r#"then    {"failure": "trap"}"#, r#"config  {"k": 1}"#, "failed  trap", "recurse"] {
-                assert!(said.contains(hint), "{hint}: {said}");
+                assert!(printed.contains(hint), "{hint}: {printed}");
             }
         }
-        let fuel = |said: &str| said.split(", ").find(|part| part.contains(" fuel")).unwrap_or(said).to_owned();
-        let cost = |said: &str| fuel(said.lines().find(|line| line.starts_with("cost")).unwrap());
+        let fuel = |printed: &str| printed.split(", ").find(|part| part.contains(" fuel")).unwrap_or(printed).to_owned();
+        let cost = |printed: &str| fuel(printed.lines().find(|line| line.starts_with("cost")).unwrap());
         assert_eq!(cost(&there).trim_start_matches("cost    "), cost(&here));
         let here = succeed(&hub, &owner, &["replay", "--point", "chat", "--call", &id, "--local", &module, "--json"]).await;
         let here: Value = serde_json::from_str(&here).unwrap();
@@ -63,12 +63,12 @@ on_both! {
             (&["replay", "--call", &id, "--local", "/does/not/exist.wasm"], "can't be read"),
             (&["calls", "weather"], "weather"),
         ] {
-            let said = fail(&hub, &owner, arguments).await;
-            assert!(said.contains(hint), "{arguments:?}: {said}");
+            let printed = fail(&hub, &owner, arguments).await;
+            assert!(printed.contains(hint), "{arguments:?}: {printed}");
         }
     }
 
-    async fn versions_are_tried_before_they_serve_all(hub: Hub) {
+    async fn versions_run_as_shadow_and_canary_before_they_are_active(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "guard", wasm::moody(1)).await.expect(201);
         chain(&owner, "chat", json!([{"name": "guard", "version": 1, "config": {"k": 1}}])).await.expect(200);
@@ -82,7 +82,7 @@ on_both! {
         let canary = ["activate", "guard", "2", "--point", "chat", "--mode", "canary", "--percent", "100"];
         let activated = succeed(&hub, &owner, &canary).await;
         assert_eq!(activated, "chat: guard 1, then guard 2 (canary, 100 %)\n");
-        // Version 1 is watched beside the one that decides now.
+        // Version 1 becomes the shadow of the one that decides now.
         succeed(&hub, &owner, &["activate", "guard", "1", "--point", "chat", "--mode", "shadow"]).await;
         say(&hub, &owner, "hello").await;
         let shown = succeed(&hub, &owner, &["show", "guard"]).await;
@@ -107,8 +107,8 @@ on_both! {
             (&["dry-run", "guard", "2", "--point", "chat", "--input", "5"], "input must be one JSON object"),
             (&["show", "nobody"], "nobody"),
         ] {
-            let said = fail(&hub, &owner, arguments).await;
-            assert!(said.contains(hint), "{arguments:?}: {said}");
+            let printed = fail(&hub, &owner, arguments).await;
+            assert!(printed.contains(hint), "{arguments:?}: {printed}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a module's author does on their own machine, and how they watch it at work.
+//! The tools of a module's author: test, bench, logs, watch.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
@@ -12,15 +12,15 @@ use crate::support::on_both;
 
 const NOTCH: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
-/// A folder with a module and its cases.
-struct Desk(TempDir);
+/// A folder with a module and its test cases.
+struct Workspace(TempDir);
 
-impl Desk {
+impl Workspace {
     fn new(module: &[u8], cases: &Value) -> Self {
-        let desk = Self(tempfile::tempdir().unwrap());
-        std::fs::write(desk.path("m.wasm"), module).unwrap();
-        desk.write(cases);
-        desk
+        let workspace = Self(tempfile::tempdir().unwrap());
+        std::fs::write(workspace.path("m.wasm"), module).unwrap();
+        workspace.write(cases);
+        workspace
     }
 
     fn path(&self, name: &str) -> String {
@@ -37,8 +37,7 @@ impl Desk {
         hub.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR")).output().unwrap()
     }
 
-    /// Its exit code, what it printed, and what it complained of. A machine that runs many tests is slow: time is not
-    /// what they are about.
+    /// The exit code, standard output and standard error, with a time limit for a slow machine.
     fn test(&self, more: &[&str]) -> (i32, String, String) {
         let output = self.run("test", &[more, &["--time-limit", "5000"]].concat());
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -55,7 +54,7 @@ fn case(message: &str, expect: &Value) -> Value {
 }
 
 #[test]
-fn cases_say_what_is_as_expected_and_what_is_not() {
+fn test_cases_pass_and_fail() {
     let good = [
         case("W", &json!({"decision": {"rewrite": "polite"}})),
         case("U", &json!({"decision": {"refuse": "rude"}, "mute": {"durationMs": 60000, "reason": "rude"}})),
@@ -63,14 +62,14 @@ fn cases_say_what_is_as_expected_and_what_is_not() {
         case("M", &json!({"failure": "out_of_memory"})),
         case("N", &json!({"failure": "invalid_answer"})),
     ];
-    let desk = Desk::new(&wasm::moody(1), &json!(good));
-    let (code, said, complaint) = desk.test(&[]);
-    assert_eq!((code, complaint.as_str()), (0, ""), "{said}");
-    assert!(said.contains("m.wasm: "), "{said}");
-    assert!(said.contains("serves chat"), "{said}");
-    assert!(said.ends_with("5 cases: 5 ok, 0 failed\n"), "{said}");
+    let workspace = Workspace::new(&wasm::moody(1), &json!(good));
+    let (code, printed, errors) = workspace.test(&[]);
+    assert_eq!((code, errors.as_str()), (0, ""), "{printed}");
+    assert!(printed.contains("m.wasm: "), "{printed}");
+    assert!(printed.contains("serves chat"), "{printed}");
+    assert!(printed.ends_with("5 cases: 5 ok, 0 failed\n"), "{printed}");
     // Memory went up to its limit.
-    assert!(said.contains("% of the memory it may: "), "{said}");
+    assert!(printed.contains("% of the memory it may: "), "{printed}");
 
     let bad = [
         case("G1", &json!({"decision": {"refuse": "no"}})),
@@ -78,9 +77,9 @@ fn cases_say_what_is_as_expected_and_what_is_not() {
         case("fine", &json!({"decision": "allow"})),
         json!({"name": "open", "point": "chat", "input": line("R")}),
     ];
-    desk.write(&json!(bad));
-    let (code, said, complaint) = desk.test(&[]);
-    assert_eq!((code, complaint.as_str()), (1, "hub: 3 of 4 cases failed\n"), "{said}");
+    workspace.write(&json!(bad));
+    let (code, printed, errors) = workspace.test(&[]);
+    assert_eq!((code, errors.as_str()), (1, "hub: 3 of 4 cases failed\n"), "{printed}");
     for hint in [
         "FAILED  says G1",
         r#"decision: expected {"refuse": "no"}"#,
@@ -93,73 +92,73 @@ fn cases_say_what_is_as_expected_and_what_is_not() {
         r#"it answered {"decision": {"refuse": "rude"}, "mute": null}"#,
         "4 cases: 1 ok, 3 failed",
     ] {
-        assert!(said.contains(hint), "{hint}\n{said}");
+        assert!(printed.contains(hint), "{hint}\n{printed}");
     }
-    let (code, said, _) = desk.test(&["--filter", "fine"]);
+    let (code, printed, _) = workspace.test(&["--filter", "fine"]);
     assert_eq!(code, 0);
-    assert!(said.ends_with("1 case: 1 ok, 0 failed\n"), "{said}");
+    assert!(printed.ends_with("1 case: 1 ok, 0 failed\n"), "{printed}");
 
-    let (code, said, _) = desk.test(&["--json"]);
-    let said: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!((code, &said["ok"], &said["failed"]), (1, &json!(1), &json!(3)));
-    assert_eq!(said["cases"][1]["steps"][0]["answer"], json!({"failure": "trap"}));
-    assert!(said["cases"][2]["steps"][0]["fuel"].as_u64().unwrap() > 0);
+    let (code, printed, _) = workspace.test(&["--json"]);
+    let printed: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((code, &printed["ok"], &printed["failed"]), (1, &json!(1), &json!(3)));
+    assert_eq!(printed["cases"][1]["steps"][0]["answer"], json!({"failure": "trap"}));
+    assert!(printed["cases"][2]["steps"][0]["fuel"].as_u64().unwrap() > 0);
 }
 
 #[test]
-fn what_loops_for_ever_is_cut_off_as_on_a_hub() {
-    let desk = Desk::new(&wasm::moody(1), &json!([case("L", &json!({"failure": "timed_out"}))]));
-    let output = desk.run("test", &[]);
+fn an_infinite_loop_is_stopped_as_on_a_hub() {
+    let workspace = Workspace::new(&wasm::moody(1), &json!([case("L", &json!({"failure": "timed_out"}))]));
+    let output = workspace.run("test", &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 #[test]
-fn answers_are_written_down_and_then_expected() {
+fn answers_are_written_as_the_expected_ones() {
     let step = |message: &str| json!({"input": line(message)});
     let counting = json!([{
         "name": "third line", "point": "chat", "nowMs": 1000, "steps": [
             step("a"), step("b"), step("c"), {"input": line("d"), "nowMs": 61_000, "expect": {"failure": "trap"}},
         ],
     }]);
-    let desk = Desk::new(&wasm::counting(), &counting);
-    let (code, said, _) = desk.test(&["--update"]);
+    let workspace = Workspace::new(&wasm::counting(), &counting);
+    let (code, printed, _) = workspace.test(&["--update"]);
     assert_eq!(code, 0);
     for hint in ["changed  third line (step 1)", "was nothing", r#"was {"failure": "trap"}"#, "4 answers written"] {
-        assert!(said.contains(hint), "{hint}\n{said}");
+        assert!(printed.contains(hint), "{hint}\n{printed}");
     }
-    let written: Value = serde_json::from_str(&std::fs::read_to_string(desk.path("cases.json")).unwrap()).unwrap();
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(workspace.path("cases.json")).unwrap()).unwrap();
     let expected: Vec<_> = (0..4).map(|at| written[0]["steps"][at]["expect"]["decision"].clone()).collect();
     assert_eq!(expected, [json!("allow"), json!("allow"), json!({"refuse": "slow down"}), json!("allow")]);
-    let (code, said, _) = desk.test(&["-v"]);
+    let (code, printed, _) = workspace.test(&["-v"]);
     assert_eq!(code, 0);
-    assert!(said.contains(r#"asked   storeIncrement {"by": 1, "key": "069a"#), "{said}");
-    assert!(said.contains(r#"→ {"number": 3}"#), "{said}");
-    let (_, said, _) = desk.test(&["--update"]);
-    assert!(said.contains("same     third line"), "{said}");
-    assert!(said.contains("is as it was"), "{said}");
+    assert!(printed.contains(r#"asked   storeIncrement {"by": 1, "key": "069a"#), "{printed}");
+    assert!(printed.contains(r#"→ {"number": 3}"#), "{printed}");
+    let (_, printed, _) = workspace.test(&["--update"]);
+    assert!(printed.contains("same     third line"), "{printed}");
+    assert!(printed.contains("is as it was"), "{printed}");
 }
 
 #[test]
-fn what_is_wrong_with_cases_or_module_is_said() {
-    let desk = Desk::new(&wasm::moody(1), &json!([case("x", &json!({"decision": "alow"}))]));
-    let other = Desk::new(&wasm::wasi(), &json!([case("x", &json!({"decision": "allow"}))]));
+fn malformed_cases_and_modules_are_printed() {
+    let workspace = Workspace::new(&wasm::moody(1), &json!([case("x", &json!({"decision": "alow"}))]));
+    let other = Workspace::new(&wasm::wasi(), &json!([case("x", &json!({"decision": "allow"}))]));
     let review = json!([{
         "name": "review", "point": "punishment", "input": {"terms": {"type": "BAN", "reason": ""}, "ipBased": false},
     }]);
-    let third = Desk::new(&wasm::moody(1), &review);
-    for (desk, more, hints) in [
-        (&desk, &[][..], &["cases.json: case 1 (says x): `expect`: `decision`", "alow"][..]),
-        (&desk, &["/does/not/exist.json"], &["/does/not/exist.json can't be read"]),
+    let third = Workspace::new(&wasm::moody(1), &review);
+    for (workspace, more, hints) in [
+        (&workspace, &[][..], &["cases.json: case 1 (says x): `expect`: `decision`", "alow"][..]),
+        (&workspace, &["/does/not/exist.json"], &["/does/not/exist.json can't be read"]),
         (&other, &["--filter", "nothing"], &["no case"]),
         (&other, &[], &["m.wasm is no module", "WASI"]),
         (&third, &[], &["case `review`", "m.wasm does not serve punishment; it serves chat"]),
     ] {
         for command in ["test", "bench"] {
-            let output = desk.run(command, more);
-            let said = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(1), "{said}");
+            let output = workspace.run(command, more);
+            let printed = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{printed}");
             for hint in hints {
-                assert!(said.contains(hint), "{hint}: {said}");
+                assert!(printed.contains(hint), "{hint}: {printed}");
             }
         }
     }
@@ -168,28 +167,28 @@ fn what_is_wrong_with_cases_or_module_is_said() {
 #[test]
 fn a_benchmark_gives_figures_for_each_case() {
     let cases = [case("W", &json!({"decision": {"rewrite": "polite"}})), case("T", &json!({"failure": "trap"}))];
-    let desk = Desk::new(&wasm::moody(1), &json!(cases));
-    let output = desk.run("bench", &["--calls", "20"]);
-    let said = String::from_utf8(output.stdout).unwrap();
+    let workspace = Workspace::new(&wasm::moody(1), &json!(cases));
+    let output = workspace.run("bench", &["--calls", "20"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success());
-    assert!(said.contains("20 calls of each case"), "{said}");
+    assert!(printed.contains("20 calls of each case"), "{printed}");
     for name in ["says W", "says T", "p99", "of limit", "calls/s"] {
-        assert!(said.contains(name), "{said}");
+        assert!(printed.contains(name), "{printed}");
     }
-    let output = desk.run("bench", &["--calls", "20", "--json"]);
+    let output = workspace.run("bench", &["--calls", "20", "--json"]);
     let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&figures[0]["name"], &figures[0]["calls"]), (&json!("says W"), &json!(20)));
     assert_eq!((&figures[0]["instances"], &figures[1]["instances"]), (&json!("FRESH"), &json!("REUSED")));
     let (p50, max) = (figures[0]["p50Micros"].as_u64().unwrap(), figures[0]["maxMicros"].as_u64().unwrap());
     assert!(0 < p50 && p50 <= max, "{figures}");
     assert!(figures[0]["percentOfLimit"]["fuel"].as_f64().unwrap() > 0.0);
-    // A failure that nobody expects is no figure.
-    desk.write(&json!([case("T", &json!({"decision": "allow"}))]));
-    let output = desk.run("bench", &["--calls", "20"]);
+    // An unexpected failure ends the benchmark.
+    workspace.write(&json!([case("T", &json!({"decision": "allow"}))]));
+    let output = workspace.run("bench", &["--calls", "20"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("trapped"));
 }
 
-/// A command that goes on until it is dropped.
+/// A command that runs until it is dropped.
 struct Following {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
@@ -237,7 +236,7 @@ on_both! {
 }
 
 on_both! {
-    async fn what_is_saved_runs(hub: Hub) {
+    async fn a_watched_module_is_uploaded_when_it_is_saved(hub: Hub) {
         let owner = hub.network().await;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("moody.wasm");
@@ -248,20 +247,20 @@ on_both! {
         let read = |mut watching: Following| async {
             tokio::task::spawn_blocking(move || ([watching.next(), watching.next()], watching)).await.unwrap()
         };
-        let (said, watching) = read(watching).await;
-        assert_eq!(said, ["moody version 1 is READY", "chat: moody 1"]);
-        // What can't be uploaded is waited out.
+        let (printed, watching) = read(watching).await;
+        assert_eq!(printed, ["moody version 1 is READY", "chat: moody 1"]);
+        // An invalid module is skipped.
         std::fs::write(&file, wasm::wasi()).unwrap();
         std::fs::write(&file, wasm::moody(2)).unwrap();
-        let (said, _) = read(watching).await;
-        assert_eq!(said, ["moody version 2 is READY", "chat: moody 2"]);
+        let (printed, _) = read(watching).await;
+        assert_eq!(printed, ["moody version 2 is READY", "chat: moody 2"]);
         assert_eq!(point(&owner, "chat").await["modules"][0]["config"], json!({"a": 1}));
     }
 }
 
-/// A hub that ends its streams: what it told before comes again, and is printed once.
+/// A hub that ends its streams: lines that are sent again are printed once.
 #[test]
-fn following_goes_on_after_the_connection_ended() {
+fn following_reconnects() {
     let hub = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", hub.local_addr().unwrap());
     let line = |call: u32| json!({"at": 1, "point": "chat", "version": 1, "callId": call, "level": "INFO", "message": call.to_string()});
@@ -288,8 +287,8 @@ fn following_goes_on_after_the_connection_ended() {
         asked
     });
     let mut following = Following::start(&url, "key", &["logs", "m", "--limit", "5", "--json", "--follow"]);
-    let told: Vec<Value> = following.lines.by_ref().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
-    let calls: Vec<_> = told.iter().map(|line| line["callId"].as_u64().unwrap()).collect();
+    let received: Vec<Value> = following.lines.by_ref().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    let calls: Vec<_> = received.iter().map(|line| line["callId"].as_u64().unwrap()).collect();
     assert_eq!(calls, [1, 1, 2, 3, 4]);
     assert_eq!(following.child.wait().unwrap().code(), Some(1));
     let asked = serving.join().unwrap();

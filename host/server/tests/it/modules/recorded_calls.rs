@@ -1,4 +1,4 @@
-//! The calls that are kept.
+//! Recorded calls.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub(super) async fn call(owner: &Client, point: &str, listed: &Value) -> Value {
 }
 
 on_both! {
-    async fn calls_are_kept_with_all_that_made_them(hub: Hub) {
+    async fn calls_are_recorded_with_all_that_a_replay_needs(hub: Hub) {
         let owner = hub.network().await;
         assert_eq!(calls(&owner, "chat", "").await, json!({"items": [], "offset": 0, "limit": 50, "total": 0}));
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);
@@ -78,7 +78,7 @@ on_both! {
         owner.key_with(&["plugin"]).await.get(&path).await.expect_error(403, "forbidden_scope");
     }
 
-    async fn calls_without_a_module_are_kept_too(hub: Hub) {
+    async fn calls_without_a_module_are_recorded_too(hub: Hub) {
         let owner = hub.network().await;
         register(&owner, "a", json!({"region": "ASIA"})).await;
         register(&owner, "b", json!({"region": "EUROPE"})).await;
@@ -100,8 +100,8 @@ on_both! {
         assert_eq!(calls(&owner, "matchmaking", "").await["total"], 2);
 
         say(&hub, &owner, "hello").await;
-        let said = calls(&owner, "chat", "").await;
-        assert_eq!(call(&owner, "chat", &said["items"][0]).await["ruling"]["decision"], "allow");
+        let recorded = calls(&owner, "chat", "").await;
+        assert_eq!(call(&owner, "chat", &recorded["items"][0]).await["ruling"]["decision"], "allow");
         let mute = json!({"playerUuid": uuid(1), "playerName": "p", "type": "WARN", "reason": "spam"});
         owner.post("/api/plugin/punishments/create", mute).await.expect(200);
         let made = calls(&owner, "punishment", "").await;
@@ -109,7 +109,7 @@ on_both! {
         assert_eq!((&made["input"]["terms"]["reason"], &made["ruling"]["decision"]), (&json!("spam"), &json!("accept")));
     }
 
-    async fn failed_calls_are_not_pushed_out(hub: Hub) {
+    async fn failed_calls_are_kept_longer(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);
         chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
@@ -126,7 +126,7 @@ on_both! {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_hub_can_be_told_to_keep_none() {
+async fn recording_can_be_turned_off() {
     let hub = Hub::start_with(Backend::sqlite(), |settings| settings.record_memory = 0).await;
     let owner = hub.network().await;
     say(&hub, &owner, "hello").await;

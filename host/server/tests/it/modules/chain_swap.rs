@@ -1,4 +1,4 @@
-//! A chain is swapped under load: no call fails, and each is answered by the chain before or by the one after.
+//! A chain is swapped under load: no call fails, and each is answered by the old or the new chain.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,9 +1,9 @@
-//! From `hub module new` to a module that decides.
+//! Modules made by `hub module new`.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-use super::command::succeed;
+use super::cli::succeed;
 use super::{refused, say};
 use crate::support::on_both;
 
@@ -31,12 +31,12 @@ on_both! {
         let pushed = succeed(&hub, &owner, &["push", path, "--activate", "chat"]).await;
         assert_eq!(pushed, "polite version 1 is READY\nchat: polite 1\n");
         say(&hub, &owner, "hello").await;
-        assert_eq!(refused(&say(&hub, &owner, "hello").await), "You said that already.");
+        assert_eq!(refused(&say(&hub, &owner, "hello").await), "You printed that already.");
     }
 }
 
 #[test]
-fn what_can_not_be_begun_is_said() {
+fn an_invalid_new_module_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("taken")).unwrap();
     std::fs::write(folder.path().join("taken/notes.txt"), "mine").unwrap();
@@ -48,8 +48,8 @@ fn what_can_not_be_begun_is_said() {
         (&["new", "polite", "--lang", "cobol"], "possible values: rust, js, ts, python, c"),
         (&["new", "polite", "--point", "economy"], "possible values: matchmaking, chat, punishment"),
     ] {
-        let said = fails(folder.path(), arguments);
-        assert!(said.contains(expected), "{arguments:?}: {said}");
+        let printed = fails(folder.path(), arguments);
+        assert!(printed.contains(expected), "{arguments:?}: {printed}");
     }
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["taken"]);
@@ -60,7 +60,7 @@ fn what_can_not_be_begun_is_said() {
 }
 
 #[test]
-fn missing_tools_are_named_as_debian_names_them() {
+fn missing_tools_are_printed_with_their_debian_packages() {
     let folder = tempfile::tempdir().unwrap();
     for (language, expected) in [
         ("c", "(Debian: clang-14, lld-14)"),
@@ -74,18 +74,18 @@ fn missing_tools_are_named_as_debian_names_them() {
         // A machine with nothing on it.
         command.args(["module", "build", language]).current_dir(folder.path()).env("PATH", folder.path());
         let output = command.output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && said.contains(expected), "{language}: {said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && printed.contains(expected), "{language}: {printed}");
+        assert_eq!(printed.lines().count(), 1, "{printed}");
     }
 }
 
 #[test]
-fn mistakes_in_a_module_are_said() {
+fn mistakes_in_a_manifest_are_printed() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = folder.path().join("hub-module.json");
-    let said = fails(folder.path(), &["build"]);
-    assert!(said.contains("neither a Cargo.toml nor a hub-module.json"), "{said}");
+    let printed = fails(folder.path(), &["build"]);
+    assert!(printed.contains("neither a Cargo.toml nor a hub-module.json"), "{printed}");
     let good = r#"{"name": "a", "language": "c", "points": ["chat"], "contract": "1.0.0", "entry": "src/module.c"}"#;
     for (mistake, expected) in [
         (good.replace("chat", "chess"), "unknown variant `chess`"),
@@ -96,18 +96,18 @@ fn mistakes_in_a_module_are_said() {
         (good.to_owned(), "src/module.c as `entry`, which is not there"),
     ] {
         std::fs::write(&manifest, &mistake).unwrap();
-        let said = fails(folder.path(), &["build"]);
-        assert!(said.contains(expected), "{mistake}: {said}");
+        let printed = fails(folder.path(), &["build"]);
+        assert!(printed.contains(expected), "{mistake}: {printed}");
     }
 }
 
-/// What the compiler, or a type checker, says reaches the author.
+/// The compiler's messages reach the author.
 #[test]
 fn a_source_that_does_not_compile_is_shown_where() {
     let folder = tempfile::tempdir().unwrap();
     assert!(hub_module(folder.path(), &["new", "a", "--lang", "c", "--point", "chat"]).status.success());
     let source = folder.path().join("a/src/module.c");
     std::fs::write(&source, "#include \"hub_module.h\"\nint oops(void) { return hello; }\n").unwrap();
-    let said = fails(folder.path(), &["build", "a"]);
-    assert!(said.contains("src/module.c:2") && said.contains("hello") && said.contains("failed"), "{said}");
+    let printed = fails(folder.path(), &["build", "a"]);
+    assert!(printed.contains("src/module.c:2") && printed.contains("hello") && printed.contains("failed"), "{printed}");
 }

@@ -59,8 +59,8 @@ on_both! {
         succeed(&hub, &owner, &["push", path, "--name", "picky"]).await;
         let activate = ["activate", "picky", "1", "--point", "chat", "--config", r#"{"a": 1}"#];
         let warned = hub_module(&hub, &owner, &activate).await;
-        let said = String::from_utf8(warned.stderr).unwrap();
-        assert!(warned.status.success() && said.contains("WARNING: picky 1") && said.contains("no thanks"), "{said}");
+        let printed = String::from_utf8(warned.stderr).unwrap();
+        assert!(warned.status.success() && printed.contains("WARNING: picky 1") && printed.contains("no thanks"), "{printed}");
         succeed(&hub, &owner, &["rollback", "--point", "chat"]).await;
 
         for line in ["G1", "G2", "G3"] {
@@ -71,7 +71,7 @@ on_both! {
         assert_eq!(ends, ["G2", "G3"]);
     }
 
-    async fn what_goes_wrong_is_said(hub: Hub) {
+    async fn errors_are_printed(hub: Hub) {
         let owner = hub.network().await;
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("bad.wasm");
@@ -89,8 +89,8 @@ on_both! {
             (&["logs", "nobody"], "nobody"),
             (&["logs", "nobody", "--hub", "http://127.0.0.1:9"], "does not answer"),
         ] {
-            let said = fail(&hub, &owner, arguments).await;
-            assert!(said.contains(hint), "{arguments:?}: {said}");
+            let printed = fail(&hub, &owner, arguments).await;
+            assert!(printed.contains(hint), "{arguments:?}: {printed}");
         }
     }
 }
