@@ -6,8 +6,8 @@
 
 use hub_sandbox::contract::{PlayerRef, Point, chat};
 use hub_sandbox::{
-    Call, Chain, Compiler, EmptyHost, Instances, Limits, Link, LinkConfig, Mode, ModuleHandle, OnFailure, Sandbox,
-    SandboxConfig,
+    Call, Chain, Compiler, EmptyHost, FilterChat, Instances, Limits, Link, LinkConfig, Mode, ModuleHandle, OnFailure,
+    Sandbox, SandboxConfig,
 };
 use std::error::Error;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ async fn measure(sandbox: &Sandbox, module: &ModuleHandle, instances: Instances)
     for _ in 0..CALLS {
         let (call, line) = (call(), line());
         let started = now();
-        let outcome = sandbox.filter_chat(&chain, &call, line).await;
+        let outcome = sandbox.run_chain::<FilterChat>(&chain, &call, line).await;
         times.push(started.elapsed().as_secs_f64() * 1e6);
         let report = outcome.steps.into_iter().find_map(|step| step.report).ok_or("it did not run")?;
         if let Err(failure) = report.result {

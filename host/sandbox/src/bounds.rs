@@ -7,7 +7,7 @@ const MAX_KEY_BYTES: usize = 256;
 const MAX_VALUE_BYTES: usize = 64 << 10;
 const MAX_PLAYERS: usize = 100;
 const MAX_PUNISHMENTS: u32 = 100;
-/// Bytes of any other argument. What it means is for the host to judge.
+/// Bytes of any other argument, which the host checks further.
 const MAX_TEXT_BYTES: usize = 256;
 
 /// Checks the arguments of a host call; says what is wrong with them.
@@ -91,7 +91,7 @@ pub(crate) fn check_line(line: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks a reason a module gives; where it must say something, it may not be empty.
+/// Checks a reason a module gives; a required one may not be empty.
 pub(crate) fn check_reason(reason: &str, required: bool) -> Result<(), String> {
     let chars = reason.chars().count();
     if chars > MAX_REASON_CHARS {

@@ -1,8 +1,8 @@
-//! Compiled code on disk. A file here becomes native code of this process, so only a file that carries this
-//! hub's own MAC is ever looked at.
+//! Compiled code on disk. A file here becomes native code of this process, so only files with this hub's own MAC are
+//! loaded.
 
 use crate::compile::Compiled;
-use crate::module::Sha256Sum;
+use crate::sha256::Sha256Sum;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::io::{self, Write};
@@ -12,32 +12,32 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 const MAC_BYTES: usize = 32;
-/// Written at once. The system does not interrupt a write, whoever else waits for the CPU.
-const PIECE_BYTES: usize = 64 << 10;
+/// Bytes per write: the system does not preempt a write for others that wait for the CPU.
+const CHUNK_BYTES: usize = 64 << 10;
 
 /// The cache's folder. Files are named by the component's SHA-256 inside a folder per engine compatibility.
 pub(crate) struct ArtifactCache {
     folder: PathBuf,
     compatibility: String,
     key: [u8; 32],
-    written: AtomicU64,
+    writes: AtomicU64,
 }
 
 /// What the cache has for a component.
 pub(crate) enum Cached {
-    /// Its code, ready to run.
+    /// Its code.
     Found(Component),
     /// Nothing.
     Missing,
-    /// A file that is not what this hub wrote, or that wasmtime does not accept. It has been removed.
-    Refused(String),
+    /// A file that this hub did not write, or that wasmtime does not accept. It has been removed.
+    Rejected(String),
 }
 
 impl ArtifactCache {
     pub(crate) fn open(folder: &Path, compatibility: String, key: [u8; 32]) -> io::Result<Self> {
         let folder = folder.join(&compatibility);
         std::fs::create_dir_all(&folder)?;
-        Ok(Self { folder, compatibility, key, written: AtomicU64::new(0) })
+        Ok(Self { folder, compatibility, key, writes: AtomicU64::new(0) })
     }
 
     fn path(&self, id: Sha256Sum) -> PathBuf {
@@ -50,14 +50,14 @@ impl ArtifactCache {
         let file = match std::fs::read(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Cached::Missing,
-            Err(error) => return Cached::Refused(format!("{}: {error}", path.display())),
+            Err(error) => return Cached::Rejected(format!("{}: {error}", path.display())),
         };
         match self.open_file(engine, id, &file) {
             Ok(component) => Cached::Found(component),
             Err(why) => {
-                // It would only be refused again. Where it can't be removed it will be written over.
+                // Where it can't be removed it is overwritten later.
                 let _ = std::fs::remove_file(&path);
-                Cached::Refused(format!("{}: {why}", path.display()))
+                Cached::Rejected(format!("{}: {why}", path.display()))
             }
         }
     }
@@ -68,18 +68,15 @@ impl ArtifactCache {
             .and_then(|expected| expected.verify_slice(mac).ok())
             .ok_or("its MAC is not this hub's")?;
         // SAFETY: The MAC has just shown that this hub wrote exactly these bytes, for this component and this engine, in
-        // `keep`.
+        // `save`.
         #[allow(unsafe_code)]
         unsafe {
             deserialize(engine, artifact)
         }
     }
 
-    /// Makes what compiling a component gave ready to run, and writes it down. Blocks.
-    ///
-    /// # Errors
-    /// Why wasmtime does not take it.
-    pub(crate) fn keep(
+    /// Loads and stores a compiled component. Blocks. The inner error says why wasmtime does not accept it.
+    pub(crate) fn save(
         &self,
         engine: &Engine,
         id: Sha256Sum,
@@ -98,12 +95,12 @@ impl ArtifactCache {
     fn store(&self, id: Sha256Sum, artifact: &[u8]) -> io::Result<()> {
         let mac = self.mac(id, artifact).ok_or(io::ErrorKind::InvalidInput)?;
         let path = self.path(id);
-        let turn = self.written.fetch_add(1, Ordering::Relaxed);
-        let unfinished = self.folder.join(format!("{id}.{}.{turn}.tmp", std::process::id()));
+        let number = self.writes.fetch_add(1, Ordering::Relaxed);
+        let unfinished = self.folder.join(format!("{id}.{}.{number}.tmp", std::process::id()));
         let mut file = std::fs::File::create_new(&unfinished)?;
         let written = file
             .write_all(&mac.finalize().into_bytes())
-            .and_then(|()| artifact.chunks(PIECE_BYTES).try_for_each(|piece| file.write_all(piece)))
+            .and_then(|()| artifact.chunks(CHUNK_BYTES).try_for_each(|chunk| file.write_all(chunk)))
             .and_then(|()| std::fs::rename(&unfinished, &path));
         if written.is_err() {
             let _ = std::fs::remove_file(&unfinished);

@@ -1,8 +1,8 @@
-//! The monotonic clock deadlines are measured with. What a module is told as time is the caller's `now_ms`.
+//! The monotonic clock deadlines are measured with. The time in a module's context is the caller's `now_ms`.
 
 use std::time::{Duration, Instant};
 
-/// Now, on the monotonic clock. The only place of this crate that reads a clock.
+/// Now, on the monotonic clock. Nothing else in this crate reads a clock.
 #[allow(clippy::disallowed_methods)]
 pub(crate) fn monotonic() -> Instant {
     Instant::now()

@@ -1,14 +1,14 @@
-//! Core modules that carry their component type become components.
+//! Checks uploads against the contract, and makes components of core modules that carry their component type.
 
 use crate::engine::FEATURES;
-use crate::inspect::{Offer, Surface, Upload, inspect, judge};
+use crate::inspect::{ModuleInfo, Surface, Upload, check_surface, inspect};
 use crate::wasi;
 use std::borrow::Cow;
 use wasmparser::Validator;
 use wit_component::ComponentEncoder;
 
-/// Refuses what plainly can't be a module, without wrapping or compiling it.
-pub(crate) fn glance(bytes: &[u8]) -> Result<(), String> {
+/// Refuses most invalid uploads without wrapping or compiling them.
+pub(crate) fn precheck(bytes: &[u8]) -> Result<(), String> {
     match inspect(bytes)? {
         Upload::Component(surface) => check_component(bytes, &surface).map(drop)?,
         Upload::Core { has_type, imports } => check_core(bytes, has_type, &imports)?,
@@ -18,8 +18,8 @@ pub(crate) fn glance(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Judges an upload from its outside and gives the component it is, or becomes.
-pub(crate) fn componentize(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Offer), String> {
+/// Checks an upload and gives the component it is, or is wrapped into.
+pub(crate) fn componentize(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, ModuleInfo), String> {
     match inspect(bytes)? {
         Upload::Component(surface) => Ok((Cow::Borrowed(bytes), check_component(bytes, &surface)?)),
         Upload::Core { has_type, imports } => {
@@ -28,15 +28,15 @@ pub(crate) fn componentize(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Offer), Strin
             let Upload::Component(surface) = inspect(&component)? else {
                 return Err("wrapping it did not give a component".into());
             };
-            let offer = judge(&surface)?;
-            Ok((Cow::Owned(component), offer))
+            let info = check_surface(&surface)?;
+            Ok((Cow::Owned(component), info))
         }
     }
 }
 
-fn check_component(bytes: &[u8], surface: &Surface) -> Result<Offer, String> {
+fn check_component(bytes: &[u8], surface: &Surface) -> Result<ModuleInfo, String> {
     wasi::refuse(bytes, surface.imports.iter().map(String::as_str))?;
-    judge(surface)
+    check_surface(surface)
 }
 
 fn check_core(bytes: &[u8], has_type: bool, imports: &[String]) -> Result<(), String> {
@@ -49,8 +49,7 @@ fn check_core(bytes: &[u8], has_type: bool, imports: &[String]) -> Result<(), St
         .into())
 }
 
-/// Wraps a core module that carries its component type.
-pub(crate) fn wrap(core: &[u8]) -> Result<Vec<u8>, String> {
+fn wrap(core: &[u8]) -> Result<Vec<u8>, String> {
     ComponentEncoder::default()
         .validate(true)
         .module(core)

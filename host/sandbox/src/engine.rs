@@ -1,5 +1,5 @@
-//! The two wasmtime engines: one that runs, and one that only compiles. Both generate, and accept, the same
-//! code; the runtime one also reserves the pool its instances live in.
+//! The two wasmtime engines: one runs modules and reserves the pool of their instances, the other only compiles. Both
+//! generate, and accept, the same code.
 
 use std::hash::{Hash, Hasher};
 use wasmparser::WasmFeatures;
@@ -7,8 +7,8 @@ use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, WasmBacktraceDetails,
 };
 
-/// What of WebAssembly a module may use: version 3 and components, without what gives other bits on another CPU, what needs
-/// a garbage collector, and what the pool has no room for.
+/// The WebAssembly features a module may use: version 3 and components, without what depends on the CPU, what needs a
+/// garbage collector, and what the pool has no room for.
 pub(crate) const FEATURES: WasmFeatures = WasmFeatures::WASM3
     .union(WasmFeatures::COMPONENT_MODEL)
     .difference(WasmFeatures::RELAXED_SIMD)
@@ -18,8 +18,7 @@ pub(crate) const FEATURES: WasmFeatures = WasmFeatures::WASM3
     .difference(WasmFeatures::MEMORY64)
     .difference(WasmFeatures::MULTI_MEMORY);
 
-/// Everything that decides what code is generated. No WASI is linked anywhere: a module's whole world is the
-/// contract.
+/// The settings that decide what code is generated. No WASI is linked anywhere: a module has the contract alone.
 fn base() -> Config {
     let mut config = Config::new();
     config
@@ -42,8 +41,8 @@ pub(crate) fn compiling() -> Result<Engine> {
     Engine::new(&base())
 }
 
-/// The engine for running, with a pool of `instances` places of up to `memory_bytes` each, of which the first
-/// `keep_resident` are cleared in place for the next call.
+/// The engine for running, with a pool of `instances` of up to `memory_bytes` each, of which the first `keep_resident` are
+/// cleared in place for the next call.
 pub(crate) fn running(instances: u32, memory_bytes: usize, keep_resident: usize) -> Result<Engine> {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)

@@ -1,7 +1,7 @@
-//! Turns what wasmtime says about a call that ended early into a [`CallFailure`].
+//! Maps wasmtime's errors to [`CallFailure`]s.
 
 use crate::report::CallFailure;
-use crate::state::Stop;
+use crate::state::HostAbort;
 use wasmtime::{Error, Trap, WasmBacktrace};
 
 /// Where a call was when it ended.
@@ -13,19 +13,19 @@ pub(crate) enum Phase {
     Calling,
 }
 
-/// The failure an error stands for. `memory_denied` says whether the module had asked for too much memory.
+/// The failure an error means. `memory_denied` says whether the module had asked for too much memory.
 pub(crate) fn classify(error: &Error, phase: Phase, memory_denied: bool) -> CallFailure {
-    if let Some(stop) = error.downcast_ref::<Stop>() {
-        return match stop {
-            Stop::TimedOut => CallFailure::TimedOut,
-            Stop::HostCallLimit => CallFailure::HostCallLimit,
-            Stop::NotOfThisCall(_) => trap(error),
+    if let Some(abort) = error.downcast_ref::<HostAbort>() {
+        return match abort {
+            HostAbort::TimedOut => CallFailure::TimedOut,
+            HostAbort::HostCallLimit => CallFailure::HostCallLimit,
+            HostAbort::UnknownLookup(_) => trap(error),
         };
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::Interrupt) => CallFailure::TimedOut,
         Some(Trap::OutOfFuel) => CallFailure::OutOfFuel,
-        // Allocators give up by trapping, which on its own would hide the reason.
+        // Allocators trap when they get no memory, which alone would hide the reason.
         _ if memory_denied => CallFailure::OutOfMemory,
         Some(_) => trap(error),
         // Not a trap: the module broke the rules by which values are handed over, as with a pointer outside

@@ -1,5 +1,5 @@
-//! What a module may ask the hub for while it runs: a host call is a value, and so is its answer. That is what
-//! makes them countable in one place, recordable, and answerable from a record in a replay.
+//! What a module may ask the hub for while it runs. A host call is a value, and so is its answer: they are counted in one
+//! place, recorded, and answered from a record in a replay.
 
 use crate::contract::HostError;
 use crate::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
@@ -10,8 +10,8 @@ use std::pin::Pin;
 /// A boxed future, so that the traits of this crate can be used as objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Answers the data calls of one module in one network. The implementor is bound to both, so that nothing a
-/// module says can reach another's data.
+/// Answers the data calls of one module in one network. An implementor is bound to both, so that no module can reach
+/// another's data.
 ///
 /// Arguments are inside the bounds the contract states (lengths, counts, a ttl of 1 or more) when they arrive.
 /// The sandbox stops waiting at the call's deadline and drops the future.
@@ -108,7 +108,7 @@ pub enum HostCall {
 pub enum HostAnswer {
     /// A key's value, where it has one.
     Value(Option<String>),
-    /// It is done.
+    /// The value is set.
     Done,
     /// The sum.
     Number(i64),
@@ -128,13 +128,13 @@ pub enum HostAnswer {
     Players(Vec<String>),
 }
 
-/// A data call that was made, in the order they were made: with the input and the context all a replay needs.
+/// A data call that was made. With the input and the context they are all that a replay needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostCallRecord {
     /// What was asked.
     #[serde(flatten)]
     pub call: HostCall,
-    /// What the module was told.
+    /// The answer.
     pub answer: Result<HostAnswer, HostError>,
 }
 

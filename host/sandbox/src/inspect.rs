@@ -1,4 +1,4 @@
-//! What an upload is, judged from its outside before anything is compiled.
+//! What an upload is, by its imports and exports, before anything is compiled.
 
 use crate::contract::{HOST_INTERFACES, PACKAGE, Point};
 use crate::versions;
@@ -9,11 +9,15 @@ use wasmparser::{ComponentExternName, ComponentExternalKind, Parser, Payload};
 pub(crate) enum Upload {
     /// A component.
     Component(Surface),
-    /// A core module, and whether it carries its component type.
-    Core { has_type: bool, imports: Vec<String> },
+    /// A core module.
+    Core {
+        /// Whether it carries its component type.
+        has_type: bool,
+        imports: Vec<String>,
+    },
 }
 
-/// The names a component imports and exports.
+/// The imports and exports of a component.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Surface {
     pub(crate) imports: Vec<String>,
@@ -21,9 +25,9 @@ pub(crate) struct Surface {
     pub(crate) exports: Vec<(String, bool)>,
 }
 
-/// What a component offers the hub.
+/// What the hub needs to know of a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub(crate) struct ModuleInfo {
     pub(crate) points: Vec<Point>,
     pub(crate) world_version: String,
 }
@@ -41,7 +45,7 @@ pub(crate) fn inspect(bytes: &[u8]) -> Result<Upload, String> {
     }
 }
 
-fn broken(error: &wasmparser::BinaryReaderError) -> String {
+fn unreadable(error: &wasmparser::BinaryReaderError) -> String {
     format!("{NOT_WASM} that can be read: {error}")
 }
 
@@ -49,18 +53,18 @@ fn surface(bytes: &[u8]) -> Result<Surface, String> {
     let mut surface = Surface::default();
     let mut depth = 0_u32;
     for payload in Parser::new(0).parse_all(bytes) {
-        match payload.map_err(|error| broken(&error))? {
+        match payload.map_err(|error| unreadable(&error))? {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::ComponentImportSection(section) if depth == 0 => {
                 for import in section {
-                    let import = import.map_err(|error| broken(&error))?;
+                    let import = import.map_err(|error| unreadable(&error))?;
                     surface.imports.push(full_name(&import.name));
                 }
             }
             Payload::ComponentExportSection(section) if depth == 0 => {
                 for export in section {
-                    let export = export.map_err(|error| broken(&error))?;
+                    let export = export.map_err(|error| unreadable(&error))?;
                     let is_interface = export.kind == ComponentExternalKind::Instance;
                     surface.exports.push((full_name(&export.name), is_interface));
                 }
@@ -71,7 +75,7 @@ fn surface(bytes: &[u8]) -> Result<Surface, String> {
     Ok(surface)
 }
 
-/// A name with its version whole, where a part of it is written apart.
+/// A name with its whole version, part of which may be encoded separately.
 fn full_name(name: &ComponentExternName<'_>) -> String {
     format!("{}{}", name.name, name.version_suffix.unwrap_or_default())
 }
@@ -80,13 +84,13 @@ fn core(bytes: &[u8]) -> Result<Upload, String> {
     let mut has_type = false;
     let mut imports = Vec::new();
     for payload in Parser::new(0).parse_all(bytes) {
-        match payload.map_err(|error| broken(&error))? {
+        match payload.map_err(|error| unreadable(&error))? {
             Payload::CustomSection(section) if section.name().starts_with("component-type") => {
                 has_type = true;
             }
             Payload::ImportSection(section) => {
                 for import in section.into_imports() {
-                    let import = import.map_err(|error| broken(&error))?;
+                    let import = import.map_err(|error| unreadable(&error))?;
                     if imports.last().is_none_or(|last| last != import.module) {
                         imports.push(import.module.to_owned());
                     }
@@ -98,8 +102,8 @@ fn core(bytes: &[u8]) -> Result<Upload, String> {
     Ok(Upload::Core { has_type, imports })
 }
 
-/// Judges a component's imports and exports.
-pub(crate) fn judge(surface: &Surface) -> Result<Offer, String> {
+/// Checks a component's imports and exports against the contract.
+pub(crate) fn check_surface(surface: &Surface) -> Result<ModuleInfo, String> {
     let mut versions = Vec::new();
     for import in &surface.imports {
         let (interface, version) = contract_name(import).ok_or_else(|| {
@@ -147,7 +151,7 @@ pub(crate) fn judge(surface: &Surface) -> Result<Offer, String> {
         return Err(no_point());
     }
     points.sort_unstable();
-    Ok(Offer { points, world_version })
+    Ok(ModuleInfo { points, world_version })
 }
 
 /// Whether an import or export has the name of something in the contract.
@@ -189,17 +193,17 @@ mod tests {
 
     #[test]
     fn a_component_may_export_any_subset_of_the_points() {
-        let offer = judge(&surface(
+        let info = check_surface(&surface(
             &["network-hub:module/types@1.0.0", "network-hub:module/log@1.0.0"],
             &["network-hub:module/punishment@1.0.0", "network-hub:module/chat@1.0.0"],
         ))
         .unwrap();
-        assert_eq!(offer.points, [Point::Chat, Point::Punishment]);
-        assert_eq!(offer.world_version, "1.0.0");
+        assert_eq!(info.points, [Point::Chat, Point::Punishment]);
+        assert_eq!(info.world_version, "1.0.0");
     }
 
     #[test]
-    fn what_is_refused_is_refused_with_a_reason() {
+    fn a_refusal_has_a_reason() {
         let chat = "network-hub:module/chat@1.0.0";
         for (imports, exports, reason) in [
             (&[][..], &[][..], "exports no extension point"),
@@ -211,13 +215,13 @@ mod tests {
             (&[], &[chat, "run"], "no extension point"),
             (&[], &["network-hub:module/chat@2.0.0"], "version 2.0.0"),
         ] {
-            let error = judge(&surface(imports, exports)).unwrap_err();
+            let error = check_surface(&surface(imports, exports)).unwrap_err();
             assert!(error.contains(reason), "{error}");
         }
     }
 
     #[test]
-    fn bytes_that_are_no_module_are_named_so() {
+    fn bytes_that_are_no_module_are_refused() {
         for bytes in [&b""[..], b"PK\x03\x04", b"\0asm\x01\0\0\0\xff", b"\0asm\x0d\0\x01\0\xff"] {
             let error = inspect(bytes).unwrap_err();
             assert!(error.contains(NOT_WASM), "{error}");

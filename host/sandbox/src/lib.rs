@@ -4,17 +4,17 @@
 //! `network-hub:module` describes them. This crate knows nothing of HTTP, SQL or what a network is:
 //!
 //! 1. [`Sandbox::prepare`] makes an upload a module: it is validated, compiled in a child process under limits, and
-//!    tried once. What comes back is to be stored.
+//!    tried once. The outcome is to be stored.
 //! 2. [`Sandbox::load`] makes a stored module ready to be called, on any node: its compiled code comes from memory, else
-//!    from disk (recognised by a MAC), else it is compiled again from its [`ComponentSource`].
-//! 3. A [`Chain`] holds the modules of one network at one point. [`Sandbox::rank_servers`],
-//!    [`Sandbox::rank_worlds`], [`Sandbox::filter_chat`] and [`Sandbox::review_punishment`] run it and say what it
-//!    decided, with a [`CallReport`] for each module: answer or failure, time, fuel, memory, logs, host calls.
+//!    from disk (authenticated by a MAC), else it is compiled again from its [`ComponentSource`].
+//! 3. A [`Chain`] holds the modules of one network at one point. [`Sandbox::run_chain`] runs it for an [`Operation`] and
+//!    gives what it decided, with a [`CallReport`] for each module: answer or failure, time, fuel, memory, logs, host
+//!    calls.
 //!
-//! Every call is a fresh instance on a thread of its own pool, with its own memory, fuel and deadline; only
+//! Every call is a fresh instance on a thread of the sandbox's own, with its own memory, fuel and deadline; only
 //! [`Instances::Reused`] has calls of one link share instances.
-//! What it asks the hub for goes through a [`Host`]: a call is a value and so is its answer, which makes them
-//! countable, recordable and repeatable. A module's answer is a proposal: out of bounds, it is a failure.
+//! What it asks the hub for goes through a [`Host`]: a host call is a value and so is its answer, so that they are
+//! counted, recorded and replayed. A module's answer is a proposal: out of bounds, it is a failure.
 //!
 //! ```no_run
 //! # use hub_sandbox::{*, contract::*};
@@ -36,10 +36,10 @@
 //!     limits: Limits::of(Point::Chat),
 //!     host: Arc::new(EmptyHost),
 //! });
-//! let chain = Chain::new(vec![Arc::new(link)], CALLS_AT_ONCE);
+//! let chain = Chain::new(vec![Arc::new(link)], MAX_CHAIN_CALLS);
 //!
 //! let call = Call { call_id: "1".into(), network_id: "n".into(), now_ms: 1_700_000_000_000, seed: 4 };
-//! let outcome = sandbox.filter_chat(&chain, &call, line).await;
+//! let outcome = sandbox.run_chain::<FilterChat>(&chain, &call, line).await;
 //! println!("{:?}", outcome.ruling.decision);
 //! # Ok(())
 //! # }
@@ -51,48 +51,57 @@ mod bounds;
 pub mod build;
 mod cache;
 mod call;
-pub mod case;
 mod chain;
 mod clock;
 mod compile;
 mod componentize;
 pub mod contract;
 mod engine;
+mod error;
 mod failure;
 mod host;
 mod inspect;
+mod instance_pool;
+mod json;
 mod limits;
 mod linker;
+mod load;
 mod module;
 mod network;
 mod open;
 mod operation;
+mod prepare;
 mod priority;
+mod recorded;
 mod report;
-mod reuse;
 mod run;
 mod sandbox;
+mod sha256;
 mod state;
+pub mod test_case;
 mod texts;
 mod threads;
 mod ticker;
 mod trial;
-mod turn;
 mod versions;
 mod wasi;
 
 pub use chain::{
-    BreakerState, CALLS_AT_ONCE, Call, Chain, Instances, Link, LinkConfig, LinkStats, Mode, OnFailure, Outcome,
-    Ranking, Shadow, ShadowExample, ShadowStats, Step,
+    BreakerState, Call, Chain, Instances, Link, LinkConfig, LinkStats, MAX_CHAIN_CALLS, Mode, OnFailure, Outcome,
+    Shadow, ShadowExample, ShadowStats, Step,
 };
 pub use compile::{Compiler, child_main};
+pub use error::{LoadError, PrepareError, SandboxError};
 pub use host::{BoxFuture, EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
 pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LINE_CHARS, MAX_REASON_CHARS};
-pub use module::{ComponentSource, ModuleHandle, Sha256Sum};
-pub use network::UploadPlace;
+pub use module::{ComponentSource, ModuleHandle, Prepared};
+pub use network::UploadPermit;
 pub use operation::{
-    Candidate, Candidates, FilterChat, Operation, RankAnswer, RankServers, RankWorlds, ReviewPunishment,
+    AnyAnswer, AnyInput, Candidate, Candidates, FilterChat, Operation, Rank, RankAnswer, RankServers, RankWorlds,
+    Ranking, ReviewPunishment,
 };
+pub use recorded::RecordedHost;
 pub use report::{CallFailure, CallReport, LogLine};
-pub use sandbox::{LoadError, PrepareError, Prepared, Sandbox, SandboxConfig, SandboxError};
-pub use texts::{CandidateTexts, PlainCandidate, PlainTexts, Text};
+pub use sandbox::{Sandbox, SandboxConfig};
+pub use sha256::Sha256Sum;
+pub use texts::{CandidateText, CandidateTexts, PlainCandidate, PlainTexts};

@@ -17,7 +17,7 @@ pub const MAX_FOLLOW_UPS: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// Time from the call's arrival to its answer, waiting for a place and for host calls included.
+    /// Time from the call's arrival to its answer, waiting for permits and for host calls included.
     pub wall: Duration,
     /// WebAssembly instructions, roughly; unlike time, the same in every run.
     pub fuel: u64,
@@ -32,7 +32,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits of a point where a plan says nothing else.
+    /// The default limits of a point.
     pub const fn of(point: Point) -> Self {
         let (wall_ms, fuel) = match point {
             Point::Matchmaking => (25, 100_000_000),
@@ -50,15 +50,15 @@ impl Limits {
     }
 }
 
-/// So that what one network computes leaves the other half to all others.
-pub(crate) fn half_of_the_cpus() -> usize {
+/// The default share of one network, which leaves the other half to all others.
+pub(crate) fn half_the_cpus() -> usize {
     std::thread::available_parallelism().map_or(1, |cpus| (cpus.get() / 2).max(1))
 }
 
 /// What compiling one module may cost. Enforced on the child process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileLimits {
-    /// Time from start to result. It has the CPU where hardly anybody else wants it, so this is for one that hangs.
+    /// Time from start to result; long, because it runs at background priority.
     pub wall: Duration,
     /// CPU time over all its threads, in seconds.
     pub cpu_seconds: u64,
@@ -77,7 +77,7 @@ impl Default for CompileLimits {
             cpu_seconds: 60,
             memory_bytes: 4 << 30,
             module_bytes: 64 << 20,
-            threads: half_of_the_cpus(),
+            threads: half_the_cpus(),
         }
     }
 }

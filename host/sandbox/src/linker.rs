@@ -1,19 +1,18 @@
-//! The host functions, as the contract names them, for each version that has them so. Each only translates; what they do
-//! is in `state.rs`.
+//! The host functions as the contract names them, for each version. Each only translates; what they do is in `state.rs`.
 
 use crate::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
 use crate::contract::{HostError, LogLevel, interface_name};
 use crate::host::{HostAnswer, HostCall};
-use crate::state::State;
-use crate::texts::Text;
+use crate::state::CallState;
+use crate::texts::CandidateText;
 use wasmtime::component::Linker;
 use wasmtime::{Result, StoreContextMut};
 
-type Cx<'a> = StoreContextMut<'a, State>;
+type Cx<'a> = StoreContextMut<'a, CallState>;
 type Answer<T> = Result<(Result<T, HostError>,)>;
 
 /// The functions of `log`.
-pub(crate) fn log(linker: &mut Linker<State>, version: &str) -> Result<()> {
+pub(crate) fn log(linker: &mut Linker<CallState>, version: &str) -> Result<()> {
     let mut log = linker.instance(&interface_name("log", version))?;
     log.func_wrap("write", |mut cx: Cx<'_>, (level, message): (LogLevel, String)| {
         cx.data_mut().log(level, message);
@@ -22,30 +21,30 @@ pub(crate) fn log(linker: &mut Linker<State>, version: &str) -> Result<()> {
 }
 
 /// The functions of `store`.
-pub(crate) fn store(linker: &mut Linker<State>, version: &str) -> Result<()> {
+pub(crate) fn store(linker: &mut Linker<CallState>, version: &str) -> Result<()> {
     let mut store = linker.instance(&interface_name("store", version))?;
     store.func_wrap("get", |mut cx: Cx<'_>, (key,): (String,)| {
-        ask(&mut cx, HostCall::StoreGet { key }, |answer| match answer {
+        call_host(&mut cx, HostCall::StoreGet { key }, |answer| match answer {
             HostAnswer::Value(value) => Some(value),
             _ => None,
         })
     })?;
     store.func_wrap("set", |mut cx: Cx<'_>, (key, value, ttl_ms): (String, String, Option<u64>)| {
         let call = HostCall::StoreSet { key, value, ttl_ms };
-        ask(&mut cx, call, |answer| match answer {
+        call_host(&mut cx, call, |answer| match answer {
             HostAnswer::Done => Some(()),
             _ => None,
         })
     })?;
     store.func_wrap("increment", |mut cx: Cx<'_>, (key, by, ttl_ms): (String, i64, Option<u64>)| {
         let call = HostCall::StoreIncrement { key, by, ttl_ms };
-        ask(&mut cx, call, |answer| match answer {
+        call_host(&mut cx, call, |answer| match answer {
             HostAnswer::Number(sum) => Some(sum),
             _ => None,
         })
     })?;
     store.func_wrap("delete", |mut cx: Cx<'_>, (key,): (String,)| {
-        ask(&mut cx, HostCall::StoreDelete { key }, |answer| match answer {
+        call_host(&mut cx, HostCall::StoreDelete { key }, |answer| match answer {
             HostAnswer::Deleted(deleted) => Some(deleted),
             _ => None,
         })
@@ -56,20 +55,20 @@ type StatisticsParams = (Vec<String>, String, Option<String>, Period);
 type PermissionParams = (String, String, Option<String>, Option<String>);
 
 /// The functions of `players`.
-pub(crate) fn players(linker: &mut Linker<State>, version: &str) -> Result<()> {
+pub(crate) fn players(linker: &mut Linker<CallState>, version: &str) -> Result<()> {
     let mut players = linker.instance(&interface_name("players", version))?;
     players.func_wrap("statistics", |mut cx: Cx<'_>, (players, name, game_mode, period): StatisticsParams| {
         let asked = players.len();
         let game_mode = game_mode.unwrap_or_else(|| "global".into());
         let call = HostCall::Statistics { players, name, game_mode, period };
-        ask(&mut cx, call, |answer| match answer {
+        call_host(&mut cx, call, |answer| match answer {
             HostAnswer::Statistics(values) if values.len() == asked => Some(values),
             _ => None,
         })
     })?;
     players.func_wrap("balance", |mut cx: Cx<'_>, (player, currency): (String, String)| {
         let call = HostCall::Balance { player, currency };
-        ask(&mut cx, call, |answer| match answer {
+        call_host(&mut cx, call, |answer| match answer {
             HostAnswer::Balance(balance) => Some(balance),
             _ => None,
         })
@@ -78,7 +77,7 @@ pub(crate) fn players(linker: &mut Linker<State>, version: &str) -> Result<()> {
         "permission",
         |mut cx: Cx<'_>, (player, node, context, world): PermissionParams| -> Answer<PermissionState> {
             let call = HostCall::Permission { player, node, context, world };
-            ask(&mut cx, call, |answer| match answer {
+            call_host(&mut cx, call, |answer| match answer {
                 HostAnswer::Permission(state) => Some(state),
                 _ => None,
             })
@@ -88,14 +87,14 @@ pub(crate) fn players(linker: &mut Linker<State>, version: &str) -> Result<()> {
         "punishments",
         |mut cx: Cx<'_>, (player, filter): (String, PunishmentFilter)| -> Answer<Vec<Punishment>> {
             let call = HostCall::Punishments { player, filter };
-            ask(&mut cx, call, |answer| match answer {
+            call_host(&mut cx, call, |answer| match answer {
                 HostAnswer::Punishments(punishments) => Some(punishments),
                 _ => None,
             })
         },
     )?;
     players.func_wrap("online", |mut cx: Cx<'_>, (player,): (String,)| -> Answer<Option<Location>> {
-        ask(&mut cx, HostCall::Online { player }, |answer| match answer {
+        call_host(&mut cx, HostCall::Online { player }, |answer| match answer {
             HostAnswer::Online(location) => Some(location),
             _ => None,
         })
@@ -103,31 +102,31 @@ pub(crate) fn players(linker: &mut Linker<State>, version: &str) -> Result<()> {
 }
 
 /// The functions of `candidates`.
-pub(crate) fn candidates(linker: &mut Linker<State>, version: &str) -> Result<()> {
+pub(crate) fn candidates(linker: &mut Linker<CallState>, version: &str) -> Result<()> {
     let mut candidates = linker.instance(&interface_name("candidates", version))?;
     for (name, text) in [
-        ("server-id", Text::ServerId),
-        ("server-type", Text::ServerType),
-        ("display-name", Text::DisplayName),
-        ("world-id", Text::WorldId),
-        ("world-type", Text::WorldType),
-        ("state-name", Text::StateName),
+        ("server-id", CandidateText::ServerId),
+        ("server-type", CandidateText::ServerType),
+        ("display-name", CandidateText::DisplayName),
+        ("world-id", CandidateText::WorldId),
+        ("world-type", CandidateText::WorldType),
+        ("state-name", CandidateText::StateName),
     ] {
         candidates.func_wrap(name, move |cx: Cx<'_>, (candidate,): (u32,)| Ok((cx.data().text(candidate, text)?,)))?;
     }
     candidates.func_wrap("region-name", |cx: Cx<'_>, (region,): (u16,)| Ok((cx.data().region_name(region)?,)))?;
     candidates.func_wrap("region-number", |cx: Cx<'_>, (name,): (String,)| Ok((cx.data().region_number(&name)?,)))?;
     candidates.func_wrap("players", |mut cx: Cx<'_>, (candidate,): (u32,)| {
-        let server_id = cx.data().text(candidate, Text::ServerId)?;
-        let world_id = Some(cx.data().text(candidate, Text::WorldId)?).filter(|id| !id.is_empty());
+        let server_id = cx.data().text(candidate, CandidateText::ServerId)?;
+        let world_id = Some(cx.data().text(candidate, CandidateText::WorldId)?).filter(|id| !id.is_empty());
         let call = HostCall::PlayersOn { server_id, world_id };
-        ask(&mut cx, call, |answer| match answer {
+        call_host(&mut cx, call, |answer| match answer {
             HostAnswer::Players(players) => Some(players),
             _ => None,
         })
     })
 }
 
-fn ask<T>(cx: &mut Cx<'_>, call: HostCall, pick: impl FnOnce(HostAnswer) -> Option<T>) -> Answer<T> {
-    Ok((cx.data_mut().ask(call, pick)?,))
+fn call_host<T>(cx: &mut Cx<'_>, call: HostCall, pick: impl FnOnce(HostAnswer) -> Option<T>) -> Answer<T> {
+    Ok((cx.data_mut().call_host(call, pick)?,))
 }

@@ -1,7 +1,9 @@
 //! Modules on their author's machine.
 
-use crate::module::{ModuleHandle, Sha256Sum};
-use crate::sandbox::{LOCAL, PrepareError, Sandbox, blocking};
+use crate::error::PrepareError;
+use crate::module::ModuleHandle;
+use crate::sandbox::{LOCAL, Sandbox};
+use crate::sha256::Sha256Sum;
 use crate::trial;
 use bytes::Bytes;
 use std::sync::Arc;
@@ -11,14 +13,14 @@ impl Sandbox {
     /// anywhere. What is in this sandbox's cache is not compiled again, but tried again.
     ///
     /// # Errors
-    /// [`PrepareError::Invalid`] with a reason for the author where it can't be a module.
+    /// [`PrepareError::Invalid`] with a reason for the author where it is not a valid module.
     pub async fn open(&self, module: Vec<u8>) -> Result<ModuleHandle, PrepareError> {
         let internal = |error: &dyn std::error::Error| PrepareError::Internal(error.to_string());
-        let (inner, id) = (Arc::clone(&self.0), Sha256Sum::of(&module));
-        let cached = blocking(move || inner.bring_back(id)).await?.map_err(|error| internal(&error))?;
-        let (id, component) = if let Some(ready) = cached {
-            let tried = trial::run(self, LOCAL, &ready, &ready.points(), "{}").await;
-            tried.map_err(|failed| PrepareError::Invalid(failed.in_full()))?;
+        let id = Sha256Sum::of(&module);
+        let cached = self.load_from_disk(id).await.map_err(|error| internal(&error))?;
+        let (id, component) = if let Some(loaded) = cached {
+            let tried = trial::run(self, LOCAL, &loaded, &loaded.points(), "{}").await;
+            tried.map_err(|failure| PrepareError::Invalid(failure.with_backtrace()))?;
             (id, Bytes::from(module))
         } else {
             let prepared = self.prepare(module).await?;

@@ -1,29 +1,55 @@
-//! Making way for others.
+//! The scheduling priority of threads.
 
+use std::cell::Cell;
 use std::time::Duration;
 use thread_priority::ThreadPriority;
 use thread_priority::unix::{
     NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
 };
 
-/// CPU time this thread has had.
-pub(crate) fn cpu_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+/// What a thread runs at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// As the hub itself.
+    #[default]
+    Normal,
+    /// Behind everything else.
+    Background,
 }
 
-/// Runs this thread only where nobody else wants the CPU: whoever wakes up takes it at once, where it would wait for a nice
-/// thread's slice of some 3 ms to end. There is no way back.
-pub(crate) fn idle() {
+thread_local! {
+    static CURRENT: Cell<Priority> = const { Cell::new(Priority::Normal) };
+}
+
+impl Priority {
+    /// This thread's.
+    pub(crate) fn current() -> Self {
+        CURRENT.get()
+    }
+}
+
+/// Lowers this thread to [`Priority::Background`]; the system does not let it go back. The idle policy lets any other
+/// thread that wakes up preempt it at once, where a nice one would finish its slice of some 3 ms.
+pub(crate) fn lower() {
+    if CURRENT.replace(Priority::Background) == Priority::Background {
+        return;
+    }
     let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
     if let Err(error) = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, idle) {
         tracing::debug!(?error, "a thread's priority can't be lowered");
     }
 }
 
-/// Runs this thread, and what it starts, where hardly anybody else wants the CPU, but not never on a machine that is busy.
-pub(crate) fn nice() {
+/// Makes this thread, and the processes it starts, as nice as can be. Unlike idle ones they still run on a machine that
+/// is always busy.
+pub(crate) fn set_nice() {
     if let Err(error) = rustix::process::setpriority_process(None, 19) {
         tracing::debug!(%error, "a thread's priority can't be lowered");
     }
+}
+
+/// CPU time this thread has had.
+pub(crate) fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }

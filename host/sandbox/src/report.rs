@@ -1,4 +1,4 @@
-//! What is known about a call once it is over.
+//! The report of a call once it is over.
 
 use crate::contract::LogLevel;
 use crate::host::HostCallRecord;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct CallReport<T> {
     /// The module's answer, checked against the bounds of its point.
     pub result: Result<T, CallFailure>,
-    /// Microseconds from entering the sandbox to the answer, without waiting for a place.
+    /// Microseconds from entering the sandbox to the answer, without waiting for a permit.
     pub micros: u64,
     /// Fuel used.
     pub fuel: u64,
@@ -24,10 +24,10 @@ pub struct CallReport<T> {
 }
 
 impl<T> CallReport<T> {
-    /// The report with its answer made into something else.
-    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> CallReport<U> {
+    /// The report with its answer mapped.
+    pub fn map<U>(self, map: impl FnOnce(T) -> U) -> CallReport<U> {
         CallReport {
-            result: self.result.map(make),
+            result: self.result.map(map),
             micros: self.micros,
             fuel: self.fuel,
             memory_bytes: self.memory_bytes,
@@ -90,10 +90,10 @@ pub enum CallFailure {
         /// What is wrong with it.
         reason: String,
     },
-    /// No place became free before the deadline: too many calls of this network and point at once.
+    /// No permit became free before the deadline: too many calls of this network and point at once.
     #[error("too many calls at once")]
     Busy,
-    /// The hub could not run the module, through no fault of the module's.
+    /// The hub could not run the module; not the module's fault.
     #[error("the module could not be run: {reason}")]
     Unavailable {
         /// For the operator's log.
@@ -128,8 +128,8 @@ impl CallFailure {
         }
     }
 
-    /// Whether the module is to blame, so that its breaker counts it.
-    pub const fn is_the_modules(&self) -> bool {
+    /// Whether it is the module's fault, so that its breaker counts it.
+    pub const fn is_modules_fault(&self) -> bool {
         !matches!(self, Self::Busy | Self::Unavailable { .. })
     }
 }

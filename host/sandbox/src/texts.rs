@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Which text of a candidate.
+/// Names a text of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Text {
+pub enum CandidateText {
     /// The id of the server, or of the world's server.
     ServerId,
     /// The type of the server, or of the world's server.
@@ -24,7 +24,7 @@ pub enum Text {
 /// from, so that nothing is copied for a module that does not ask.
 pub trait CandidateTexts: Send + Sync {
     /// A text of the candidate at that position of the input; none where there is no such candidate.
-    fn text(&self, candidate: usize, text: Text) -> Option<&str>;
+    fn text(&self, candidate: usize, text: CandidateText) -> Option<&str>;
 
     /// The name of a region's number; none where the number is not of this call.
     fn region_name(&self, region: u16) -> Option<&str>;
@@ -49,30 +49,30 @@ pub struct PlainTexts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PlainCandidate {
-    /// See [`Text::ServerId`].
+    /// See [`CandidateText::ServerId`].
     pub server_id: String,
-    /// See [`Text::ServerType`].
+    /// See [`CandidateText::ServerType`].
     pub server_type: String,
-    /// See [`Text::DisplayName`].
+    /// See [`CandidateText::DisplayName`].
     pub display_name: String,
-    /// See [`Text::WorldId`].
+    /// See [`CandidateText::WorldId`].
     pub world_id: String,
-    /// See [`Text::WorldType`].
+    /// See [`CandidateText::WorldType`].
     pub world_type: String,
-    /// See [`Text::StateName`].
+    /// See [`CandidateText::StateName`].
     pub state_name: String,
 }
 
 impl CandidateTexts for PlainTexts {
-    fn text(&self, candidate: usize, text: Text) -> Option<&str> {
+    fn text(&self, candidate: usize, text: CandidateText) -> Option<&str> {
         let candidate = self.candidates.get(candidate)?;
         Some(match text {
-            Text::ServerId => &candidate.server_id,
-            Text::ServerType => &candidate.server_type,
-            Text::DisplayName => &candidate.display_name,
-            Text::WorldId => &candidate.world_id,
-            Text::WorldType => &candidate.world_type,
-            Text::StateName => &candidate.state_name,
+            CandidateText::ServerId => &candidate.server_id,
+            CandidateText::ServerType => &candidate.server_type,
+            CandidateText::DisplayName => &candidate.display_name,
+            CandidateText::WorldId => &candidate.world_id,
+            CandidateText::WorldType => &candidate.world_type,
+            CandidateText::StateName => &candidate.state_name,
         })
     }
 
@@ -96,13 +96,13 @@ impl CandidateTexts for PlainTexts {
 }
 
 /// Texts of some of another call's candidates, by their positions there.
-pub(crate) struct Picked {
+pub(crate) struct SelectedTexts {
     pub(crate) texts: Arc<dyn CandidateTexts>,
     pub(crate) positions: Vec<usize>,
 }
 
-impl CandidateTexts for Picked {
-    fn text(&self, candidate: usize, text: Text) -> Option<&str> {
+impl CandidateTexts for SelectedTexts {
+    fn text(&self, candidate: usize, text: CandidateText) -> Option<&str> {
         self.texts.text(*self.positions.get(candidate)?, text)
     }
 
@@ -114,7 +114,7 @@ impl CandidateTexts for Picked {
         self.texts.region_number(name)
     }
 
-    /// Without those of the other call, which is kept as well.
+    /// Without the other call's, which are counted there.
     fn bytes(&self) -> usize {
         size_of_val(self.positions.as_slice())
     }

@@ -1,4 +1,4 @@
-//! Advances the engine's epoch every millisecond, which is what cuts a running module off at its deadline.
+//! Advances the engine's epoch every millisecond, which stops a running module at its deadline.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,8 +7,8 @@ use std::time::Duration;
 use wasmtime::{Engine, EngineWeak};
 
 const TICK: Duration = Duration::from_millis(1);
-/// Ticks without a call after which the thread sleeps until the next one.
-const LINGER: u32 = 20;
+/// Ticks without a call after which the thread sleeps until the next call.
+const MAX_IDLE_TICKS: u32 = 20;
 
 /// The thread that ticks. It ends when the engine is gone.
 pub(crate) struct Ticker {
@@ -18,13 +18,13 @@ pub(crate) struct Ticker {
 
 struct Shared {
     engine: EngineWeak,
-    /// Those that run now.
+    /// Calls that run now.
     calls: AtomicUsize,
     asleep: AtomicBool,
 }
 
-/// A call that runs: while there is one, it ticks.
-pub(crate) struct Ticking<'a>(&'a Shared);
+/// A running call: while there is one, the thread ticks.
+pub(crate) struct TickGuard<'a>(&'a Shared);
 
 impl Ticker {
     pub(crate) fn start(engine: &Engine) -> std::io::Result<Self> {
@@ -41,13 +41,13 @@ impl Ticker {
         Ok(Self { shared, thread })
     }
 
-    /// Makes sure it ticks until what this gives is dropped.
-    pub(crate) fn tick(&self) -> Ticking<'_> {
+    /// Ticks until the guard is dropped.
+    pub(crate) fn start_ticking(&self) -> TickGuard<'_> {
         self.shared.calls.fetch_add(1, Ordering::SeqCst);
         if self.shared.asleep.swap(false, Ordering::SeqCst) {
             self.thread.unpark();
         }
-        Ticking(&self.shared)
+        TickGuard(&self.shared)
     }
 
     /// The calls that run now.
@@ -56,7 +56,7 @@ impl Ticker {
     }
 }
 
-impl Drop for Ticking<'_> {
+impl Drop for TickGuard<'_> {
     fn drop(&mut self) {
         self.0.calls.fetch_sub(1, Ordering::SeqCst);
     }
@@ -80,7 +80,7 @@ impl Shared {
             engine.increment_epoch();
             drop(engine);
             idle = if self.calls.load(Ordering::SeqCst) == 0 { idle + 1 } else { 0 };
-            if idle >= LINGER {
+            if idle >= MAX_IDLE_TICKS {
                 self.sleep();
                 idle = 0;
             }

@@ -1,67 +1,68 @@
-//! The trial call: each exported function once, with a small made-up input, before an upload counts as a module.
+//! The trial call: each exported function once, with a small made-up input, before an upload is accepted.
 
-use crate::call::Terms;
-use crate::chain::LinkConfig;
+use crate::call::CallOptions;
+use crate::chain::link::LinkConfig;
 use crate::clock::monotonic;
 use crate::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, WorldCandidate};
 use crate::contract::{CallContext, PlayerRef, Point, PunishmentKind, chat, punishment};
 use crate::host::EmptyHost;
 use crate::limits::Limits;
-use crate::module::Ready;
+use crate::module::LoadedModule;
 use crate::operation::{Candidates, FilterChat, Operation, RankServers, RankWorlds, ReviewPunishment};
+use crate::priority::Priority;
 use crate::report::CallFailure;
 use crate::sandbox::Sandbox;
 use crate::texts::{PlainCandidate, PlainTexts};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// It gives way to everything else, so time is not what a trial judges; fuel and memory are.
+/// Trials run at background priority, so they are limited by fuel and memory rather than by time.
 const WALL: Duration = Duration::from_secs(20);
 
 impl Sandbox {
-    /// Tries a module as it would run in a chain: with its configuration, a made-up input and a hub without data.
+    /// Makes the trial calls of a module with its configuration in a chain.
     ///
     /// # Errors
-    /// How it failed, and what it last logged, for whoever configured it.
-    pub async fn try_out(&self, link: &LinkConfig) -> Result<(), String> {
-        // A module that can't be loaded now says nothing about its configuration.
-        let Ok(ready) = self.ready(&link.module.0).await else { return Ok(()) };
-        let tried = run(self, &link.module.0.source.network(), &ready, link.module.points(), &link.config).await;
-        tried.map_err(|failed| failed.said)
+    /// How it failed, and what it last logged.
+    pub async fn run_trial(&self, link: &LinkConfig) -> Result<(), String> {
+        // Whether a module can be loaded does not depend on its configuration.
+        let Ok(loaded) = self.load_code(&link.module.0).await else { return Ok(()) };
+        let tried = run(self, &link.module.0.source.network(), &loaded, link.module.points(), &link.config).await;
+        tried.map_err(|failure| failure.message)
     }
 }
 
 /// A trial call that failed.
-pub(crate) struct Failed {
+pub(crate) struct TrialFailure {
     /// How, and what it last logged.
-    said: String,
+    message: String,
     /// Where; may be empty.
     backtrace: String,
 }
 
-impl Failed {
-    /// All of it, for the module's author.
-    pub(crate) fn in_full(self) -> String {
-        if self.backtrace.is_empty() { self.said } else { format!("{}\n{}", self.said, self.backtrace) }
+impl TrialFailure {
+    /// For the module's author.
+    pub(crate) fn with_backtrace(self) -> String {
+        if self.backtrace.is_empty() { self.message } else { format!("{}\n{}", self.message, self.backtrace) }
     }
 }
 
-/// Tries every function of the points.
+/// Makes a trial call of every function of the points.
 pub(crate) async fn run(
     sandbox: &Sandbox,
     network: &str,
-    ready: &Arc<Ready>,
+    module: &Arc<LoadedModule>,
     points: &[Point],
     config: &str,
-) -> Result<(), Failed> {
+) -> Result<(), TrialFailure> {
     for point in points {
         match point {
             Point::Matchmaking => {
-                attempt::<RankServers>(sandbox, network, ready, config, servers()).await?;
-                attempt::<RankWorlds>(sandbox, network, ready, config, worlds()).await?;
+                attempt::<RankServers>(sandbox, network, module, config, servers()).await?;
+                attempt::<RankWorlds>(sandbox, network, module, config, worlds()).await?;
             }
-            Point::Chat => attempt::<FilterChat>(sandbox, network, ready, config, line()).await?,
-            Point::Punishment => attempt::<ReviewPunishment>(sandbox, network, ready, config, proposal()).await?,
+            Point::Chat => attempt::<FilterChat>(sandbox, network, module, config, line()).await?,
+            Point::Punishment => attempt::<ReviewPunishment>(sandbox, network, module, config, proposal()).await?,
         }
     }
     Ok(())
@@ -70,10 +71,10 @@ pub(crate) async fn run(
 async fn attempt<O: Operation>(
     sandbox: &Sandbox,
     network: &str,
-    ready: &Arc<Ready>,
+    module: &Arc<LoadedModule>,
     config: &str,
     input: O::Input,
-) -> Result<(), Failed> {
+) -> Result<(), TrialFailure> {
     let limits = Limits { wall: WALL, ..Limits::of(O::POINT) };
     let context = CallContext {
         call_id: "trial".into(),
@@ -83,23 +84,22 @@ async fn attempt<O: Operation>(
         config: config.into(),
     };
     let deadline = monotonic() + limits.wall;
-    let terms = Terms { gives_way: true, ..Terms::default() };
+    let options = CallOptions { priority: Priority::Background, ..CallOptions::default() };
     let report = sandbox
-        .run::<O>(terms, Arc::clone(ready), limits, deadline, Arc::new(EmptyHost), context, Arc::new(input))
+        .run::<O>(options, Arc::clone(module), limits, deadline, Arc::new(EmptyHost), context, Arc::new(input))
         .await;
     let Err(failure) = report.result else {
         return Ok(());
     };
-    let function = O::POINT.functions().get(O::FUNCTION).unwrap_or(&"");
-    let mut said = format!("its trial call of {}.{function} failed: {failure}", O::POINT);
+    let mut message = format!("its trial call of {}.{} failed: {failure}", O::POINT, O::NAME);
     if let Some(last) = report.logs.last() {
-        said = format!("{said}. It last logged: {}", last.message);
+        message = format!("{message}. It last logged: {}", last.message);
     }
     let backtrace = match failure {
         CallFailure::Trap { backtrace, .. } => backtrace,
         _ => String::new(),
     };
-    Err(Failed { said, backtrace })
+    Err(TrialFailure { message, backtrace })
 }
 
 fn player() -> PlayerRef {

@@ -1,6 +1,6 @@
 //! Refuses modules that import WASI, in words that tell their author how to build without.
 
-use crate::build::Language;
+use crate::build::language::Language;
 use wasmparser::{KnownCustom, Parser, Payload};
 
 /// Refuses imports of WASI.
@@ -41,7 +41,7 @@ const fn instead(language: Language) -> &'static str {
     }
 }
 
-/// What a module was written in, as far as the tools that made it have left their names.
+/// The language a module was written in, where the tools that built it left their names.
 fn language(module: &[u8]) -> Option<Language> {
     let contains = |name: &[u8]| module.windows(name.len()).any(|bytes| bytes == name);
     let mut found = None;

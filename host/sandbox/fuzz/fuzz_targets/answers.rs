@@ -9,45 +9,45 @@ use hub_sandbox::{
     MAX_REASON_CHARS, ModuleHandle, Operation, PlainCandidate, PlainTexts, RankAnswer, RankServers, RankWorlds,
     ReviewPunishment, Sandbox,
 };
-use hub_sandbox_fuzz::{Talkative, embed, puppet, sandbox};
+use hub_sandbox_fuzz::{VerboseHost, embed, scripted, sandbox};
 use libfuzzer_sys::fuzz_target;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-struct Stage {
+struct Setup {
     runtime: Runtime,
     sandbox: Sandbox,
     module: ModuleHandle,
 }
 
-static STAGE: LazyLock<Stage> = LazyLock::new(|| {
+static SETUP: LazyLock<Setup> = LazyLock::new(|| {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     let folder = tempfile::tempdir().expect("a folder");
     let (sandbox, module) = runtime.block_on(async {
         let sandbox = sandbox(folder.path());
-        let core = wat::parse_str(puppet::text()).expect("the puppet is WebAssembly");
-        let upload = embed("full-module", core).expect("the puppet has a type");
-        let prepared = sandbox.prepare(upload).await.expect("the puppet is a module");
+        let core = wat::parse_str(scripted::text()).expect("the scripted module is WebAssembly");
+        let upload = embed("full-module", core).expect("the scripted module has a type");
+        let prepared = sandbox.prepare(upload).await.expect("the scripted module is a module");
         let module = sandbox.load(prepared.id, Arc::new(prepared.component)).await.expect("it loads");
         (sandbox, module)
     });
-    Stage { runtime, sandbox, module }
+    Setup { runtime, sandbox, module }
 });
 
 fuzz_target!(|data: &[u8]| {
     let [operation, candidates, script @ ..] = data else { return };
     let candidates = candidates % 8;
     match operation % 4 {
-        0 => play::<RankServers>(script, &|| servers(candidates), |answer| check_ranking(candidates, answer)),
-        1 => play::<RankWorlds>(script, &|| worlds(candidates), |answer| check_ranking(candidates, answer)),
-        2 => play::<FilterChat>(script, &line, check_chat),
-        _ => play::<ReviewPunishment>(script, &proposal, check_review),
+        0 => check_call::<RankServers>(script, &|| servers(candidates), |answer| check_ranking(candidates, answer)),
+        1 => check_call::<RankWorlds>(script, &|| worlds(candidates), |answer| check_ranking(candidates, answer)),
+        2 => check_call::<FilterChat>(script, &line, check_chat),
+        _ => check_call::<ReviewPunishment>(script, &proposal, check_review),
     }
 });
 
-fn play<O: Operation>(script: &[u8], input: &dyn Fn() -> O::Input, check: impl Fn(&O::Answer))
+fn check_call<O: Operation>(script: &[u8], input: &dyn Fn() -> O::Input, check: impl Fn(&O::Answer))
 where
     O::Answer: Debug + PartialEq,
 {
@@ -75,13 +75,13 @@ fn call<O: Operation>(script: &[u8], input: O::Input) -> CallReport<O::Answer> {
         network_id: "network".into(),
         now_ms: 1_700_000_000_000,
         seed: 42,
-        config: puppet::config(script),
+        config: scripted::config(script),
     };
-    let Stage { runtime, sandbox, module } = &*STAGE;
-    runtime.block_on(sandbox.call::<O>(module, limits(O::POINT), Arc::new(Talkative), context, Arc::new(input)))
+    let Setup { runtime, sandbox, module } = &*SETUP;
+    runtime.block_on(sandbox.call::<O>(module, limits(O::POINT), Arc::new(VerboseHost), context, Arc::new(input)))
 }
 
-/// The point's own, with time for a machine that does other things too.
+/// The limits of a point, with time for a busy machine.
 fn limits(point: Point) -> Limits {
     Limits { wall: Duration::from_secs(20), ..Limits::of(point) }
 }

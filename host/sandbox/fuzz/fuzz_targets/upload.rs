@@ -1,7 +1,7 @@
 //! Uploads of any bytes: each becomes a module, or is refused with a reason for its author. Nothing panics.
 //!
-//! The first byte chooses what the rest is: the upload itself, the dice for a core module that fits the contract from
-//! outside, or the dice for any component.
+//! The first byte chooses what the rest is: the upload itself, the random data for a core module with the contract's
+//! imports and exports, or that for any component.
 #![no_main]
 
 use hub_sandbox::{PrepareError, Sandbox};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use wasm_smith::{Component, Config, Module};
 
-struct Stage {
+struct Setup {
     runtime: Runtime,
     sandbox: Sandbox,
     folder: TempDir,
@@ -21,10 +21,10 @@ struct Stage {
     exports: Vec<u8>,
 }
 
-static STAGE: LazyLock<Stage> = LazyLock::new(|| {
+static SETUP: LazyLock<Setup> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder");
     let wat = |text: &str| wat::parse_str(text).expect("it is WebAssembly");
-    Stage {
+    Setup {
         runtime: tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime"),
         sandbox: sandbox(folder.path()),
         folder,
@@ -49,32 +49,32 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn core(dice: &[u8]) -> Option<Vec<u8>> {
-    let mut dice = Unstructured::new(dice);
+fn core(data: &[u8]) -> Option<Vec<u8>> {
+    let mut data = Unstructured::new(data);
     let config = Config {
-        available_imports: Some(STAGE.imports.clone()),
-        exports: Some(STAGE.exports.clone()),
-        // As often beside the engine's features as inside.
+        available_imports: Some(SETUP.imports.clone()),
+        exports: Some(SETUP.exports.clone()),
+        // With some features that the engine does not have.
         gc_enabled: false,
         exceptions_enabled: false,
         threads_enabled: false,
-        relaxed_simd_enabled: dice.ratio(1, 8).ok()?,
-        memory64_enabled: dice.ratio(1, 8).ok()?,
-        max_memories: if dice.ratio(1, 8).ok()? { 3 } else { 1 },
+        relaxed_simd_enabled: data.ratio(1, 8).ok()?,
+        memory64_enabled: data.ratio(1, 8).ok()?,
+        max_memories: if data.ratio(1, 8).ok()? { 3 } else { 1 },
         max_memory32_bytes: 1 << 30,
         ..Config::default()
     };
-    let module = Module::new(config, &mut dice).ok()?;
+    let module = Module::new(config, &mut data).ok()?;
     embed("chat-module", module.to_bytes())
 }
 
-fn component(dice: &[u8]) -> Option<Vec<u8>> {
-    let component = Component::arbitrary(&mut Unstructured::new(dice)).ok()?;
+fn component(data: &[u8]) -> Option<Vec<u8>> {
+    let component = Component::arbitrary(&mut Unstructured::new(data)).ok()?;
     Some(component.to_bytes())
 }
 
 fn upload(bytes: Vec<u8>) {
-    let outcome = STAGE.runtime.block_on(STAGE.sandbox.prepare(bytes));
+    let outcome = SETUP.runtime.block_on(SETUP.sandbox.prepare(bytes));
     match outcome {
         Ok(prepared) => {
             assert!(!prepared.points.is_empty());
@@ -85,9 +85,9 @@ fn upload(bytes: Vec<u8>) {
     }
 }
 
-/// Compiled code is kept in a folder, which would fill up.
+/// Deletes the compiled code, which would fill the folder up.
 fn clean() {
-    for version in std::fs::read_dir(STAGE.folder.path()).into_iter().flatten().flatten() {
+    for version in std::fs::read_dir(SETUP.folder.path()).into_iter().flatten().flatten() {
         for file in std::fs::read_dir(version.path()).into_iter().flatten().flatten() {
             let _ = std::fs::remove_file(file.path());
         }

@@ -1,6 +1,6 @@
-//! What both targets are made of.
+//! What both fuzz targets share.
 
-pub mod puppet;
+pub mod scripted;
 
 use hub_sandbox::contract::HostError;
 use hub_sandbox::contract::PunishmentKind;
@@ -10,10 +10,10 @@ use std::path::Path;
 use wit_component::StringEncoding;
 use wit_parser::Resolve;
 
-/// A sandbox that compiles in this process, so that what the compiler does is seen too.
+/// A sandbox that compiles in this process, so that the compiler is fuzzed too.
 pub fn sandbox(folder: &Path) -> Sandbox {
     let config = SandboxConfig {
-        calls_at_once: 4,
+        max_calls: 4,
         cache_bytes: 8 << 20,
         ..SandboxConfig::new(Compiler::InProcess, folder.into(), [7; 32])
     };
@@ -30,10 +30,10 @@ pub fn embed(world: &str, mut core: Vec<u8>) -> Option<Vec<u8>> {
     Some(core)
 }
 
-/// A hub that has an answer to everything, long ones among them.
-pub struct Talkative;
+/// A host that answers every call, some with long answers.
+pub struct VerboseHost;
 
-impl Host for Talkative {
+impl Host for VerboseHost {
     fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
         let answer = match call {
             HostCall::StoreGet { key } => Ok(HostAnswer::Value((key.len() > 1).then(|| key.repeat(200)))),

@@ -1,6 +1,9 @@
 //! C: clang and lld, without a C library.
 
-use super::{BuildError, Job, Symbols, is_installed, run};
+use super::error::BuildError;
+use super::job::BuildJob;
+use super::symbols::Symbols;
+use super::tools::{is_installed, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use wit_component::StringEncoding;
@@ -16,14 +19,13 @@ const FLAGS: &[&str] = &[
     "-mbulk-memory",
     "-Wall",
     "-Wextra",
-    // Nothing of this machine's C library: the SDK has what there is.
+    // The SDK brings what it needs of a C library.
     "-ffreestanding",
     "-nostdlibinc",
     "-nostdlib",
     "-Wl,--no-entry,-z,stack-size=131072,--stack-first",
 ];
 
-/// What stays in for backtraces.
 const fn symbols_flag(symbols: Symbols) -> &'static str {
     match symbols {
         Symbols::Names => "-Wl,--strip-debug",
@@ -32,42 +34,43 @@ const fn symbols_flag(symbols: Symbols) -> &'static str {
 }
 
 /// Builds the core module, with its component type.
-pub(super) fn build(job: &Job<'_>, symbols: Symbols) -> Result<Vec<u8>, BuildError> {
+pub(super) fn build(job: &BuildJob<'_>, symbols: Symbols) -> Result<Vec<u8>, BuildError> {
     let output = job.work.join("module.wasm");
-    let beside = Path::new(&job.manifest.entry).parent().unwrap_or(Path::new(""));
+    let source_folder = Path::new(&job.manifest.entry).parent().unwrap_or(Path::new(""));
     let mut command = Command::new(compiler()?);
     command.args(FLAGS).arg(symbols_flag(symbols)).args(["-Isdk", "-Isdk/include"]).current_dir(job.folder);
-    // Every .c beside the entry belongs to the module.
-    command.args(sources(job.folder, beside)?).args(sources(job.folder, Path::new("sdk"))?);
+    // Every .c file in the entry's folder belongs to the module.
+    command.args(sources(job.folder, source_folder)?).args(sources(job.folder, Path::new("sdk"))?);
     run(command.arg("-o").arg(&output), NEEDS)?;
     let mut core = std::fs::read(&output).map_err(|error| BuildError::Io { path: output, error })?;
-    describe(job, &mut core).map_err(|error| BuildError::Invalid(format!("its world can't be used: {error}")))?;
+    embed_type(job, &mut core).map_err(|error| BuildError::Invalid(format!("its world can't be used: {error}")))?;
     Ok(core)
 }
 
-/// Writes into a core module what component it is to be.
-fn describe(job: &Job<'_>, core: &mut Vec<u8>) -> Result<(), String> {
-    let words = |error| format!("{error:#}");
+/// Embeds its component type into a core module.
+fn embed_type(job: &BuildJob<'_>, core: &mut Vec<u8>) -> Result<(), String> {
+    let message = |error| format!("{error:#}");
     let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_dir(job.wit()).map_err(words)?;
-    let world = resolve.select_world(&[package], Some("module")).map_err(words)?;
-    wit_component::embed_component_metadata(core, &resolve, world, StringEncoding::UTF8).map_err(words)
+    let (package, _) = resolve.push_dir(job.wit()).map_err(message)?;
+    let world = resolve.select_world(&[package], Some("module")).map_err(message)?;
+    wit_component::embed_component_metadata(core, &resolve, world, StringEncoding::UTF8).map_err(message)
 }
 
 fn compiler() -> Result<&'static str, BuildError> {
     let missing = || BuildError::Tool(format!("clang or wasm-ld is missing: {NEEDS}"));
     let compiler = ["clang-14", "clang"].into_iter().find(|name| is_installed(name)).ok_or_else(missing)?;
     let linker = run(Command::new(compiler).arg("-print-prog-name=wasm-ld"), NEEDS)?;
-    // Where clang knows none of its own it says the bare name.
+    // Where clang finds none it prints the bare name.
     if is_installed(String::from_utf8_lossy(&linker.stdout).trim()) { Ok(compiler) } else { Err(missing()) }
 }
 
 /// The C sources in one of the module's folders, in the order of their names.
-fn sources(folder: &Path, beside: &Path) -> Result<Vec<PathBuf>, BuildError> {
-    let path = folder.join(beside);
+fn sources(folder: &Path, subfolder: &Path) -> Result<Vec<PathBuf>, BuildError> {
+    let path = folder.join(subfolder);
     let entries = std::fs::read_dir(&path).map_err(|error| BuildError::Io { path, error })?;
     let is_source = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "c");
-    let mut sources: Vec<_> = entries.flatten().map(|entry| beside.join(entry.file_name())).filter(is_source).collect();
+    let mut sources: Vec<_> =
+        entries.flatten().map(|entry| subfolder.join(entry.file_name())).filter(is_source).collect();
     sources.sort();
     Ok(sources)
 }

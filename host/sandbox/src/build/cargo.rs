@@ -1,11 +1,14 @@
-//! What is asked of Cargo.
+//! Builds modules in Rust with Cargo.
 
-use super::{BuildError, Symbols, TARGET, run, toolchain};
+use super::error::BuildError;
+use super::symbols::Symbols;
+use super::toolchain::{NEEDS, TARGET, ensure_target};
+use super::tools::run;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Overrides of the release profile, whatever the module's workspace says: small, and without what could differ.
+/// Overrides of the release profile of the module's workspace: small and reproducible.
 const PROFILE: &[&str] = &[
     "opt-level = 's'",
     "lto = true",
@@ -15,7 +18,7 @@ const PROFILE: &[&str] = &[
     "overflow-checks = false",
 ];
 
-/// What stays in for backtraces. The code is the same.
+/// The symbols that stay in. The code is the same.
 const fn symbols_profile(symbols: Symbols) -> [&'static str; 2] {
     match symbols {
         Symbols::Names => ["debug = false", "strip = 'debuginfo'"],
@@ -23,21 +26,18 @@ const fn symbols_profile(symbols: Symbols) -> [&'static str; 2] {
     }
 }
 
-/// Bytes of the stack a module's own code has. Rust's usual megabyte would have to be cleared after each call.
+/// Bytes of a module's stack. Rust's default megabyte would have to be cleared after each call.
 const STACK_BYTES: u32 = 128 << 10;
-
-pub(super) const NEEDS: &str = "a module in Rust needs Rust, which rustup installs";
 
 /// Builds the module in a folder; gives its name and the core module.
 pub(super) fn compile(folder: &Path, symbols: Symbols) -> Result<(String, Vec<u8>), BuildError> {
     let package = package(folder)?;
-    toolchain::ensure_target(folder)?;
+    ensure_target(folder)?;
     let path = build(folder, &package, symbols)?;
     let core = std::fs::read(&path).map_err(|error| BuildError::Io { path, error })?;
     Ok((package.name, core))
 }
 
-/// The package of a module.
 struct Package {
     name: String,
     workspace: PathBuf,
@@ -93,8 +93,7 @@ struct Message {
     manifest_path: PathBuf,
 }
 
-/// The heap that every instance begins with, as the SDK's allocator wants it: without it each call would have to grow its
-/// memory.
+/// The heap that every instance begins with, so that calls need not grow their memory.
 const HEAP_BYTES: u32 = 64 << 10;
 
 /// Builds the package; gives the core module's path.
@@ -104,7 +103,7 @@ fn build(folder: &Path, package: &Package, symbols: Symbols) -> Result<PathBuf, 
         .args(["build", "--release", "--lib", "--target", TARGET])
         .args(["--message-format", "json-render-diagnostics"])
         .current_dir(folder)
-        // Takes the place of any flags that are configured or in the environment.
+        // Overrides configured flags.
         .env("CARGO_ENCODED_RUSTFLAGS", rustflags(package).join("\u{1f}"));
     for setting in PROFILE.iter().copied().chain(symbols_profile(symbols)) {
         command.arg("--config").arg(format!("profile.release.{setting}"));

@@ -1,6 +1,6 @@
-//! The files of the SDKs that this program carries.
+//! The files of the SDKs that are embedded in this program.
 
-use super::BuildError;
+use super::error::BuildError;
 use std::path::Path;
 
 /// Name, from the SDKs' folder, and content.

@@ -1,6 +1,8 @@
 //! JavaScript and TypeScript: npm's tools, a bundle, and `QuickJS` around it.
 
-use super::{BuildError, Job, needs, run, sealed};
+use super::error::BuildError;
+use super::job::{BuildJob, read_sealed};
+use super::tools::{require, run};
 use std::path::Path;
 use std::process::Command;
 
@@ -9,7 +11,7 @@ const SDK: &str = "node_modules/network-hub-module";
 const COMPILER: &str = "node_modules/typescript/bin/tsc";
 
 /// Builds the component.
-pub(super) fn build(job: &Job<'_>) -> Result<Vec<u8>, BuildError> {
+pub(super) fn build(job: &BuildJob<'_>) -> Result<Vec<u8>, BuildError> {
     install(job.folder)?;
     if job.folder.join("tsconfig.json").exists() {
         run(Command::new("node").args([COMPILER, "--noEmit"]).current_dir(job.folder), NEEDS)?;
@@ -19,15 +21,15 @@ pub(super) fn build(job: &Job<'_>) -> Result<Vec<u8>, BuildError> {
     let mut command = Command::new("node");
     command.arg(format!("{SDK}/build.mjs")).arg(&job.manifest.entry).arg(job.wit()).args(["module", &points.join(",")]);
     run(command.arg(&output).current_dir(job.folder), NEEDS)?;
-    sealed(&output)
+    read_sealed(&output)
 }
 
-/// Installs the packages, unless those that package.json asks for are there.
+/// Installs the packages of package.json, unless they are there.
 fn install(folder: &Path) -> Result<(), BuildError> {
-    needs("node", NEEDS)?;
-    let changed = |file: &str| folder.join(file).metadata().and_then(|metadata| metadata.modified()).ok();
-    let installed = changed("node_modules/.package-lock.json");
-    if installed.is_some() && changed("package.json") <= installed {
+    require("node", NEEDS)?;
+    let modified = |file: &str| folder.join(file).metadata().and_then(|metadata| metadata.modified()).ok();
+    let installed = modified("node_modules/.package-lock.json");
+    if installed.is_some() && modified("package.json") <= installed {
         return Ok(());
     }
     let mut npm = Command::new("npm");

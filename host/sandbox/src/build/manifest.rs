@@ -1,6 +1,7 @@
-//! What a module's folder says about it.
+//! The manifest of a module.
 
-use super::{BuildError, Language};
+use super::error::BuildError;
+use super::language::Language;
 use crate::contract::{PACKAGE, Point};
 use crate::versions;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,9 @@
 //! Python: componentize-py in a virtual environment of the module's own.
 
-use super::{BuildError, Job, embedded, needs, run, sealed};
+use super::embedded;
+use super::error::BuildError;
+use super::job::{BuildJob, read_sealed};
+use super::tools::{require, run};
 use crate::contract::Point;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,12 +12,12 @@ const NEEDS: &str = "a module in Python needs Python 3.10 or newer with venv (De
 const ENTRY: &str = "hub_entry";
 
 /// Builds the component.
-pub(super) fn build(job: &Job<'_>) -> Result<Vec<u8>, BuildError> {
+pub(super) fn build(job: &BuildJob<'_>) -> Result<Vec<u8>, BuildError> {
     let environment = environment(job.folder)?;
     let (folder, entry) = (job.folder, job.folder.join(&job.manifest.entry));
     let module = entry.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let entries = job.work.join("entry");
-    embedded::write(&entries.join(ENTRY).with_extension("py"), around(module, &job.manifest.points).as_bytes())?;
+    embedded::write(&entries.join(ENTRY).with_extension("py"), entry_module(module, &job.manifest.points).as_bytes())?;
     let output = job.work.join("module.wasm");
     let mut command = Command::new(environment.join("bin/componentize-py"));
     command.args(["--quiet", "--world", "module", "--wit-path"]).arg(job.wit()).args(["componentize", "--stub-wasi"]);
@@ -22,14 +25,14 @@ pub(super) fn build(job: &Job<'_>) -> Result<Vec<u8>, BuildError> {
         command.arg("--python-path").arg(path);
     }
     command.arg(ENTRY).arg("--output").arg(&output);
-    // Packages are looked for there, too. The seed of Python's hashes becomes part of the component.
+    // Packages are found there, too. The seed of Python's hashes becomes part of the component.
     command.env("VIRTUAL_ENV", &environment).env("PYTHONHASHSEED", "0").env("RUST_BACKTRACE", "0");
     run(command.current_dir(folder), NEEDS)?;
-    sealed(&output)
+    read_sealed(&output)
 }
 
-/// The Python module that is made a component: the author's classes, wrapped.
-fn around(module: &str, points: &[Point]) -> String {
+/// The Python module that becomes the component: the author's classes, wrapped.
+fn entry_module(module: &str, points: &[Point]) -> String {
     let classes = points.iter().map(|point| {
         let (first, rest) = point.name().split_at(1);
         let class = first.to_uppercase() + rest;
@@ -39,7 +42,7 @@ fn around(module: &str, points: &[Point]) -> String {
     imports.into_iter().chain(classes).collect::<Vec<_>>().join("\n")
 }
 
-/// The virtual environment with what requirements.txt asks for, made where it is missing.
+/// The virtual environment with the packages of requirements.txt, created where it is missing.
 fn environment(folder: &Path) -> Result<PathBuf, BuildError> {
     let environment = folder.join(".venv");
     let (requirements, installed) = (folder.join("requirements.txt"), environment.join("installed.txt"));
@@ -47,7 +50,7 @@ fn environment(folder: &Path) -> Result<PathBuf, BuildError> {
     if std::fs::read(&installed).is_ok_and(|installed| installed == wanted) {
         return Ok(environment);
     }
-    needs("python3", NEEDS)?;
+    require("python3", NEEDS)?;
     run(Command::new("python3").args(["-m", "venv"]).arg(&environment), NEEDS)?;
     let mut pip = Command::new(environment.join("bin/pip"));
     run(pip.args(["install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(&requirements), NEEDS)?;

@@ -1,7 +1,9 @@
-//! Begins a module: a folder that builds as it is, with an example policy to change.
+//! Creates a module: a folder that builds as it is, with an example policy to change.
 
+use super::embedded;
+use super::error::BuildError;
+use super::language::Language;
 use super::manifest::{self, Manifest, NAME_RULE, is_name};
-use super::{BuildError, Language, embedded};
 use crate::contract::Point;
 use std::path::Path;
 
@@ -9,20 +11,20 @@ use std::path::Path;
 ///
 /// # Errors
 /// See [`BuildError`].
-pub fn begin(folder: &Path, name: &str, language: Language, point: Point) -> Result<(), BuildError> {
-    let wrong = |why: String| BuildError::Package { folder: folder.into(), why };
+pub fn create(folder: &Path, name: &str, language: Language, point: Point) -> Result<(), BuildError> {
+    let invalid = |why: String| BuildError::Package { folder: folder.into(), why };
     if !is_name(name) {
-        return Err(wrong(format!("`{name}` can't be a module's name, which {NAME_RULE}")));
+        return Err(invalid(format!("`{name}` can't be a module's name, which {NAME_RULE}")));
     }
     let is_empty = std::fs::read_dir(folder).map_or(!folder.exists(), |mut entries| entries.next().is_none());
     if !is_empty {
-        return Err(wrong("there is something there already".into()));
+        return Err(invalid("there is something there already".into()));
     }
     let files = Template { name, language, point }.files();
     files.into_iter().try_for_each(|(path, content)| embedded::write(&folder.join(path), &content))
 }
 
-/// Where a file goes, and what is in it.
+/// A file's path and content.
 type File = (String, Vec<u8>);
 
 struct Template<'a> {
@@ -35,28 +37,28 @@ impl Template<'_> {
     fn files(&self) -> Vec<File> {
         let (point, sdk, extension) = (self.point, self.language.sdk(), self.language.extension());
         let mut files: Vec<_> = ["cases.json", "config.example.json", "config.schema.json"]
-            .map(|file| (file.to_owned(), self.filled(embedded::text(&format!("examples/{point}.{file}")))))
+            .map(|file| (file.to_owned(), self.fill(embedded::text(&format!("examples/{point}.{file}")))))
             .into();
         for (file, content) in embedded::under(&format!("{sdk}/template/common/")) {
-            // Git would obey it where the template lies.
+            // Under its own name Git would apply it to the template.
             let file = if file == "gitignore" { ".gitignore" } else { file };
-            files.push((file.to_owned(), self.filled(&String::from_utf8_lossy(content))));
+            files.push((file.to_owned(), self.fill(&String::from_utf8_lossy(content))));
         }
         let entry = self.language.entry();
-        files.push((entry.to_owned(), self.filled(embedded::text(&format!("{sdk}/template/{point}.{extension}")))));
+        files.push((entry.to_owned(), self.fill(embedded::text(&format!("{sdk}/template/{point}.{extension}")))));
         if self.language != Language::Rust {
             files.push((manifest::FILE.to_owned(), self.manifest()));
         }
-        files.extend(self.sdk());
+        files.extend(self.sdk_files());
         files
     }
 
-    /// The SDK, which comes along because no registry has it.
-    fn sdk(&self) -> Vec<File> {
+    /// The SDK, which is copied because no registry has it.
+    fn sdk_files(&self) -> Vec<File> {
         let copied = |from: &str, to: &str| -> Vec<File> {
             embedded::under(from).map(|(file, content)| (format!("{to}{file}"), content.to_vec())).collect()
         };
-        // In Rust it reads the contract beside it.
+        // The Rust SDK reads the contract beside it.
         let is_rust = self.language == Language::Rust;
         let mut files = copied(&format!("{}/", self.language.sdk()), if is_rust { "sdk/rust/" } else { "sdk/" });
         files.retain(|(file, _)| !file.contains("/template/") && !file.contains("/bindings/"));
@@ -79,8 +81,8 @@ impl Template<'_> {
         format!("{}\n", serde_json::to_string_pretty(&manifest).unwrap_or_default()).into_bytes()
     }
 
-    /// A text with its placeholders filled in.
-    fn filled(&self, text: &str) -> Vec<u8> {
+    /// Fills in a text's placeholders.
+    fn fill(&self, text: &str) -> Vec<u8> {
         let policy = embedded::text(&format!("examples/{}.md", self.point));
         let values = [
             ("{{policy}}", policy.trim_end()),
@@ -113,7 +115,7 @@ impl Language {
         }
     }
 
-    /// Where a template's source goes.
+    /// The path of a template's source.
     const fn entry(self) -> &'static str {
         match self {
             Self::Rust => "src/lib.rs",

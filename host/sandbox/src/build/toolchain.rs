@@ -1,9 +1,14 @@
 //! The Rust toolchain that builds a module.
 
-use super::cargo::NEEDS;
-use super::{BuildError, TARGET, run};
+use super::error::BuildError;
+use super::tools::run;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The target modules are built for. It has no operating system, and so no WASI.
+pub const TARGET: &str = "wasm32-unknown-unknown";
+
+pub(super) const NEEDS: &str = "a module in Rust needs Rust, which rustup installs";
 
 /// The version of the compiler that builds a folder's module, such as `rustc 1.95.0 (59807616e 2026-04-14)`.
 ///

@@ -1,6 +1,6 @@
 //! Running the programs that build modules.
 
-use super::BuildError;
+use super::error::BuildError;
 use std::io::{self, Write as _};
 use std::process::{Command, Output, Stdio};
 
@@ -14,13 +14,13 @@ pub(super) fn run(command: &mut Command, needs: &str) -> Result<Output, BuildErr
     if output.status.success() {
         return Ok(output);
     }
-    // Some tools say there what is wrong.
+    // Some tools print their errors there.
     let _ = io::stderr().write_all(&output.stdout);
     Err(BuildError::Tool(format!("`{program}` failed ({})", output.status)))
 }
 
-/// Refuses to go on without a program.
-pub(super) fn needs(program: &str, needs: &str) -> Result<(), BuildError> {
+/// Fails where a program is missing.
+pub(super) fn require(program: &str, needs: &str) -> Result<(), BuildError> {
     if is_installed(program) { Ok(()) } else { Err(BuildError::Tool(format!("`{program}` was not found: {needs}"))) }
 }
 

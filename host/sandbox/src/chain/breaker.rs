@@ -22,7 +22,7 @@ pub enum BreakerState {
     HalfOpen,
 }
 
-/// What the breaker says about one call.
+/// Whether one call may go ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
     Normal,
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(breaker.admit(30_004), Admission::Refused);
         breaker.record(Admission::Probe, false, 30_010);
         assert_eq!(breaker.state(30_010), BreakerState::Closed);
-        // The failures of before are forgotten.
+        // The earlier failures are forgotten.
         fail(&breaker, 30_011);
         assert_eq!(breaker.state(30_011), BreakerState::Closed);
     }

@@ -1,14 +1,14 @@
 //! One module in a chain.
 
 use super::breaker::{Admission, Breaker, BreakerState};
-use super::shadow::{ShadowStats, Tally};
+use super::shadow_stats::{ShadowCounter, ShadowStats};
 use super::stats::{LinkStats, Stats};
-use crate::contract::{CallContext, Point};
+use crate::contract::Point;
 use crate::host::Host;
+use crate::instance_pool::PoolKey;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
 use crate::report::{CallFailure, CallReport};
-use crate::reuse::Lane;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum OnFailure {
-    /// As though the module were not there.
+    /// The chain goes on without the module.
     #[default]
     Skip,
     /// The chain refuses.
@@ -82,10 +82,10 @@ impl LinkConfig {
 /// A module in a chain, with its breaker and its statistics.
 pub struct Link {
     pub(super) config: Arc<LinkConfig>,
-    pub(super) shadow: Tally,
+    pub(super) shadow: ShadowCounter,
     breaker: Breaker,
     stats: Stats,
-    lane: Lane,
+    pool_key: PoolKey,
 }
 
 impl Link {
@@ -94,10 +94,10 @@ impl Link {
         let config = Arc::new(config);
         Self {
             config,
-            shadow: Tally::default(),
+            shadow: ShadowCounter::default(),
             breaker: Breaker::default(),
             stats: Stats::default(),
-            lane: Lane::new(),
+            pool_key: PoolKey::new(),
         }
     }
 
@@ -121,9 +121,9 @@ impl Link {
         self.breaker.state(now_ms)
     }
 
-    /// Whose instances its calls share; none where they share none.
-    pub(super) fn lane(&self) -> Option<Lane> {
-        (self.config.instances == Instances::Reused).then_some(self.lane)
+    /// The key of the instances its calls share; none where they share none.
+    pub(super) fn pool_key(&self) -> Option<PoolKey> {
+        (self.config.instances == Instances::Reused).then_some(self.pool_key)
     }
 
     pub(super) fn admit(&self, now_ms: u64) -> Admission {
@@ -134,22 +134,12 @@ impl Link {
         self.stats.record(report);
         match &report.result {
             Ok(_) => self.breaker.record(admission, false, now_ms),
-            Err(failure) if failure.is_the_modules() => self.breaker.record(admission, true, now_ms),
-            // Says nothing about the module.
+            Err(failure) if failure.is_modules_fault() => self.breaker.record(admission, true, now_ms),
+            // Not the module's failure.
             Err(CallFailure::Unavailable { reason }) => {
                 tracing::warn!(module = self.config.name, version = self.config.version, reason, "module call failed");
             }
             Err(_) => {}
-        }
-    }
-
-    pub(super) fn context(&self, call: &super::Call) -> CallContext {
-        CallContext {
-            call_id: call.call_id.clone(),
-            network_id: call.network_id.clone(),
-            now_ms: call.now_ms,
-            seed: call.seed,
-            config: self.config.config.clone(),
         }
     }
 }

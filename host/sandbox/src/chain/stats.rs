@@ -1,4 +1,4 @@
-//! What a link has cost lately: two histograms of about a kilobyte, updated under a short lock.
+//! What a link's calls have cost lately: two histograms of about a kilobyte, updated under a short lock.
 
 use crate::report::{CallFailure, CallReport};
 use parking_lot::Mutex;
@@ -67,7 +67,7 @@ impl Stats {
         inner.failures += u64::from(report.result.is_err());
         let outcome = report.result.as_ref().err().map_or("ok", CallFailure::code);
         *inner.outcomes.entry(outcome).or_default() += 1;
-        // A call that never ran says nothing about the module's cost.
+        // A call that never ran has no cost.
         if report.micros > 0 {
             inner.micros.add(report.micros);
             inner.fuel.add(report.fuel);

@@ -1,21 +1,18 @@
 //! Compiling untrusted bytes to native code, in a process of its own.
 //!
 //! The child reads the limits and the upload from standard input, puts itself under the limits, and writes either the
-//! component and its compiled code or the reason why there are none to standard output. Whatever else
-//! happens to it (killed, out of memory, crashed) is a reason too, and never the hub's trouble.
+//! component and its compiled code or the reason why there are none to standard output. Whatever else happens to it
+//! (killed, out of memory, crashed) is a reason too and does not affect the hub.
 
 mod child;
 mod parent;
 mod protocol;
 
-/// The variable of the child's environment that says how many bytes the upload has.
-const UPLOAD_BYTES: &str = "UPLOAD_BYTES";
-
 pub use child::child_main;
-pub(crate) use parent::Compile;
+pub(crate) use parent::ModuleCompiler;
 
 use crate::componentize::componentize;
-use crate::inspect::Offer;
+use crate::inspect::ModuleInfo;
 use std::path::PathBuf;
 
 /// How modules are compiled.
@@ -35,12 +32,12 @@ pub(crate) struct Compiled {
     pub(crate) wrapped: Option<Vec<u8>>,
     /// Native code and its metadata, as wasmtime serializes them.
     pub(crate) artifact: Vec<u8>,
-    pub(crate) offer: Offer,
+    pub(crate) info: ModuleInfo,
 }
 
-/// Judges, wraps where needed, and compiles. The error is for the module's author.
+/// Checks, wraps where needed, and compiles. The error is for the module's author.
 fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Compiled, String> {
-    let (component, offer) = componentize(bytes)?;
+    let (component, info) = componentize(bytes)?;
     let artifact =
         engine.precompile_component(&component).map_err(|error| format!("it does not compile: {error:#}"))?;
     Ok(Compiled {
@@ -49,6 +46,6 @@ fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Compiled, String> 
             std::borrow::Cow::Borrowed(_) => None,
         },
         artifact,
-        offer,
+        info,
     })
 }

@@ -1,25 +1,22 @@
-//! What goes through the pipes between the hub and its compiling child. Both are the same executable, so there is
-//! one version of it only.
+//! What goes through the pipes between the hub and its compiling child, which are the same executable.
 
 use super::Compiled;
 use crate::contract::Point;
-use crate::inspect::Offer;
+use crate::inspect::ModuleInfo;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
-/// The limits the child puts itself under, ahead of the upload's bytes.
+/// The limits the child puts itself under, and the upload's size. The upload follows.
 pub(super) struct Header {
     pub(super) memory_bytes: u64,
     pub(super) cpu_seconds: u64,
+    pub(super) upload_bytes: u64,
 }
 
 impl Header {
-    pub(super) fn to_bytes(&self) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&self.memory_bytes.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.cpu_seconds.to_le_bytes());
-        bytes
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        [self.memory_bytes, self.cpu_seconds, self.upload_bytes].map(u64::to_le_bytes).concat()
     }
 
     pub(super) fn read(input: &mut impl Read) -> io::Result<Self> {
@@ -28,7 +25,7 @@ impl Header {
             input.read_exact(&mut bytes)?;
             io::Result::Ok(u64::from_le_bytes(bytes))
         };
-        Ok(Self { memory_bytes: number()?, cpu_seconds: number()? })
+        Ok(Self { memory_bytes: number()?, cpu_seconds: number()?, upload_bytes: number()? })
     }
 }
 
@@ -44,8 +41,8 @@ pub(super) fn write(outcome: &Result<Compiled, String>, output: &mut impl Write)
     let answer = match outcome {
         Err(why) => Answer::Invalid(why.clone()),
         Ok(compiled) => Answer::Compiled {
-            points: compiled.offer.points.clone(),
-            world_version: compiled.offer.world_version.clone(),
+            points: compiled.info.points.clone(),
+            world_version: compiled.info.world_version.clone(),
             wrapped_bytes: compiled.wrapped.as_ref().map(Vec::len),
             artifact_bytes: compiled.artifact.len(),
         },
@@ -64,10 +61,10 @@ pub(super) async fn read(output: &mut (impl AsyncBufRead + Unpin)) -> io::Result
     let mut line = Vec::new();
     output.read_until(b'\n', &mut line).await?;
     let Ok(answer) = serde_json::from_slice(&line) else { return Ok(None) };
-    let (offer, wrapped_bytes, artifact_bytes) = match answer {
+    let (info, wrapped_bytes, artifact_bytes) = match answer {
         Answer::Invalid(why) => return Ok(Some(Err(why))),
         Answer::Compiled { points, world_version, wrapped_bytes, artifact_bytes } => {
-            (Offer { points, world_version }, wrapped_bytes, artifact_bytes)
+            (ModuleInfo { points, world_version }, wrapped_bytes, artifact_bytes)
         }
     };
     let wrapped = match wrapped_bytes {
@@ -78,11 +75,11 @@ pub(super) async fn read(output: &mut (impl AsyncBufRead + Unpin)) -> io::Result
     let (Some(wrapped), Some(artifact)) = (wrapped.map_or(Some(None), |wrapped| wrapped.map(Some)), artifact) else {
         return Ok(None);
     };
-    Ok(Some(Ok(Compiled { wrapped, artifact, offer })))
+    Ok(Some(Ok(Compiled { wrapped, artifact, info })))
 }
 
-/// So many bytes; none where there are fewer. In one piece from the beginning: memory that grows is moved under a lock
-/// which calls may wait for.
+/// So many bytes; none where there are fewer. Allocated at once: growing memory moves it under a lock that calls may wait
+/// for.
 async fn exactly(output: &mut (impl AsyncBufRead + Unpin), bytes: usize) -> io::Result<Option<Vec<u8>>> {
     let mut read = Vec::new();
     read.try_reserve_exact(bytes)?;
@@ -99,14 +96,14 @@ mod tests {
         let compiled = Compiled {
             wrapped: Some(vec![1, 2, 3]),
             artifact: vec![b'\n', 5],
-            offer: Offer { points: vec![Point::Chat], world_version: "1.0.0".into() },
+            info: ModuleInfo { points: vec![Point::Chat], world_version: "1.0.0".into() },
         };
         let mut bytes = Vec::new();
         write(&Ok(compiled), &mut bytes).unwrap();
         let back = read(&mut bytes.as_slice()).await.unwrap().unwrap().unwrap();
         assert_eq!(back.wrapped.as_deref(), Some(&[1, 2, 3][..]));
         assert_eq!(back.artifact, [b'\n', 5]);
-        assert_eq!(back.offer.points, [Point::Chat]);
+        assert_eq!(back.info.points, [Point::Chat]);
         bytes.pop();
         for cut_short in [bytes.as_slice(), b""] {
             assert!(read(&mut &*cut_short).await.unwrap().is_none());

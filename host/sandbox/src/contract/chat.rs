@@ -30,11 +30,12 @@ pub struct Line {
 }
 
 /// What becomes of a line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(variant)]
 #[serde(rename_all = "camelCase")]
 pub enum Decision {
     /// It goes out as it is.
+    #[default]
     #[component(name = "allow")]
     Allow,
     /// It goes out as this text.
@@ -59,7 +60,7 @@ pub struct Mute {
 }
 
 /// What a module, or a chain of them, decides about a line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {

@@ -47,11 +47,12 @@ pub struct Proposal {
 }
 
 /// What becomes of a proposal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(variant)]
 #[serde(rename_all = "camelCase")]
 pub enum Decision {
     /// It is made as it is.
+    #[default]
     #[component(name = "accept")]
     Accept,
     /// It is made on these terms instead.
@@ -63,7 +64,7 @@ pub enum Decision {
 }
 
 /// What a module, or a chain of them, decides about a proposal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Verdict {

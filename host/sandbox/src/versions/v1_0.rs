@@ -1,12 +1,11 @@
-//! Version 1.0: its types are the hub's own, so that everything passes as it is.
+//! Version 1.0: its types are the hub's own, so that everything passes unchanged.
 
-use super::{Version, call};
+use super::version::{Running, Version, call};
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::{chat, punishment};
 use crate::linker;
-use crate::operation::sealed::Running;
-use crate::operation::{Candidates, RankAnswer};
-use crate::state::State;
+use crate::operation::candidates::{Candidates, RankAnswer};
+use crate::state::CallState;
 use wasmtime::Result;
 use wasmtime::component::Linker;
 
@@ -17,7 +16,7 @@ impl Version for V1_0 {
         "1.0.0"
     }
 
-    fn link(&self, to: &mut Linker<State>) -> Result<()> {
+    fn link(&self, to: &mut Linker<CallState>) -> Result<()> {
         linker::log(to, self.number())?;
         linker::store(to, self.number())?;
         linker::players(to, self.number())?;

@@ -1,6 +1,6 @@
 //! Answers that are out of bounds, and what is inside.
 
-use crate::support::{Bench, line, proposal, servers};
+use crate::support::{TestSandbox, line, proposal, servers};
 use crate::wat::{chat_module, ranking, ranks, reviewing, verdict};
 use hub_sandbox::contract::PunishmentKind;
 use hub_sandbox::contract::chat::{Decision, Mute};
@@ -15,11 +15,11 @@ fn reason<T: std::fmt::Debug>(result: Result<T, CallFailure>) -> String {
 
 /// The reason an answer of `rank-servers` is refused for, by the trial call, which has two candidates.
 async fn refused(upload: Vec<u8>) -> String {
-    Bench::new().refusal(upload).await
+    TestSandbox::new().refusal(upload).await
 }
 
 #[tokio::test]
-async fn candidates_that_do_not_exist_or_come_twice_are_no_answer() {
+async fn unknown_or_repeated_candidates_are_an_invalid_answer() {
     let why = refused(ranks(&[0, 2])).await;
     assert!(why.contains("there is no candidate 2 among 2"), "{why}");
     let why = refused(ranks(&[1, 1])).await;
@@ -27,7 +27,7 @@ async fn candidates_that_do_not_exist_or_come_twice_are_no_answer() {
 }
 
 #[tokio::test]
-async fn a_list_whose_length_lies_is_no_answer() {
+async fn a_list_with_a_false_length_is_an_invalid_answer() {
     // A billion elements at address 512, and then as many as fit the memory but not the host.
     for length in [r"\00\ca\9a\3b", r"\00\00\00\40", r"\ff\ff\ff\ff"] {
         let data = format!(r#"(data (i32.const 64) "\00\00\00\00\00\02\00\00{length}")"#);
@@ -37,25 +37,25 @@ async fn a_list_whose_length_lies_is_no_answer() {
 }
 
 #[tokio::test]
-async fn a_huge_list_is_no_answer() {
+async fn a_huge_list_is_an_invalid_answer() {
     let data = r#"(data (i32.const 64) "\00\00\00\00\00\02\00\00\80\84\1e\00")"#; // 2,000,000 elements
     let why = refused(ranking(data, "(drop (memory.grow (i32.const 200)))")).await;
     assert!(why.contains("too much data"), "{why}");
 }
 
 #[tokio::test]
-async fn a_good_ranking_is_an_answer() {
-    let bench = Bench::new();
-    let report = bench.call::<RankServers>(ranks(&[1, 0]), servers(&[0, 1, 2])).await;
+async fn a_valid_ranking_is_an_answer() {
+    let test = TestSandbox::new();
+    let report = test.call::<RankServers>(ranks(&[1, 0]), servers(&[0, 1, 2])).await;
     assert_eq!(report.result, Ok(Ok(vec![1, 0])));
     assert!(report.fuel > 0 && report.memory_bytes == 65536, "{report:?}");
 }
 
 async fn filtered(data: &str) -> Result<hub_sandbox::contract::chat::Verdict, String> {
-    let bench = Bench::new();
-    match bench.sandbox.prepare(chat_module("", data)).await {
+    let test = TestSandbox::new();
+    match test.sandbox.prepare(chat_module("", data)).await {
         Err(why) => Err(why.to_string()),
-        Ok(_) => Ok(bench.call::<FilterChat>(chat_module("", data), line("hello")).await.result.unwrap()),
+        Ok(_) => Ok(test.call::<FilterChat>(chat_module("", data), line("hello")).await.result.unwrap()),
     }
 }
 
@@ -89,19 +89,19 @@ async fn a_mute_lasts_up_to_ten_years() {
 
 #[tokio::test]
 async fn a_review_asks_for_at_most_eight_follow_ups() {
-    let bench = Bench::new();
-    let report = bench.call::<ReviewPunishment>(reviewing(0, 8), proposal(PunishmentKind::Mute)).await;
+    let test = TestSandbox::new();
+    let report = test.call::<ReviewPunishment>(reviewing(0, 8), proposal(PunishmentKind::Mute)).await;
     let follow_ups = report.result.unwrap().follow_ups;
     assert_eq!(follow_ups.len(), 8);
     assert_eq!(follow_ups[7].kind, PunishmentKind::Warn);
-    let why = bench.refusal(reviewing(0, 9)).await;
+    let why = test.refusal(reviewing(0, 9)).await;
     assert!(why.contains("9 follow-ups are more than 8"), "{why}");
 }
 
 #[tokio::test]
-async fn an_answer_is_judged_by_the_calls_own_candidates() {
-    let bench = Bench::new();
-    let report = bench.call::<RankServers>(ranks(&[1, 0]), servers(&[0])).await;
+async fn an_answer_is_checked_against_the_calls_own_candidates() {
+    let test = TestSandbox::new();
+    let report = test.call::<RankServers>(ranks(&[1, 0]), servers(&[0])).await;
     let why = reason(report.result);
     assert_eq!(why, "there is no candidate 1 among 1");
 }

@@ -1,6 +1,6 @@
 //! Compiled code on disk: used again, and refused where it is not this hub's own.
 
-use crate::support::{Bench, config, line, patient};
+use crate::support::{TestSandbox, config, line, relaxed_limits};
 use crate::wat::allowing;
 use bytes::Bytes;
 use hub_sandbox::contract::Point;
@@ -26,7 +26,13 @@ async fn asked(config: SandboxConfig, prepared: &Prepared) -> usize {
     let module = sandbox.load(prepared.id, Arc::clone(&source) as Arc<dyn ComponentSource>).await.unwrap();
     let host = Arc::new(hub_sandbox::EmptyHost);
     let report = sandbox
-        .call::<FilterChat>(&module, patient(Point::Chat), host, crate::support::context("{}"), Arc::new(line("hi")))
+        .call::<FilterChat>(
+            &module,
+            relaxed_limits(Point::Chat),
+            host,
+            crate::support::context("{}"),
+            Arc::new(line("hi")),
+        )
         .await;
     assert!(report.result.is_ok(), "{report:?}");
     source.1.load(Ordering::SeqCst)
@@ -41,45 +47,45 @@ fn artifact(folder: &Path) -> PathBuf {
 
 #[tokio::test]
 async fn compiled_code_survives_a_restart() {
-    let bench = Bench::new();
-    let prepared = bench.sandbox.prepare(allowing("restart")).await.unwrap();
-    assert_eq!(asked(config(bench.folder.path()), &prepared).await, 0);
+    let test = TestSandbox::new();
+    let prepared = test.sandbox.prepare(allowing("restart")).await.unwrap();
+    assert_eq!(asked(config(test.folder.path()), &prepared).await, 0);
 }
 
 #[tokio::test]
 async fn a_file_that_was_tampered_with_is_refused_and_compiled_again() {
-    let bench = Bench::new();
-    let prepared = bench.sandbox.prepare(allowing("tampered")).await.unwrap();
-    let path = artifact(bench.folder.path());
+    let test = TestSandbox::new();
+    let prepared = test.sandbox.prepare(allowing("tampered")).await.unwrap();
+    let path = artifact(test.folder.path());
     let intact = std::fs::read(&path).unwrap();
     let mut flipped = intact.clone();
     *flipped.last_mut().unwrap() ^= 1;
     for forged in [flipped, intact[..20].to_vec(), Vec::new(), intact[32..].to_vec()] {
         std::fs::write(&path, forged).unwrap();
-        assert_eq!(asked(config(bench.folder.path()), &prepared).await, 1);
+        assert_eq!(asked(config(test.folder.path()), &prepared).await, 1);
         // It has been written anew.
-        assert_eq!(asked(config(bench.folder.path()), &prepared).await, 0);
+        assert_eq!(asked(config(test.folder.path()), &prepared).await, 0);
     }
 }
 
 #[tokio::test]
 async fn another_hubs_code_and_another_modules_code_are_refused() {
-    let bench = Bench::new();
-    let one = bench.sandbox.prepare(allowing("one")).await.unwrap();
-    let path = artifact(bench.folder.path());
-    let two = bench.sandbox.prepare(allowing("two")).await.unwrap();
+    let test = TestSandbox::new();
+    let one = test.sandbox.prepare(allowing("one")).await.unwrap();
+    let path = artifact(test.folder.path());
+    let two = test.sandbox.prepare(allowing("two")).await.unwrap();
     std::fs::copy(path.with_file_name(format!("{}.bin", two.id)), &path).unwrap();
-    assert_eq!(asked(config(bench.folder.path()), &one).await, 1);
+    assert_eq!(asked(config(test.folder.path()), &one).await, 1);
 
-    let other_key = SandboxConfig { mac_key: [8; 32], ..config(bench.folder.path()) };
+    let other_key = SandboxConfig { mac_key: [8; 32], ..config(test.folder.path()) };
     assert_eq!(asked(other_key, &one).await, 1);
 }
 
 #[tokio::test]
 async fn a_source_with_another_component_is_refused() {
-    let bench = Bench::new();
-    let one = bench.sandbox.prepare(allowing("one")).await.unwrap();
-    let two = bench.sandbox.prepare(allowing("two")).await.unwrap();
+    let test = TestSandbox::new();
+    let one = test.sandbox.prepare(allowing("one")).await.unwrap();
+    let two = test.sandbox.prepare(allowing("two")).await.unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let sandbox = Sandbox::new(config(elsewhere.path())).unwrap();
     let error = sandbox.load(one.id, Arc::new(two.component)).await.unwrap_err();
@@ -87,7 +93,7 @@ async fn a_source_with_another_component_is_refused() {
 }
 
 #[tokio::test]
-async fn a_module_that_fell_out_of_memory_comes_back_when_it_is_called() {
+async fn a_module_evicted_from_memory_is_loaded_again_when_called() {
     let folder = tempfile::tempdir().unwrap();
     let sandbox = Sandbox::new(SandboxConfig { cache_bytes: 1, ..config(folder.path()) }).unwrap();
     let prepared = sandbox.prepare(allowing("evicted")).await.unwrap();
@@ -100,7 +106,7 @@ async fn a_module_that_fell_out_of_memory_comes_back_when_it_is_called() {
         let host = Arc::new(hub_sandbox::EmptyHost);
         let context = crate::support::context("{}");
         let report =
-            sandbox.call::<FilterChat>(&module, patient(Point::Chat), host, context, Arc::new(line("hi"))).await;
+            sandbox.call::<FilterChat>(&module, relaxed_limits(Point::Chat), host, context, Arc::new(line("hi"))).await;
         assert!(report.result.is_ok(), "{report:?}");
     }
 }

@@ -1,10 +1,12 @@
 //! What a chain of modules decides.
 
-use crate::support::{Bench, NOW, call, chain, line, link, link_with, patient, proposal, servers, starter};
+use crate::support::{
+    NOW, TestSandbox, call, chain, line, link, link_with, proposal, relaxed_limits, servers, starter,
+};
 use crate::wat::{chat_module, ranks, reviewing, verdict};
 use hub_sandbox::contract::chat::Decision;
 use hub_sandbox::contract::{Point, PunishmentKind, punishment};
-use hub_sandbox::{BreakerState, Chain, OnFailure, Ranking};
+use hub_sandbox::{BreakerState, Chain, FilterChat, OnFailure, RankServers, Ranking, ReviewPunishment};
 use std::sync::Arc;
 
 const SKIP: OnFailure = OnFailure::Skip;
@@ -21,24 +23,24 @@ const LONG: &str = "a line of more than sixteen bytes";
 
 #[tokio::test]
 async fn an_empty_chain_decides_nothing() {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     let empty = Chain::default();
     assert!(empty.is_empty());
-    let outcome = bench.sandbox.rank_servers(&empty, &call(NOW), servers(&[1, 2])).await;
+    let outcome = test.sandbox.run_chain::<RankServers>(&empty, &call(NOW), servers(&[1, 2])).await;
     assert_eq!(outcome.ruling, Ranking::BuiltIn);
     assert!(outcome.steps.is_empty());
-    let outcome = bench.sandbox.filter_chat(&empty, &call(NOW), line("hi")).await;
+    let outcome = test.sandbox.run_chain::<FilterChat>(&empty, &call(NOW), line("hi")).await;
     assert_eq!(outcome.ruling.decision, Decision::Allow);
 }
 
 #[tokio::test]
 async fn each_module_ranks_what_the_one_before_left() {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     // Of three servers, the first module leaves the last two in reverse; the second takes the last of those.
-    let first = link(bench.module(ranks(&[1, 0])).await, "first", "{}", SKIP);
-    let second = link(bench.module(ranks(&[1])).await, "second", "{}", SKIP);
+    let first = link(test.module(ranks(&[1, 0])).await, "first", "{}", SKIP);
+    let second = link(test.module(ranks(&[1])).await, "second", "{}", SKIP);
     let rank = async |links: &[_]| {
-        let outcome = bench.sandbox.rank_servers(&chain(links), &call(NOW), servers(&[0, 1, 2])).await;
+        let outcome = test.sandbox.run_chain::<RankServers>(&chain(links), &call(NOW), servers(&[0, 1, 2])).await;
         (outcome.ruling, outcome.steps.len())
     };
     let (first, second) = (&first, &second);
@@ -50,46 +52,46 @@ async fn each_module_ranks_what_the_one_before_left() {
 }
 
 #[tokio::test]
-async fn a_module_that_wants_nobody_refuses() {
-    let bench = Bench::new();
-    let nobody = link(bench.module(ranks(&[])).await, "nobody", "{}", SKIP);
-    let last = link(bench.module(ranks(&[0])).await, "last", "{}", SKIP);
-    let outcome = bench.sandbox.rank_servers(&chain(&[nobody, last]), &call(NOW), servers(&[0])).await;
+async fn an_empty_ranking_refuses() {
+    let test = TestSandbox::new();
+    let nobody = link(test.module(ranks(&[])).await, "nobody", "{}", SKIP);
+    let last = link(test.module(ranks(&[0])).await, "last", "{}", SKIP);
+    let outcome = test.sandbox.run_chain::<RankServers>(&chain(&[nobody, last]), &call(NOW), servers(&[0])).await;
     assert_eq!(outcome.ruling, Ranking::Refused(None));
     assert_eq!(outcome.steps.len(), 1);
 }
 
 #[tokio::test]
 async fn a_rewrite_passes_on_and_a_refusal_ends_the_chain() {
-    let bench = Bench::new();
-    let guard = bench.module(starter("chat-guard")).await;
+    let test = TestSandbox::new();
+    let guard = test.module(starter("chat-guard")).await;
     let masks = |word: &str| link(guard.clone(), "masks", &format!(r#"{{"words": ["{word}"]}}"#), SKIP);
     let refuses = link(guard.clone(), "refuses", r#"{"words": ["heck"], "action": "REFUSE", "reason": "no"}"#, SKIP);
     let both = chain(&[masks("darn"), masks("heck")]);
-    let outcome = bench.sandbox.filter_chat(&both, &call(NOW), line("darn and heck")).await;
+    let outcome = test.sandbox.run_chain::<FilterChat>(&both, &call(NOW), line("darn and heck")).await;
     assert_eq!(outcome.ruling.decision, Decision::Rewrite("**** and ****".into()));
 
     let refusing = chain(&[masks("darn"), Arc::clone(&refuses), masks("and")]);
-    let outcome = bench.sandbox.filter_chat(&refusing, &call(NOW), line("darn and heck")).await;
+    let outcome = test.sandbox.run_chain::<FilterChat>(&refusing, &call(NOW), line("darn and heck")).await;
     assert_eq!(outcome.ruling.decision, Decision::Refuse("no".into()));
     assert_eq!(outcome.steps.len(), 2);
 
     // What an earlier module masked, a later one does not see.
     let masked_first = chain(&[masks("heck"), refuses]);
-    let outcome = bench.sandbox.filter_chat(&masked_first, &call(NOW), line("heck")).await;
+    let outcome = test.sandbox.run_chain::<FilterChat>(&masked_first, &call(NOW), line("heck")).await;
     assert_eq!(outcome.ruling.decision, Decision::Rewrite("****".into()));
 }
 
 #[tokio::test]
 async fn an_amendment_passes_on() {
-    let bench = Bench::new();
-    let escalation = bench.module(starter("escalation")).await;
+    let test = TestSandbox::new();
+    let escalation = test.module(starter("escalation")).await;
     let becomes = |from: &str, to: &str| {
         let config = format!(r#"{{"rules": [{{"type": "{from}", "count": 1, "becomes": "{to}"}}]}}"#);
         link(escalation.clone(), "escalation", &config, SKIP)
     };
     let twice = chain(&[becomes("WARN", "MUTE"), becomes("MUTE", "BAN")]);
-    let outcome = bench.sandbox.review_punishment(&twice, &call(NOW), proposal(PunishmentKind::Warn)).await;
+    let outcome = test.sandbox.run_chain::<ReviewPunishment>(&twice, &call(NOW), proposal(PunishmentKind::Warn)).await;
     let punishment::Decision::Amend(terms) = outcome.ruling.decision else { panic!("{outcome:?}") };
     assert_eq!(terms.kind, PunishmentKind::Ban);
     assert_eq!(terms.reason, "1st mute within 30 days: 1st warning within 30 days: spam");
@@ -97,25 +99,25 @@ async fn an_amendment_passes_on() {
 
 #[tokio::test]
 async fn the_longest_mute_counts() {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     let muting = async |ms: u64| {
-        let module = bench.module(chat_module("", &verdict(0, 0, Some(ms)))).await;
+        let module = test.module(chat_module("", &verdict(0, 0, Some(ms)))).await;
         link(module, "mutes", "{}", SKIP)
     };
     let chain = chain(&[muting(5_000).await, muting(9_000).await, muting(7_000).await]);
-    let outcome = bench.sandbox.filter_chat(&chain, &call(NOW), line("hi")).await;
+    let outcome = test.sandbox.run_chain::<FilterChat>(&chain, &call(NOW), line("hi")).await;
     assert_eq!(outcome.ruling.decision, Decision::Allow);
     assert_eq!(outcome.ruling.mute.unwrap().duration_ms, 9_000);
 }
 
 #[tokio::test]
 async fn follow_ups_add_up_and_a_refusal_drops_them() {
-    let bench = Bench::new();
-    let accepts = link(bench.module(reviewing(0, 2)).await, "accepts", "{}", SKIP);
-    let refuses = link(bench.module(reviewing(2, 1)).await, "refuses", "{}", SKIP);
+    let test = TestSandbox::new();
+    let accepts = link(test.module(reviewing(0, 2)).await, "accepts", "{}", SKIP);
+    let refuses = link(test.module(reviewing(2, 1)).await, "refuses", "{}", SKIP);
     let review = async |links: &[_]| {
         let proposal = proposal(PunishmentKind::Mute);
-        bench.sandbox.review_punishment(&chain(links), &call(NOW), proposal).await.ruling
+        test.sandbox.run_chain::<ReviewPunishment>(&chain(links), &call(NOW), proposal).await.ruling
     };
     let accepted = review(&[Arc::clone(&accepts), Arc::clone(&accepts)]).await;
     assert_eq!((accepted.decision, accepted.follow_ups.len()), (punishment::Decision::Accept, 4));
@@ -126,25 +128,25 @@ async fn follow_ups_add_up_and_a_refusal_drops_them() {
 
 #[tokio::test]
 async fn a_failing_module_is_skipped_or_refuses() {
-    let bench = Bench::new();
-    let module = bench.module(trapping()).await;
+    let test = TestSandbox::new();
+    let module = test.module(trapping()).await;
     let skipped = chain(&[link(module.clone(), "skipped", "{}", OnFailure::Skip)]);
-    let outcome = bench.sandbox.filter_chat(&skipped, &call(NOW), line(LONG)).await;
+    let outcome = test.sandbox.run_chain::<FilterChat>(&skipped, &call(NOW), line(LONG)).await;
     assert_eq!(outcome.ruling.decision, Decision::Allow);
     assert!(outcome.steps[0].report.as_ref().unwrap().result.is_err());
 
     let refusing = chain(&[link(module, "refusing", "{}", OnFailure::Refuse)]);
-    let outcome = bench.sandbox.filter_chat(&refusing, &call(NOW), line(LONG)).await;
+    let outcome = test.sandbox.run_chain::<FilterChat>(&refusing, &call(NOW), line(LONG)).await;
     assert!(matches!(outcome.ruling.decision, Decision::Refuse(_)), "{outcome:?}");
 }
 
 #[tokio::test]
 async fn the_breaker_opens_after_five_failures_and_probes_after_30_s() {
-    let bench = Bench::new();
-    let link = link(bench.module(trapping()).await, "breaks", "{}", OnFailure::Refuse);
+    let test = TestSandbox::new();
+    let link = link(test.module(trapping()).await, "breaks", "{}", OnFailure::Refuse);
     let chain = chain(&[Arc::clone(&link)]);
     let run = async |at: u64, message: &str| {
-        let outcome = bench.sandbox.filter_chat(&chain, &call(NOW + at), line(message)).await;
+        let outcome = test.sandbox.run_chain::<FilterChat>(&chain, &call(NOW + at), line(message)).await;
         let called = outcome.steps[0].report.is_some();
         (called, outcome.ruling.decision == Decision::Allow)
     };
@@ -168,13 +170,13 @@ async fn the_breaker_opens_after_five_failures_and_probes_after_30_s() {
 
 #[tokio::test]
 async fn a_link_keeps_its_breaker_in_the_next_chain() {
-    let bench = Bench::new();
-    let module = bench.module(trapping()).await;
+    let test = TestSandbox::new();
+    let module = test.module(trapping()).await;
     let host = Arc::new(hub_sandbox::EmptyHost);
-    let link = link_with(module, "kept", "{}", SKIP, patient(Point::Chat), host);
+    let link = link_with(module, "kept", "{}", SKIP, relaxed_limits(Point::Chat), host);
     for at in 0..5 {
         let chain = Chain::new(vec![Arc::clone(&link)], 1);
-        bench.sandbox.filter_chat(&chain, &call(NOW + at), line(LONG)).await;
+        test.sandbox.run_chain::<FilterChat>(&chain, &call(NOW + at), line(LONG)).await;
     }
     assert_eq!(link.breaker(NOW + 5), BreakerState::Open);
 }

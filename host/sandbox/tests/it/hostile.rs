@@ -1,6 +1,6 @@
 //! Modules that misbehave while they run. Each costs its own call, and fails it for the reason stated.
 
-use crate::support::{Bench, Silent, Store, line, patient};
+use crate::support::{SilentHost, StoreHost, TestSandbox, line, relaxed_limits};
 use crate::wat::chat_module;
 use hub_sandbox::contract::Point;
 use hub_sandbox::{CallFailure, CallReport, FilterChat, Limits};
@@ -12,16 +12,16 @@ const FOREVER: &str = "(loop $again (br $again))";
 /// Runs a module whose body misbehaves only after the trial call, which has less than 16 characters to filter: the
 /// message's length is the sixth pair of words of the arguments.
 async fn failure(body: &str, more: &str, limits: Limits) -> CallReport<hub_sandbox::contract::chat::Verdict> {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     let body =
         format!("(if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16)) (then {body}))");
-    let module = bench.module(chat_module(&body, more)).await;
-    let host = Arc::new(Store::default());
-    bench.call_with::<FilterChat>(&module, limits, host, "{}", line("a line to misbehave upon")).await
+    let module = test.module(chat_module(&body, more)).await;
+    let host = Arc::new(StoreHost::default());
+    test.call_with::<FilterChat>(&module, limits, host, "{}", line("a line to misbehave upon")).await
 }
 
 fn limits() -> Limits {
-    patient(Point::Chat)
+    relaxed_limits(Point::Chat)
 }
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn an_infinite_loop_ends_at_its_deadline() {
 }
 
 #[tokio::test]
-async fn or_when_its_fuel_is_used_up_which_is_the_same_in_every_run() {
+async fn an_infinite_loop_ends_when_its_fuel_is_used_up() {
     let limits = Limits { fuel: 1_000_000, ..limits() };
     let report = failure(FOREVER, "", limits).await;
     assert_eq!(report.result, Err(CallFailure::OutOfFuel));
@@ -69,7 +69,7 @@ async fn memory_growth_without_end_is_out_of_memory() {
 }
 
 #[tokio::test]
-async fn a_plan_can_allow_less_memory() {
+async fn limits_can_allow_less_memory() {
     let body = "(if (i32.eq (memory.grow (i32.const 16)) (i32.const -1)) (then (unreachable)))";
     let less = Limits { memory_bytes: 1 << 20, ..limits() };
     assert_eq!(failure(body, "", less).await.result, Err(CallFailure::OutOfMemory));
@@ -82,8 +82,8 @@ async fn a_log_flood_is_cut_and_counted_but_fails_nothing() {
         (call $log (i32.const 1) (i32.const 0) (i32.const 3000))
         (local.set $i (i32.add (local.get $i) (i32.const 1)))
         (br_if $again (i32.lt_u (local.get $i) (i32.const 100))))";
-    let bench = Bench::new();
-    let report = bench.call::<FilterChat>(chat_module(body, ""), line("hello")).await;
+    let test = TestSandbox::new();
+    let report = test.call::<FilterChat>(chat_module(body, ""), line("hello")).await;
     assert!(report.result.is_ok(), "{report:?}");
     assert_eq!(report.logs.len(), 64);
     assert_eq!(report.logs_dropped, 36);
@@ -102,22 +102,22 @@ fn increments(times: u32) -> String {
 
 #[tokio::test]
 async fn the_ninth_data_call_ends_the_call() {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     let data = r#"(data (i32.const 600) "k")"#;
-    let fine = bench.call::<FilterChat>(chat_module(&increments(8), data), line("hello")).await;
+    let fine = test.call::<FilterChat>(chat_module(&increments(8), data), line("hello")).await;
     assert!(fine.result.is_ok(), "{fine:?}");
     assert_eq!(fine.host_calls.len(), 8);
 
-    let nine = bench.refusal(chat_module(&increments(9), data)).await;
+    let nine = test.refusal(chat_module(&increments(9), data)).await;
     assert!(nine.contains("more host calls than its limit"), "{nine}");
 }
 
 #[tokio::test]
 async fn the_deadline_holds_during_a_host_call_too() {
-    let bench = Bench::new();
-    let module = bench.module(chat_module(&increments(1), r#"(data (i32.const 600) "k")"#)).await;
+    let test = TestSandbox::new();
+    let module = test.module(chat_module(&increments(1), r#"(data (i32.const 600) "k")"#)).await;
     let limits = Limits { wall: Duration::from_millis(30), ..limits() };
-    let report = bench.call_with::<FilterChat>(&module, limits, Arc::new(Silent), "{}", line("hello")).await;
+    let report = test.call_with::<FilterChat>(&module, limits, Arc::new(SilentHost), "{}", line("hello")).await;
     assert_eq!(report.result, Err(CallFailure::TimedOut));
 }
 
@@ -127,15 +127,15 @@ async fn arguments_outside_of_the_contracts_bounds_never_reach_the_host() {
     let body =
         "(call $increment (i32.const 600) (i32.const 300) (i64.const 1) (i32.const 0) (i64.const 0) (i32.const 256))
         (if (i32.ne (i32.load8_u (i32.const 256)) (i32.const 1)) (then (unreachable)))";
-    let bench = Bench::new();
-    let report = bench.call::<FilterChat>(chat_module(body, ""), line("hello")).await;
+    let test = TestSandbox::new();
+    let report = test.call::<FilterChat>(chat_module(body, ""), line("hello")).await;
     assert!(report.result.is_ok(), "{report:?}");
     let answer = format!("{:?}", report.host_calls[0].answer);
     assert!(answer.contains("a key has 1 to 256 bytes"), "{answer}");
 }
 
 #[tokio::test]
-async fn text_that_lies_outside_of_memory_or_is_no_text_fails_the_call() {
+async fn text_outside_of_memory_or_not_utf8_fails_the_call() {
     let outside = "(call $log (i32.const 1) (i32.const 65000) (i32.const 65000))";
     let report = failure(outside, "", limits()).await;
     assert!(matches!(report.result, Err(CallFailure::InvalidAnswer { .. })), "{report:?}");
@@ -156,14 +156,14 @@ async fn more_text_than_the_host_takes_at_once_fails_the_call() {
 }
 
 #[tokio::test]
-async fn each_call_starts_from_scratch() {
+async fn each_call_has_a_fresh_instance() {
     // Traps where the word at address 700 was written by a call before.
     let body = "(if (i32.load (i32.const 700)) (then (unreachable))) (i32.store (i32.const 700) (i32.const 1))";
-    let bench = Bench::new();
-    let module = bench.module(chat_module(body, "")).await;
+    let test = TestSandbox::new();
+    let module = test.module(chat_module(body, "")).await;
     for _ in 0..20 {
-        let host = Arc::new(Store::default());
-        let report = bench.call_with::<FilterChat>(&module, limits(), host, "{}", line("hello")).await;
+        let host = Arc::new(StoreHost::default());
+        let report = test.call_with::<FilterChat>(&module, limits(), host, "{}", line("hello")).await;
         assert!(report.result.is_ok(), "{report:?}");
     }
 }

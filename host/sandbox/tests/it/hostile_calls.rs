@@ -1,7 +1,7 @@
 //! The hostile set, one by one.
 
 use crate::hostile_set::{Hostile, LINE, hostile_set};
-use crate::support::{Bench, Store, line, servers};
+use crate::support::{StoreHost, TestSandbox, line, servers};
 use hub_sandbox::contract::Point;
 use hub_sandbox::{CallFailure, CallReport, FilterChat, Limits, RankServers};
 use std::sync::Arc;
@@ -11,26 +11,26 @@ fn code<T>(report: &CallReport<T>) -> Option<&'static str> {
     report.result.as_ref().err().map(CallFailure::code)
 }
 
-async fn failure(bench: &Bench, hostile: &Hostile) -> Option<&'static str> {
-    let module = bench.module(hostile.upload.clone()).await;
+async fn failure(test: &TestSandbox, hostile: &Hostile) -> Option<&'static str> {
+    let module = test.module(hostile.upload.clone()).await;
     // Fuel enough that time ends what never ends; time enough for a busy machine to get to all else.
     let wall = if hostile.failure == Some("timed_out") { Duration::from_millis(200) } else { Duration::from_secs(20) };
     let limits = Limits { wall, fuel: u64::MAX / 2, ..Limits::of(hostile.point) };
-    let host = Arc::new(Store::default());
+    let host = Arc::new(StoreHost::default());
     if hostile.point == Point::Chat {
-        code(&bench.call_with::<FilterChat>(&module, limits, host, "{}", line(LINE)).await)
+        code(&test.call_with::<FilterChat>(&module, limits, host, "{}", line(LINE)).await)
     } else {
-        code(&bench.call_with::<RankServers>(&module, limits, host, "{}", servers(&[0, 1, 2])).await)
+        code(&test.call_with::<RankServers>(&module, limits, host, "{}", servers(&[0, 1, 2])).await)
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_of_the_hostile_set_ends_in_its_stated_failure() {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     for hostile in hostile_set() {
-        assert_eq!(failure(&bench, &hostile).await, hostile.failure, "{}", hostile.name);
+        assert_eq!(failure(&test, &hostile).await, hostile.failure, "{}", hostile.name);
     }
     // And the sandbox is none the worse for it.
-    let report = bench.call::<FilterChat>(crate::wat::allowing("after"), line("hello")).await;
+    let report = test.call::<FilterChat>(crate::wat::allowing("after"), line("hello")).await;
     assert!(report.result.is_ok(), "{report:?}");
 }

@@ -1,7 +1,6 @@
-//! Uploads made to hurt whoever looks at them. Each is refused for a reason its author can read, within the limits of
-//! compiling, and by a child where it comes to compiling at all.
+//! Hostile uploads: each is refused with a reason for its author, within the limits of compiling.
 
-use crate::support::{Bench, config};
+use crate::support::{TestSandbox, config};
 use crate::wat::{allowing, chat_module, core, typed};
 use hub_sandbox::contract::Point;
 use hub_sandbox::{CompileLimits, Compiler, PrepareError, Sandbox, SandboxConfig};
@@ -17,7 +16,7 @@ fn tight() -> CompileLimits {
     CompileLimits { wall: Duration::from_secs(30), cpu_seconds: 2, ..CompileLimits::default() }
 }
 
-/// What becomes of an upload that a child compiles.
+/// Prepares an upload that a child compiles.
 async fn uploaded(limits: CompileLimits, upload: Vec<u8>) -> Result<Vec<Point>, String> {
     let folder = tempfile::tempdir().unwrap();
     let compiler = Compiler::Child(env!("CARGO_BIN_EXE_hub-compile-module").into());
@@ -53,7 +52,7 @@ fn functions(count: u32) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_million_functions_are_refused_one_way_or_the_other() {
+async fn a_million_functions_are_refused() {
     let why = refused(typed("chat-module", functions(1_000_001))).await;
     assert!(why.contains("functions count") || is_cut_off(&why), "{why}");
     let why = refused(typed("chat-module", functions(1_000_000))).await;
@@ -97,29 +96,29 @@ async fn a_function_over_the_engines_own_limits_is_invalid() {
 
 #[tokio::test]
 async fn start_functions_that_trap_or_loop_fail_the_trial() {
-    let bench = Bench::new();
-    let why = bench.refusal(chat_module("", "(func $trap (unreachable)) (start $trap)")).await;
+    let test = TestSandbox::new();
+    let why = test.refusal(chat_module("", "(func $trap (unreachable)) (start $trap)")).await;
     assert!(why.contains("its trial call of chat.filter failed: the module trapped"), "{why}");
-    let why = bench.refusal(chat_module("", "(func $spin (loop $again (br $again))) (start $spin)")).await;
+    let why = test.refusal(chat_module("", "(func $spin (loop $again (br $again))) (start $spin)")).await;
     assert!(why.contains("its trial call of chat.filter failed: the call used up its fuel"), "{why}");
 }
 
 #[tokio::test]
 async fn segments_and_tables_that_do_not_fit_are_refused() {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     let outside = r#"(data (i32.const 65530) "longer than there is room for")"#;
-    let why = bench.refusal(chat_module("", outside)).await;
+    let why = test.refusal(chat_module("", outside)).await;
     assert!(why.contains("out of bounds memory access"), "{why}");
 
     let element = format!("(func $f) (table 10 funcref) (elem (i32.const 0) {})", "$f ".repeat(5000));
-    let why = bench.refusal(chat_module("", &element)).await;
+    let why = test.refusal(chat_module("", &element)).await;
     assert!(why.contains("out of bounds table access"), "{why}");
 
-    let why = bench.refusal(chat_module("", "(table 2000000 funcref)")).await;
+    let why = test.refusal(chat_module("", "(table 2000000 funcref)")).await;
     assert!(why.contains("table"), "{why}");
-    let why = bench.refusal(chat_module("", &"(table 1 funcref)".repeat(40))).await;
+    let why = test.refusal(chat_module("", &"(table 1 funcref)".repeat(40))).await;
     assert!(why.contains("tables"), "{why}");
-    let why = bench.refusal(chat_module("", &"(global (mut i64) (i64.const 1))".repeat(200_000))).await;
+    let why = test.refusal(chat_module("", &"(global (mut i64) (i64.const 1))".repeat(200_000))).await;
     assert!(why.contains("size"), "{why}");
 }
 
@@ -132,11 +131,11 @@ async fn a_segment_as_large_as_the_memory_may_be_is_fine() {
         (func (export "network-hub:module/chat@1.0.0#filter") (param i32) (result i32) (i32.const 64))
         (data (i32.const 67108860) "last"))"#,
     );
-    assert_eq!(Bench::new().sandbox.prepare(upload).await.unwrap().points, [Point::Chat]);
+    assert_eq!(TestSandbox::new().sandbox.prepare(upload).await.unwrap().points, [Point::Chat]);
 }
 
 #[tokio::test]
-async fn names_beyond_count_are_refused() {
+async fn too_many_names_are_refused() {
     let mut types = TypeSection::new();
     types.ty().function([], []);
     let mut imports = ImportSection::new();
@@ -152,14 +151,14 @@ async fn names_beyond_count_are_refused() {
     for number in 0..100_000 {
         write!(exports, "(export \"x{number}\" (func 0))").unwrap();
     }
-    // More than the world asks for is nobody's business, or too much of it.
+    // Exports that the world does not have are ignored, or too many.
     if let Err(why) = uploaded(tight(), chat_module("", &exports)).await {
         assert!(is_cut_off(&why) || why.contains("can't be wrapped"), "{why}");
     }
 }
 
 #[tokio::test]
-async fn components_in_components_and_types_in_types_have_an_end() {
+async fn nested_components_and_types_are_refused() {
     let mut inner = Component::new().finish();
     for _ in 0..3000 {
         let mut outer = Component::new();
@@ -197,7 +196,7 @@ async fn components_in_components_and_types_in_types_have_an_end() {
 }
 
 #[tokio::test]
-async fn names_that_are_no_text_are_refused() {
+async fn names_that_are_not_utf8_are_refused() {
     // The export's name, in place.
     let mut upload = allowing("no text");
     let name = b"network-hub:module/chat@1.0.0#filter";

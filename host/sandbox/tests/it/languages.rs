@@ -1,17 +1,17 @@
 //! The templates of every language: each builds as it is, and all of them give the same answers.
 
-use crate::support::{Bench, line, patient, root};
-use hub_sandbox::build::{Language, Symbols, begin, build};
-use hub_sandbox::case::{Answer, Case};
+use crate::support::{TestSandbox, line, relaxed_limits, root};
+use hub_sandbox::build::{Language, Symbols, build, create};
 use hub_sandbox::contract::Point;
+use hub_sandbox::test_case::{Answer, TestCase};
 use hub_sandbox::{CallFailure, FilterChat};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The cases that the policies of a point have in common.
-fn cases(point: Point) -> Vec<Case> {
+fn cases(point: Point) -> Vec<TestCase> {
     let file = root().join(format!("plugins-sdk/examples/{point}.cases.json"));
-    let cases = Case::read_all(&fs::read_to_string(file).unwrap()).unwrap();
+    let cases = TestCase::parse_all(&fs::read_to_string(file).unwrap()).unwrap();
     assert!(cases.len() > 10, "{point}");
     cases
 }
@@ -19,7 +19,7 @@ fn cases(point: Point) -> Vec<Case> {
 /// A module of a point as `hub module new` makes it.
 fn template(folder: &Path, language: Language, point: Point) -> PathBuf {
     let folder = folder.join(format!("{language}-{point}"));
-    begin(&folder, &format!("{language}-{point}"), language, point).unwrap();
+    create(&folder, &format!("{language}-{point}"), language, point).unwrap();
     folder
 }
 
@@ -30,13 +30,13 @@ async fn built(folder: PathBuf) -> Vec<u8> {
 
 /// Runs all cases of the points that a component serves.
 async fn answers_as_expected(component: Vec<u8>, points: &[Point]) {
-    let bench = Bench::new();
-    let module = bench.module(component).await;
+    let test = TestSandbox::new();
+    let module = test.module(component).await;
     assert_eq!(module.points(), points);
     let mut wrong = vec![];
     for &point in points {
         for case in cases(point) {
-            let reports = bench.sandbox.play(&module, patient(point), &case).await;
+            let reports = test.sandbox.run_test_case(&module, relaxed_limits(point), &case).await;
             for (step, report) in case.steps.iter().zip(reports) {
                 let expected = step.expect.as_ref().expect("each case says what it expects");
                 let answered = Answer::of(&report);
@@ -76,7 +76,7 @@ async fn rust() {
     }
 }
 
-/// A module that does not survive one of its lines.
+/// A module that traps on one line.
 const FRAGILE: &str = r#"use network_hub_module::CallContext;
 use network_hub_module::chat::{Chat, Line, Verdict};
 
@@ -103,13 +103,13 @@ async fn a_backtrace_names_functions_and_of_a_debug_build_lines() {
     fs::create_dir(folder.path().join(".cargo")).unwrap();
     fs::write(folder.path().join(".cargo/config.toml"), format!("build.target-dir = {target:?}")).unwrap();
     let module = folder.path().join("fragile");
-    begin(&module, "fragile", Language::Rust, Point::Chat).unwrap();
+    create(&module, "fragile", Language::Rust, Point::Chat).unwrap();
     fs::write(module.join("src/lib.rs"), FRAGILE).unwrap();
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     for (symbols, has_lines) in [(Symbols::Names, false), (Symbols::Lines, true)] {
         let module = module.clone();
         let built = tokio::task::spawn_blocking(move || build(&module, symbols).unwrap().0).await.unwrap();
-        let report = bench.call::<FilterChat>(built.component, line("boom")).await;
+        let report = test.call::<FilterChat>(built.component, line("boom")).await;
         let Err(CallFailure::Trap { backtrace, .. }) = report.result else { panic!("{report:?}") };
         assert!(backtrace.contains("burst"), "{backtrace}");
         assert_eq!(backtrace.contains("src/lib.rs:16"), has_lines, "{backtrace}");

@@ -1,22 +1,22 @@
-//! The sandbox, by its public interface alone, with real modules: hostile ones written in WebAssembly text, and the
-//! starter modules as they are checked in.
+//! The sandbox through its public interface, with real modules: hostile ones written in WebAssembly text, and the
+//! checked-in starter modules.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod answers;
 mod cache;
-mod cases;
 mod chain;
 mod contract;
 mod hostile;
 mod hostile_calls;
 mod hostile_set;
 mod hostile_uploads;
+mod instance_pool;
 mod languages;
 mod modes;
-mod places;
-mod reuse;
+mod permits;
 mod starters;
 mod support;
+mod test_cases;
 mod uploads;
 mod wat;

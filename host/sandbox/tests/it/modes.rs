@@ -1,12 +1,12 @@
 //! Canaries and shadows.
 
-use crate::support::{Bench, NOW, call, chain, config, line, link, link_in, servers, starter};
+use crate::support::{NOW, TestSandbox, call, chain, config, line, link, link_in, servers, starter};
 use crate::wat::{chat_module, ranks, verdict};
 use hub_sandbox::contract::Point;
 use hub_sandbox::contract::chat::{Decision, Line, Verdict};
 use hub_sandbox::{
-    BreakerState, Call, CallFailure, Chain, EmptyHost, Instances, Limits, Link, LinkConfig, Mode, ModuleHandle,
-    OnFailure, Outcome, Ranking, Sandbox, SandboxConfig,
+    BreakerState, Call, CallFailure, Chain, EmptyHost, FilterChat, Instances, Limits, Link, LinkConfig, Mode,
+    ModuleHandle, OnFailure, Outcome, RankServers, Ranking, Sandbox, SandboxConfig,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use std::time::Duration;
 const CANARY: fn(u8) -> Mode = |percent| Mode::Canary { percent };
 
 /// A chat module that refuses every line with this many letters `x`.
-async fn refusing(bench: &Bench, letters: u32) -> ModuleHandle {
-    bench.module(chat_module("", &verdict(2, letters, None))).await
+async fn refusing(test: &TestSandbox, letters: u32) -> ModuleHandle {
+    test.module(chat_module("", &verdict(2, letters, None))).await
 }
 
 fn line_of(number: u32) -> Line {
@@ -25,8 +25,8 @@ fn line_of(number: u32) -> Line {
     line
 }
 
-async fn say(bench: &Bench, chain: &Chain, line: Line) -> Outcome<Verdict, Verdict> {
-    bench.sandbox.filter_chat(chain, &call(NOW), line).await
+async fn say(test: &TestSandbox, chain: &Chain, line: Line) -> Outcome<Verdict, Verdict> {
+    test.sandbox.run_chain::<FilterChat>(chain, &call(NOW), line).await
 }
 
 fn reason(verdict: &Verdict) -> usize {
@@ -38,8 +38,8 @@ fn reason(verdict: &Verdict) -> usize {
 
 #[tokio::test]
 async fn a_canary_takes_the_place_of_the_active_version_for_its_players() {
-    let bench = Bench::new();
-    let (old, new) = (refusing(&bench, 1).await, refusing(&bench, 2).await);
+    let test = TestSandbox::new();
+    let (old, new) = (refusing(&test, 1).await, refusing(&test, 2).await);
     let with = |percent| {
         let canary = link_in(CANARY(percent), new.clone(), "guard", "{}");
         chain(&[link(old.clone(), "guard", "{}", OnFailure::Skip), canary])
@@ -47,7 +47,7 @@ async fn a_canary_takes_the_place_of_the_active_version_for_its_players() {
     let chosen = async |chain: &Chain| {
         let mut chosen = Vec::new();
         for number in 0..60 {
-            let outcome = say(&bench, chain, line_of(number)).await;
+            let outcome = say(&test, chain, line_of(number)).await;
             assert_eq!(outcome.steps.len(), 1);
             if reason(&outcome.ruling) == 2 {
                 chosen.push(number);
@@ -57,7 +57,7 @@ async fn a_canary_takes_the_place_of_the_active_version_for_its_players() {
     };
     let (few, more) = (chosen(&with(20)).await, chosen(&with(60)).await);
     assert!(!few.is_empty() && few.len() < more.len() && more.len() < 60, "{few:?} {more:?}");
-    // Nobody loses it when the percentage rises, and everybody has it at 100.
+    // A higher percentage keeps the chosen players, and 100 chooses all.
     assert!(few.iter().all(|number| more.contains(number)));
     assert_eq!(chosen(&with(100)).await.len(), 60);
     assert_eq!(chosen(&with(20)).await, few);
@@ -65,21 +65,21 @@ async fn a_canary_takes_the_place_of_the_active_version_for_its_players() {
 
 #[tokio::test]
 async fn a_canary_without_an_active_version_runs_for_its_players_only() {
-    let bench = Bench::new();
-    let canary = link_in(CANARY(40), refusing(&bench, 2).await, "guard", "{}");
-    let other = link(refusing(&bench, 1).await, "other", "{}", OnFailure::Skip);
+    let test = TestSandbox::new();
+    let canary = link_in(CANARY(40), refusing(&test, 2).await, "guard", "{}");
+    let other = link(refusing(&test, 1).await, "other", "{}", OnFailure::Skip);
     let chain = chain(&[canary, other]);
     let mut lengths = [0; 3];
     for number in 0..60 {
-        lengths[reason(&say(&bench, &chain, line_of(number)).await.ruling)] += 1;
+        lengths[reason(&say(&test, &chain, line_of(number)).await.ruling)] += 1;
     }
     assert!(lengths[1] > 10 && lengths[2] > 10 && lengths[0] == 0, "{lengths:?}");
 }
 
 #[tokio::test]
 async fn a_call_without_a_player_is_chosen_by_its_seed() {
-    let bench = Bench::new();
-    let chain = chain(&[link_in(CANARY(50), bench.module(ranks(&[1])).await, "m", "{}")]);
+    let test = TestSandbox::new();
+    let chain = chain(&[link_in(CANARY(50), test.module(ranks(&[1])).await, "m", "{}")]);
     let mut picked = 0;
     for seed in 0..60 {
         let mut request = servers(&[0, 1]).request().clone();
@@ -89,31 +89,31 @@ async fn a_call_without_a_player_is_chosen_by_its_seed() {
             Arc::new(hub_sandbox::PlainTexts::default())
         });
         let call = Call { seed, ..call(NOW) };
-        let ruling = bench.sandbox.rank_servers(&chain, &call, input).await.ruling;
+        let ruling = test.sandbox.run_chain::<RankServers>(&chain, &call, input).await.ruling;
         picked += u32::from(ruling == Ranking::Order(vec![1]));
     }
     assert!((15..45).contains(&picked), "{picked}");
 }
 
 #[tokio::test]
-async fn a_canary_that_keeps_failing_gives_way_to_the_active_version() {
-    let bench = Bench::new();
+async fn a_canary_that_keeps_failing_is_replaced_by_the_active_version() {
+    let test = TestSandbox::new();
     // It traps on lines of more than sixteen bytes, which the trial's is not.
     let traps = "(if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16)) (then (unreachable)))";
-    let canary = link_in(CANARY(100), bench.module(chat_module(traps, "")).await, "guard", "{}");
-    let chain = chain(&[link(refusing(&bench, 1).await, "guard", "{}", OnFailure::Skip), Arc::clone(&canary)]);
+    let canary = link_in(CANARY(100), test.module(chat_module(traps, "")).await, "guard", "{}");
+    let chain = chain(&[link(refusing(&test, 1).await, "guard", "{}", OnFailure::Skip), Arc::clone(&canary)]);
     let long = || line("a line of more than sixteen bytes");
     for _ in 0..5 {
-        assert_eq!(reason(&say(&bench, &chain, long()).await.ruling), 0);
+        assert_eq!(reason(&say(&test, &chain, long()).await.ruling), 0);
     }
     assert_eq!(canary.breaker(NOW), BreakerState::Open);
-    assert_eq!(reason(&say(&bench, &chain, long()).await.ruling), 1);
+    assert_eq!(reason(&say(&test, &chain, long()).await.ruling), 1);
 }
 
 /// Runs the shadows of a call to their ends.
-async fn run_shadows(bench: &Bench, outcome: Outcome<Verdict, Verdict>) {
+async fn run_shadows(test: &TestSandbox, outcome: Outcome<Verdict, Verdict>) {
     for shadow in outcome.shadows {
-        bench.sandbox.run_shadow(shadow).await;
+        test.sandbox.run_shadow(shadow).await;
     }
 }
 
@@ -123,21 +123,21 @@ fn shadow_of(module: &ModuleHandle, name: &str, config: &str) -> Arc<Link> {
 
 #[tokio::test]
 async fn a_shadow_is_compared_with_its_name_on_the_same_input_and_has_no_effect() {
-    let bench = Bench::new();
-    let guard = bench.module(starter("chat-guard")).await;
+    let test = TestSandbox::new();
+    let guard = test.module(starter("chat-guard")).await;
     let active = link(guard.clone(), "guard", r#"{"words": ["darn"]}"#, OnFailure::Skip);
     let same = shadow_of(&guard, "guard", r#"{"words": ["darn"]}"#);
     let other = shadow_of(&guard, "guard", r#"{"words": ["heck"]}"#);
     let alone = shadow_of(&guard, "alone", r#"{"words": ["darn", "heck"]}"#);
-    // Before or behind the link they are compared with is the same; the one that is alone sees what its place has.
+    // A shadow may come before or after the link it is compared with; one that is alone gets the input at its position.
     let chain = chain(&[Arc::clone(&other), active, Arc::clone(&same), Arc::clone(&alone)]);
-    let outcome = say(&bench, &chain, line("darn")).await;
+    let outcome = say(&test, &chain, line("darn")).await;
     assert_eq!(outcome.ruling.decision, Decision::Rewrite("****".into()));
     assert_eq!((outcome.steps.len(), outcome.shadows.len()), (1, 3));
-    run_shadows(&bench, outcome).await;
-    let outcome = say(&bench, &chain, line("heck")).await;
+    run_shadows(&test, outcome).await;
+    let outcome = say(&test, &chain, line("heck")).await;
     assert_eq!(outcome.ruling.decision, Decision::Allow);
-    run_shadows(&bench, outcome).await;
+    run_shadows(&test, outcome).await;
 
     let counts = |link: &Link| {
         let stats = link.shadow().unwrap();
@@ -155,32 +155,32 @@ async fn a_shadow_is_compared_with_its_name_on_the_same_input_and_has_no_effect(
 }
 
 #[tokio::test]
-async fn a_shadow_is_told_what_the_link_beside_it_was_told() {
-    let bench = Bench::new();
-    let guard = bench.module(starter("chat-guard")).await;
+async fn a_shadow_gets_the_host_answers_of_the_link_it_is_compared_with() {
+    let test = TestSandbox::new();
+    let guard = test.module(starter("chat-guard")).await;
     let flood = r#"{"flood": {"messages": 2, "perMs": 60000}}"#;
     let active = link(guard.clone(), "guard", flood, OnFailure::Skip);
     let shadow = shadow_of(&guard, "guard", flood);
     let chain = chain(&[active, Arc::clone(&shadow)]);
     for number in 0..4 {
-        let outcome = say(&bench, &chain, line("hi")).await;
+        let outcome = say(&test, &chain, line("hi")).await;
         assert_eq!(reason(&outcome.ruling) > 0, number >= 2, "{number}");
-        run_shadows(&bench, outcome).await;
+        run_shadows(&test, outcome).await;
     }
     assert_eq!(shadow.shadow().unwrap().same, 4);
 }
 
 #[tokio::test]
 async fn a_failing_shadow_costs_its_own_breaker_only() {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     let traps = "(if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16)) (then (unreachable)))";
-    let active = link(refusing(&bench, 1).await, "guard", "{}", OnFailure::Refuse);
-    let shadow = shadow_of(&bench.module(chat_module(traps, "")).await, "guard", "{}");
+    let active = link(refusing(&test, 1).await, "guard", "{}", OnFailure::Refuse);
+    let shadow = shadow_of(&test.module(chat_module(traps, "")).await, "guard", "{}");
     let chain = chain(&[Arc::clone(&active), Arc::clone(&shadow)]);
     for _ in 0..7 {
-        let outcome = say(&bench, &chain, line("a line of more than sixteen bytes")).await;
+        let outcome = say(&test, &chain, line("a line of more than sixteen bytes")).await;
         assert_eq!(reason(&outcome.ruling), 1);
-        run_shadows(&bench, outcome).await;
+        run_shadows(&test, outcome).await;
     }
     let stats = shadow.shadow().unwrap();
     assert_eq!((stats.failed, stats.skipped, stats.examples.len()), (5, 2, 5));
@@ -191,17 +191,17 @@ async fn a_failing_shadow_costs_its_own_breaker_only() {
 
 #[tokio::test]
 async fn shadows_that_are_too_many_at_once_are_skipped() {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     let loops = "(if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16)) (then (loop (br 0))))";
-    let shadow = shadow_of(&bench.module(chat_module(loops, "")).await, "loops", "{}");
+    let shadow = shadow_of(&test.module(chat_module(loops, "")).await, "loops", "{}");
     let chain = chain(&[Arc::clone(&shadow)]);
     let mut runs = Vec::new();
     for _ in 0..3 {
-        let outcome = say(&bench, &chain, line("a line of more than sixteen bytes")).await;
+        let outcome = say(&test, &chain, line("a line of more than sixteen bytes")).await;
         assert_eq!(outcome.ruling.decision, Decision::Allow);
-        runs.extend(outcome.shadows.into_iter().map(|shadow| bench.sandbox.run_shadow(shadow)));
+        runs.extend(outcome.shadows.into_iter().map(|shadow| test.sandbox.run_shadow(shadow)));
     }
-    // The sandbox of the tests has places for one shadow.
+    // The sandbox of the tests has one shadow permit.
     let mut runs = runs.into_iter();
     let (one, two, three) = tokio::join!(runs.next().unwrap(), runs.next().unwrap(), runs.next().unwrap());
     assert_eq!([one.is_some(), two.is_some(), three.is_some()], [true, false, false]);
@@ -210,28 +210,28 @@ async fn shadows_that_are_too_many_at_once_are_skipped() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_shadow_that_computes_for_long_takes_no_turn_from_calls() {
+async fn a_shadow_that_computes_for_long_takes_no_cpu_permit_from_calls() {
     let folder = tempfile::tempdir().unwrap();
     let config = SandboxConfig { cpus_per_network: 1, ..config(folder.path()) };
-    let bench = Bench { sandbox: Sandbox::new(config).unwrap(), folder };
+    let test = TestSandbox { sandbox: Sandbox::new(config).unwrap(), folder };
     let loops = "(if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16)) (then (loop (br 0))))";
     let within = |seconds| Limits { wall: Duration::from_secs(seconds), fuel: u64::MAX / 2, ..Limits::of(Point::Chat) };
     let made = async |mode, name: &str, wasm, limits| {
-        let module = bench.module(wasm).await;
+        let module = test.module(wasm).await;
         let (name, config, host) = (name.to_owned(), "{}".to_owned(), Arc::new(EmptyHost));
         let (instances, on_failure) = (Instances::Fresh, OnFailure::Skip);
         Arc::new(Link::new(LinkConfig { module, name, version: 1, config, mode, instances, on_failure, limits, host }))
     };
     let shadow = made(Mode::Shadow, "loops", chat_module(loops, ""), within(3)).await;
     let active = made(Mode::Active, "active", chat_module("", &verdict(2, 1, None)), within(1)).await;
-    // In front, since the other refuses, which ends the chain.
+    // The shadow comes first, because the other refuses, which ends the chain.
     let chain = chain(&[shadow, active]);
     let long = line("a line of more than sixteen bytes");
-    let beside = say(&bench, &chain, long).await.shadows.into_iter().next().unwrap();
-    let sandbox = bench.sandbox.clone();
+    let beside = say(&test, &chain, long).await.shadows.into_iter().next().unwrap();
+    let sandbox = test.sandbox.clone();
     let running = tokio::spawn(async move { sandbox.run_shadow(beside).await.unwrap() });
     while !running.is_finished() {
-        let outcome = say(&bench, &chain, line("hi")).await;
+        let outcome = say(&test, &chain, line("hi")).await;
         assert_eq!(reason(&outcome.ruling), 1, "{:?}", outcome.steps);
     }
     assert_eq!(running.await.unwrap().result.unwrap_err(), CallFailure::TimedOut);

@@ -1,10 +1,12 @@
 //! The starter modules, as they are checked in, with real inputs.
 
-use crate::support::{Bench, EUROPE, NOW, Store, context, line, patient, player, proposal, root, servers, starter};
-use hub_sandbox::case::{Answer, Case};
+use crate::support::{
+    EUROPE, NOW, StoreHost, TestSandbox, context, line, player, proposal, relaxed_limits, root, servers, starter,
+};
 use hub_sandbox::contract::chat::{Decision, Mute};
 use hub_sandbox::contract::players::Punishment;
 use hub_sandbox::contract::{Point, PunishmentKind, punishment};
+use hub_sandbox::test_case::{Answer, TestCase};
 use hub_sandbox::{CallFailure, FilterChat, HostCall, Operation, RankServers, ReviewPunishment};
 use std::sync::Arc;
 
@@ -19,17 +21,17 @@ fn names() -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_does_what_its_cases_say() {
-    let bench = Bench::new();
+async fn starters_pass_their_test_cases() {
+    let test = TestSandbox::new();
     let names = names();
     assert_eq!(names.len(), 10, "{names:?}");
     for name in names {
         let text = std::fs::read_to_string(root().join("plugins").join(&name).join("cases.json")).unwrap();
-        let cases = Case::read_all(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let cases = TestCase::parse_all(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(cases.len() >= 5, "{name} has {} cases", cases.len());
-        let module = bench.module(starter(&name)).await;
+        let module = test.module(starter(&name)).await;
         for case in cases {
-            let reports = bench.sandbox.play(&module, patient(case.point), &case).await;
+            let reports = test.sandbox.run_test_case(&module, relaxed_limits(case.point), &case).await;
             for (step, report) in case.steps.iter().zip(&reports) {
                 let answered = Answer::of(report);
                 assert_eq!(Some(&answered), step.expect.as_ref(), "{name}: {}", case.name);
@@ -40,28 +42,28 @@ async fn each_does_what_its_cases_say() {
 
 /// What their examples of a configuration say is taken, and what a call with it costs is far from its limits.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_takes_its_example_and_asks_for_little() {
-    let bench = Bench::new();
+async fn starters_accept_their_example_configuration_and_are_cheap() {
+    let test = TestSandbox::new();
     for name in names() {
-        let module = bench.module(starter(&name)).await;
+        let module = test.module(starter(&name)).await;
         let example = std::fs::read_to_string(root().join("plugins").join(&name).join("config.example.json")).unwrap();
         let point = module.points()[0];
-        let host = Arc::new(Store::default());
-        let limits = patient(point);
+        let host = Arc::new(StoreHost::default());
+        let limits = relaxed_limits(point);
         let (fuel, failure) = match point {
             Point::Matchmaking => {
                 let regions: Vec<_> = (0..1000).map(|number| number % 3).collect();
-                let report = bench.call_with::<RankServers>(&module, limits, host, &example, servers(&regions)).await;
+                let report = test.call_with::<RankServers>(&module, limits, host, &example, servers(&regions)).await;
                 (report.fuel, report.result.err())
             }
             Point::Chat => {
                 let longest = line(&"Join Example [dot] com, it IS 1.20.4! ".repeat(26));
-                let report = bench.call_with::<FilterChat>(&module, limits, host, &example, longest).await;
+                let report = test.call_with::<FilterChat>(&module, limits, host, &example, longest).await;
                 (report.fuel, report.result.err())
             }
             Point::Punishment => {
                 let input = proposal(PunishmentKind::Ban);
-                let report = bench.call_with::<ReviewPunishment>(&module, limits, host, &example, input).await;
+                let report = test.call_with::<ReviewPunishment>(&module, limits, host, &example, input).await;
                 (report.fuel, report.result.err())
             }
         };
@@ -72,13 +74,13 @@ async fn each_takes_its_example_and_asks_for_little() {
 
 #[tokio::test]
 async fn region_first_prefers_the_players_region_and_its_neighbours() {
-    let bench = Bench::new();
-    let module = bench.module(starter("region-first")).await;
+    let test = TestSandbox::new();
+    let module = test.module(starter("region-first")).await;
     assert_eq!(module.points(), [Point::Matchmaking]);
     let rank = async |config: &str| {
         let input = servers(&[UNKNOWN, ASIA, EUROPE]);
-        let host = Arc::new(Store::default());
-        bench.call_with::<RankServers>(&module, patient(Point::Matchmaking), host, config, input).await
+        let host = Arc::new(StoreHost::default());
+        test.call_with::<RankServers>(&module, relaxed_limits(Point::Matchmaking), host, config, input).await
     };
     let report = rank("{}").await;
     assert_eq!(report.result, Ok(Ok(vec![2, 0, 1])));
@@ -89,11 +91,11 @@ async fn region_first_prefers_the_players_region_and_its_neighbours() {
 
 #[tokio::test]
 async fn a_wrong_configuration_is_a_failure_that_says_what_is_wrong() {
-    let bench = Bench::new();
-    let module = bench.module(starter("region-first")).await;
-    let host = Arc::new(Store::default());
-    let limits = patient(Point::Matchmaking);
-    let report = bench.call_with::<RankServers>(&module, limits, host, r#"{"neighbors": {}}"#, servers(&[0])).await;
+    let test = TestSandbox::new();
+    let module = test.module(starter("region-first")).await;
+    let host = Arc::new(StoreHost::default());
+    let limits = relaxed_limits(Point::Matchmaking);
+    let report = test.call_with::<RankServers>(&module, limits, host, r#"{"neighbors": {}}"#, servers(&[0])).await;
     let Err(CallFailure::Trap { backtrace, .. }) = &report.result else { panic!("{report:?}") };
     assert!(backtrace.contains("rank_servers"), "{backtrace}");
     let logged = &report.logs[0].message;
@@ -102,15 +104,15 @@ async fn a_wrong_configuration_is_a_failure_that_says_what_is_wrong() {
 
 #[tokio::test]
 async fn chat_guard_masks_words_and_stops_floods() {
-    let bench = Bench::new();
-    let module = bench.module(starter("chat-guard")).await;
-    let host = Arc::new(Store::default());
+    let test = TestSandbox::new();
+    let module = test.module(starter("chat-guard")).await;
+    let host = Arc::new(StoreHost::default());
     let config = r#"{"words": ["darn"], "flood": {"messages": 2, "reason": "slow down",
         "mute": {"afterFloods": 1, "durationMs": 9000, "reason": "flood"}}}"#;
     let say = async |message: &str| {
-        let limits = patient(Point::Chat);
+        let limits = relaxed_limits(Point::Chat);
         let host = Arc::clone(&host);
-        bench.call_with::<FilterChat>(&module, limits, host, config, line(message)).await
+        test.call_with::<FilterChat>(&module, limits, host, config, line(message)).await
     };
     assert_eq!(say("hello").await.result.unwrap().decision, Decision::Allow);
     assert_eq!(say("oh d4rn").await.result.unwrap().decision, Decision::Rewrite("oh ****".into()));
@@ -136,8 +138,8 @@ async fn chat_guard_masks_words_and_stops_floods() {
 
 #[tokio::test]
 async fn escalation_makes_the_third_mute_a_ban() {
-    let bench = Bench::new();
-    let module = bench.module(starter("escalation")).await;
+    let test = TestSandbox::new();
+    let module = test.module(starter("escalation")).await;
     let mute = |id: u64, days_ago: u64| Punishment {
         id,
         kind: PunishmentKind::Mute,
@@ -151,10 +153,10 @@ async fn escalation_makes_the_third_mute_a_ban() {
         expired: true,
     };
     let review = async |record: Vec<Punishment>| {
-        let host = Arc::new(Store { record, ..Store::default() });
-        let limits = patient(Point::Punishment);
+        let host = Arc::new(StoreHost { record, ..StoreHost::default() });
+        let limits = relaxed_limits(Point::Punishment);
         let input = proposal(PunishmentKind::Mute);
-        bench.call_with::<ReviewPunishment>(&module, limits, host, "{}", input).await
+        test.call_with::<ReviewPunishment>(&module, limits, host, "{}", input).await
     };
     let second = review(vec![mute(1, 2)]).await;
     assert_eq!(second.result.unwrap().decision, punishment::Decision::Accept);
@@ -170,28 +172,28 @@ async fn escalation_makes_the_third_mute_a_ban() {
 
 #[tokio::test]
 async fn the_same_call_costs_the_same_fuel_and_gives_the_same_answer() {
-    async fn twice<O: Operation>(bench: &Bench, name: &str, input: impl Fn() -> O::Input)
+    async fn twice<O: Operation>(test: &TestSandbox, name: &str, input: impl Fn() -> O::Input)
     where
         O::Answer: PartialEq + std::fmt::Debug,
     {
-        let module = bench.module(starter(name)).await;
+        let module = test.module(starter(name)).await;
         let mut reports = Vec::new();
         for _ in 0..2 {
-            let host = Arc::new(Store::default());
+            let host = Arc::new(StoreHost::default());
             let input = Arc::new(input());
-            let report = bench.sandbox.call::<O>(&module, patient(O::POINT), host, context("{}"), input).await;
+            let report = test.sandbox.call::<O>(&module, relaxed_limits(O::POINT), host, context("{}"), input).await;
             reports.push((report.result.unwrap(), report.fuel, report.memory_bytes, report.host_calls));
         }
         assert_eq!(reports[0], reports[1]);
     }
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     for name in ["region-first", "fill-waiting", "skill-balance", "party-together"] {
-        twice::<RankServers>(&bench, name, || servers(&[0, 1, 2])).await;
+        twice::<RankServers>(&test, name, || servers(&[0, 1, 2])).await;
     }
     for name in ["chat-guard", "slow-mode", "link-filter", "caps-and-repeat"] {
-        twice::<FilterChat>(&bench, name, || line("hello")).await;
+        twice::<FilterChat>(&test, name, || line("hello")).await;
     }
     for name in ["escalation", "appeal-shield"] {
-        twice::<ReviewPunishment>(&bench, name, || proposal(PunishmentKind::Mute)).await;
+        twice::<ReviewPunishment>(&test, name, || proposal(PunishmentKind::Mute)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Sandboxes, hosts and inputs the tests share.
+//! Sandboxes, hosts and inputs that the tests share.
 
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
 use hub_sandbox::contract::{CallContext, HostError, PlayerRef, Point, PunishmentKind, chat, punishment};
@@ -13,16 +13,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A sandbox that compiles in this process, with its folder.
-pub(crate) struct Bench {
+pub(crate) struct TestSandbox {
     pub(crate) sandbox: Sandbox,
     pub(crate) folder: tempfile::TempDir,
 }
 
 pub(crate) fn config(folder: &Path) -> SandboxConfig {
-    SandboxConfig { calls_at_once: 4, ..SandboxConfig::new(Compiler::InProcess, folder.into(), [7; 32]) }
+    SandboxConfig { max_calls: 4, ..SandboxConfig::new(Compiler::InProcess, folder.into(), [7; 32]) }
 }
 
-impl Bench {
+impl TestSandbox {
     pub(crate) fn new() -> Self {
         Self::with(|_| {})
     }
@@ -35,7 +35,7 @@ impl Bench {
         Self { sandbox, folder }
     }
 
-    /// Why an upload is no module.
+    /// Why an upload is refused.
     pub(crate) async fn refusal(&self, upload: Vec<u8>) -> String {
         match self.sandbox.prepare(upload).await {
             Err(PrepareError::Invalid(why)) => why,
@@ -49,10 +49,10 @@ impl Bench {
         load(&self.sandbox, prepared).await
     }
 
-    /// Calls a module once, in no hurry.
+    /// Calls a module once, with time for a busy machine.
     pub(crate) async fn call<O: Operation>(&self, upload: Vec<u8>, input: O::Input) -> CallReport<O::Answer> {
         let module = self.module(upload).await;
-        self.call_with::<O>(&module, patient(O::POINT), Arc::new(Store::default()), "{}", input).await
+        self.call_with::<O>(&module, relaxed_limits(O::POINT), Arc::new(StoreHost::default()), "{}", input).await
     }
 
     pub(crate) async fn call_with<O: Operation>(
@@ -79,14 +79,14 @@ pub(crate) fn link_in(mode: Mode, module: ModuleHandle, name: &str, config: &str
 }
 
 pub(crate) fn link_as(mode: Mode, instances: Instances, module: ModuleHandle, name: &str, config: &str) -> Arc<Link> {
-    let (limits, host) = (patient(module.points()[0]), Arc::new(Store::default()));
+    let (limits, host) = (relaxed_limits(module.points()[0]), Arc::new(StoreHost::default()));
     let (name, config) = (name.into(), config.into());
     let on_failure = OnFailure::Skip;
     Arc::new(Link::new(LinkConfig { module, name, version: 2, config, mode, instances, on_failure, limits, host }))
 }
 
-/// The limits of a point, with time enough for a busy machine.
-pub(crate) fn patient(point: Point) -> Limits {
+/// The limits of a point, with time for a busy machine.
+pub(crate) fn relaxed_limits(point: Point) -> Limits {
     Limits { wall: Duration::from_secs(20), ..Limits::of(point) }
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn servers(regions: &[u16]) -> Candidates<ServerCandidate> {
 
 pub(crate) fn link(module: ModuleHandle, name: &str, config: &str, on_failure: OnFailure) -> Arc<Link> {
     let point = module.points()[0];
-    link_with(module, name, config, on_failure, patient(point), Arc::new(Store::default()))
+    link_with(module, name, config, on_failure, relaxed_limits(point), Arc::new(StoreHost::default()))
 }
 
 pub(crate) fn link_with(
@@ -201,12 +201,12 @@ pub(crate) fn call(now_ms: u64) -> hub_sandbox::Call {
 
 /// A host with a key-value store that never expires, and one player's record.
 #[derive(Default)]
-pub(crate) struct Store {
+pub(crate) struct StoreHost {
     pub(crate) numbers: Mutex<BTreeMap<String, i64>>,
     pub(crate) record: Vec<hub_sandbox::contract::players::Punishment>,
 }
 
-impl Host for Store {
+impl Host for StoreHost {
     fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
         let answer = match call {
             HostCall::StoreIncrement { key, by, .. } => {
@@ -227,9 +227,9 @@ impl Host for Store {
 }
 
 /// A host that never answers.
-pub(crate) struct Silent;
+pub(crate) struct SilentHost;
 
-impl Host for Silent {
+impl Host for SilentHost {
     fn answer<'a>(&'a self, _: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
         Box::pin(std::future::pending())
     }

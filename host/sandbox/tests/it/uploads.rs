@@ -1,6 +1,6 @@
-//! Uploads that are no modules, and what their authors are told.
+//! Uploads that are refused, and the reasons their authors get.
 
-use crate::support::{Bench, config, load};
+use crate::support::{TestSandbox, config, load};
 use crate::wat::{allowing, chat_module, core};
 use hub_sandbox::contract::Point;
 use hub_sandbox::{CompileLimits, Compiler, PrepareError, Sandbox, SandboxConfig};
@@ -10,28 +10,28 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn a_core_module_with_its_type_is_wrapped() {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     let upload = allowing("wrapped");
-    let prepared = bench.sandbox.prepare(upload.clone()).await.unwrap();
+    let prepared = test.sandbox.prepare(upload.clone()).await.unwrap();
     assert_eq!(prepared.points, [Point::Chat]);
     assert_eq!(prepared.world_version, "1.0.0");
     assert_ne!(prepared.component, upload);
     assert_ne!(prepared.id, prepared.sha256);
     // What it was wrapped into is a module as it is.
-    let again = bench.sandbox.prepare(prepared.component.clone()).await.unwrap();
+    let again = test.sandbox.prepare(prepared.component.clone()).await.unwrap();
     assert_eq!(again.component, prepared.component);
     assert_eq!(again.sha256, prepared.id);
 }
 
 #[tokio::test]
-async fn what_is_no_module_is_told_why() {
-    let bench = Bench::new();
+async fn an_invalid_upload_is_refused_with_a_reason() {
+    let test = TestSandbox::new();
     let plain = wat::parse_str("(module (func (export \"run\")))").unwrap();
     let wasi = wat::parse_str(r#"(module (import "wasi_snapshot_preview1" "fd_write" (func)))"#).unwrap();
     let wasi_component =
         wat::parse_str(r#"(component (import "wasi:cli/environment@0.2.6" (instance (export "x" (func)))))"#).unwrap();
     let empty = wat::parse_str("(component)").unwrap();
-    let stranger = wat::parse_str(r#"(component (import "acme:shop/till@1.0.0" (instance)))"#).unwrap();
+    let foreign = wat::parse_str(r#"(component (import "acme:shop/till@1.0.0" (instance)))"#).unwrap();
     let newer = wat::parse_str(r#"(component (import "network-hub:module/log@1.7.0" (instance)))"#).unwrap();
     let start_traps = chat_module("", "(func $trap (unreachable)) (start $trap)");
     for (upload, expected) in [
@@ -43,16 +43,16 @@ async fn what_is_no_module_is_told_why() {
         (wasi, "wasm32-unknown-unknown"),
         (wasi_component, "--stub-wasi"),
         (empty, "exports no extension point"),
-        (stranger, "imports `acme:shop/till@1.0.0`, which the hub does not offer"),
+        (foreign, "imports `acme:shop/till@1.0.0`, which the hub does not offer"),
         (newer, "this hub supports 1.0.0"),
         (start_traps, "its trial call of chat.filter failed"),
     ] {
-        let why = bench.refusal(upload).await;
+        let why = test.refusal(upload).await;
         assert!(why.contains(expected), "expected «{expected}» in «{why}»");
     }
 }
 
-/// A component that imports WASI, made of core modules that carry the names of these tools, and of one that bears a name.
+/// A component that imports WASI, of core modules that name these tools, and of one with this name.
 fn wasi_component(module: &str, tools: &[&[&str]]) -> Vec<u8> {
     let mut modules = String::new();
     for tools in tools {
@@ -70,8 +70,8 @@ fn wasi_component(module: &str, tools: &[&[&str]]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn who_imports_wasi_is_told_what_to_change_in_their_language() {
-    let bench = Bench::new();
+async fn a_wasi_import_is_refused_with_advice_for_the_language() {
+    let test = TestSandbox::new();
     for (module, tools, expected, other) in [
         ("a", &[&["rustc", "clang"][..]][..], "wasm32-unknown-unknown instead of wasm32-wasip1", "--stub-wasi"),
         // The adapter to WASI is written in Rust.
@@ -80,7 +80,7 @@ async fn who_imports_wasi_is_told_what_to_change_in_their_language() {
         ("a", &[&["clang", "rustc"], &["ComponentizeJS"]], "disableFeatures", "--stub-wasi"),
         ("componentize_qjs_runtime.wasm", &[&["rustc"]], "disableFeatures", "wasm32-wasip1"),
     ] {
-        let why = bench.refusal(wasi_component(module, tools)).await;
+        let why = test.refusal(wasi_component(module, tools)).await;
         assert!(why.contains("it imports WASI (wasi:cli/environment@0.2.6)"), "{why}");
         assert!(why.contains(expected) && !why.contains(other), "{module} {tools:?}: {why}");
     }
@@ -88,7 +88,7 @@ async fn who_imports_wasi_is_told_what_to_change_in_their_language() {
 
 #[tokio::test]
 async fn exports_of_the_wrong_type_do_not_fit_the_contract() {
-    let bench = Bench::new();
+    let test = TestSandbox::new();
     let upload = wat::parse_str(
         r#"(component
             (core module $m (func (export "filter")))
@@ -98,12 +98,12 @@ async fn exports_of_the_wrong_type_do_not_fit_the_contract() {
             (export "network-hub:module/chat@1.0.0" (instance $chat)))"#,
     )
     .unwrap();
-    let why = bench.refusal(upload).await;
+    let why = test.refusal(upload).await;
     assert!(why.contains("chat.filter"), "{why}");
 }
 
 #[tokio::test]
-async fn code_that_is_invalid_inside_does_not_compile() {
+async fn invalid_code_does_not_compile() {
     let mut upload = core(
         "chat-module",
         r#"(module (memory (export "memory") 1)
@@ -114,22 +114,20 @@ async fn code_that_is_invalid_inside_does_not_compile() {
     let constant = [0x41, 0xe1, 0x3c, 0x0b];
     let at = upload.windows(4).position(|bytes| bytes == constant).unwrap();
     upload[at] = 0x43;
-    let why = Bench::new().refusal(upload).await;
+    let why = TestSandbox::new().refusal(upload).await;
     assert!(why.contains("not valid WebAssembly"), "{why}");
 }
 
 #[tokio::test]
-async fn two_memories_do_not_fit_the_pool() {
-    let bench = Bench::new();
-    let upload = chat_module("", "").len();
-    assert!(upload > 0);
+async fn a_memory_larger_than_the_pools_is_refused() {
+    let test = TestSandbox::new();
     let huge = core(
         "chat-module",
         r#"(module (memory (export "memory") 2000)
         (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 7777))
         (func (export "network-hub:module/chat@1.0.0#filter") (param i32) (result i32) (i32.const 64)))"#,
     );
-    let why = bench.refusal(huge).await;
+    let why = test.refusal(huge).await;
     assert!(why.contains("memory"), "{why}");
 }
 
@@ -207,7 +205,7 @@ async fn a_compilation_over_its_limits_is_ended_and_named() {
 }
 
 #[tokio::test]
-async fn a_child_that_dies_or_never_starts_is_no_trouble() {
+async fn a_child_that_dies_or_never_starts_is_an_error() {
     let limits = CompileLimits::default();
     let why = refusal_in_child(limits, "/bin/false".into(), allowing("x")).await;
     assert!(why.contains("the compiler failed on it"), "{why}");

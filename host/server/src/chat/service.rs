@@ -1,5 +1,6 @@
 //! The rules of chat.
 
+use hub_sandbox::FilterChat;
 use hub_sandbox::contract::PlayerRef;
 use hub_sandbox::contract::chat::{Decision, Line, Mute};
 use thiserror::Error;
@@ -42,7 +43,7 @@ impl From<ChatError> for ApiError {
 
 /// Relays a line to every server of the network, as the network's modules leave it.
 pub(super) async fn relay(app: &App, network: NetworkId, mut chat: ChatMessage) -> Result<(), ChatError> {
-    let verdict = modules::filter_chat(app, network, to_line(&chat)).await;
+    let verdict = modules::call::<FilterChat>(app, network, to_line(&chat)).await;
     let relayed = match verdict.decision {
         Decision::Refuse(reason) => Err(ChatError::Rejected(reason)),
         Decision::Allow => publish(app, network, &chat).await,

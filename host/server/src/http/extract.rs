@@ -145,9 +145,9 @@ pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, A
 /// How long a large body may take to come in.
 const LONGEST: Duration = Duration::from_mins(15);
 
-/// Reads a body of many megabytes on a thread that is its own: `pace` is told of each piece, and may block.
-pub async fn read_large(request: Request, limit: usize, pace: impl Fn(usize) + Send) -> Result<Vec<u8>, ApiError> {
-    in_time(read_pieces(request, limit, pace)).await
+/// Reads a body of many megabytes.
+pub async fn read_large(request: Request, limit: usize) -> Result<Vec<u8>, ApiError> {
+    in_time(read_pieces(request, limit)).await
 }
 
 /// Reads a body, or gives it up.
@@ -157,7 +157,7 @@ pub(crate) async fn in_time<T>(reading: impl Future<Output = Result<T, ApiError>
 }
 
 /// Puts the pieces together as they come: at their end that would take a millisecond for each megabyte.
-async fn read_pieces(request: Request, limit: usize, pace: impl Fn(usize) + Send) -> Result<Vec<u8>, ApiError> {
+async fn read_pieces(request: Request, limit: usize) -> Result<Vec<u8>, ApiError> {
     // Memory that nothing was written to is only a number.
     let mut whole = Vec::with_capacity(at_most(&request, limit)?);
     let mut body = Limited::new(request.into_body(), limit);
@@ -165,7 +165,6 @@ async fn read_pieces(request: Request, limit: usize, pace: impl Fn(usize) + Send
         let frame = frame.map_err(|error| unreadable(&*error, limit))?;
         if let Some(data) = frame.data_ref() {
             whole.extend_from_slice(data);
-            pace(data.len());
         }
     }
     Ok(whole)
@@ -200,21 +199,16 @@ mod tests {
     use axum::body::Body;
     use futures_util::{StreamExt as _, stream};
     use std::convert::Infallible;
-    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[tokio::test(start_paused = true)]
     async fn a_large_body_is_read_in_its_time_or_given_up() {
         let read = async |body: Body| {
-            let told = AtomicUsize::new(0);
-            let tell = |bytes| {
-                told.fetch_add(bytes, Ordering::Relaxed);
-            };
-            let read = read_large(Request::new(body), 9, tell).await;
-            (read.map_err(|error| error.into_response().status().as_u16()), told.into_inner())
+            let read = read_large(Request::new(body), 9).await;
+            read.map_err(|error| error.into_response().status().as_u16())
         };
         let pieces = || stream::iter(["abc", "de"]).map(Ok::<_, Infallible>);
-        assert_eq!(read(Body::from_stream(pieces())).await, (Ok(b"abcde".to_vec()), 5));
-        assert_eq!(read(Body::from_stream(pieces().chain(stream::pending()))).await, (Err(400), 5));
-        assert_eq!(read(Body::from_stream(pieces().chain(pieces()))).await, (Err(413), 8));
+        assert_eq!(read(Body::from_stream(pieces())).await, Ok(b"abcde".to_vec()));
+        assert_eq!(read(Body::from_stream(pieces().chain(stream::pending()))).await, Err(400));
+        assert_eq!(read(Body::from_stream(pieces().chain(pieces()))).await, Err(413));
     }
 }

@@ -139,8 +139,9 @@ impl Match {
         Self { result, reason, server: None, world: None, transfer: None, warm: false }
     }
 
-    /// No match: the network's modules refused.
-    pub(super) fn refused(reason: String) -> Self {
+    /// The network's modules refused; a refusal without a reason has a default one.
+    pub(super) fn refused(reason: Option<String>) -> Self {
+        let reason = reason.unwrap_or_else(|| "There is no match for you right now.".to_owned());
         let reason = Some(reason).filter(|reason| !reason.trim().is_empty());
         let none = Self::none(MatchResult::PolicyRejected);
         Self { reason: reason.or(none.reason), ..none }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use hub_sandbox::contract::matchmaking as contract;
 use hub_sandbox::contract::matchmaking::{GameState as StateNumber, ServerCandidate, WorldCandidate};
-use hub_sandbox::{CandidateTexts, Candidates, Text};
+use hub_sandbox::{CandidateText, CandidateTexts, Candidates, RankServers, RankWorlds};
 
 use crate::app::App;
 use crate::geo::Region;
 use crate::matchmaking::candidate::{Candidate, PlayerContext};
 use crate::matchmaking::model::{Destination, MatchRequest, Mode};
-use crate::modules::service::{Ranking, note_built_in, rank_servers, rank_worlds};
+use crate::modules::service::{self as modules, Ranking};
 use crate::servers::{GameState, ServerInfo};
 use crate::values::{Identifier, NetworkId};
 
@@ -60,8 +60,12 @@ impl Offer {
     pub(super) fn record(self, app: &App, network: NetworkId) {
         let Self { request, candidates, texts, .. } = self;
         match candidates {
-            Kind::Servers(list) => note_built_in(app, network, Arc::new(Candidates::new(request, list, texts))),
-            Kind::Worlds(list) => note_built_in(app, network, Arc::new(Candidates::new(request, list, texts))),
+            Kind::Servers(list) => {
+                modules::record_built_in::<RankServers>(app, network, Candidates::new(request, list, texts));
+            }
+            Kind::Worlds(list) => {
+                modules::record_built_in::<RankWorlds>(app, network, Candidates::new(request, list, texts));
+            }
         }
     }
 
@@ -69,8 +73,12 @@ impl Offer {
     pub(super) async fn rank(self, app: &App, network: NetworkId) -> (Vec<Destination>, Ranking) {
         let Self { destinations, request, candidates, texts } = self;
         let ranking = match candidates {
-            Kind::Servers(candidates) => rank_servers(app, network, Candidates::new(request, candidates, texts)).await,
-            Kind::Worlds(candidates) => rank_worlds(app, network, Candidates::new(request, candidates, texts)).await,
+            Kind::Servers(list) => {
+                modules::call::<RankServers>(app, network, Candidates::new(request, list, texts)).await
+            }
+            Kind::Worlds(list) => {
+                modules::call::<RankWorlds>(app, network, Candidates::new(request, list, texts)).await
+            }
         };
         (destinations, ranking)
     }
@@ -173,19 +181,21 @@ impl Texts {
 }
 
 impl CandidateTexts for Texts {
-    fn text(&self, candidate: usize, text: Text) -> Option<&str> {
+    fn text(&self, candidate: usize, text: CandidateText) -> Option<&str> {
         let names = self.candidates.get(candidate)?;
         let world = names.world.as_ref();
         Some(match text {
-            Text::ServerId => names.info.server_id.as_str(),
-            Text::ServerType => names.info.server_type.as_str(),
-            Text::DisplayName => match world {
+            CandidateText::ServerId => names.info.server_id.as_str(),
+            CandidateText::ServerType => names.info.server_type.as_str(),
+            CandidateText::DisplayName => match world {
                 Some(world) => world.display_name.as_deref().unwrap_or_default(),
                 None => names.info.display_name.as_deref().unwrap_or_default(),
             },
-            Text::WorldId => world.map(|world| world.id.as_str()).unwrap_or_default(),
-            Text::WorldType => world.and_then(|world| world.kind.as_ref()).map(Identifier::as_str).unwrap_or_default(),
-            Text::StateName => names.state.as_ref().map(GameState::as_str).unwrap_or_default(),
+            CandidateText::WorldId => world.map(|world| world.id.as_str()).unwrap_or_default(),
+            CandidateText::WorldType => {
+                world.and_then(|world| world.kind.as_ref()).map(Identifier::as_str).unwrap_or_default()
+            }
+            CandidateText::StateName => names.state.as_ref().map(GameState::as_str).unwrap_or_default(),
         })
     }
 

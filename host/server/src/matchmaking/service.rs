@@ -14,7 +14,7 @@ use crate::matchmaking::model::{Affinity, Destination, Match, MatchRequest, Matc
 use crate::matchmaking::offer::Offer;
 use crate::matchmaking::reserve::reserve_slot;
 use crate::matchmaking::{direct, policy};
-use crate::modules::service::{Ranking, has_chain, samples};
+use crate::modules::service::{Ranking, has_chain, take_sample};
 use crate::players;
 use crate::servers::{self, NetworkPresence, Role};
 use crate::values::NetworkId;
@@ -52,7 +52,7 @@ async fn find_and_reserve(app: &App, network: NetworkId, request: &MatchRequest)
         return Ok(find_by_modules(app, network, request, owner_world).await);
     }
     let player = player_context(app, request, owner_world);
-    let sampled = samples(app, network, Point::Matchmaking);
+    let sampled = take_sample(app, network, Point::Matchmaking);
     let (matched, offer) = app.presence.with(network, |presence| {
         // Before a slot is reserved.
         let offer = if sampled { offer(presence, request, &player).ok() } else { None };

@@ -1,5 +1,6 @@
 //! Has punishments reviewed by the network's modules, and creates them.
 
+use hub_sandbox::ReviewPunishment;
 use hub_sandbox::contract::punishment::{self, Decision, Proposal};
 
 use crate::app::App;
@@ -10,7 +11,7 @@ use crate::values::NetworkId;
 
 /// Creates a punishment as the network's review leaves it, and those that the review adds.
 pub(crate) async fn create(app: &App, network: NetworkId, new: NewPunishment) -> Result<Punishment, PunishmentsError> {
-    let verdict = modules::review_punishment(app, network, proposal(&new)).await;
+    let verdict = modules::call::<ReviewPunishment>(app, network, proposal(&new)).await;
     let terms = match verdict.decision {
         Decision::Accept => new.terms,
         Decision::Amend(terms) => terms.into(),

@@ -13,12 +13,12 @@ use hub_sandbox::{Compiler, Limits, Sandbox, SandboxConfig};
 use crate::config::Settings;
 use crate::ids::Ids;
 
-/// What tests set and nobody else: options of the sandbox that are not settings.
+/// Options of the sandbox for tests.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleSettings {
-    /// The executable whose command `compile-module` compiles; none: this one.
+    /// The executable whose command `compile-module` compiles; none: the running one.
     pub compiler: Option<PathBuf>,
-    /// The wall time of every call; none: what the point gives.
+    /// The wall time of every call; none: the point's.
     pub wall: Option<Duration>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn open_sandbox(settings: &Settings, ids: &Ids) -> anyhow::Result<San
     started(config)
 }
 
-/// The program that runs. At its path there may be another by now, which an operator has put there to be started next.
+/// The running program. Its file may have been replaced by an upgrade that is to be started next.
 pub(crate) fn own_executable() -> anyhow::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if running.exists() {
@@ -52,7 +52,7 @@ pub(crate) fn own_executable() -> anyhow::Result<PathBuf> {
     std::env::current_exe().context("the hub's own executable can't be found")
 }
 
-/// A sandbox that keeps its compiled code, and the secret it is recognised by, in a folder.
+/// A sandbox that keeps its compiled code and its secret in a folder.
 pub(crate) fn open_sandbox_in(folder: &Path, compiler: PathBuf, ids: &Ids) -> anyhow::Result<Sandbox> {
     started(sandbox_config(folder, compiler, ids)?)
 }
@@ -67,19 +67,19 @@ fn started(config: SandboxConfig) -> anyhow::Result<Sandbox> {
     Sandbox::new(config).context("the sandbox for modules can't be set up")
 }
 
-/// The secret of this node, made when it first starts.
+/// The secret of this node, created when it first starts.
 fn node_key(folder: &Path, ids: &Ids) -> anyhow::Result<[u8; 32]> {
     let file = folder.join("node.key");
     if !file.exists() {
-        make_node_key(folder, &file, ids).with_context(|| format!("{} can't be written", file.display()))?;
+        create_node_key(folder, &file, ids).with_context(|| format!("{} can't be written", file.display()))?;
     }
     let key = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
     key.try_into()
         .map_err(|_| anyhow::anyhow!("{} does not hold 32 bytes; remove it and the hub makes another", file.display()))
 }
 
-/// Written beside its place and then linked there, so that it is never seen half-written and never overwritten.
-fn make_node_key(folder: &Path, file: &Path, ids: &Ids) -> std::io::Result<()> {
+/// Written to a temporary file and then linked, so that it is never read half-written and never overwritten.
+fn create_node_key(folder: &Path, file: &Path, ids: &Ids) -> std::io::Result<()> {
     let unfinished = folder.join(format!("node.key.{}", ids.token(12)));
     let mut key = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
     for _ in 0..4 {
@@ -100,7 +100,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
-    fn the_node_key_is_made_once_and_for_its_owner_alone() {
+    fn the_node_key_is_created_once_and_readable_by_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let key = node_key(folder.path(), &Ids::System).unwrap();
         assert_eq!(node_key(folder.path(), &Ids::System).unwrap(), key);

@@ -1,4 +1,4 @@
-//! What modules may ask the hub: answered by the rooms' services, each time for one network and one module only.
+//! The host calls of modules, answered by the components' services for one network and one module.
 
 use hub_sandbox::contract::HostError;
 use hub_sandbox::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
@@ -18,12 +18,12 @@ use crate::{servers, statistics};
 
 /// The most players that are named of one server or world.
 const MAX_PLAYERS: usize = 200;
-/// What one [`DryHost`] keeps, in bytes; what was not used for longest goes first.
-const DRY_BYTES: u64 = 1 << 20;
+/// The bytes one [`DryHost`] keeps; the least recently used entry is evicted first.
+const MAX_DRY_BYTES: u64 = 1 << 20;
 
 /// Answers one module of one network.
 pub(super) struct ModuleHost {
-    /// The hub holds its chains, which hold this.
+    /// Weak, because the app holds the chains, which hold this.
     app: WeakApp,
     network: NetworkId,
     module: String,
@@ -34,7 +34,7 @@ impl ModuleHost {
         Self { app: app.downgrade(), network, module: module.to_owned() }
     }
 
-    async fn ask(&self, call: &HostCall) -> Result<HostAnswer, HostError> {
+    async fn answer_call(&self, call: &HostCall) -> Result<HostAnswer, HostError> {
         let app = self.app.upgrade().ok_or(HostError::Unavailable)?;
         let of = Owner { network: self.network, module: &self.module };
         Ok(match call {
@@ -76,7 +76,7 @@ async fn punishments(
     player: &str,
     filter: &PunishmentFilter,
 ) -> Result<Vec<Punishment>, HostError> {
-    // No name has one, and PostgreSQL's text can't hold it.
+    // PostgreSQL's text can't hold it, so no name has one.
     if player.contains('\0') {
         return Ok(vec![]);
     }
@@ -95,7 +95,7 @@ async fn punishments(
     Ok(record.iter().map(|punishment| punishment.for_module(now)).collect())
 }
 
-/// Whether a player may do something. What is no UUID is nobody's.
+/// Whether a player may do something; undefined for what is no UUID.
 async fn permission(
     app: &App,
     network: NetworkId,
@@ -116,7 +116,7 @@ async fn permission(
         .map_or(PermissionState::Undefined, |may| if may { PermissionState::Granted } else { PermissionState::Denied }))
 }
 
-/// One statistic of each player. What is no UUID, no name of a statistic or no game mode has none.
+/// One statistic of each player; none for what is no UUID, no name of a statistic or no game mode.
 async fn statistics(
     app: &App,
     network: NetworkId,
@@ -133,7 +133,7 @@ async fn statistics(
     found.map_err(|error| unavailable(network, &error))
 }
 
-/// What a player has of a currency, in ten-thousandths. What is no UUID has nothing.
+/// A player's balance in ten-thousandths; none for what is no UUID or no currency.
 async fn balance(app: &App, network: NetworkId, player: &str, currency: &str) -> Result<Option<i64>, HostError> {
     let (Ok(player), Ok(currency)) = (player.parse(), currency.parse()) else { return Ok(None) };
     let balance = economy::service::balance(app, network, &crate::owner::Owner::player(player), &currency).await;
@@ -145,7 +145,7 @@ fn unavailable(network: NetworkId, error: &hub_db::Error) -> HostError {
     HostError::Unavailable
 }
 
-/// Where a player is. What is no UUID is nobody's.
+/// Where a player is; none for what is no UUID.
 fn online(app: &App, network: NetworkId, player: &str) -> Option<Location> {
     let location = servers::service::online_player(app, network, player.parse().ok()?)?;
     Some(Location {
@@ -157,21 +157,20 @@ fn online(app: &App, network: NetworkId, player: &str) -> Option<Location> {
 
 impl Host for ModuleHost {
     fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
-        Box::pin(self.ask(call))
+        Box::pin(self.answer_call(call))
     }
 }
 
-/// Reads as [`ModuleHost`] does and keeps what is written to itself, so that dry runs and shadows leave no trace.
+/// Reads as [`ModuleHost`] does and keeps writes to itself, so that dry runs and shadows have no effect.
 pub(super) struct DryHost {
     host: ModuleHost,
-    /// What was written lately.
-    written: Cache<String, Written>,
-    /// Held while a key is read and written.
-    turn: tokio::sync::Mutex<()>,
+    overlay: Cache<String, OverlayEntry>,
+    /// Held during an increment.
+    incrementing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone)]
-struct Written {
+struct OverlayEntry {
     /// None for a key that was deleted.
     value: Option<String>,
     expires_at: Option<Millis>,
@@ -179,36 +178,36 @@ struct Written {
 
 impl DryHost {
     pub(super) fn new(app: &App, network: NetworkId, module: &str) -> Self {
-        let weigh = |key: &String, written: &Written| {
-            let bytes = key.len() + written.value.as_ref().map_or(0, String::len) + size_of::<Written>();
+        let weigh = |key: &String, entry: &OverlayEntry| {
+            let bytes = key.len() + entry.value.as_ref().map_or(0, String::len) + size_of::<OverlayEntry>();
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
-        let written =
-            Cache::builder().max_capacity(DRY_BYTES).weigher(weigh).eviction_policy(EvictionPolicy::lru()).build();
-        Self { host: ModuleHost::new(app, network, module), written, turn: tokio::sync::Mutex::default() }
+        let overlay =
+            Cache::builder().max_capacity(MAX_DRY_BYTES).weigher(weigh).eviction_policy(EvictionPolicy::lru()).build();
+        Self { host: ModuleHost::new(app, network, module), overlay, incrementing: tokio::sync::Mutex::default() }
     }
 
     fn now(&self) -> Result<Millis, HostError> {
         Ok(self.host.app.upgrade().ok_or(HostError::Unavailable)?.clock.now())
     }
 
-    async fn read(&self, key: &str) -> Result<Option<Written>, HostError> {
+    async fn read(&self, key: &str) -> Result<Option<OverlayEntry>, HostError> {
         let now = self.now()?;
-        if let Some(written) = self.written.get(key) {
-            let live = written.value.is_some() && written.expires_at.is_none_or(|at| at > now);
-            return Ok(Some(written).filter(|_| live));
+        if let Some(entry) = self.overlay.get(key) {
+            let live = entry.value.is_some() && entry.expires_at.is_none_or(|at| at > now);
+            return Ok(Some(entry).filter(|_| live));
         }
-        match self.host.ask(&HostCall::StoreGet { key: key.to_owned() }).await? {
-            HostAnswer::Value(value) => Ok(value.map(|value| Written { value: Some(value), expires_at: None })),
+        match self.host.answer_call(&HostCall::StoreGet { key: key.to_owned() }).await? {
+            HostAnswer::Value(value) => Ok(value.map(|value| OverlayEntry { value: Some(value), expires_at: None })),
             _ => Err(HostError::Unavailable),
         }
     }
 
     fn write(&self, key: &str, value: Option<String>, expires_at: Option<Millis>) {
-        self.written.insert(key.to_owned(), Written { value, expires_at });
+        self.overlay.insert(key.to_owned(), OverlayEntry { value, expires_at });
     }
 
-    async fn ask(&self, call: &HostCall) -> Result<HostAnswer, HostError> {
+    async fn answer_call(&self, call: &HostCall) -> Result<HostAnswer, HostError> {
         let expiry = |ttl_ms: &Option<u64>| Ok::<_, HostError>(store::expiry(self.now()?, *ttl_ms));
         Ok(match call {
             HostCall::StoreGet { key } => HostAnswer::Value(self.read(key).await?.and_then(|it| it.value)),
@@ -217,7 +216,7 @@ impl DryHost {
                 HostAnswer::Done
             }
             HostCall::StoreIncrement { key, by, ttl_ms } => {
-                let _turn = self.turn.lock().await;
+                let _incrementing = self.incrementing.lock().await;
                 let before = self.read(key).await?;
                 let expires_at = before.as_ref().map_or_else(|| expiry(ttl_ms), |before| Ok(before.expires_at))?;
                 let sum = store::sum(before.and_then(|it| it.value).as_deref(), *by)?;
@@ -229,13 +228,13 @@ impl DryHost {
                 self.write(key, None, None);
                 HostAnswer::Deleted(existed)
             }
-            _ => self.host.ask(call).await?,
+            _ => self.host.answer_call(call).await?,
         })
     }
 }
 
 impl Host for DryHost {
     fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
-        Box::pin(self.ask(call))
+        Box::pin(self.answer_call(call))
     }
 }

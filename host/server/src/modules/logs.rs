@@ -1,4 +1,4 @@
-//! What modules logged lately, in memory: the newest lines of each module's production calls, and whoever follows them.
+//! The modules' logs in memory: the newest lines of each module's production calls, and their followers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::clock::Millis;
 use crate::values::NetworkId;
 
 /// Lines kept of one module.
-pub(super) const LINES: usize = 1000;
+pub(super) const MAX_LINES: usize = 1000;
 /// Bytes of text kept of one module.
-const BYTES: usize = 512 * 1024;
-/// Modules whose lines are kept; the one that was quiet longest makes room.
-const MODULES: u64 = 1000;
+const MAX_BYTES: usize = 512 * 1024;
+/// Modules whose lines are kept; the one that was idle longest is evicted.
+const MAX_MODULES: u64 = 1000;
 /// Lines a follower may be behind before it misses some.
-const BEHIND: usize = 256;
+const FOLLOWER_BUFFER: usize = 256;
 
 /// A line of a module's log.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -53,44 +53,44 @@ pub(super) struct Logs {
 
 impl Default for Logs {
     fn default() -> Self {
-        Self { modules: Cache::builder().max_capacity(MODULES).eviction_policy(EvictionPolicy::lru()).build() }
+        Self { modules: Cache::builder().max_capacity(MAX_MODULES).eviction_policy(EvictionPolicy::lru()).build() }
     }
 }
 
 #[derive(Debug)]
 struct ModuleLog {
-    kept: Mutex<Kept>,
+    lines: Mutex<LineBuffer>,
     followers: broadcast::Sender<Arc<Line>>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct LineBuffer {
     lines: VecDeque<Arc<Line>>,
     bytes: usize,
 }
 
 impl ModuleLog {
     fn new() -> Arc<Self> {
-        Arc::new(Self { kept: Mutex::default(), followers: broadcast::Sender::new(BEHIND) })
+        Arc::new(Self { lines: Mutex::default(), followers: broadcast::Sender::new(FOLLOWER_BUFFER) })
     }
 
     fn add(&self, line: Line) {
         let line = Arc::new(line);
-        let mut kept = self.kept.lock();
-        kept.bytes += line.message.len();
-        kept.lines.push_back(Arc::clone(&line));
-        while kept.lines.len() > LINES || kept.bytes > BYTES {
-            let Some(oldest) = kept.lines.pop_front() else { break };
-            kept.bytes -= oldest.message.len();
+        let mut buffer = self.lines.lock();
+        buffer.bytes += line.message.len();
+        buffer.lines.push_back(Arc::clone(&line));
+        while buffer.lines.len() > MAX_LINES || buffer.bytes > MAX_BYTES {
+            let Some(oldest) = buffer.lines.pop_front() else { break };
+            buffer.bytes -= oldest.message.len();
         }
-        // Nobody may be following. Sent under the lock, so that a new follower misses no line and gets none twice.
+        // Fails without a follower. Sent under the lock, so that a new follower misses no line and gets none twice.
         let _ = self.followers.send(line);
     }
 }
 
 impl Logs {
-    /// Keeps what a call logged, and that it failed if it did.
-    pub(super) fn note<A>(
+    /// Adds what a call logged, and its failure if it failed.
+    pub(super) fn add<A>(
         &self,
         network: NetworkId,
         point: Point,
@@ -101,7 +101,7 @@ impl Logs {
         if report.logs.is_empty() && report.result.is_ok() {
             return;
         }
-        let log = self.of(network, &link.name);
+        let log = self.log(network, &link.name);
         let line = |level, message, failure| Line {
             at: i64::try_from(call.now_ms).unwrap_or(i64::MAX),
             point,
@@ -122,13 +122,13 @@ impl Logs {
         }
     }
 
-    fn of(&self, network: NetworkId, module: &str) -> Arc<ModuleLog> {
+    fn log(&self, network: NetworkId, module: &str) -> Arc<ModuleLog> {
         self.modules.get_with((network, module.to_owned()), ModuleLog::new)
     }
 
     /// The newest lines, oldest first.
-    pub(super) fn newest(&self, network: NetworkId, module: &str, most: usize) -> Vec<Arc<Line>> {
-        self.modules.get(&(network, module.to_owned())).map(|log| tail(&log.kept.lock(), most)).unwrap_or_default()
+    pub(super) fn newest(&self, network: NetworkId, module: &str, limit: usize) -> Vec<Arc<Line>> {
+        self.modules.get(&(network, module.to_owned())).map(|log| tail(&log.lines.lock(), limit)).unwrap_or_default()
     }
 
     /// The newest lines, oldest first, and all that follow them.
@@ -136,16 +136,16 @@ impl Logs {
         &self,
         network: NetworkId,
         module: &str,
-        most: usize,
+        limit: usize,
     ) -> (Vec<Arc<Line>>, broadcast::Receiver<Arc<Line>>) {
-        let log = self.of(network, module);
-        let kept = log.kept.lock();
-        (tail(&kept, most), log.followers.subscribe())
+        let log = self.log(network, module);
+        let buffer = log.lines.lock();
+        (tail(&buffer, limit), log.followers.subscribe())
     }
 }
 
-fn tail(kept: &Kept, most: usize) -> Vec<Arc<Line>> {
-    kept.lines.iter().skip(kept.lines.len().saturating_sub(most)).cloned().collect()
+fn tail(buffer: &LineBuffer, limit: usize) -> Vec<Arc<Line>> {
+    buffer.lines.iter().skip(buffer.lines.len().saturating_sub(limit)).cloned().collect()
 }
 
 pub(crate) const fn level_name(level: LogLevel) -> &'static str {
@@ -161,7 +161,7 @@ pub(crate) const fn level_name(level: LogLevel) -> &'static str {
 pub(crate) fn explain(failure: &CallFailure) -> String {
     match failure {
         CallFailure::Trap { backtrace, .. } if !backtrace.is_empty() => format!("{failure}\n{backtrace}"),
-        // Its reason is the operator's.
+        // Its reason is for the operator alone.
         CallFailure::Unavailable { .. } => "the module could not be run".to_owned(),
         _ => failure.to_string(),
     }
@@ -182,21 +182,21 @@ mod tests {
         for number in 0..1005 {
             log.add(line(number.to_string()));
         }
-        let kept = tail(&log.kept.lock(), usize::MAX);
-        assert_eq!((kept.len(), kept[0].message.as_str()), (LINES, "5"));
-        assert_eq!(tail(&log.kept.lock(), 2)[0].message, "1003");
-        log.add(line("x".repeat(BYTES)));
-        assert_eq!(tail(&log.kept.lock(), usize::MAX).len(), 1);
+        let kept = tail(&log.lines.lock(), usize::MAX);
+        assert_eq!((kept.len(), kept[0].message.as_str()), (MAX_LINES, "5"));
+        assert_eq!(tail(&log.lines.lock(), 2)[0].message, "1003");
+        log.add(line("x".repeat(MAX_BYTES)));
+        assert_eq!(tail(&log.lines.lock(), usize::MAX).len(), 1);
     }
 
     #[test]
     fn a_follower_gets_what_there_is_and_what_comes() {
         let logs = Logs::default();
         let network = NetworkId(uuid::Uuid::nil());
-        logs.of(network, "m").add(line("before".to_owned()));
+        logs.log(network, "m").add(line("before".to_owned()));
         let (lines, mut following) = logs.follow(network, "m", 10);
         assert_eq!(lines.len(), 1);
-        logs.of(network, "m").add(line("after".to_owned()));
+        logs.log(network, "m").add(line("after".to_owned()));
         assert_eq!(following.try_recv().unwrap().message, "after");
         assert!(logs.newest(network, "other", 10).is_empty());
     }

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_says_only_what_differs_from_the_usual() {
+    fn a_link_has_defaults() {
         let link: LinkSpec = serde_json::from_str(r#"{"name": "a", "version": 2, "mode": null}"#).unwrap();
         assert_eq!(link.percent, 100);
         assert_eq!((link.mode, link.on_failure, link.instances), (Mode::Active, OnFailure::Skip, Instances::Fresh));

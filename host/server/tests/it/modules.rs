@@ -1,29 +1,29 @@
-//! Modules: uploaded, put into chains, run, cut off.
+//! Modules: uploaded, put into chains, run, stopped.
 
-mod author;
-mod beginning;
-mod command;
+mod author_tools;
+mod chain_swap;
+mod cli;
 mod hostile;
 mod modes;
-mod observing;
 mod pieces;
-mod records;
+mod production;
+mod recorded_calls;
 mod replay;
 mod reviews;
 mod specification;
 mod starters;
-mod swapping;
+mod templates;
 pub mod wasm;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hub::modules::service::{self, ChatDecision, Point, Ranking};
+use hub::modules::service::{self, Point, Ranking};
 use hub_sandbox::contract::PlayerRef;
-use hub_sandbox::contract::chat::{Decision, Line};
+use hub_sandbox::contract::chat::{Decision, Line, Verdict};
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
-use hub_sandbox::{Candidates, PlainCandidate, PlainTexts};
+use hub_sandbox::{Candidates, FilterChat, PlainCandidate, PlainTexts, RankServers};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ async fn point(owner: &Client, point: &str) -> Value {
     owner.get(&format!("/api/manage/extension-points/{point}")).await.expect(200).clone()
 }
 
-async fn say(hub: &Hub, owner: &Client, message: &str) -> ChatDecision {
+async fn say(hub: &Hub, owner: &Client, message: &str) -> Verdict {
     let line = Line {
         player: PlayerRef { uuid: "069a79f4-44e9-4726-a5be-fca90e38aaf5".into(), name: "Notch".into() },
         message: message.into(),
@@ -52,11 +52,11 @@ async fn say(hub: &Hub, owner: &Client, message: &str) -> ChatDecision {
         world: None,
         rank: None,
     };
-    service::filter_chat(&hub.app, owner.network.unwrap(), line).await
+    service::call::<FilterChat>(&hub.app, owner.network.unwrap(), line).await
 }
 
-fn refused(decision: &ChatDecision) -> &str {
-    match &decision.decision {
+fn refused(verdict: &Verdict) -> &str {
+    match &verdict.decision {
         Decision::Refuse(reason) => reason,
         other => panic!("not refused: {other:?}"),
     }
@@ -88,7 +88,7 @@ async fn rank(hub: &Hub, owner: &Client, server_type: &str) -> Ranking {
         PlainTexts { candidates: vec![PlainCandidate::default(); 3], regions: vec!["EUROPE".into(), "ASIA".into()] };
     let candidates = vec![candidate(1), candidate(1), candidate(0)];
     let input = Candidates::new(Arc::new(request), candidates, Arc::new(texts));
-    service::rank_servers(&hub.app, owner.network.unwrap(), input).await
+    service::call::<RankServers>(&hub.app, owner.network.unwrap(), input).await
 }
 
 on_both! {
@@ -129,7 +129,7 @@ on_both! {
         owner.get("/api/manage/modules/moody/first").await.expect_error(400, "invalid_request");
     }
 
-    async fn what_cannot_be_a_module_is_said_why(hub: Hub) {
+    async fn invalid_uploads_are_refused_with_a_reason(hub: Hub) {
         let owner = hub.network().await;
         for (bytes, hint) in [
             (vec![], ""),
@@ -146,7 +146,7 @@ on_both! {
             let error = answer.body["error"].as_str().unwrap();
             assert!(error.starts_with("This can't be a module: ") && error.contains(hint), "{error}");
         }
-        // Nothing of it was kept, and the number is still to be had.
+        // Nothing was stored, and no number was used.
         owner.get("/api/manage/modules/bad").await.expect_error(404, "unknown_module");
         assert_eq!(upload(&owner, "bad", wasm::moody(1)).await.expect(201)["version"], 1);
 
@@ -159,7 +159,7 @@ on_both! {
         owner.send(large).await.expect_error(413, "body_too_large");
     }
 
-    async fn the_largest_module_is_taken_and_given_back(hub: Hub) {
+    async fn the_largest_module_is_accepted_and_downloaded(hub: Hub) {
         let owner = hub.network().await;
         let bytes = wasm::padded(wasm::moody(1), 64 * 1024 * 1024);
         assert_eq!(upload(&owner, "large", bytes.clone()).await.expect(201)["sizeBytes"], 64 * 1024 * 1024);
@@ -195,7 +195,7 @@ on_both! {
         assert_eq!(found["matchedServer"]["serverId"], "b", "{found}");
     }
 
-    async fn a_chain_is_put_looked_at_and_rolled_back(hub: Hub) {
+    async fn a_chain_is_replaced_read_and_rolled_back(hub: Hub) {
         let owner = hub.network().await;
         assert_eq!(point(&owner, "chat").await, json!({"point": "chat", "revision": 0, "modules": [], "counted": "NODE"}));
         owner.post("/api/manage/extension-points/chat/rollback", json!({})).await
@@ -306,7 +306,7 @@ on_both! {
         owner.delete("/api/manage/modules/moody/2").await.expect(204);
         chain(&owner, "chat", json!([])).await.expect(200);
         owner.delete("/api/manage/modules/moody/1").await.expect(204);
-        // What it rolls back to is gone.
+        // The previous chain's module is gone.
         owner.post("/api/manage/extension-points/chat/rollback", json!({})).await.expect_error(400, "unknown_module");
         assert_eq!(say(&hub, &owner, "R").await.decision, Decision::Allow);
     }
@@ -320,15 +320,15 @@ on_both! {
         assert!(service::has_chain(&hub.app, owner.network.unwrap(), Point::Matchmaking));
         assert!(!service::has_chain(&hub.app, owner.network.unwrap(), Point::Chat));
         assert_eq!(rank(&hub, &owner, "lobby").await, Ranking::Order(vec![2]));
-        assert_eq!(rank(&hub, &owner, "Restricted").await, Ranking::Refused("closed".into()));
-        // An index that is no candidate's is no answer.
+        assert_eq!(rank(&hub, &owner, "Restricted").await, Ranking::Refused(Some("closed".into())));
+        // An unknown index is an invalid answer.
         assert_eq!(rank(&hub, &owner, "Nonsense").await, Ranking::BuiltIn);
         assert_eq!(point(&owner, "matchmaking").await["modules"][0]["failures"], 1);
         chain(&owner, "matchmaking", json!([])).await.expect(200);
         assert_eq!(rank(&hub, &owner, "lobby").await, Ranking::BuiltIn);
     }
 
-    async fn what_a_module_does_wrong_costs_its_own_call_only(hub: Hub) {
+    async fn a_failing_module_fails_only_its_own_call(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);
         chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
@@ -353,7 +353,7 @@ on_both! {
         refused(&say(&hub, &owner, "T").await);
         assert_eq!(say(&hub, &owner, "hello").await.decision, Decision::Allow);
 
-        // After five failures it is left alone for half a minute.
+        // After five failures it is skipped for half a minute.
         for _ in 0..4 {
             say(&hub, &owner, "T").await;
         }
@@ -365,7 +365,7 @@ on_both! {
         assert_eq!(point(&owner, "chat").await["modules"][0]["breaker"], "CLOSED");
     }
 
-    async fn what_modules_log_is_kept_and_followed(hub: Hub) {
+    async fn logs_are_kept_and_followed(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);
         chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
@@ -387,7 +387,7 @@ on_both! {
         say(&hub, &owner, "G4").await;
         assert_eq!(tail.next_named("LOG").await.data["message"], "G4");
 
-        // The tail of a key that is withdrawn ends.
+        // The stream of a revoked key ends.
         let made = json!({"name": "reader", "scopes": ["modules:read"]});
         let made = owner.post("/api/manage/keys", made).await.expect(201).clone();
         let reader = owner.with_key(made["apiKey"].as_str().unwrap());
@@ -399,7 +399,7 @@ on_both! {
         assert!(tail.next().await.is_none());
     }
 
-    async fn a_dry_run_tells_all_and_changes_nothing(hub: Hub) {
+    async fn a_dry_run_reports_everything_and_changes_nothing(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "counting", wasm::counting()).await.expect(201);
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);
@@ -474,7 +474,7 @@ on_both! {
         assert_eq!(say(&hub, &owner, "five").await.decision, Decision::Allow);
     }
 
-    async fn a_modules_store_is_bounded(hub: Hub) {
+    async fn a_modules_store_has_a_quota(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "hoarding", wasm::hoarding()).await.expect(201);
         chain(&owner, "chat", json!([{"name": "hoarding", "version": 1}])).await.expect(200);
@@ -483,7 +483,7 @@ on_both! {
             assert_eq!(say(&hub, &owner, &format!("line {number}")).await.decision, Decision::Allow, "{number}");
         }
         assert_eq!(refused(&say(&hub, &owner, "too much").await), "full");
-        // What is there can be written over, and what has expired makes room.
+        // Entries can be overwritten, and expired ones make room.
         assert_eq!(say(&hub, &owner, "line 5").await.decision, Decision::Allow);
         hub.advance_ms(60_000);
         assert_eq!(say(&hub, &owner, "room again").await.decision, Decision::Allow);
@@ -521,7 +521,7 @@ on_both! {
         let again = hub.with_key(owner.key.as_deref().unwrap());
         assert_eq!(point(&again, "chat").await["modules"][0]["config"], json!({"k": 1}));
         assert_eq!(upload(&again, "moody", wasm::moody(1)).await.expect(200)["version"], 1);
-        // The compiled code on disk may go at any time: it is made again from what is stored.
+        // The compiled code on disk may be deleted at any time: it is compiled again.
         std::fs::remove_dir_all(data.join("modules-cache")).unwrap();
         let hub = hub.restart(Duration::ZERO).await;
         assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
@@ -544,7 +544,7 @@ on_both! {
     }
 }
 
-/// A hub of before kept what modules store beside everything else.
+/// An older hub kept the modules' stores in its main database.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_stores_of_an_older_hub_move() {
     let hub = Hub::start(Backend::sqlite()).await;
@@ -579,7 +579,7 @@ async fn the_stores_of_an_older_hub_move() {
         let (count,): (i64,) = db.query("SELECT count(*) FROM module_store").one().await.unwrap();
         assert_eq!(count, rows);
     }
-    // Once only: what is there since then stays.
+    // They move once only: later entries stay.
     let hub = hub.restart(Duration::ZERO).await;
     assert_eq!(refused(&say(&hub, &owner, "the fourth").await), "slow down");
 }
@@ -595,7 +595,7 @@ fn waiting_compiler(folder: &std::path::Path) -> std::path::PathBuf {
     script
 }
 
-/// Lets 20 s of the hub's clock pass again and again until the upload, which waits for them, is answered.
+/// Advances the hub's clock by 20 s until the upload, which waits for that, is answered.
 async fn slow_upload(hub: &Hub, owner: &Client, name: &str, bytes: Vec<u8>) -> Answer {
     let (owner, name) = (owner.clone(), name.to_owned());
     let upload = tokio::spawn(async move { upload(&owner, &name, bytes).await });
@@ -615,8 +615,8 @@ async fn until_settled(owner: &Client, path: &str) -> Value {
     }
 }
 
-/// Uploads that end in the middle stay there.
-async fn of_a_network_only_so_many_uploads_are_read_at_once(backend: Backend) {
+/// Uploads that stall hold their permits.
+async fn a_network_has_four_uploads_at_once(backend: Backend) {
     let hub = Hub::start(backend).await;
     let (owner, other) = (hub.network().await, hub.network().await);
     let request = format!(
@@ -632,7 +632,7 @@ async fn of_a_network_only_so_many_uploads_are_read_at_once(backend: Backend) {
     // The first ones may come before the last of these.
     let mut tries = 0..100;
     let refused = loop {
-        tries.next().expect("it is refused at last");
+        tries.next().expect("it is refused");
         let answer = slow_upload(&hub, &owner, "moody", wasm::moody(1)).await;
         if answer.status == 429 {
             break answer;
@@ -683,11 +683,11 @@ async fn a_push_waits_until_the_module_is_ready(backend: Backend) {
         }
         std::fs::write(folder.path().join("go"), "").unwrap();
     };
-    let (pushed, ()) = tokio::join!(command::succeed(&hub, &owner, &arguments), compile);
+    let (pushed, ()) = tokio::join!(cli::succeed(&hub, &owner, &arguments), compile);
     assert_eq!(pushed, "slow version 1 is READY\nchat: slow 1\n");
 }
 
-async fn what_a_stop_left_compiling_is_taken_up_again(backend: Backend) {
+async fn a_compilation_interrupted_by_a_stop_is_resumed(backend: Backend) {
     let folder = tempfile::tempdir().unwrap();
     let compiler = waiting_compiler(folder.path());
     let hub = Hub::start_with(backend, |settings| settings.modules.compiler = Some(compiler)).await;
@@ -699,8 +699,8 @@ async fn what_a_stop_left_compiling_is_taken_up_again(backend: Backend) {
     assert_eq!(until_settled(&owner, "/api/manage/modules/slow/1").await["state"], "READY");
 }
 
-/// While a module loops the hub answers everybody else, and the loop ends at its deadline.
-async fn a_looping_module_is_cut_off_and_holds_up_nobody(backend: Backend) {
+/// While a module loops the hub answers all other requests, and the loop ends at its deadline.
+async fn a_looping_module_is_stopped_and_blocks_nobody(backend: Backend) {
     let hub = Hub::start_with(backend, |settings| settings.modules.wall = Some(Duration::from_millis(200))).await;
     let owner = hub.network().await;
     upload(&owner, "moody", wasm::moody(1)).await.expect(201);
@@ -721,14 +721,14 @@ async fn a_looping_module_is_cut_off_and_holds_up_nobody(backend: Backend) {
                     rank: None,
                 },
             );
-            // Again and again: one network's calls compute a few at a time, and the others wait in vain. What waits in
-            // vain says nothing about the module, so on a busy machine it takes many until the breaker opens.
+            // A network's calls compute a few at a time, and the others time out while they wait. Those do not count as
+            // the module's failures, so on a busy machine it takes many calls until the breaker opens.
             tokio::spawn(async move {
                 for _ in 0..200 {
                     if open.load(Ordering::Relaxed) {
                         return;
                     }
-                    let decision = service::filter_chat(&app, network, line.clone()).await;
+                    let decision = service::call::<FilterChat>(&app, network, line.clone()).await;
                     assert_eq!(decision.decision, Decision::Allow);
                 }
             })
@@ -752,8 +752,8 @@ async fn a_looping_module_is_cut_off_and_holds_up_nobody(backend: Backend) {
 
 on_each! {
     a_slow_upload_is_answered_before_it_is_ready
-    of_a_network_only_so_many_uploads_are_read_at_once
+    a_network_has_four_uploads_at_once
     a_push_waits_until_the_module_is_ready
-    what_a_stop_left_compiling_is_taken_up_again
-    a_looping_module_is_cut_off_and_holds_up_nobody
+    a_compilation_interrupted_by_a_stop_is_resumed
+    a_looping_module_is_stopped_and_blocks_nobody
 }

@@ -1,9 +1,9 @@
-//! Closes a component to everything but the contract.
+//! Removes a component's imports and exports that are not of the contract.
 //!
-//! The runtimes of interpreted languages bring imports of WASI along, and the exports by which they were started at
-//! build time. A module that is called has no use for either, so each function imported from elsewhere becomes one
-//! that traps, and each other export goes. Types keep their indices, with something harmless in the place of what is
-//! gone; functions and instances are renumbered.
+//! The runtimes of interpreted languages import WASI, and export the functions that started them at build time. A module
+//! needs neither when it is called, so each function imported from elsewhere becomes one that traps, and each other
+//! export is removed. Types keep their indices, with a placeholder for each removed one; functions and instances are
+//! renumbered.
 
 mod renumbered;
 mod sealer;
@@ -13,7 +13,7 @@ use crate::inspect::is_of_contract;
 use sealer::Sealer;
 use wasmparser::{BinaryReaderError, Parser, Payload, Validator};
 
-/// Gives the component with nothing but the contract on its outside.
+/// Gives the component with the contract's imports and exports alone.
 pub(super) fn seal(component: &[u8]) -> Result<Vec<u8>, String> {
     let invalid = |error: BinaryReaderError| format!("it can't be read: {error}");
     let component = innermost(component).map_err(invalid)?;

@@ -1,34 +1,34 @@
-//! Where things are after some of them are gone.
+//! New indices after some items were removed.
 
-/// The index of what is gone. Nothing has it, so using it makes the component invalid.
-const GONE: u32 = u32::MAX;
+/// The index of removed items. Nothing has it, so using it makes the component invalid.
+const REMOVED: u32 = u32::MAX;
 
 /// One index space of a component.
 #[derive(Default)]
 pub(super) struct Renumbered {
-    /// By the original's index: the index now, and whether it comes from elsewhere.
+    /// By the original index: the new one, and whether the item is not of the contract.
     seen: Vec<(u32, bool)>,
-    now: u32,
+    next: u32,
 }
 
 impl Renumbered {
-    /// What was next stays.
+    /// Keeps the next item.
     pub(super) fn keep(&mut self, foreign: bool) {
-        self.seen.push((self.now, foreign));
-        self.now += 1;
+        self.seen.push((self.next, foreign));
+        self.next += 1;
     }
 
-    /// What was next is gone.
+    /// Removes the next item.
     pub(super) fn remove(&mut self) {
-        self.seen.push((GONE, true));
+        self.seen.push((REMOVED, true));
     }
 
-    /// Its index now.
+    /// The new index.
     pub(super) fn index(&self, index: u32) -> u32 {
-        self.seen.get(index as usize).map_or(GONE, |(now, _)| *now)
+        self.seen.get(index as usize).map_or(REMOVED, |(new, _)| *new)
     }
 
-    /// Whether it comes from elsewhere.
+    /// Whether the item is not of the contract.
     pub(super) fn is_foreign(&self, index: u32) -> bool {
         self.seen.get(index as usize).is_some_and(|(_, foreign)| *foreign)
     }

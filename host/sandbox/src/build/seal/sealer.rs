@@ -1,7 +1,7 @@
 //! Rewriting a component.
 
 use super::renumbered::Renumbered;
-use super::traps::trapping;
+use super::traps::trap_module;
 use crate::inspect::is_of_contract;
 use std::convert::Infallible;
 use wasm_encoder::reencode::{self, Reencode, ReencodeComponent};
@@ -26,10 +26,10 @@ pub(super) struct Sealer<'a> {
     sealed: Component,
     /// The types of the functions that trap.
     traps: Vec<FuncType>,
-    /// How many types, and core functions, there have been.
+    /// How many types, and core functions, were read.
     types_seen: u32,
     core_functions_seen: u32,
-    /// Where what there has been is now.
+    /// New indices of what was read.
     instances: Renumbered,
     functions: Renumbered,
 }
@@ -49,7 +49,7 @@ impl ReencodeComponent for Sealer<'_> {
         self.functions.index(index)
     }
 
-    // The module of traps comes before the original's, and so does its instance.
+    // The module of traps, and its instance, come before the original's.
     fn module_index(&mut self, index: u32) -> u32 {
         index + 1
     }
@@ -89,7 +89,7 @@ impl<'a> Sealer<'a> {
                 payload => self.section(component, payload)?,
             }
         }
-        let mut whole = trapping(&self.traps);
+        let mut whole = trap_module(&self.traps);
         whole.extend(self.sealed.finish().split_off(HEADER));
         Ok(whole)
     }
@@ -129,7 +129,7 @@ impl<'a> Sealer<'a> {
                 self.parse_instance_section(&mut instances, section)?;
                 self.sealed.section(&instances);
             }
-            // Names of things that have other numbers now.
+            // It names items by their old indices.
             Payload::CustomSection(section) if section.name() == "component-name" => {}
             payload => {
                 if let Payload::ComponentTypeSection(section) = &payload {
@@ -175,7 +175,7 @@ impl<'a> Sealer<'a> {
                     _ => {}
                 }
                 if foreign && kind == ComponentExternalKind::Type {
-                    self.stand_in_for_type();
+                    self.add_placeholder_type();
                 }
                 if foreign {
                     return Ok(());
@@ -191,8 +191,8 @@ impl<'a> Sealer<'a> {
         Ok(())
     }
 
-    /// A type in the place of the one seen last, for the descriptions that mention it.
-    fn stand_in_for_type(&mut self) {
+    /// Adds a placeholder for the type read last, for the types that refer to it.
+    fn add_placeholder_type(&mut self) {
         let mut types = ComponentTypeSection::new();
         if let ComponentAnyTypeId::Resource(_) = self.types.component_any_type_at(self.types_seen - 1) {
             types.resource(wasm_encoder::ValType::I32, None);
@@ -233,7 +233,7 @@ impl<'a> Sealer<'a> {
             self.parse_component_export(&mut exports, export)?;
             self.sealed.section(&exports);
         }
-        // An export is a thing of its own, with a number.
+        // An export has an index of its own.
         match kind {
             ComponentExternalKind::Instance if foreign => self.instances.remove(),
             ComponentExternalKind::Instance => self.instances.keep(false),
@@ -242,7 +242,7 @@ impl<'a> Sealer<'a> {
             ComponentExternalKind::Type => {
                 self.types_seen += 1;
                 if foreign {
-                    self.stand_in_for_type();
+                    self.add_placeholder_type();
                 }
             }
             _ => {}

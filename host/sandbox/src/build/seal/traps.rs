@@ -7,8 +7,8 @@ use wasm_encoder::{
 };
 use wasmparser::FuncType;
 
-/// The beginning of a component: a core module of functions that trap, named by their numbers, and its instance.
-pub(super) fn trapping(types: &[FuncType]) -> Vec<u8> {
+/// The start of a component: a core module of functions that trap, named by their numbers, and its instance.
+pub(super) fn trap_module(types: &[FuncType]) -> Vec<u8> {
     let (mut signatures, mut functions) = (TypeSection::new(), FunctionSection::new());
     let (mut exports, mut code) = (ExportSection::new(), CodeSection::new());
     for (number, ty) in (0..).zip(types) {

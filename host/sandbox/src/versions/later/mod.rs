@@ -1,14 +1,13 @@
-//! A made-up version 1.1, for tests alone: what the next version's file will be like. Its lines name a channel, its mutes
-//! are in seconds, its log lines have a topic; the rest is as in 1.0.
+//! A made-up version 1.1 for tests, as an example of the next version's file: its lines name a channel, its mutes are in
+//! seconds, its log lines have a topic; the rest is as in 1.0.
 
 mod tests;
 
-use super::{Version, call};
+use super::version::{Running, Version, call};
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::{LogLevel, PlayerRef, chat, interface_name, punishment};
-use crate::operation::sealed::Running;
-use crate::operation::{Candidates, RankAnswer};
-use crate::state::State;
+use crate::operation::candidates::{Candidates, RankAnswer};
+use crate::state::CallState;
 use wasmtime::component::{ComponentType, Lift, Linker, Lower};
 use wasmtime::{Error, Result, StoreContextMut};
 
@@ -51,11 +50,11 @@ impl Version for Later {
         "1.1.0"
     }
 
-    fn link(&self, linker: &mut Linker<State>) -> Result<()> {
+    fn link(&self, linker: &mut Linker<CallState>) -> Result<()> {
         let mut log = linker.instance(&interface_name("log", self.number()))?;
         log.func_wrap(
             "write",
-            |mut cx: StoreContextMut<'_, State>, (level, message, topic): (LogLevel, String, String)| {
+            |mut cx: StoreContextMut<'_, CallState>, (level, message, topic): (LogLevel, String, String)| {
                 cx.data_mut().log(level, format!("{topic}: {message}"));
                 Ok(())
             },

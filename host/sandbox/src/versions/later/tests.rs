@@ -3,8 +3,8 @@
 use crate::contract::chat::{Decision, Line, Mute};
 use crate::contract::{PlayerRef, Point};
 use crate::{
-    CALLS_AT_ONCE, Call, Chain, Compiler, EmptyHost, Instances, Limits, Link, LinkConfig, Mode, ModuleHandle,
-    OnFailure, PrepareError, Prepared, Sandbox, SandboxConfig,
+    Call, Chain, Compiler, EmptyHost, FilterChat, Instances, Limits, Link, LinkConfig, MAX_CHAIN_CALLS, Mode,
+    ModuleHandle, OnFailure, PrepareError, Prepared, Sandbox, SandboxConfig,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,7 +83,7 @@ async fn link(sandbox: &Sandbox, prepared: &Prepared, config: &str) -> Arc<Link>
 fn sandbox() -> (Sandbox, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let config = SandboxConfig::new(Compiler::InProcess, folder.path().into(), [7; 32]);
-    (Sandbox::new(SandboxConfig { calls_at_once: 4, ..config }).unwrap(), folder)
+    (Sandbox::new(SandboxConfig { max_calls: 4, ..config }).unwrap(), folder)
 }
 
 #[tokio::test]
@@ -110,8 +110,8 @@ async fn modules_of_two_versions_run_in_one_chain() {
     for (links, decision, logged) in
         [([&guard, &channel], "darn", "darn: ****"), ([&channel, &guard], "****", "darn: heck")]
     {
-        let chain = Chain::new(links.map(Arc::clone).to_vec(), CALLS_AT_ONCE);
-        let outcome = sandbox.filter_chat(&chain, &call, line.clone()).await;
+        let chain = Chain::new(links.map(Arc::clone).to_vec(), MAX_CHAIN_CALLS);
+        let outcome = sandbox.run_chain::<FilterChat>(&chain, &call, line.clone()).await;
         assert_eq!(outcome.ruling.decision, Decision::Rewrite(decision.into()));
         assert_eq!(outcome.ruling.mute, muted);
         let logs: Vec<_> =
@@ -121,7 +121,7 @@ async fn modules_of_two_versions_run_in_one_chain() {
 }
 
 #[tokio::test]
-async fn a_version_nobody_speaks_is_refused_with_those_that_are_spoken() {
+async fn an_unknown_version_is_refused_with_the_supported_ones() {
     let (sandbox, _folder) = sandbox();
     for unknown in ["2.0.0", "1.9.0", "1.0.1", "0.9.0"] {
         let upload = format!(r#"(component (import "network-hub:module/log@{unknown}" (instance)))"#);

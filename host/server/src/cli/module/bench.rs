@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use hub_sandbox::case::{Case, SharedInstances};
+use hub_sandbox::test_case::{SharedInstances, TestCase};
 use hub_sandbox::{CallReport, Limits};
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ impl Bench {
 /// Calls all steps of a case, as often as asked.
 async fn measure(
     local: &LocalModule,
-    case: &Case,
+    case: &TestCase,
     calls: usize,
     shared: Option<SharedInstances>,
 ) -> anyhow::Result<Vec<Measurements>> {
@@ -80,14 +80,14 @@ async fn measure(
         })
         .collect();
     for call in 0..WARM_UP + calls {
-        let hub = case.hub();
+        let hub = case.host();
         for (step, measured) in case.steps.iter().zip(&mut steps) {
             let limits = Limits { wall: TIMEOUT, ..limits };
             let (host, context) = (hub.at(step.now_ms), case.context(step));
             let LocalModule { sandbox, module, .. } = local;
             let report = match &shared {
                 Some(shared) => sandbox.call_shared(shared, module, limits, host, context, &step.input).await,
-                None => sandbox.call_with(module, limits, host, context, &step.input).await,
+                None => sandbox.call_json(module, limits, host, context, &step.input).await,
             };
             if call >= WARM_UP {
                 measured.record(&report);

@@ -1,6 +1,6 @@
 //! The differences of two JSON values.
 
-use hub_sandbox::case::one_line;
+use hub_sandbox::test_case::one_line;
 use serde_json::Value;
 
 /// Two lines for each place where they differ.

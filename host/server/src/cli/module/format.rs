@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use hub_sandbox::HostCallRecord;
-use hub_sandbox::case::one_line;
+use hub_sandbox::test_case::one_line;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Listing a network's modules.
 
 use clap::Args;
-use hub_sandbox::case::one_line;
+use hub_sandbox::test_case::one_line;
 use serde_json::{Value, json};
 
 use crate::cli::module::{POINTS, Remote, chain, format};

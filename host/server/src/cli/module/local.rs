@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use hub_sandbox::build::Symbols;
-use hub_sandbox::case::Case;
 use hub_sandbox::contract::Point;
+use hub_sandbox::test_case::TestCase;
 use hub_sandbox::{Limits, ModuleHandle, Sandbox};
 
 use crate::cli::module::build;
@@ -41,7 +41,7 @@ pub(super) struct CaseFile {
     pub(super) path: PathBuf,
     pub(super) text: String,
     /// The selected cases, with their positions in the file.
-    pub(super) cases: Vec<(usize, Case)>,
+    pub(super) cases: Vec<(usize, TestCase)>,
 }
 
 impl CaseArgs {
@@ -63,9 +63,9 @@ impl CaseFile {
     fn read(path: PathBuf, filter: Option<&str>) -> anyhow::Result<Self> {
         let shown = path.display();
         let text = std::fs::read_to_string(&path).with_context(|| format!("{shown} can't be read"))?;
-        let cases = Case::read_all(&text).with_context(|| shown.to_string())?;
+        let cases = TestCase::parse_all(&text).with_context(|| shown.to_string())?;
         anyhow::ensure!(!cases.is_empty(), "{shown} has no cases");
-        let is_selected = |case: &Case| filter.is_none_or(|filter| case.name.contains(filter));
+        let is_selected = |case: &TestCase| filter.is_none_or(|filter| case.name.contains(filter));
         let cases: Vec<_> = cases.into_iter().enumerate().filter(|(_, case)| is_selected(case)).collect();
         anyhow::ensure!(!cases.is_empty(), "no case in {shown} has a name with that in it");
         Ok(Self { path, text, cases })

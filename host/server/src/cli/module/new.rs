@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, builder::PossibleValuesParser};
-use hub_sandbox::build::{Language, begin};
+use hub_sandbox::build::{Language, create};
 use hub_sandbox::contract::Point;
 
 #[derive(Args, Debug)]
@@ -26,7 +26,7 @@ impl New {
         let folder = self.dir.unwrap_or_else(|| PathBuf::from(&self.name));
         let language = Language::from_name(&self.lang).unwrap_or(Language::Rust);
         let point = Point::from_name(&self.point).unwrap_or(Point::Matchmaking);
-        begin(&folder, &self.name, language, point)?;
+        create(&folder, &self.name, language, point)?;
         println!("{} is a {point} module; its README.md says what to do next:", folder.display());
         println!("  cd {} && hub module build", folder.display());
         Ok(())

@@ -1,6 +1,6 @@
 //! Calls that a hub recorded, as test cases.
 
-use hub_sandbox::case::{Case, one_line};
+use hub_sandbox::test_case::{TestCase, one_line};
 use reqwest::StatusCode;
 use serde_json::{Map, Value, json};
 
@@ -69,8 +69,8 @@ pub(super) fn read_case(
     call: &Value,
     part: Option<&Value>,
     config: Option<&Map<String, Value>>,
-) -> anyhow::Result<Case> {
-    let cases = Case::read_all(&format!("[{}]", case(call, part, config)))?;
+) -> anyhow::Result<TestCase> {
+    let cases = TestCase::parse_all(&format!("[{}]", case(call, part, config)))?;
     cases.into_iter().next().ok_or_else(|| anyhow::anyhow!("the hub's answer has no call"))
 }
 
@@ -143,9 +143,9 @@ mod tests {
         let call = call();
         let (a, b) = (case(&call, part(&call, "a"), None), case(&call, part(&call, "b"), None));
         let (text, new) = append("", std::slice::from_ref(&a)).unwrap();
-        assert_eq!((new, Case::read_all(&text).unwrap().len()), (1, 1));
+        assert_eq!((new, TestCase::parse_all(&text).unwrap().len()), (1, 1));
         let (more, new) = append(&text, &[a.clone(), b]).unwrap();
-        assert_eq!((new, Case::read_all(&more).unwrap().len()), (1, 2));
+        assert_eq!((new, TestCase::parse_all(&more).unwrap().len()), (1, 2));
         assert!(more.starts_with(text.trim_end().trim_end_matches(']').trim_end()));
         assert_eq!(append(&more, &[a]).unwrap(), (more, 0));
         assert!(append("{}", &[]).is_err());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use hub_sandbox::case::{Answer, Case, one_line};
+use hub_sandbox::test_case::{Answer, TestCase, one_line};
 use serde_json::{Map, Value, json};
 
 use crate::cli::client::HubClient;
@@ -106,12 +106,12 @@ async fn replay_locally(
         Some(name) => recorded::part(call, name),
         None => stem.and_then(|stem| recorded::part(call, stem)).or(only),
     };
-    let case: Case = recorded::read_case(call, part, config)?;
+    let case: TestCase = recorded::read_case(call, part, config)?;
     local.check_serves(case.point)?;
     let limits = local::limits(case.point, Some(TIMEOUT));
-    let (hub, step) = (case.hub(), &case.steps[0]);
+    let (hub, step) = (case.host(), &case.steps[0]);
     let report =
-        local.sandbox.call_with(&local.module, limits, hub.at(step.now_ms), case.context(step), &step.input).await;
+        local.sandbox.call_json(&local.module, limits, hub.at(step.now_ms), case.context(step), &step.input).await;
     let mut answer = report_json(&report);
     answer["callId"] = call["callId"].clone();
     answer["at"] = call["at"].clone();

@@ -1,6 +1,6 @@
 //! Reports of single calls.
 
-use hub_sandbox::case::one_line;
+use hub_sandbox::test_case::one_line;
 use hub_sandbox::{CallReport, HostCallRecord};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use hub_sandbox::case::{Answer, Case, NewAnswer, Step, one_line, write_answers};
+use hub_sandbox::test_case::{Answer, NewAnswer, Step, TestCase, one_line, write_answers};
 use hub_sandbox::{CallFailure, CallReport, Limits};
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ impl Test {
 }
 
 /// Runs a case twice and checks it.
-async fn run_case<'a>(local: &LocalModule, case: &'a Case, time: Option<Duration>) -> Vec<StepRun<'a>> {
+async fn run_case<'a>(local: &LocalModule, case: &'a TestCase, time: Option<Duration>) -> Vec<StepRun<'a>> {
     let limits = local::limits(case.point, time);
     let (first, second) = (play(local, limits, case).await, play(local, limits, case).await);
     let runs = case.steps.iter().zip(first.into_iter().zip(second));
@@ -96,13 +96,13 @@ async fn run_case<'a>(local: &LocalModule, case: &'a Case, time: Option<Duration
     .collect()
 }
 
-async fn play(local: &LocalModule, limits: Limits, case: &Case) -> Vec<CallReport<Value>> {
-    let mut reports = local.sandbox.play(&local.module, limits, case).await;
+async fn play(local: &LocalModule, limits: Limits, case: &TestCase) -> Vec<CallReport<Value>> {
+    let mut reports = local.sandbox.run_test_case(&local.module, limits, case).await;
     for _ in 1..MAX_ATTEMPTS {
         if !reports.iter().any(|report| report.result == Err(CallFailure::TimedOut)) {
             break;
         }
-        reports = local.sandbox.play(&local.module, limits, case).await;
+        reports = local.sandbox.run_test_case(&local.module, limits, case).await;
     }
     reports
 }
@@ -190,7 +190,7 @@ fn case_report(name: &str, width: usize, ok: bool, steps: &[StepRun<'_>], verbos
 }
 
 /// Collects the answers that differ from the expected ones, and describes them.
-fn collect_updates(at: usize, case: &Case, steps: &[StepRun<'_>], new: &mut Vec<NewAnswer>) -> String {
+fn collect_updates(at: usize, case: &TestCase, steps: &[StepRun<'_>], new: &mut Vec<NewAnswer>) -> String {
     let before = new.len();
     let mut lines = vec![];
     for (step, ran) in steps.iter().enumerate() {

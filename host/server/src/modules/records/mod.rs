@@ -1,11 +1,11 @@
-//! The latest calls of the extension points, kept in this node's memory: to look at, and to try modules on.
+//! The latest calls of the extension points, kept in this node's memory: to be listed, and to be replayed.
 //!
 //! Of each point of each network the latest calls are kept, and apart from them the latest that failed, so that a busy
-//! point does not push out what its owner looks for. Bounded for each, and over all: the networks that were quiet
-//! longest give way. Nothing is turned into text before somebody asks.
+//! point does not evict them. Bounded for each point, and over all: the points that were idle longest are evicted first.
+//! Calls become JSON only when they are read.
 
-mod kept;
 mod record;
+mod ring;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,91 +14,91 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use hub_sandbox::contract::Point;
 use parking_lot::{Mutex, RwLock};
 
-pub(super) use kept::CALLS;
-pub(super) use record::{Record, RecordedStep, result};
+pub(super) use record::{Record, RecordedStep};
+pub(super) use ring::MAX_CALLS;
 
 use crate::clock::Millis;
-use crate::modules::records::kept::Kept;
+use crate::modules::records::ring::PointRecords;
 use crate::values::NetworkId;
 
-type Place = (NetworkId, Point);
+type PointKey = (NetworkId, Point);
 
 /// The calls of all networks.
 pub(super) struct Records {
-    places: RwLock<HashMap<Place, Arc<PlaceRecords>>>,
+    points: RwLock<HashMap<PointKey, Arc<PointEntry>>>,
     bytes: AtomicUsize,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 #[derive(Default)]
-struct PlaceRecords {
-    kept: Mutex<Kept>,
+struct PointEntry {
+    records: Mutex<PointRecords>,
     used_at: AtomicI64,
 }
 
 impl Records {
-    /// With room for so many bytes; none keeps nothing.
-    pub(super) fn new(most_bytes: usize) -> Self {
-        Self { places: RwLock::default(), bytes: AtomicUsize::new(0), most_bytes }
+    /// With room for so many bytes; 0 keeps nothing.
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { points: RwLock::default(), bytes: AtomicUsize::new(0), max_bytes }
     }
 
-    fn known(&self, place: Place) -> Option<Arc<PlaceRecords>> {
-        self.places.read().get(&place).cloned()
+    fn find_entry(&self, key: PointKey) -> Option<Arc<PointEntry>> {
+        self.points.read().get(&key).cloned()
     }
 
-    fn of(&self, place: Place) -> Arc<PlaceRecords> {
-        self.known(place).unwrap_or_else(|| Arc::clone(self.places.write().entry(place).or_default()))
+    fn entry(&self, key: PointKey) -> Arc<PointEntry> {
+        self.find_entry(key).unwrap_or_else(|| Arc::clone(self.points.write().entry(key).or_default()))
     }
 
-    /// Keeps a call.
-    pub(super) fn note(&self, network: NetworkId, record: Record, now: Millis) {
-        if self.most_bytes == 0 {
+    /// Records a call.
+    pub(super) fn add(&self, network: NetworkId, record: Record, now: Millis) {
+        if self.max_bytes == 0 {
             return;
         }
-        let place = (network, record.point());
-        let of = self.of(place);
-        of.used_at.store(now, Ordering::Relaxed);
-        let (before, after, dropped) = of.kept.lock().add(Arc::new(record));
-        // Here, where nobody waits for the lock.
+        let key = (network, record.point());
+        let entry = self.entry(key);
+        entry.used_at.store(now, Ordering::Relaxed);
+        let (before, after, dropped) = entry.records.lock().add(Arc::new(record));
+        // Freed without the lock.
         drop(dropped);
         self.bytes.fetch_add(after, Ordering::Relaxed);
         let all = self.bytes.fetch_sub(before, Ordering::Relaxed).wrapping_sub(before);
-        if all > self.most_bytes {
-            self.make_room(place);
+        if all > self.max_bytes {
+            self.evict(key);
         }
     }
 
-    /// Whether to keep a call that would have to be written down first: all while they are few, else some of them.
-    pub(super) fn samples(&self, network: NetworkId, point: Point, now: Millis) -> bool {
-        self.most_bytes > 0 && self.of((network, point)).kept.lock().samples(now)
+    /// Whether to record a call whose input has to be made for that: all while they are few, else some of them.
+    pub(super) fn take_sample(&self, network: NetworkId, point: Point, now: Millis) -> bool {
+        self.max_bytes > 0 && self.entry((network, point)).records.lock().take_sample(now)
     }
 
-    /// Forgets the calls of those who were quiet longest, somewhat more than needed, so that it is not needed each time.
-    fn make_room(&self, current: Place) {
-        let mut places = self.places.write();
+    /// Drops the calls of the points that were idle longest: somewhat more than needed, so that it is seldom needed.
+    fn evict(&self, current: PointKey) {
+        let mut points = self.points.write();
         let mut oldest: Vec<_> =
-            places.iter().map(|(place, of)| (of.used_at.load(Ordering::Relaxed), *place)).collect();
+            points.iter().map(|(key, entry)| (entry.used_at.load(Ordering::Relaxed), *key)).collect();
         oldest.sort_unstable_by_key(|(used_at, (network, point))| (*used_at, network.0, *point));
-        for (_, place) in oldest {
-            if self.bytes.load(Ordering::Relaxed) <= self.most_bytes - self.most_bytes / 16 {
+        for (_, key) in oldest {
+            if self.bytes.load(Ordering::Relaxed) <= self.max_bytes - self.max_bytes / 16 {
                 return;
             }
-            if place != current
-                && let Some(of) = places.remove(&place)
+            if key != current
+                && let Some(entry) = points.remove(&key)
             {
-                self.bytes.fetch_sub(of.kept.lock().end(), Ordering::Relaxed);
+                self.bytes.fetch_sub(entry.records.lock().close(), Ordering::Relaxed);
             }
         }
     }
 
-    /// The calls of a point that are kept, the newest first.
+    /// The recorded calls of a point, the newest first.
     pub(super) fn all(&self, network: NetworkId, point: Point) -> Vec<Arc<Record>> {
-        self.known((network, point)).map(|of| of.kept.lock().all()).unwrap_or_default()
+        self.find_entry((network, point)).map(|entry| entry.records.lock().all()).unwrap_or_default()
     }
 
-    /// The newest calls of a point, the newest first; without those that are kept only because they failed.
-    pub(super) fn newest(&self, network: NetworkId, point: Point, most: usize) -> Vec<Arc<Record>> {
-        self.known((network, point)).map(|of| of.kept.lock().newest(most)).unwrap_or_default()
+    /// The newest calls of a point, the newest first; without the older failed ones.
+    pub(super) fn newest(&self, network: NetworkId, point: Point, limit: usize) -> Vec<Arc<Record>> {
+        self.find_entry((network, point)).map(|entry| entry.records.lock().newest(limit)).unwrap_or_default()
     }
 
     /// One call of a point.
@@ -110,8 +110,7 @@ impl Records {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hub_sandbox::Call;
-    use hub_sandbox::case::Input;
+    use hub_sandbox::{AnyInput, Call};
     use serde_json::json;
 
     fn record(number: usize, message: &str) -> Record {
@@ -119,7 +118,7 @@ mod tests {
             "player": {"uuid": "u", "name": "n"}, "message": message, "serverId": "s", "serverType": "t",
         });
         let call = Call { call_id: number.to_string(), network_id: "n".into(), now_ms: 1, seed: 2 };
-        Record::new(call, Input::parse(Point::Chat, line).unwrap(), None, vec![])
+        Record::new(call, AnyInput::parse(Point::Chat, line).unwrap(), None, vec![])
     }
 
     fn network(number: u128) -> NetworkId {
@@ -133,12 +132,12 @@ mod tests {
     #[test]
     fn the_latest_calls_are_kept() {
         let records = Records::new(64 << 20);
-        for number in 0..CALLS + 5 {
-            records.note(network(1), record(number, "hi"), 1);
+        for number in 0..MAX_CALLS + 5 {
+            records.add(network(1), record(number, "hi"), 1);
         }
         let all = ids(&records.all(network(1), Point::Chat));
-        assert_eq!((all.len(), all[0], all[CALLS - 1]), (CALLS, CALLS + 4, 5));
-        assert_eq!(ids(&records.newest(network(1), Point::Chat, 2)), [CALLS + 4, CALLS + 3]);
+        assert_eq!((all.len(), all[0], all[MAX_CALLS - 1]), (MAX_CALLS, MAX_CALLS + 4, 5));
+        assert_eq!(ids(&records.newest(network(1), Point::Chat, 2)), [MAX_CALLS + 4, MAX_CALLS + 3]);
         assert!(records.find(network(1), Point::Chat, "4").is_none());
         assert!(records.find(network(1), Point::Chat, "5").is_some());
         assert!(
@@ -150,7 +149,7 @@ mod tests {
     fn large_calls_are_fewer() {
         let records = Records::new(64 << 20);
         for number in 0..100 {
-            records.note(network(1), record(number, &"x".repeat(100_000)), 1);
+            records.add(network(1), record(number, &"x".repeat(100_000)), 1);
         }
         let all = records.all(network(1), Point::Chat);
         assert!((20..45).contains(&all.len()), "{}", all.len());
@@ -158,28 +157,28 @@ mod tests {
     }
 
     #[test]
-    fn the_networks_that_were_quiet_longest_give_way() {
+    fn the_networks_that_were_idle_longest_are_evicted() {
         let records = Records::new(1 << 20);
         for number in 1..=30 {
             let now = i64::try_from(number).unwrap();
-            records.note(network(number), record(0, &"x".repeat(50_000)), now);
+            records.add(network(number), record(0, &"x".repeat(50_000)), now);
             assert!(records.bytes.load(Ordering::Relaxed) <= 1 << 20);
         }
         assert!(records.all(network(1), Point::Chat).is_empty());
         assert_eq!(records.all(network(30), Point::Chat).len(), 1);
         assert_eq!(records.all(network(25), Point::Chat).len(), 1);
-        // All of it is counted: what is left is what is kept.
-        let kept: usize = records.places.read().values().map(|of| of.kept.lock().end()).sum();
+        // The count matches what is kept.
+        let kept: usize = records.points.read().values().map(|entry| entry.records.lock().close()).sum();
         assert_eq!(kept, records.bytes.load(Ordering::Relaxed));
         let none = Records::new(0);
-        none.note(network(1), record(0, "hi"), 1);
-        assert!(none.all(network(1), Point::Chat).is_empty() && !none.samples(network(1), Point::Chat, 1));
+        none.add(network(1), record(0, "hi"), 1);
+        assert!(none.all(network(1), Point::Chat).is_empty() && !none.take_sample(network(1), Point::Chat, 1));
     }
 
     #[test]
-    fn few_calls_are_all_kept_and_of_many_some() {
+    fn few_calls_are_all_sampled_and_some_of_many() {
         let records = Records::new(1 << 20);
-        let sampled = |now| (0..1000).filter(|_| records.samples(network(1), Point::Matchmaking, now)).count();
+        let sampled = |now| (0..1000).filter(|_| records.take_sample(network(1), Point::Matchmaking, now)).count();
         assert_eq!(sampled(0), 100);
         assert_eq!(sampled(50), 1);
         assert_eq!(sampled(1_050), 20);

@@ -1,17 +1,16 @@
-//! One call.
+//! One recorded call.
 
 use std::sync::Arc;
 
-use hub_sandbox::case::{AnyAnswer, Input};
 use hub_sandbox::contract::Point;
-use hub_sandbox::{Call, CallReport, HostCall, HostCallRecord, LinkConfig};
-use serde_json::{Value, json};
+use hub_sandbox::{AnyAnswer, AnyInput, Call, CallReport, HostCall, HostCallRecord, LinkConfig};
+use serde_json::Value;
 
-/// A call of an extension point: with the host calls of its steps all that is needed to make it again.
+/// A call of an extension point, with all that a replay needs.
 pub(in crate::modules) struct Record {
     pub(in crate::modules) call: Call,
-    pub(in crate::modules) input: Input,
-    /// What the chain decided; none where that was no different from there being no chain.
+    pub(in crate::modules) input: AnyInput,
+    /// What the chain decided; none where that is the same as without a chain.
     ruling: Option<AnyAnswer>,
     pub(in crate::modules) steps: Vec<RecordedStep>,
     bytes: usize,
@@ -21,26 +20,26 @@ pub(in crate::modules) struct Record {
 pub(in crate::modules) struct RecordedStep {
     pub(in crate::modules) link: Arc<LinkConfig>,
     /// What it was given.
-    pub(in crate::modules) input: Input,
-    /// None where it was left alone, its breaker being open.
+    pub(in crate::modules) input: AnyInput,
+    /// None where its breaker was open.
     pub(in crate::modules) report: Option<CallReport<AnyAnswer>>,
 }
 
 impl Record {
     pub(in crate::modules) fn new(
         call: Call,
-        input: Input,
+        input: AnyInput,
         ruling: Option<AnyAnswer>,
         steps: Vec<RecordedStep>,
     ) -> Self {
         let of_step = |step: &RecordedStep| {
-            let input = if step.input.is(&input) { 0 } else { step.input.bytes() };
-            size_of_val(step) + input + step.report.as_ref().map_or(0, CallReport::bytes)
+            let input = if step.input.ptr_eq(&input) { 0 } else { step.input.approx_bytes() };
+            size_of_val(step) + input + step.report.as_ref().map_or(0, CallReport::approx_bytes)
         };
         let bytes = size_of::<Self>()
             + call.call_id.len()
             + call.network_id.len()
-            + input.bytes()
+            + input.approx_bytes()
             + steps.iter().map(of_step).sum::<usize>();
         Self { call, input, ruling, steps, bytes }
     }
@@ -49,7 +48,7 @@ impl Record {
         self.input.point()
     }
 
-    /// What it takes in memory, about.
+    /// About how much memory it takes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -59,12 +58,12 @@ impl Record {
         self.steps.iter().any(|step| step.report.as_ref().is_some_and(|report| report.result.is_err()))
     }
 
-    /// What became of the call.
+    /// What was decided.
     pub(in crate::modules) fn ruling(&self) -> Value {
-        self.ruling.as_ref().map_or_else(|| self.input.without_effect(), AnyAnswer::to_json)
+        self.ruling.as_ref().map_or_else(|| self.input.neutral_answer(), AnyAnswer::to_json)
     }
 
-    /// Microseconds that its modules took.
+    /// The time its modules took, in microseconds.
     pub(in crate::modules) fn micros(&self) -> u64 {
         self.steps.iter().filter_map(|step| step.report.as_ref()).map(|report| report.micros).sum()
     }
@@ -75,8 +74,7 @@ impl Record {
         of_name.find_map(|step| Some((step, step.report.as_ref()?)))
     }
 
-    /// What the module of that name asked and was told; after that what the others were told of the network, which was as
-    /// true for this one. Their stores are their own.
+    /// The host calls of the module of that name, then those of the other modules, except on their own stores.
     pub(in crate::modules) fn host_calls(&self, module: &str) -> Vec<HostCallRecord> {
         let own = self.step(module).map(|(_, report)| report);
         let reports = self.steps.iter().filter_map(|step| step.report.as_ref());
@@ -94,14 +92,6 @@ impl RecordedStep {
             Some(Err(failure)) => failure.code(),
             None => "skipped",
         }
-    }
-}
-
-/// What a call came to: its answer, or `{"failure": code}`.
-pub(in crate::modules) fn result(report: &CallReport<AnyAnswer>) -> Value {
-    match &report.result {
-        Ok(answer) => answer.to_json(),
-        Err(failure) => json!({"failure": failure.code()}),
     }
 }
 

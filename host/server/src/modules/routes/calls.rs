@@ -1,4 +1,4 @@
-//! The calls of before.
+//! The recorded calls.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Offset};
 use crate::modules::records::{Record, RecordedStep};
-use crate::modules::routes::points::named;
+use crate::modules::routes::points::parse_point;
 use crate::modules::routes::report::{Failure, LoggedLine, Seed};
 use crate::modules::service::ModulesError;
 
@@ -175,7 +175,7 @@ pub(super) async fn list(
     Path(point): Path<String>,
     Query(query): Query<CallsQuery>,
 ) -> Result<Json<Calls>, ApiError> {
-    let mut calls = app.modules.records.all(caller.network, named(&point)?);
+    let mut calls = app.modules.records.all(caller.network, parse_point(&point)?);
     calls.retain(|call| {
         query.failed.is_none_or(|failed| call.has_failed() == failed)
             && query.module.as_ref().is_none_or(|module| call.steps.iter().any(|step| step.link.name == *module))
@@ -198,7 +198,7 @@ pub(super) async fn find(
     State(app): State<App>,
     Path((point, call_id)): Path<(String, String)>,
 ) -> Result<Json<RecordedCall>, ApiError> {
-    let point = named(&point)?;
+    let point = parse_point(&point)?;
     let record = app.modules.records.find(caller.network, point, &call_id);
     let record = record.ok_or(ModulesError::UnknownCall(call_id, point))?;
     Ok(Json(RecordedCall {

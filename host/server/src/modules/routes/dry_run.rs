@@ -1,7 +1,7 @@
-//! Trying a module without effect.
+//! Dry runs.
 
 use axum::extract::State;
-use hub_sandbox::case::Input;
+use hub_sandbox::AnyInput;
 use hub_sandbox::contract::Point;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,7 +13,7 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::modules::routes::report::{Report, Seed};
 use crate::modules::service::ModulesError;
-use crate::modules::service::dry_run::{self as service, Subject, Terms};
+use crate::modules::service::dry_run::{self as service, DryRunOptions, Target};
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -67,11 +67,14 @@ pub(super) async fn dry_run(
     Json(body): Json<DryRun>,
 ) -> Result<Json<DryRunReport>, ApiError> {
     let point = Point::from_name(&body.point).ok_or(ModulesError::UnknownPoint(body.point))?;
-    let input = Input::parse(point, body.input).map_err(ModulesError::InvalidInput)?;
-    let subject = Subject { name: &name, version, point };
-    let terms =
-        Terms { config: body.config.unwrap_or_default(), now_ms: body.now_ms, seed: body.seed.map(|Seed(seed)| seed) };
-    let ran = service::run(&app, caller.network, subject, terms, &input).await?;
+    let input = AnyInput::parse(point, body.input).map_err(ModulesError::InvalidInput)?;
+    let target = Target { name: &name, version, point };
+    let options = DryRunOptions {
+        config: body.config.unwrap_or_default(),
+        now_ms: body.now_ms,
+        seed: body.seed.map(|Seed(seed)| seed),
+    };
+    let ran = service::run(&app, caller.network, target, options, &input).await?;
     Ok(Json(DryRunReport {
         duration_micros: ran.report.micros,
         report: ran.report.into(),

@@ -1,4 +1,4 @@
-//! What modules logged.
+//! The modules' logs.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::auth::Scope;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
-use crate::modules::logs::{LINES, Line};
+use crate::modules::logs::{Line, MAX_LINES};
 use crate::modules::service::uploads;
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -48,15 +48,15 @@ pub(super) async fn logs(
     Query(query): Query<LogsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    // Another network's module, or none at all, has no log.
+    // A module that does not exist in this network has no log.
     uploads::versions(&app, caller.network, &name, 1, 0).await?;
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     if accept.contains("text/event-stream") {
-        let most = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
-        let (lines, following) = app.modules.logs.follow(caller.network, &name, most);
+        let limit = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
+        let (lines, following) = app.modules.logs.follow(caller.network, &name, limit);
         let watched = app.revocations.watch(caller.credential.clone(), Scope::ModulesRead);
         let revoked = watched.revoked();
-        let events = stream::iter(lines).chain(rest(following)).map(move |line| {
+        let events = stream::iter(lines).chain(new_lines(following)).map(move |line| {
             // Kept for as long as the stream is.
             let _ = &watched;
             Ok::<_, Infallible>(event(&line))
@@ -64,13 +64,13 @@ pub(super) async fn logs(
         let events = events.take_until(revoked.cancelled_owned()).take_until(app.stopping().cancelled_owned());
         return Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response());
     }
-    let mut lines = app.modules.logs.newest(caller.network, &name, LINES);
+    let mut lines = app.modules.logs.newest(caller.network, &name, MAX_LINES);
     lines.reverse();
     Ok(Json(Page::paginate(lines, query.page, query.limit)).into_response())
 }
 
-/// What comes, for as long as it does. A follower that is too slow misses lines.
-fn rest(following: Receiver<Arc<Line>>) -> impl Stream<Item = Arc<Line>> {
+/// The lines from now on. A follower that is too slow misses some.
+fn new_lines(following: Receiver<Arc<Line>>) -> impl Stream<Item = Arc<Line>> {
     stream::unfold(following, async |mut following| {
         loop {
             match following.recv().await {

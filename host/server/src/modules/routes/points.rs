@@ -14,9 +14,9 @@ use crate::auth::{ModulesRead, ModulesWrite};
 use crate::cluster::RequestLease;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
-use crate::modules::live::Live;
 use crate::modules::model::LinkSpec;
 use crate::modules::service::{ModulesError, chains as service};
+use crate::modules::state::ActiveChain;
 
 /// An extension point and the chain of modules that decides there. With none the built-in behaviour does.
 #[derive(Debug, Serialize, ToSchema)]
@@ -114,15 +114,15 @@ pub(super) struct PutChain {
 }
 
 /// The point of that name.
-pub(super) fn named(point: &str) -> Result<Point, ModulesError> {
+pub(super) fn parse_point(point: &str) -> Result<Point, ModulesError> {
     Point::from_name(point).ok_or_else(|| ModulesError::UnknownPoint(point.to_owned()))
 }
 
-fn shown(app: &App, point: Point, live: Option<&Live>) -> ExtensionPoint {
+fn to_response(app: &App, point: Point, chain: Option<&ActiveChain>) -> ExtensionPoint {
     let now = u64::try_from(app.clock.now()).unwrap_or(0);
-    let links = live.into_iter().flat_map(|live| live.specs.iter().zip(&live.links));
+    let links = chain.into_iter().flat_map(ActiveChain::links);
     let modules = links.map(|(spec, link)| {
-        let stats = link.as_ref().map_or_else(LinkStats::default, |link| link.stats());
+        let stats = link.map_or_else(LinkStats::default, |link| link.stats());
         ActiveModule {
             link: spec.clone(),
             calls: stats.calls,
@@ -130,14 +130,14 @@ fn shown(app: &App, point: Point, live: Option<&Live>) -> ExtensionPoint {
             p50_micros: stats.p50_micros,
             p99_micros: stats.p99_micros,
             fuel_p50: stats.fuel_p50,
-            // One that could not be loaded is left out as well.
-            breaker: link.as_ref().map_or(BreakerState::Open, |link| link.breaker(now)),
+            // One that could not be loaded is skipped as well.
+            breaker: link.map_or(BreakerState::Open, |link| link.breaker(now)),
             outcomes: stats.outcomes,
             memory_peak_bytes: stats.memory_peak_bytes,
-            shadow: link.as_ref().and_then(|link| link.shadow()).map(Shadow::from),
+            shadow: link.and_then(|link| link.shadow()).map(Shadow::from),
         }
     });
-    let revision = live.map_or(0, |live| live.revision);
+    let revision = chain.map_or(0, |chain| chain.revision);
     ExtensionPoint { point, revision, modules: modules.collect(), counted: "NODE", warnings: None }
 }
 
@@ -153,9 +153,9 @@ pub(super) async fn get(
     State(app): State<App>,
     Path(point): Path<String>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
-    let point = named(&point)?;
-    let live = service::get(&app, caller.network, point).await?;
-    Ok(Json(shown(&app, point, live.as_deref())))
+    let point = parse_point(&point)?;
+    let chain = service::get(&app, caller.network, point).await?;
+    Ok(Json(to_response(&app, point, chain.as_deref())))
 }
 
 /// Put a chain in place
@@ -180,11 +180,11 @@ pub(super) async fn put(
     Path(point): Path<String>,
     Json(body): Json<PutChain>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
-    let point = named(&point)?;
-    let live = service::put(&app, caller.network, point, body.modules, &lease).await?;
-    let tried = service::try_out(&app, caller.network, live.as_deref()).await?;
+    let point = parse_point(&point)?;
+    let chain = service::put(&app, caller.network, point, body.modules, &lease).await?;
+    let tried = service::run_trials(&app, caller.network, chain.as_deref()).await?;
     let warnings = tried.into_iter().map(|(name, version, message)| Warning { name, version, message });
-    Ok(Json(ExtensionPoint { warnings: Some(warnings.collect()), ..shown(&app, point, live.as_deref()) }))
+    Ok(Json(ExtensionPoint { warnings: Some(warnings.collect()), ..to_response(&app, point, chain.as_deref()) }))
 }
 
 /// Restore the chain before
@@ -199,7 +199,7 @@ pub(super) async fn roll_back(
     lease: RequestLease,
     Path(point): Path<String>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
-    let point = named(&point)?;
-    let live = service::roll_back(&app, caller.network, point, &lease).await?;
-    Ok(Json(shown(&app, point, live.as_deref())))
+    let point = parse_point(&point)?;
+    let chain = service::roll_back(&app, caller.network, point, &lease).await?;
+    Ok(Json(to_response(&app, point, chain.as_deref())))
 }

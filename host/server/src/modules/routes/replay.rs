@@ -1,4 +1,4 @@
-//! Trying a module on calls of before.
+//! Replays of recorded calls.
 
 use axum::extract::State;
 use hub_sandbox::contract::Point;
@@ -12,10 +12,10 @@ use crate::auth::ModulesWrite;
 use crate::cluster::RequestLease;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
-use crate::modules::records::CALLS;
+use crate::modules::records::MAX_CALLS;
 use crate::modules::routes::report::{Failure, LoggedLine, Report, Seed};
 use crate::modules::service::ModulesError;
-use crate::modules::service::dry_run::Subject;
+use crate::modules::service::dry_run::Target;
 use crate::modules::service::replay::{self as service, Replayed, Summary};
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -159,19 +159,19 @@ pub(super) async fn replay(
     Json(body): Json<Replay>,
 ) -> Result<Json<ReplayAnswer>, ApiError> {
     let point = Point::from_name(&body.point).ok_or(ModulesError::UnknownPoint(body.point))?;
-    let subject = Subject { name: &name, version, point };
+    let target = Target { name: &name, version, point };
     match (body.call_id, body.last) {
         (Some(_), Some(_)) => Err(ModulesError::OneOrMany.into()),
         (Some(call_id), None) => {
-            let replayed = service::one(&app, caller.network, &subject, &call_id, body.config, &lease).await?;
+            let replayed = service::one(&app, caller.network, &target, &call_id, body.config, &lease).await?;
             Ok(Json(ReplayAnswer::One(Box::new(replayed.try_into()?))))
         }
         (None, last) => {
             let last = last.unwrap_or(100);
-            if !(1..=CALLS).contains(&last) {
-                return Err(ApiError::invalid(format!("In the body, `last`: must be 1 to {CALLS}.")));
+            if !(1..=MAX_CALLS).contains(&last) {
+                return Err(ApiError::invalid(format!("In the body, `last`: must be 1 to {MAX_CALLS}.")));
             }
-            let summary = service::many(&app, caller.network, &subject, last, body.config, &lease).await?;
+            let summary = service::many(&app, caller.network, &target, last, body.config, &lease).await?;
             Ok(Json(ReplayAnswer::Many(summary.into())))
         }
     }

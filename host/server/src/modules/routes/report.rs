@@ -1,4 +1,4 @@
-//! How a call went, as dry runs, replays and recorded calls show it.
+//! The report of a call, for dry runs, replays and recorded calls.
 
 use hub_sandbox::{CallFailure, CallReport, HostCallRecord, LogLine};
 use serde::{Deserialize, Serialize};

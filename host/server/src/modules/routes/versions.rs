@@ -82,8 +82,7 @@ pub(super) struct UploadQuery {
 /// comes when it was compiled and tried: 201 for a new version, 200 with the version they have for bytes that are there
 /// already, 400 `invalid_module` with the reason for what can't be a module. After 20 seconds of compiling it is 202
 /// with the state COMPILING, which later becomes READY or REJECTED. Uploads of one network are prepared one after the
-/// other, and without a pause between them soon take no more than a tenth of the time; where that is used up, or four
-/// are under way, the next is read later, or answered 429 after 20 seconds.
+/// other; while four are under way, the next is read later, or answered 429 after 20 seconds.
 #[utoipa::path(post, path = "/api/manage/modules", operation_id = "upload_module", tag = "Modules",
     security(("apiKey" = ["modules:write"])), params(UploadQuery),
     request_body(content = Component, content_type = "application/wasm", description = "The module's bytes"),
@@ -97,10 +96,11 @@ pub(super) async fn upload(
     request: Request,
 ) -> Result<(StatusCode, Json<Module>), ApiError> {
     let name = query.name.unwrap_or_default().parse().map_err(ModulesError::InvalidName)?;
-    // Before the body is read: it may be large, and there may be many.
-    let place = service::place(&app, caller.network, at_most(&request, MODULE_LIMIT)?).await?;
-    let bytes = service::receive(&app, read_large(request, MODULE_LIMIT, place.pace())).await??;
-    let (status, row) = match service::upload(&app, caller.network, name, bytes.into(), place).await? {
+    // Refused, or made to wait, before the body is read: it may be large, and there may be many.
+    at_most(&request, MODULE_LIMIT)?;
+    let permit = service::permit(&app, caller.network).await?;
+    let bytes = read_large(request, MODULE_LIMIT).await?;
+    let (status, row) = match service::upload(&app, caller.network, name, bytes.into(), permit).await? {
         Uploaded::New(row) => (StatusCode::CREATED, row),
         Uploaded::Known(row) => (StatusCode::OK, row),
         Uploaded::Compiling(row) => (StatusCode::ACCEPTED, row),

@@ -1,120 +1,50 @@
-//! What other rooms ask: how the network's modules would decide. Without a chain the built-in behaviour stands.
+//! Calls of the extension points: how the network's modules decide. Without a chain the built-in behaviour stands.
 
 use std::sync::Arc;
 
-use hub_sandbox::case::{AnyAnswer, Input};
-use hub_sandbox::contract::matchmaking::{Refusal, ServerCandidate, WorldCandidate};
-use hub_sandbox::contract::{Point, chat, punishment};
-use hub_sandbox::{Call, Candidates, Outcome, Ranking as Ranked};
+use hub_sandbox::contract::Point;
+use hub_sandbox::{AnyInput, Call, Operation, Outcome};
 
 use crate::app::App;
-use crate::modules::live::{Live, Reached};
 use crate::modules::records::{Record, RecordedStep};
+use crate::modules::state::{ActiveChain, ChainLookup};
 use crate::values::NetworkId;
 
-/// How candidates shall be tried.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ranking {
-    /// In the built-in order.
-    BuiltIn,
-    /// In this order of positions in the input; those left out are not wanted. Never empty.
-    Order(Vec<u32>),
-    /// Not at all, for this reason, which is for the player.
-    Refused(String),
-}
-
-/// What becomes of a chat line: `decision` (allow, rewrite, refuse), and a `mute` for its sender whatever was decided.
-pub type ChatDecision = chat::Verdict;
-
-/// What becomes of a punishment: `decision` (accept, amend, refuse), and `follow_ups` for the same player, to be made
-/// after it and not reviewed again.
-pub type Review = punishment::Verdict;
-
-/// Whether asking can make a difference. Cheap. Before the network's first call nobody knows yet, and the answer is yes.
+/// Whether modules may decide. Cheap; true before the network's first call, when its chains are not loaded yet.
 pub fn has_chain(app: &App, network: NetworkId, point: Point) -> bool {
     app.modules.may_have_chain(network, point)
 }
 
-/// Whether a call that no module is asked about shall be noted by [`note_built_in`]: all while they are few, else some,
-/// for those whose input has to be made only for that.
-pub fn samples(app: &App, network: NetworkId, point: Point) -> bool {
-    app.modules.records.samples(network, point, app.clock.now())
+/// Whether a call without modules shall be recorded with [`record_built_in`]: all while they are few, else some of them.
+/// For calls whose input is made only for that.
+pub fn take_sample(app: &App, network: NetworkId, point: Point) -> bool {
+    app.modules.records.take_sample(network, point, app.clock.now())
 }
 
-/// Notes a call that no module was asked about, so that modules can be tried on it.
-pub fn note_built_in(app: &App, network: NetworkId, input: impl Into<Input>) {
-    let record = Record::new(new_call(app, network), input.into(), None, vec![]);
-    app.modules.records.note(network, record, app.clock.now());
+/// Records a call without modules, so that modules can be tried on it.
+pub fn record_built_in<O: Operation>(app: &App, network: NetworkId, input: O::Input) {
+    record(app, network, Record::new(new_call(app, network), O::any_input(&Arc::new(input)), None, vec![]));
 }
 
-/// Ranks servers a player could join. `input.candidates` are in the built-in order.
-pub async fn rank_servers(app: &App, network: NetworkId, input: Candidates<ServerCandidate>) -> Ranking {
+/// Asks the network's modules at the operation's extension point.
+pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) -> O::Ruling {
     let input = Arc::new(input);
-    match app.modules.reach(app, network, Point::Matchmaking).await {
-        Reached::Chain(live) => {
+    match app.modules.find_chain(app, network, O::POINT).await {
+        ChainLookup::Active(chain) => {
             let call = new_call(app, network);
-            let outcome = app.modules.sandbox.rank_servers(&live.chain, &call, Arc::clone(&input)).await;
-            ranking(settle(app, network, &live, call, input.into(), outcome))
+            let outcome = app.modules.sandbox.run_chain::<O>(&chain.chain, &call, Arc::clone(&input)).await;
+            finish::<O>(app, network, &chain, call, O::any_input(&input), outcome)
         }
-        Reached::Nothing => {
-            note_built_in(app, network, input);
-            Ranking::BuiltIn
+        ChainLookup::Empty => {
+            record(app, network, Record::new(new_call(app, network), O::any_input(&input), None, vec![]));
+            O::Ruling::default()
         }
-        Reached::Refuses => Ranking::Refused("Matchmaking is not available right now.".to_owned()),
+        ChainLookup::Unavailable => O::unavailable().into(),
     }
 }
 
-/// Ranks worlds a player could join. `input.candidates` are in the built-in order.
-pub async fn rank_worlds(app: &App, network: NetworkId, input: Candidates<WorldCandidate>) -> Ranking {
-    let input = Arc::new(input);
-    match app.modules.reach(app, network, Point::Matchmaking).await {
-        Reached::Chain(live) => {
-            let call = new_call(app, network);
-            let outcome = app.modules.sandbox.rank_worlds(&live.chain, &call, Arc::clone(&input)).await;
-            ranking(settle(app, network, &live, call, input.into(), outcome))
-        }
-        Reached::Nothing => {
-            note_built_in(app, network, input);
-            Ranking::BuiltIn
-        }
-        Reached::Refuses => Ranking::Refused("Matchmaking is not available right now.".to_owned()),
-    }
-}
-
-/// Judges a chat line before anybody sees it.
-pub async fn filter_chat(app: &App, network: NetworkId, line: chat::Line) -> ChatDecision {
-    let line = Arc::new(line);
-    let decision = match app.modules.reach(app, network, Point::Chat).await {
-        Reached::Chain(live) => {
-            let call = new_call(app, network);
-            let outcome = app.modules.sandbox.filter_chat(&live.chain, &call, Arc::clone(&line)).await;
-            return settle(app, network, &live, call, line.into(), outcome);
-        }
-        Reached::Nothing => {
-            note_built_in(app, network, line);
-            chat::Decision::Allow
-        }
-        Reached::Refuses => chat::Decision::Refuse("Chat is not available right now.".to_owned()),
-    };
-    ChatDecision { decision, mute: None }
-}
-
-/// Reviews a punishment before it is made.
-pub async fn review_punishment(app: &App, network: NetworkId, proposal: punishment::Proposal) -> Review {
-    let proposal = Arc::new(proposal);
-    let decision = match app.modules.reach(app, network, Point::Punishment).await {
-        Reached::Chain(live) => {
-            let call = new_call(app, network);
-            let outcome = app.modules.sandbox.review_punishment(&live.chain, &call, Arc::clone(&proposal)).await;
-            return settle(app, network, &live, call, proposal.into(), outcome);
-        }
-        Reached::Nothing => {
-            note_built_in(app, network, proposal);
-            punishment::Decision::Accept
-        }
-        Reached::Refuses => punishment::Decision::Refuse("Punishments can't be reviewed right now.".to_owned()),
-    };
-    Review { decision, follow_ups: vec![] }
+fn record(app: &App, network: NetworkId, record: Record) {
+    app.modules.records.add(network, record, app.clock.now());
 }
 
 fn new_call(app: &App, network: NetworkId) -> Call {
@@ -126,23 +56,26 @@ fn new_call(app: &App, network: NetworkId) -> Call {
     }
 }
 
-/// Keeps what the modules logged and the call itself, starts what runs beside it, and gives what the chain decided.
-fn settle<R, A>(app: &App, network: NetworkId, live: &Live, call: Call, input: Input, outcome: Outcome<R, A>) -> R
-where
-    R: Ruling,
-    A: Into<AnyAnswer>,
-{
+/// Keeps the modules' logs, starts the shadows, records the call, and gives what the chain decided.
+fn finish<O: Operation>(
+    app: &App,
+    network: NetworkId,
+    chain: &ActiveChain,
+    call: Call,
+    input: AnyInput,
+    outcome: Outcome<O::Ruling, O::Answer>,
+) -> O::Ruling {
     let Outcome { ruling, steps, shadows } = outcome;
     for step in &steps {
         if let Some(report) = &step.report {
-            app.modules.logs.note(network, live.point, step.link.config(), &call, report);
+            app.modules.logs.add(network, chain.point, step.link.config(), &call, report);
         }
     }
     for shadow in shadows {
-        let (task, call, point, link) = (app.clone(), call.clone(), live.point, Arc::clone(shadow.link()));
+        let (task, call, point, link) = (app.clone(), call.clone(), chain.point, Arc::clone(shadow.link()));
         app.spawn(async move {
             if let Some(report) = task.modules.sandbox.run_shadow(shadow).await {
-                task.modules.logs.note(network, point, link.config(), &call, &report);
+                task.modules.logs.add(network, point, link.config(), &call, &report);
             }
         });
     }
@@ -151,45 +84,6 @@ where
         input: step.input,
         report: step.report.map(|report| report.map(Into::into)),
     });
-    let record = Record::new(call, input, ruling.any(), steps.collect());
-    app.modules.records.note(network, record, app.clock.now());
+    record(app, network, Record::new(call, input, O::ruling_answer(&ruling), steps.collect()));
     ruling
-}
-
-/// What a chain decides.
-trait Ruling {
-    /// As the answer of a module that would have decided so alone; none where that is without effect.
-    fn any(&self) -> Option<AnyAnswer>;
-}
-
-impl Ruling for Ranked {
-    fn any(&self) -> Option<AnyAnswer> {
-        match self {
-            Self::BuiltIn => None,
-            Self::Order(order) => Some(Ok(order.clone()).into()),
-            Self::Refused(reason) => Some(Err(Refusal { reason: reason.clone().unwrap_or_default() }).into()),
-        }
-    }
-}
-
-impl Ruling for chat::Verdict {
-    fn any(&self) -> Option<AnyAnswer> {
-        Some(self.clone().into())
-    }
-}
-
-impl Ruling for punishment::Verdict {
-    fn any(&self) -> Option<AnyAnswer> {
-        Some(self.clone().into())
-    }
-}
-
-fn ranking(ranked: Ranked) -> Ranking {
-    match ranked {
-        Ranked::BuiltIn => Ranking::BuiltIn,
-        Ranked::Order(order) => Ranking::Order(order),
-        Ranked::Refused(reason) => {
-            Ranking::Refused(reason.unwrap_or_else(|| "There is no match for you right now.".to_owned()))
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a request about modules.
+//! The errors of requests about modules.
 
 use axum::http::StatusCode;
 use hub_sandbox::contract::Point;
@@ -6,7 +6,7 @@ use hub_sandbox::contract::Point;
 use crate::blobs::BlobError;
 use crate::http::error::ApiError;
 
-/// Why a request about modules was not done.
+/// Why a request about modules failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ModulesError {
     /// The name breaks the rules.
@@ -18,7 +18,7 @@ pub enum ModulesError {
     /// There is no such module in this network.
     #[error("This network has no module `{0}`.")]
     UnknownModule(String),
-    /// A chain names a module that there is not.
+    /// A chain names a module that does not exist.
     #[error("This network has no version {1} of a module `{0}`.")]
     UnknownVersion(String, i64),
     /// A chain names a module that is not READY.
@@ -27,25 +27,25 @@ pub enum ModulesError {
     /// A chain names a module that does not serve the point.
     #[error("Version {1} of `{0}` does not serve the extension point `{2}`.")]
     PointNotOffered(String, i64, Point),
-    /// A chain would use it.
+    /// A chain names it.
     #[error("Version {1} of `{0}` is in the chain of `{2}`; take it out first.")]
     InUse(String, i64, String),
     /// The chain as a whole, or a link of it, breaks the rules.
     #[error("In the body, `{0}`.")]
     InvalidChain(String),
-    /// The network's other uploads are not done, or took all the time there is for now.
-    #[error("Other uploads of this network are under way, or have used up its time for now; try again later.")]
+    /// The network's other uploads are not done.
+    #[error("Other uploads of this network are under way; try again later.")]
     TooManyUploads,
-    /// Nothing was changed; the network's next home serves the request.
+    /// Nothing was changed; the network's next owner serves the request.
     #[error("This network is moving to another of the hub's nodes; try again.")]
     Moving,
     /// There is no such point.
     #[error("There is no extension point `{0}`; there are matchmaking, chat and punishment.")]
     UnknownPoint(String),
-    /// There was no chain before this one.
+    /// There is no previous chain.
     #[error("The extension point `{0}` never had another chain.")]
     NothingBefore(Point),
-    /// The call is not kept, or not any more.
+    /// The call is not recorded, or not any more.
     #[error("There is no call `{0}` among the latest of the extension point `{1}` at this hub node.")]
     UnknownCall(String, Point),
     /// The replay is of many calls and of one.

@@ -1,8 +1,8 @@
-//! The modules' key-value stores: expiry by the hub's clock, sums that no other call gets between, a quota.
+//! The modules' key-value stores: expiry by the hub's clock, atomic increments, a quota.
 //!
 //! On SQLite they are in a file of their own, whose writes do not wait for the disk (`docs/decisions/0012-module-stores.md`).
 //!
-//! What a key takes is its bytes, its value's (a number counts as 20) and 64 for keeping it.
+//! An entry's size is its key's bytes, its value's (a number counts as 20) and 64 of overhead.
 
 use hub_sandbox::contract::HostError;
 
@@ -14,10 +14,10 @@ use crate::modules::store::key_value::{self as store, Owner, Stored};
 pub(in crate::modules) const QUOTA: i64 = 16 * 1024 * 1024;
 const ENTRY_BYTES: i64 = 64;
 const NUMBER_BYTES: i64 = 20;
-/// Each write that may need room first removes this many expired entries, so that they never pile up.
-const PURGE: i64 = 16;
+/// Expired entries that a write deletes first, so that they never pile up.
+const PURGE_LIMIT: i64 = 16;
 
-/// Why a store did not do as asked.
+/// Why a store call failed.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::modules) enum StoreError {
     #[error("{0}")]
@@ -41,7 +41,7 @@ impl From<StoreError> for HostError {
     }
 }
 
-/// What a value looks like in the database: a whole number in its usual spelling as a number.
+/// A value as the database has it: a whole number in its canonical form as a number.
 fn stored(value: &str) -> Stored {
     match value.parse::<i64>() {
         Ok(number) if number.to_string() == value => Stored::Number(number),
@@ -88,11 +88,11 @@ pub(in crate::modules) async fn set(
     app.module_store
         .transaction(async |mut tx| {
             let mut used = store::lock_usage(&mut tx, of).await?;
-            used -= store::purge(&mut tx, of, now, PURGE).await?;
+            used -= store::purge(&mut tx, of, now, PURGE_LIMIT).await?;
             let before = store::entry(&mut tx, of, key.as_bytes(), now).await?;
             used += size - before.map_or(0, |entry| entry.size);
-            store::put(&mut tx, of, key.as_bytes(), stored.clone(), expiry(now, ttl_ms), size).await?;
-            settle(&mut tx, of, used, now).await
+            store::put(&mut tx, of, key.as_bytes(), &stored, expiry(now, ttl_ms), size).await?;
+            write_usage(&mut tx, of, used, now).await
         })
         .await
 }
@@ -107,14 +107,14 @@ pub(in crate::modules) async fn increment(
 ) -> Result<i64, StoreError> {
     let now = app.clock.now();
     let in_range = if by < 0 { (i64::MIN - by, i64::MAX) } else { (i64::MIN, i64::MAX - by) };
-    // Nearly always there is a number already, and one statement does it.
+    // One statement is enough where there is a number already.
     if let Some(sum) = store::add(&app.module_store, of, key.as_bytes(), by, in_range, now).await? {
         return Ok(sum);
     }
     app.module_store
         .transaction(async |mut tx| {
             let mut used = store::lock_usage(&mut tx, of).await?;
-            used -= store::purge(&mut tx, of, now, PURGE).await?;
+            used -= store::purge(&mut tx, of, now, PURGE_LIMIT).await?;
             let before = store::entry(&mut tx, of, key.as_bytes(), now).await?;
             let live = before.as_ref().filter(|entry| entry.live);
             let value = live.map(|entry| text(entry.stored.clone()));
@@ -122,17 +122,17 @@ pub(in crate::modules) async fn increment(
             let size = size(key, &Stored::Number(sum));
             used += size - before.as_ref().map_or(0, |entry| entry.size);
             if live.is_some() {
-                store::replace(&mut tx, of, key.as_bytes(), Stored::Number(sum), size).await?;
+                store::replace(&mut tx, of, key.as_bytes(), &Stored::Number(sum), size).await?;
             } else {
-                store::put(&mut tx, of, key.as_bytes(), Stored::Number(sum), expiry(now, ttl_ms), size).await?;
+                store::put(&mut tx, of, key.as_bytes(), &Stored::Number(sum), expiry(now, ttl_ms), size).await?;
             }
-            settle(&mut tx, of, used, now).await?;
+            write_usage(&mut tx, of, used, now).await?;
             Ok(sum)
         })
         .await
 }
 
-/// What a key's value is after something was added to it.
+/// A key's value after an increment.
 pub(in crate::modules) fn sum(value: Option<&str>, by: i64) -> Result<i64, StoreError> {
     let number = value.map_or(Ok(0), str::parse::<i64>);
     let number = number.map_err(|_| StoreError::Invalid("what is stored under this key is no whole number"))?;
@@ -153,8 +153,8 @@ pub(in crate::modules) async fn delete(app: &App, of: Owner<'_>, key: &str) -> R
         .await
 }
 
-/// Writes down how full the store is now; too full undoes the transaction.
-async fn settle(tx: &mut hub_db::Tx, of: Owner<'_>, mut used: i64, now: Millis) -> Result<(), StoreError> {
+/// Writes the store's usage; an error over the quota rolls the transaction back.
+async fn write_usage(tx: &mut hub_db::Tx, of: Owner<'_>, mut used: i64, now: Millis) -> Result<(), StoreError> {
     if used > QUOTA {
         used -= store::purge(tx, of, now, i64::MAX).await?;
     }

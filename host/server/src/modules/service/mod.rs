@@ -1,18 +1,17 @@
-//! The rules of modules. Other rooms ask their network's modules through the functions of [`calls`].
+//! The rules of modules. Other components ask their network's modules through [`call`].
 
 mod calls;
 pub(super) mod chains;
 pub(super) mod dry_run;
-mod error;
+pub(super) mod error;
 pub(super) mod key_value;
+pub(super) mod links;
 pub(super) mod moving;
 pub(super) mod replay;
 mod storing;
 pub(super) mod uploads;
 
-pub use calls::{
-    ChatDecision, Ranking, Review, filter_chat, has_chain, note_built_in, rank_servers, rank_worlds, review_punishment,
-    samples,
-};
+pub use calls::{call, has_chain, record_built_in, take_sample};
 pub use error::ModulesError;
+pub use hub_sandbox::Ranking;
 pub use hub_sandbox::contract::Point;

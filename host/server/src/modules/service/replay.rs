@@ -1,33 +1,32 @@
-//! Running a module on calls of before: with their inputs, their clock and seed, and what the hub answered then.
+//! Running a module on recorded calls: with their inputs, time, seed and host answers.
 //!
-//! A replay changes nothing and comes to the same every time, to the byte and to the fuel. So time does not decide:
-//! a replayed call has the point's fuel and memory, and far more time than that fuel takes.
+//! A replay changes nothing and gives the same result every time, to the byte and to the fuel. So a replayed call has the
+//! point's fuel and memory, and far more time than that fuel takes.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_sandbox::case::{Input, RecordedHost};
 use hub_sandbox::contract::CallContext;
-use hub_sandbox::{CallReport, Limits, ModuleHandle};
+use hub_sandbox::{AnyInput, CallReport, Limits, ModuleHandle, RecordedHost};
 use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
 use crate::cluster::RequestLease;
-use crate::modules::records::{Record, result};
-use crate::modules::service::ModulesError;
-use crate::modules::service::dry_run::Subject;
+use crate::modules::records::Record;
+use crate::modules::service::dry_run::Target;
+use crate::modules::service::error::ModulesError;
 use crate::values::NetworkId;
 
 /// Examples that are shown.
-const EXAMPLES: usize = 10;
-/// After this long it stops with what is done.
-const WITHIN: Duration = Duration::from_secs(20);
-/// It computes for this long at a time, and then leaves the machine to others for as long.
-const AT_A_TIME: Duration = Duration::from_millis(10);
+const MAX_EXAMPLES: usize = 10;
+/// After this long it stops with the calls that are done.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// A replay computes for this long, and then pauses for as long.
+const TIME_SLICE: Duration = Duration::from_millis(10);
 const WALL: Duration = Duration::from_secs(10);
 
-/// What a replay of many calls came to.
+/// The outcome of a replay of many calls.
 #[derive(Default)]
 pub(in crate::modules) struct Summary {
     pub(in crate::modules) calls: u64,
@@ -40,13 +39,13 @@ pub(in crate::modules) struct Summary {
     pub(in crate::modules) examples: Vec<Replayed>,
 }
 
-/// A call, made again.
+/// A replayed call.
 pub(in crate::modules) struct Replayed {
     pub(in crate::modules) record: Arc<Record>,
     pub(in crate::modules) config: String,
-    /// What it was given: what the module of its name was given then, else the call's own input.
-    pub(in crate::modules) input: Input,
-    /// What the module of its name answered then, else what became of the call.
+    /// What it was given: the recorded input of the module of its name, else that of the call.
+    pub(in crate::modules) input: AnyInput,
+    /// The recorded answer of the module of its name, else the call's ruling.
     pub(in crate::modules) recorded: Value,
     pub(in crate::modules) report: CallReport<Value>,
     pub(in crate::modules) unrecorded: u64,
@@ -55,36 +54,36 @@ pub(in crate::modules) struct Replayed {
 struct Replay<'a> {
     app: &'a App,
     network: NetworkId,
-    subject: &'a Subject<'a>,
+    target: &'a Target<'a>,
     module: ModuleHandle,
-    /// As asked for.
+    /// The configuration that was asked for.
     config: Option<String>,
-    /// The chain's, or none at all: for calls that the module had no part in.
-    usual_config: String,
+    /// The chain's, else `{}`: for calls that did not reach the module.
+    default_config: String,
 }
 
 impl<'a> Replay<'a> {
     async fn new(
         app: &'a App,
         network: NetworkId,
-        subject: &'a Subject<'a>,
+        target: &'a Target<'a>,
         config: Option<Map<String, Value>>,
     ) -> Result<Self, ModulesError> {
-        let module = subject.load(app, network).await?;
-        let live = app.modules.loaded(app, network).await?.live(subject.point);
-        let spec = live.as_ref().and_then(|live| live.specs.iter().find(|spec| spec.name == subject.name));
-        let usual_config = spec.map(|spec| serde_json::to_string(&spec.config)).transpose()?;
+        let module = target.load(app, network).await?;
+        let chain = app.modules.load_chains(app, network).await?.get(target.point);
+        let spec = chain.as_ref().and_then(|chain| chain.specs.iter().find(|spec| spec.name == target.name));
+        let default_config = spec.map(|spec| serde_json::to_string(&spec.config)).transpose()?;
         let config = config.map(|config| serde_json::to_string(&config)).transpose()?;
-        let usual_config = usual_config.unwrap_or_else(|| "{}".to_owned());
-        Ok(Self { app, network, subject, module, config, usual_config })
+        let default_config = default_config.unwrap_or_else(|| "{}".to_owned());
+        Ok(Self { app, network, target, module, config, default_config })
     }
 
     async fn run(&self, record: Arc<Record>) -> Replayed {
-        let step = record.step(self.subject.name);
-        let recorded = step.map_or_else(|| record.ruling(), |(_, report)| result(report));
+        let step = record.step(self.target.name);
+        let recorded = step.map_or_else(|| record.ruling(), |(_, report)| report.result_json());
         let input = step.map_or_else(|| record.input.clone(), |(step, _)| step.input.clone());
         let recorded_config = step.map(|(step, _)| step.link.config.clone());
-        let config = self.config.clone().or(recorded_config).unwrap_or_else(|| self.usual_config.clone());
+        let config = self.config.clone().or(recorded_config).unwrap_or_else(|| self.default_config.clone());
         let context = CallContext {
             call_id: record.call.call_id.clone(),
             network_id: record.call.network_id.clone(),
@@ -92,10 +91,10 @@ impl<'a> Replay<'a> {
             seed: record.call.seed,
             config: config.clone(),
         };
-        let host = Arc::new(RecordedHost::replay(record.host_calls(self.subject.name)));
-        let limits = Limits { wall: WALL, ..self.app.settings.modules.limits(self.subject.point) };
+        let host = Arc::new(RecordedHost::replay(record.host_calls(self.target.name)));
+        let limits = Limits { wall: WALL, ..self.app.settings.modules.limits(self.target.point) };
         let sandbox = &self.app.modules.sandbox;
-        let report = sandbox.call_with(&self.module, limits, Arc::clone(&host) as _, context, &input).await;
+        let report = sandbox.call_json(&self.module, limits, Arc::clone(&host) as _, context, &input).await;
         Replayed { record, config, input, recorded, report, unrecorded: host.unrecorded() }
     }
 }
@@ -104,17 +103,17 @@ impl<'a> Replay<'a> {
 pub(in crate::modules) async fn many(
     app: &App,
     network: NetworkId,
-    subject: &Subject<'_>,
+    target: &Target<'_>,
     last: usize,
     config: Option<Map<String, Value>>,
     lease: &RequestLease,
 ) -> Result<Summary, ModulesError> {
-    let replay = Replay::new(app, network, subject, config).await?;
-    let known = app.modules.loaded(app, replay.network).await?;
-    let records = app.modules.records.newest(network, subject.point, last);
+    let replay = Replay::new(app, network, target, config).await?;
+    let chains = app.modules.load_chains(app, replay.network).await?;
+    let records = app.modules.records.newest(network, target.point, last);
     lease.release();
-    let _turn = known.replays.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
-    let (ends, mut pause_at) = (Instant::now() + WITHIN, Instant::now() + AT_A_TIME);
+    let _permit = chains.replays.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
+    let (ends, mut pause_at) = (Instant::now() + TIMEOUT, Instant::now() + TIME_SLICE);
     let mut summary = Summary::default();
     for record in records {
         let now = Instant::now();
@@ -122,29 +121,29 @@ pub(in crate::modules) async fn many(
             break;
         }
         if now >= pause_at {
-            sleep(AT_A_TIME).await;
-            pause_at = Instant::now() + AT_A_TIME;
+            sleep(TIME_SLICE).await;
+            pause_at = Instant::now() + TIME_SLICE;
         }
         summary.add(replay.run(record).await);
     }
     Ok(summary)
 }
 
-/// Makes one call again.
+/// Replays one call.
 pub(in crate::modules) async fn one(
     app: &App,
     network: NetworkId,
-    subject: &Subject<'_>,
+    target: &Target<'_>,
     call_id: &str,
     config: Option<Map<String, Value>>,
     lease: &RequestLease,
 ) -> Result<Replayed, ModulesError> {
-    let replay = Replay::new(app, network, subject, config).await?;
-    let record = app.modules.records.find(network, subject.point, call_id);
-    let record = record.ok_or_else(|| ModulesError::UnknownCall(call_id.to_owned(), subject.point))?;
+    let replay = Replay::new(app, network, target, config).await?;
+    let record = app.modules.records.find(network, target.point, call_id);
+    let record = record.ok_or_else(|| ModulesError::UnknownCall(call_id.to_owned(), target.point))?;
     lease.release();
-    let known = app.modules.loaded(app, network).await?;
-    let _turn = known.dry_runs.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
+    let chains = app.modules.load_chains(app, network).await?;
+    let _permit = chains.dry_runs.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
     Ok(replay.run(record).await)
 }
 
@@ -160,7 +159,7 @@ impl Summary {
             Ok(_) => self.different += 1,
             Err(_) => self.failed += 1,
         }
-        if self.examples.len() < EXAMPLES {
+        if self.examples.len() < MAX_EXAMPLES {
             self.examples.push(replayed);
         }
     }

@@ -7,8 +7,7 @@ use hub_sandbox::{PrepareError, Prepared};
 use crate::app::App;
 use crate::blobs::{self, BlobError, BlobKey, Blobs, INLINE_LIMIT, TemporaryBlob};
 use crate::modules::model::{ModuleName, ModuleRow, ModuleState, Points};
-use crate::modules::service::ModulesError;
-use crate::modules::service::uploads::{Uploaded, known};
+use crate::modules::service::error::ModulesError;
 use crate::modules::store::versions::{self as store, CompileOutcome, NewVersion, VersionRef};
 use crate::values::NetworkId;
 
@@ -59,7 +58,7 @@ pub(super) async fn insert(
     sha256: String,
     bytes: &Bytes,
     compiled: Option<(CompileOutcome, Option<Bytes>)>,
-) -> Result<Uploaded, ModulesError> {
+) -> Result<Inserted, ModulesError> {
     let (outcome, component) = compiled.unzip();
     let component = component.flatten();
     let upload_blob = write_large(app, Some(bytes)).await?;
@@ -76,10 +75,7 @@ pub(super) async fn insert(
     let (task, bytes) = (app.clone(), bytes.clone());
     let inserting =
         tokio::spawn(async move { insert_version(&task, network, new, bytes, blobs, outcome, component).await });
-    match inserting.await.map_err(BlobError::from)?? {
-        Inserted::New(row) => Ok(Uploaded::New(row)),
-        Inserted::Same(row) => known(app, network, row),
-    }
+    inserting.await.map_err(BlobError::from)?
 }
 
 /// The large ones of a version's bytes, in the store and without a key.
@@ -88,10 +84,10 @@ struct Parts {
     component: Option<TemporaryBlob>,
 }
 
-enum Inserted {
+/// A stored version, or the one that has the same bytes already.
+pub(super) enum Inserted {
     New(ModuleRow),
-    /// Somebody else has uploaded the same meanwhile.
-    Same(ModuleRow),
+    Known(ModuleRow),
 }
 
 async fn insert_version(
@@ -145,7 +141,7 @@ async fn insert_version(
         Ok(row) => Ok(Inserted::New(row)),
         Err(NotInserted::Same(row)) => {
             app.blobs.delete_unreferenced(&keys).await;
-            Ok(Inserted::Same(*row))
+            Ok(Inserted::Known(*row))
         }
         Err(NotInserted::Failed(error)) => Err(error.into()),
     }

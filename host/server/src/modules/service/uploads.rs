@@ -5,24 +5,24 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use hub_sandbox::{PrepareError, Prepared, UploadPlace};
+use hub_sandbox::{PrepareError, Prepared, UploadPermit};
 
 use crate::app::App;
 use crate::blobs;
 use crate::clock::millis;
 use crate::modules::model::{LinkSpec, ModuleName, ModuleRow, ModuleState};
-use crate::modules::service::ModulesError;
-use crate::modules::service::storing::{self, evaluate, insert, record_outcome};
+use crate::modules::service::error::ModulesError;
+use crate::modules::service::storing::{self, Inserted, evaluate, insert, record_outcome};
 use crate::modules::store::chains as chain_store;
 use crate::modules::store::versions::{self as store, VersionRef};
 use crate::values::NetworkId;
 
 /// How long an upload waits for its module to be READY before it is answered with COMPILING.
-const ANSWER_WITHIN: Duration = Duration::from_secs(20);
-/// How long an upload waits, unread, for a place.
-const PLACE_WITHIN: Duration = Duration::from_secs(20);
-/// A version that is COMPILING for this long and that this hub is not at work on was left behind by one that stopped.
-const LEFT_BEHIND_AFTER: Duration = Duration::from_secs(90);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long an upload waits, unread, for its permit.
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(20);
+/// A version that is COMPILING for this long was abandoned by a hub that stopped.
+const ABANDONED_AFTER: Duration = Duration::from_secs(90);
 
 /// What became of an upload.
 pub(in crate::modules) enum Uploaded {
@@ -34,31 +34,19 @@ pub(in crate::modules) enum Uploaded {
     Compiling(ModuleRow),
 }
 
-/// Preparing that can go on after its request was answered. Its end brings the place back, which is held until the bytes are
+/// Preparing that can go on after its request was answered. It gives the permit back, which is held until the bytes are
 /// stored.
-type Preparing = Pin<Box<dyn Future<Output = (Result<Prepared, PrepareError>, UploadPlace)> + Send>>;
+type Preparing = Pin<Box<dyn Future<Output = (Result<Prepared, PrepareError>, UploadPermit)> + Send>>;
 
-/// A place for an upload of so many bytes at most, which is about to be read.
-pub(in crate::modules) async fn place(
-    app: &App,
-    network: NetworkId,
-    bytes: usize,
-) -> Result<UploadPlace, ModulesError> {
+/// Waits for the permit to read an upload.
+pub(in crate::modules) async fn permit(app: &App, network: NetworkId) -> Result<UploadPermit, ModulesError> {
     let network = network.to_string();
     tokio::select! {
-        // A place that is there counts, however late it is looked for.
+        // A free permit counts, however late it is looked for.
         biased;
-        place = app.modules.sandbox.upload_place(&network, bytes) => Ok(place),
-        () = app.clock.sleep(PLACE_WITHIN) => Err(ModulesError::TooManyUploads),
+        permit = app.modules.sandbox.upload_permit(&network) => Ok(permit),
+        () = app.clock.sleep(PERMIT_TIMEOUT) => Err(ModulesError::TooManyUploads),
     }
-}
-
-/// Receives an upload behind everything else: a large one is page after page of new memory.
-pub(in crate::modules) async fn receive<T: Send + 'static>(
-    app: &App,
-    reading: impl Future<Output = T> + Send + 'static,
-) -> Result<T, ModulesError> {
-    app.modules.sandbox.giving_way(reading).await.map_err(|error| sandbox(&error))
 }
 
 /// Makes the bytes the name's next version, unless it has them already.
@@ -67,95 +55,94 @@ pub(in crate::modules) async fn upload(
     network: NetworkId,
     name: ModuleName,
     bytes: Bytes,
-    mut place: UploadPlace,
+    permit: UploadPermit,
 ) -> Result<Uploaded, ModulesError> {
-    place.received(bytes.len());
     let sha256 = hash(app, bytes.clone()).await?;
     if let Some(row) = store::find_same(&app.db, network, name.as_str(), &sha256).await? {
         return known(app, network, row);
     }
-    let mut preparing = prepare(app, network, bytes.clone(), place);
+    let mut preparing = prepare(app, bytes.clone(), permit);
     tokio::select! {
-        (outcome, _place) = &mut preparing => {
+        (outcome, _permit) = &mut preparing => {
             let (compiled, component) = evaluate(outcome)?;
             if let Some(reason) = compiled.reason {
                 return Err(ModulesError::InvalidModule(reason));
             }
-            insert(app, network, &name, sha256, &bytes, Some((compiled, component))).await
-        }
-        () = app.clock.sleep(ANSWER_WITHIN) => {
-            let uploaded = insert(app, network, &name, sha256, &bytes, None).await?;
-            if let Uploaded::New(row) = uploaded {
-                go_on(app, network, &row, preparing);
-                return Ok(Uploaded::Compiling(row));
+            match insert(app, network, &name, sha256, &bytes, Some((compiled, component))).await? {
+                Inserted::New(row) => Ok(Uploaded::New(row)),
+                Inserted::Known(row) => known(app, network, row),
             }
-            Ok(uploaded)
+        }
+        () = app.clock.sleep(ANSWER_TIMEOUT) => {
+            match insert(app, network, &name, sha256, &bytes, None).await? {
+                Inserted::New(row) => {
+                    spawn_compile(app, network, &row, preparing);
+                    Ok(Uploaded::Compiling(row))
+                }
+                Inserted::Known(row) => known(app, network, row),
+            }
         }
     }
 }
 
 async fn hash(app: &App, bytes: Bytes) -> Result<String, ModulesError> {
-    let sum = app.modules.sandbox.sum(bytes).await.map_err(|error| sandbox(&error))?;
-    Ok(sum.to_string())
+    let sum = app.modules.sandbox.sha256(bytes).await;
+    sum.map(|sum| sum.to_string()).map_err(|error| ModulesError::Sandbox(error.to_string()))
 }
 
-fn sandbox(error: &PrepareError) -> ModulesError {
-    ModulesError::Sandbox(error.to_string())
-}
-
-fn prepare(app: &App, network: NetworkId, bytes: Bytes, mut place: UploadPlace) -> Preparing {
+fn prepare(app: &App, bytes: Bytes, permit: UploadPermit) -> Preparing {
     let sandbox = app.modules.sandbox.clone();
-    Box::pin(async move { (sandbox.prepare_for(&mut place, &network.to_string(), bytes).await, place) })
+    Box::pin(async move { (sandbox.prepare_for(&permit, bytes).await, permit) })
 }
 
 /// The answer to bytes that are there already.
-pub(super) fn known(app: &App, network: NetworkId, row: ModuleRow) -> Result<Uploaded, ModulesError> {
+fn known(app: &App, network: NetworkId, row: ModuleRow) -> Result<Uploaded, ModulesError> {
     match row.state {
         ModuleState::Ready => Ok(Uploaded::Known(row)),
         ModuleState::Compiling => {
-            take_up(app, network, &row);
+            resume_compile(app, network, &row);
             Ok(Uploaded::Compiling(row))
         }
         ModuleState::Rejected => Err(ModulesError::InvalidModule(row.reason.unwrap_or_default())),
     }
 }
 
-/// Goes on preparing a COMPILING version and writes down what it comes to.
-fn go_on(app: &App, network: NetworkId, row: &ModuleRow, preparing: Preparing) {
+/// Prepares a COMPILING version in the background and records the outcome.
+fn spawn_compile(app: &App, network: NetworkId, row: &ModuleRow, preparing: Preparing) {
     let key = (network, row.name.clone(), row.version);
     if !app.modules.compiling.lock().insert(key.clone()) {
         return;
     }
     let task = app.clone();
     app.spawn(async move {
-        let (outcome, _place) = preparing.await;
+        let (outcome, _permit) = preparing.await;
         if let Err(error) = record_outcome(&task, network, &key.1, key.2, outcome).await {
-            // It stays COMPILING, and is taken up again when somebody asks for it.
+            // It stays COMPILING, and is resumed when it is next read.
             tracing::error!(module = key.1, version = key.2, %error, "a module could not be prepared");
         }
         task.modules.compiling.lock().remove(&key);
     });
 }
 
-/// Prepares a COMPILING version that was left behind.
-fn take_up(app: &App, network: NetworkId, row: &ModuleRow) {
-    let left_behind = app.clock.now().saturating_sub(row.created_at) >= millis(LEFT_BEHIND_AFTER);
-    if row.state != ModuleState::Compiling || !left_behind {
+/// Prepares a COMPILING version that was abandoned.
+fn resume_compile(app: &App, network: NetworkId, row: &ModuleRow) {
+    let is_abandoned = app.clock.now().saturating_sub(row.created_at) >= millis(ABANDONED_AFTER);
+    if row.state != ModuleState::Compiling || !is_abandoned {
         return;
     }
     let (task, name, version) = (app.clone(), row.name.clone(), row.version);
     let preparing: Preparing = Box::pin(async move {
-        let (sandbox, key) = (&task.modules.sandbox, network.to_string());
-        let mut place = sandbox.upload_place(&key, 0).await;
+        let sandbox = &task.modules.sandbox;
+        let permit = sandbox.upload_permit(&network.to_string()).await;
         let outcome =
             match storing::read_upload(&task.db, &task.blobs, VersionRef { network, name: &name, version }).await {
-                Ok(Some(upload)) => sandbox.prepare_for(&mut place, &key, upload).await,
+                Ok(Some(upload)) => sandbox.prepare_for(&permit, upload).await,
                 Ok(None) => Err(PrepareError::Internal("it was deleted".to_owned())),
                 Err(error) => Err(PrepareError::Internal(error.to_string())),
             };
-        (outcome, place)
+        (outcome, permit)
     });
-    go_on(app, network, row, preparing);
+    spawn_compile(app, network, row, preparing);
 }
 
 /// One version.
@@ -167,7 +154,7 @@ pub(in crate::modules) async fn find(
 ) -> Result<ModuleRow, ModulesError> {
     let row = store::find(&app.db, network, name, version).await?;
     let row = row.ok_or_else(|| unknown(name, version))?;
-    take_up(app, network, &row);
+    resume_compile(app, network, &row);
     Ok(row)
 }
 
@@ -222,7 +209,7 @@ pub(in crate::modules) async fn delete(
         .db
         .transaction(async |mut tx| {
             store::lock_name(&mut tx, network, name).await?;
-            for point in chain_store::all_in(&mut tx, network).await? {
+            for point in chain_store::list(&mut tx, network).await? {
                 let links: Vec<LinkSpec> = serde_json::from_str(&point.chain)?;
                 if links.iter().any(|link| link.name == name && link.version == version) {
                     return Err(ModulesError::InUse(name.to_owned(), version, point.point));

@@ -1,30 +1,28 @@
 //! The chains of the points.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
 use crate::modules::model::PointRow;
 use crate::values::NetworkId;
 
-const ALL: &str = "SELECT point, revision, chain, previous FROM extension_points WHERE network_id = $1";
-
-pub(in crate::modules) async fn all(db: &Db, network: NetworkId) -> Result<Vec<PointRow>, Error> {
-    db.query(ALL).bind(network).all().await
-}
-
-pub(in crate::modules) async fn all_in(tx: &mut Tx, network: NetworkId) -> Result<Vec<PointRow>, Error> {
-    tx.query(ALL).bind(network).all().await
+pub(in crate::modules) async fn list(on: impl Into<Executor<'_>>, network: NetworkId) -> Result<Vec<PointRow>, Error> {
+    on.into()
+        .query("SELECT point, revision, chain, previous FROM extension_points WHERE network_id = $1")
+        .bind(network)
+        .all()
+        .await
 }
 
 pub(in crate::modules) async fn find(db: &Db, network: NetworkId, point: &str) -> Result<Option<PointRow>, Error> {
     db.query("SELECT point, revision, chain, previous FROM extension_points WHERE network_id = $1 AND point = $2")
         .bind(network)
-        .bind(point.to_owned())
+        .bind(point)
         .optional()
         .await
 }
 
-/// Puts a chain in place; the one that was there becomes the one before. Answers its revision.
+/// Replaces a chain, which becomes the previous one. Answers the new revision.
 pub(in crate::modules) async fn put(
     tx: &mut Tx,
     network: NetworkId,
@@ -42,8 +40,8 @@ pub(in crate::modules) async fn put(
              RETURNING revision",
         )
         .bind(network)
-        .bind(point.to_owned())
-        .bind(chain.to_owned())
+        .bind(point)
+        .bind(chain)
         .bind(now)
         .one()
         .await?;

@@ -20,9 +20,9 @@ pub(in crate::modules) enum Stored {
 }
 
 impl Stored {
-    fn parts(self) -> (Option<Vec<u8>>, Option<i64>) {
-        match self {
-            Self::Text(bytes) => (Some(bytes), None),
+    fn parts(&self) -> (Option<&[u8]>, Option<i64>) {
+        match *self {
+            Self::Text(ref bytes) => (Some(bytes), None),
             Self::Number(number) => (None, Some(number)),
         }
     }
@@ -53,21 +53,21 @@ pub(in crate::modules) async fn get(db: &Db, of: Owner<'_>, key: &[u8], now: Mil
              WHERE network_id = $1 AND module = $2 AND key = $3 AND (expires_at IS NULL OR expires_at > $4)",
         )
         .bind(of.network)
-        .bind(of.module.to_owned())
-        .bind(key.to_vec())
+        .bind(of.module)
+        .bind(key)
         .bind(now)
         .optional()
         .await?;
     Ok(row.map(|(value, number)| Stored::from_parts(value, number)))
 }
 
-/// Adds to a number that is between `least` and `most`; none where there is no such number.
+/// Adds to a number that is between `min` and `max`; none where there is no such number.
 pub(in crate::modules) async fn add(
     db: &Db,
     of: Owner<'_>,
     key: &[u8],
     by: i64,
-    (least, most): (i64, i64),
+    (min, max): (i64, i64),
     now: Millis,
 ) -> Result<Option<i64>, Error> {
     let row: Option<(i64,)> = db
@@ -78,18 +78,18 @@ pub(in crate::modules) async fn add(
              RETURNING number",
         )
         .bind(of.network)
-        .bind(of.module.to_owned())
-        .bind(key.to_vec())
+        .bind(of.module)
+        .bind(key)
         .bind(by)
         .bind(now)
-        .bind(least)
-        .bind(most)
+        .bind(min)
+        .bind(max)
         .optional()
         .await?;
     Ok(row.map(|(number,)| number))
 }
 
-/// How many bytes the store holds. Until the transaction ends, nobody else adds to it or takes from it.
+/// How many bytes the store holds. Locks the store until the transaction ends.
 pub(in crate::modules) async fn lock_usage(tx: &mut Tx, of: Owner<'_>) -> Result<i64, Error> {
     let (bytes,) = tx
         .query(
@@ -98,7 +98,7 @@ pub(in crate::modules) async fn lock_usage(tx: &mut Tx, of: Owner<'_>) -> Result
              RETURNING bytes",
         )
         .bind(of.network)
-        .bind(of.module.to_owned())
+        .bind(of.module)
         .one()
         .await?;
     Ok(bytes)
@@ -107,7 +107,7 @@ pub(in crate::modules) async fn lock_usage(tx: &mut Tx, of: Owner<'_>) -> Result
 pub(in crate::modules) async fn set_usage(tx: &mut Tx, of: Owner<'_>, bytes: i64) -> Result<(), Error> {
     tx.query("UPDATE module_store_usage SET bytes = $3 WHERE network_id = $1 AND module = $2")
         .bind(of.network)
-        .bind(of.module.to_owned())
+        .bind(of.module)
         .bind(bytes)
         .execute()
         .await?;
@@ -126,8 +126,8 @@ pub(in crate::modules) async fn entry(
              WHERE network_id = $1 AND module = $2 AND key = $3",
         )
         .bind(of.network)
-        .bind(of.module.to_owned())
-        .bind(key.to_vec())
+        .bind(of.module)
+        .bind(key)
         .optional()
         .await?;
     Ok(row.map(|row| Entry {
@@ -141,7 +141,7 @@ pub(in crate::modules) async fn put(
     tx: &mut Tx,
     of: Owner<'_>,
     key: &[u8],
-    stored: Stored,
+    stored: &Stored,
     expires_at: Option<Millis>,
     size: i64,
 ) -> Result<(), Error> {
@@ -153,8 +153,8 @@ pub(in crate::modules) async fn put(
          SET value = excluded.value, number = excluded.number, expires_at = excluded.expires_at, size = excluded.size",
     )
     .bind(of.network)
-    .bind(of.module.to_owned())
-    .bind(key.to_vec())
+    .bind(of.module)
+    .bind(key)
     .bind(value)
     .bind(number)
     .bind(expires_at)
@@ -164,12 +164,12 @@ pub(in crate::modules) async fn put(
     Ok(())
 }
 
-/// Replaces what is stored under a key and leaves its expiry.
+/// Replaces a value and leaves its expiry.
 pub(in crate::modules) async fn replace(
     tx: &mut Tx,
     of: Owner<'_>,
     key: &[u8],
-    stored: Stored,
+    stored: &Stored,
     size: i64,
 ) -> Result<(), Error> {
     let (value, number) = stored.parts();
@@ -178,8 +178,8 @@ pub(in crate::modules) async fn replace(
          WHERE network_id = $1 AND module = $2 AND key = $3",
     )
     .bind(of.network)
-    .bind(of.module.to_owned())
-    .bind(key.to_vec())
+    .bind(of.module)
+    .bind(key)
     .bind(value)
     .bind(number)
     .bind(size)
@@ -191,15 +191,15 @@ pub(in crate::modules) async fn replace(
 pub(in crate::modules) async fn delete(tx: &mut Tx, of: Owner<'_>, key: &[u8]) -> Result<(), Error> {
     tx.query("DELETE FROM module_store WHERE network_id = $1 AND module = $2 AND key = $3")
         .bind(of.network)
-        .bind(of.module.to_owned())
-        .bind(key.to_vec())
+        .bind(of.module)
+        .bind(key)
         .execute()
         .await?;
     Ok(())
 }
 
-/// Removes up to `most` entries that have expired; answers the bytes they took.
-pub(in crate::modules) async fn purge(tx: &mut Tx, of: Owner<'_>, now: Millis, most: i64) -> Result<i64, Error> {
+/// Deletes up to `limit` expired entries; answers the bytes they took.
+pub(in crate::modules) async fn purge(tx: &mut Tx, of: Owner<'_>, now: Millis, limit: i64) -> Result<i64, Error> {
     let sizes: Vec<(i64,)> = tx
         .query(
             "DELETE FROM module_store WHERE network_id = $1 AND module = $2 AND key IN
@@ -208,9 +208,9 @@ pub(in crate::modules) async fn purge(tx: &mut Tx, of: Owner<'_>, now: Millis, m
              RETURNING size",
         )
         .bind(of.network)
-        .bind(of.module.to_owned())
+        .bind(of.module)
         .bind(now)
-        .bind(most)
+        .bind(limit)
         .all()
         .await?;
     Ok(sizes.iter().map(|(size,)| size).sum())

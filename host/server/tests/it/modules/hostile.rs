@@ -1,4 +1,4 @@
-//! The sandbox's hostile set, by the owner's way in: uploaded, and run dry.
+//! The sandbox's hostile set, uploaded and dry-run through the API.
 
 use serde_json::{Value, json};
 
@@ -42,12 +42,12 @@ async fn each_of_the_hostile_set_ends_in_its_stated_failure() {
         assert_eq!(code, hostile.failure, "{}: {report}", hostile.name);
         assert!(report["logs"].as_array().is_some_and(|logs| logs.len() <= 64), "{}", hostile.name);
     }
-    // The hub is none the worse for it.
+    // The hub goes on.
     upload(&owner, "after", wat::allowing("after")).await.expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_misbehaves_before_it_is_called_is_refused() {
+async fn a_module_that_misbehaves_before_its_call_is_refused() {
     let hub = Hub::start(Backend::sqlite()).await;
     let owner = hub.network().await;
     for (more, hint) in [

@@ -1,15 +1,16 @@
 //! Canaries and shadows.
 
-use hub::modules::service::{self, ChatDecision};
+use hub::modules::service;
+use hub_sandbox::FilterChat;
 use hub_sandbox::contract::PlayerRef;
-use hub_sandbox::contract::chat::{Decision, Line};
+use hub_sandbox::contract::chat::{Decision, Line, Verdict};
 use serde_json::{Value, json};
 
 use super::{chain, point, refused, say, upload, wasm};
 use crate::support::{Client, Hub, on_both};
 
 /// A line of the player of this number.
-async fn say_as(hub: &Hub, owner: &Client, player: u32, message: &str) -> ChatDecision {
+async fn say_as(hub: &Hub, owner: &Client, player: u32, message: &str) -> Verdict {
     let line = Line {
         player: PlayerRef { uuid: format!("00000000-0000-4000-8000-{player:012}"), name: format!("p{player}") },
         message: message.into(),
@@ -18,7 +19,7 @@ async fn say_as(hub: &Hub, owner: &Client, player: u32, message: &str) -> ChatDe
         world: None,
         rank: None,
     };
-    service::filter_chat(&hub.app, owner.network.unwrap(), line).await
+    service::call::<FilterChat>(&hub.app, owner.network.unwrap(), line).await
 }
 
 /// The counts of the last module of the chat's chain, once they add up to this many calls.
@@ -98,7 +99,7 @@ on_both! {
         assert!(point(&owner, "chat").await["modules"][0].get("shadow").is_none());
     }
 
-    async fn instances_are_reused_where_that_is_asked_for(hub: Hub) {
+    async fn instances_are_reused_where_that_is_configured(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "forgetful", wasm::forgetful()).await.expect(201);
         let with = |instances: &str| json!([{"name": "forgetful", "version": 1, "instances": instances}]);
@@ -124,7 +125,7 @@ on_both! {
         assert_eq!(allowed(&["a"]).await, [false]);
     }
 
-    async fn what_a_shadow_writes_only_it_reads(hub: Hub) {
+    async fn only_a_shadow_reads_what_it_wrote(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "counting", wasm::counting()).await.expect(201);
         let link = json!({"name": "counting", "version": 1, "mode": "SHADOW"});

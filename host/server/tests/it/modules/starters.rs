@@ -1,4 +1,4 @@
-//! The starter modules at work, from upload to what players notice.
+//! The starter modules, from upload to their effect.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::support::{Client, on_both};
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// Uploads a starter module and makes it the one of its point.
+/// Uploads a starter module and makes it the chain of its point.
 async fn install(owner: &Client, name: &str, at: &str, config: Value) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../plugins/{name}/{name}.wasm"));
     let module = upload(owner, name, std::fs::read(file).unwrap()).await;
@@ -44,7 +44,7 @@ async fn chat(client: &Client, message: &str) -> crate::support::Answer {
 }
 
 on_both! {
-    async fn region_first_sends_a_player_to_the_neighbours(hub: Hub) {
+    async fn region_first_sends_a_player_to_a_neighbouring_region(hub: Hub) {
         let owner = hub.network().await;
         register(&owner, "asia", json!({"region": "ASIA"})).await;
         register(&owner, "europe", json!({"region": "EUROPE"})).await;
@@ -190,7 +190,7 @@ on_both! {
         chat(&owner, "patient").await.expect(204);
         chat(&owner, "at").await.expect(204);
         chat(&owner, "first").await.expect_error(400, "chat_rejected");
-        // Who floods again and again is muted, and the mute is on the record.
+        // Repeated floods mute the player, and the mute is recorded.
         let muted = events.next_named("PUNISHMENT").await.data["punishment"].clone();
         assert_eq!((&muted["type"], &muted["durationMs"]), (&json!("MUTE"), &json!(60_000)));
         assert_eq!(muted["playerUuid"], uuid(1));

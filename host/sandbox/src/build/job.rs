@@ -1,0 +1,39 @@
+//! One build of a module that has a manifest.
+
+use super::embedded;
+use super::error::BuildError;
+use super::manifest::Manifest;
+use super::seal;
+use std::path::{Path, PathBuf};
+
+/// A build's folders, with the contract in place.
+pub(super) struct BuildJob<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) manifest: &'a Manifest,
+    /// For files that are needed during the build only.
+    pub(super) work: &'a Path,
+}
+
+impl<'a> BuildJob<'a> {
+    pub(super) fn new(folder: &'a Path, manifest: &'a Manifest, work: &'a Path) -> Result<Self, BuildError> {
+        let job = Self { folder, manifest, work };
+        // The folder of a version bears its first two numbers.
+        let version = manifest.contract.rsplit_once('.').map_or("", |(version, _)| version);
+        for (name, content) in embedded::under(&format!("wit/{version}/")) {
+            embedded::write(&job.wit().join(name), content)?;
+        }
+        embedded::write(&job.wit().join("module.wit"), manifest.world().as_bytes())?;
+        Ok(job)
+    }
+
+    /// The folder of the contract, with the module's world in it.
+    pub(super) fn wit(&self) -> PathBuf {
+        self.work.join("wit")
+    }
+}
+
+/// Reads a component whose language's runtime wants more than the contract, and seals it.
+pub(super) fn read_sealed(output: &Path) -> Result<Vec<u8>, BuildError> {
+    let component = std::fs::read(output).map_err(|error| BuildError::Io { path: output.into(), error })?;
+    seal::seal(&component).map_err(BuildError::Invalid)
+}

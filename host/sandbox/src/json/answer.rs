@@ -1,0 +1,31 @@
+//! The answer of a call as JSON.
+
+use crate::operation::AnyAnswer;
+use crate::report::{CallFailure, CallReport};
+use serde_json::{Value, json};
+
+impl AnyAnswer {
+    /// `{"order": […]}` or `{"refused": reason}` for matchmaking, else the verdict as the contract has it.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::Ranked(Ok(order)) => json!({"order": order}),
+            Self::Ranked(Err(refusal)) => json!({"refused": refusal.reason}),
+            Self::Chat(verdict) => json!(verdict),
+            Self::Review(verdict) => json!(verdict),
+        }
+    }
+}
+
+impl<T: Clone + Into<AnyAnswer>> CallReport<T> {
+    /// The answer, or `{"failure": code}`.
+    pub fn result_json(&self) -> Value {
+        self.result.as_ref().map_or_else(CallFailure::to_json, |answer| answer.clone().into().to_json())
+    }
+}
+
+impl CallFailure {
+    /// `{"failure": code}`.
+    pub fn to_json(&self) -> Value {
+        json!({"failure": self.code()})
+    }
+}

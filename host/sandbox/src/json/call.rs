@@ -1,0 +1,59 @@
+//! Calls whose input is of any point and whose answer is JSON.
+
+use crate::call::CallOptions;
+use crate::contract::CallContext;
+use crate::host::Host;
+use crate::limits::Limits;
+use crate::module::ModuleHandle;
+use crate::operation::{AnyAnswer, AnyInput, FilterChat, Operation, RankServers, RankWorlds, ReviewPunishment};
+use crate::report::CallReport;
+use crate::sandbox::Sandbox;
+use serde_json::Value;
+use std::sync::Arc;
+
+impl Sandbox {
+    /// Calls the function that takes the input, as [`Sandbox::call`] does. The answer is as
+    /// [`AnyAnswer::to_json`](crate::AnyAnswer::to_json) has it.
+    pub async fn call_json(
+        &self,
+        module: &ModuleHandle,
+        limits: Limits,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: &AnyInput,
+    ) -> CallReport<Value> {
+        self.call_json_with(CallOptions::default(), module, limits, host, context, input).await
+    }
+
+    pub(crate) async fn call_json_with(
+        &self,
+        options: CallOptions<'_>,
+        module: &ModuleHandle,
+        limits: Limits,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: &AnyInput,
+    ) -> CallReport<Value> {
+        match input {
+            AnyInput::Servers(it) => self.call_as::<RankServers>(options, module, limits, host, context, it).await,
+            AnyInput::Worlds(it) => self.call_as::<RankWorlds>(options, module, limits, host, context, it).await,
+            AnyInput::Line(it) => self.call_as::<FilterChat>(options, module, limits, host, context, it).await,
+            AnyInput::Proposal(it) => {
+                self.call_as::<ReviewPunishment>(options, module, limits, host, context, it).await
+            }
+        }
+    }
+
+    async fn call_as<O: Operation>(
+        &self,
+        options: CallOptions<'_>,
+        module: &ModuleHandle,
+        limits: Limits,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: &Arc<O::Input>,
+    ) -> CallReport<Value> {
+        let report = self.call_with::<O>(options, module, limits, host, context, Arc::clone(input)).await;
+        report.map(|answer| Into::<AnyAnswer>::into(answer).to_json())
+    }
+}

@@ -1,0 +1,77 @@
+//! The input and the answer of a call of any point.
+
+use super::candidates::{Candidates, RankAnswer};
+use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
+use crate::contract::{Point, chat, punishment};
+use std::fmt;
+use std::sync::Arc;
+
+/// The input of a call of any point. Cheap to clone.
+#[derive(Clone)]
+pub enum AnyInput {
+    /// Servers to rank.
+    Servers(Arc<Candidates<ServerCandidate>>),
+    /// Worlds to rank.
+    Worlds(Arc<Candidates<WorldCandidate>>),
+    /// A chat line.
+    Line(Arc<chat::Line>),
+    /// A punishment.
+    Proposal(Arc<punishment::Proposal>),
+}
+
+impl AnyInput {
+    /// The point that takes it.
+    pub fn point(&self) -> Point {
+        match self {
+            Self::Servers(_) | Self::Worlds(_) => Point::Matchmaking,
+            Self::Line(_) => Point::Chat,
+            Self::Proposal(_) => Point::Punishment,
+        }
+    }
+
+    /// Whether both are the same allocation.
+    pub fn ptr_eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Servers(one), Self::Servers(other)) => Arc::ptr_eq(one, other),
+            (Self::Worlds(one), Self::Worlds(other)) => Arc::ptr_eq(one, other),
+            (Self::Line(one), Self::Line(other)) => Arc::ptr_eq(one, other),
+            (Self::Proposal(one), Self::Proposal(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for AnyInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AnyInput").field(&self.point()).finish()
+    }
+}
+
+/// The answer of a call of any point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnyAnswer {
+    /// Of a ranking.
+    Ranked(RankAnswer),
+    /// On a chat line.
+    Chat(chat::Verdict),
+    /// On a punishment.
+    Review(punishment::Verdict),
+}
+
+impl From<RankAnswer> for AnyAnswer {
+    fn from(answer: RankAnswer) -> Self {
+        Self::Ranked(answer)
+    }
+}
+
+impl From<chat::Verdict> for AnyAnswer {
+    fn from(verdict: chat::Verdict) -> Self {
+        Self::Chat(verdict)
+    }
+}
+
+impl From<punishment::Verdict> for AnyAnswer {
+    fn from(verdict: punishment::Verdict) -> Self {
+        Self::Review(verdict)
+    }
+}

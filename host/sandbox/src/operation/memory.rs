@@ -1,0 +1,81 @@
+//! About how much memory calls take, so that they can be kept within a bound.
+
+use super::any::{AnyAnswer, AnyInput};
+use super::candidates::{Candidate, Candidates};
+use crate::contract::{chat, punishment};
+use crate::host::{HostAnswer, HostCall};
+use crate::report::CallReport;
+
+fn text(text: Option<&String>) -> usize {
+    text.map_or(0, String::len)
+}
+
+impl AnyInput {
+    /// About how many bytes it keeps alive.
+    pub fn approx_bytes(&self) -> usize {
+        match self {
+            Self::Servers(input) => candidates(input),
+            Self::Worlds(input) => candidates(input),
+            Self::Line(line) => {
+                let chat::Line { player, message, server_id, server_type, world, rank } = &**line;
+                let texts = [&player.uuid, &player.name, message, server_id, server_type];
+                size_of::<chat::Line>()
+                    + texts.map(String::len).iter().sum::<usize>()
+                    + text(world.as_ref())
+                    + text(rank.as_ref())
+            }
+            Self::Proposal(it) => {
+                let texts = [&it.player_uuid, &it.player_name, &it.issuer_uuid, &it.issuer_name];
+                let texts = texts.iter().map(|it| text(it.as_ref())).sum::<usize>();
+                size_of::<punishment::Proposal>() + texts + it.terms.reason.len()
+            }
+        }
+    }
+}
+
+fn candidates<C: Candidate>(input: &Candidates<C>) -> usize {
+    let request = input.request();
+    let texts = [&request.player_uuid, &request.player_name, &request.affinity_owner_id, &request.world_type];
+    let request = size_of_val(request) + texts.iter().map(|it| text(it.as_ref())).sum::<usize>();
+    request + size_of_val(input.candidates()) + input.texts().bytes()
+}
+
+impl CallReport<AnyAnswer> {
+    /// About how many bytes it takes.
+    pub fn approx_bytes(&self) -> usize {
+        let logs: usize = self.logs.iter().map(|line| size_of_val(line) + line.message.len()).sum();
+        let host_calls: usize =
+            self.host_calls.iter().map(|record| host_call(&record.call) + host_answer(&record.answer)).sum();
+        size_of::<Self>() + logs + host_calls + self.result.as_ref().map_or(1024, answer)
+    }
+}
+
+fn answer(answer: &AnyAnswer) -> usize {
+    match answer {
+        AnyAnswer::Ranked(Ok(order)) => size_of_val(order.as_slice()),
+        AnyAnswer::Ranked(Err(refusal)) => refusal.reason.len(),
+        // Bounded by the contract to about this.
+        AnyAnswer::Chat(_) | AnyAnswer::Review(_) => 256,
+    }
+}
+
+fn host_call(call: &HostCall) -> usize {
+    let texts = match call {
+        HostCall::StoreSet { key, value, .. } => key.len() + value.len(),
+        HostCall::Statistics { players, .. } => players.iter().map(|player| player.len() + 24).sum(),
+        // Their arguments are short.
+        _ => 128,
+    };
+    size_of::<HostCall>() + texts
+}
+
+fn host_answer<E>(answer: &Result<HostAnswer, E>) -> usize {
+    let list = match answer {
+        Ok(HostAnswer::Value(value)) => text(value.as_ref()),
+        Ok(HostAnswer::Statistics(values)) => size_of_val(values.as_slice()),
+        Ok(HostAnswer::Punishments(list)) => list.iter().map(|it| size_of_val(it) + it.reason.len() + 32).sum(),
+        Ok(HostAnswer::Players(players)) => players.iter().map(|player| player.len() + 24).sum(),
+        _ => 32,
+    };
+    size_of::<HostAnswer>() + list
+}

@@ -1,0 +1,66 @@
+//! The functions modules export, one type per function: what goes in, what comes out, what is a valid answer, and what a
+//! chain makes of its modules' answers.
+
+mod any;
+pub(crate) mod candidates;
+mod chat;
+mod matchmaking;
+mod memory;
+mod punishment;
+
+pub use any::{AnyAnswer, AnyInput};
+pub use candidates::{Candidate, Candidates, RankAnswer};
+pub use chat::FilterChat;
+pub use matchmaking::{Rank, RankServers, RankWorlds, Ranking};
+pub use punishment::ReviewPunishment;
+
+use crate::contract::Point;
+use crate::texts::CandidateTexts;
+use crate::versions::Running;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// A function of an extension point: [`RankServers`], [`RankWorlds`], [`FilterChat`] or [`ReviewPunishment`].
+pub trait Operation: 'static {
+    /// The extension point it belongs to.
+    const POINT: Point;
+    /// The exported function's name.
+    const NAME: &'static str;
+    /// What a module is given beside the context.
+    type Input: Send + Sync + 'static;
+    /// What it answers.
+    type Answer: Clone + Into<AnyAnswer> + Into<Self::Ruling> + Send + 'static;
+    /// What a chain decides. The default is that of a chain without modules.
+    type Ruling: Default + Send + 'static;
+
+    /// The input as that of any point.
+    fn any_input(input: &Arc<Self::Input>) -> AnyInput;
+
+    /// The answer of a module that alone would lead to this ruling; none for the default where no answer does.
+    fn ruling_answer(ruling: &Self::Ruling) -> Option<AnyAnswer>;
+
+    /// The answer in the place of a module that failed and must not be skipped.
+    fn unavailable() -> Self::Answer;
+
+    /// Applies the next module's answer to the ruling, and to the input of the module after it. A break ends the chain.
+    #[doc(hidden)]
+    fn apply(ruling: &mut Self::Ruling, input: &mut Arc<Self::Input>, answer: Self::Answer) -> ControlFlow<()>;
+
+    /// Calls the exported function.
+    #[doc(hidden)]
+    fn invoke(running: Running<'_>, input: &Self::Input) -> wasmtime::Result<Self::Answer>;
+
+    /// Checks the answer against the bounds of the contract; says what is wrong with it.
+    #[doc(hidden)]
+    fn check(input: &Self::Input, answer: &Self::Answer) -> Result<(), String>;
+
+    /// The player the call is about, by UUID, else by name.
+    #[doc(hidden)]
+    fn player(input: &Self::Input) -> Option<&str>;
+
+    /// The texts host functions may look up.
+    #[doc(hidden)]
+    fn texts(_input: &Self::Input) -> Option<Arc<dyn CandidateTexts>> {
+        None
+    }
+}

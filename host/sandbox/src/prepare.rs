@@ -1,0 +1,50 @@
+//! Makes uploads modules: validated, compiled, saved, tried.
+
+use crate::error::PrepareError;
+use crate::module::Prepared;
+use crate::network::{Network, UploadPermit};
+use crate::sandbox::{LOCAL, Sandbox};
+use crate::sha256::Sha256Sum;
+use crate::trial;
+use bytes::Bytes;
+
+impl Sandbox {
+    /// Makes an upload a module: validates it, wraps a core module, compiles it, saves the compiled code, and
+    /// tries every function it exports once. Takes as long as compiling does; drop the future to cancel it.
+    ///
+    /// # Errors
+    /// [`PrepareError::Invalid`] with a reason for the author where it is not a valid module.
+    pub async fn prepare(&self, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
+        self.prepare_in(&self.0.networks.get(LOCAL), upload.into()).await
+    }
+
+    /// Waits until the network has fewer than four uploads in memory. Take the permit before the upload is read.
+    pub async fn upload_permit(&self, network: &str) -> UploadPermit {
+        UploadPermit::acquire(self.0.networks.get(network)).await
+    }
+
+    /// As [`Sandbox::prepare`], for the permit's network: its uploads are prepared one after the other.
+    ///
+    /// # Errors
+    /// As [`Sandbox::prepare`].
+    pub async fn prepare_for(&self, permit: &UploadPermit, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
+        self.prepare_in(&permit.network, upload.into()).await
+    }
+
+    async fn prepare_in(&self, network: &Network, upload: Bytes) -> Result<Prepared, PrepareError> {
+        let _preparing = network.preparing.lock().await;
+        let _compiling = network.compiling.lock().await;
+        let (prepared, loaded) = self.compile(upload).await?;
+        let tried = trial::run(self, &network.name, &loaded, &prepared.points, "{}").await;
+        tried.map_err(|failure| PrepareError::Invalid(failure.with_backtrace()))?;
+        Ok(prepared)
+    }
+
+    /// The SHA-256 of an upload, at background priority.
+    ///
+    /// # Errors
+    /// [`PrepareError::Internal`] where there is no thread for it.
+    pub async fn sha256(&self, upload: Bytes) -> Result<Sha256Sum, PrepareError> {
+        self.run_background(move || Sha256Sum::of(&upload)).await
+    }
+}

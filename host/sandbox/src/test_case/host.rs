@@ -1,0 +1,33 @@
+//! The host of a test case.
+
+use super::fixture::FixtureHost;
+use crate::host::Host;
+use crate::recorded::RecordedHost;
+use std::sync::Arc;
+
+/// Answers the host calls of a test case.
+#[derive(Clone)]
+pub enum TestCaseHost {
+    /// As the case describes it.
+    Described(FixtureHost),
+    /// As it answered when the case was recorded.
+    Recorded(Arc<RecordedHost>),
+}
+
+impl TestCaseHost {
+    /// The host at that time.
+    pub fn at(&self, now_ms: u64) -> Arc<dyn Host> {
+        match self {
+            Self::Described(host) => Arc::new(host.at(now_ms)),
+            Self::Recorded(host) => Arc::<RecordedHost>::clone(host),
+        }
+    }
+
+    /// How many calls a record did not answer.
+    pub fn unrecorded(&self) -> u64 {
+        match self {
+            Self::Described(_) => 0,
+            Self::Recorded(host) => host.unrecorded(),
+        }
+    }
+}

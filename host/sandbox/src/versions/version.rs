@@ -1,0 +1,55 @@
+//! What a version of the contract is.
+
+use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
+use crate::contract::{CallContext, chat, punishment};
+use crate::operation::candidates::{Candidates, RankAnswer};
+use crate::state::CallState;
+use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Linker, Lower};
+use wasmtime::{Result, Store};
+
+/// A version of the contract: calls the functions of its modules with arguments in its own types.
+pub(crate) trait Version: Sync {
+    /// Its number, such as `1.0.0`.
+    fn number(&self) -> &'static str;
+
+    /// Adds its host functions.
+    fn link(&self, linker: &mut Linker<CallState>) -> Result<()>;
+
+    /// `matchmaking.rank-servers`.
+    fn rank_servers(&self, running: Running<'_>, input: &Candidates<ServerCandidate>) -> Result<RankAnswer>;
+
+    /// `matchmaking.rank-worlds`.
+    fn rank_worlds(&self, running: Running<'_>, input: &Candidates<WorldCandidate>) -> Result<RankAnswer>;
+
+    /// `chat.filter`.
+    fn filter(&self, running: Running<'_>, line: &chat::Line) -> Result<chat::Verdict>;
+
+    /// `punishment.review`.
+    fn review(&self, running: Running<'_>, proposal: &punishment::Proposal) -> Result<punishment::Verdict>;
+}
+
+/// An exported function, and the version of the contract it is written against.
+#[derive(Clone, Copy)]
+pub(crate) struct Export<'a> {
+    pub(crate) version: &'static dyn Version,
+    pub(crate) index: &'a ComponentExportIndex,
+}
+
+/// A running call.
+pub struct Running<'a> {
+    pub(crate) store: &'a mut Store<CallState>,
+    pub(crate) instance: &'a Instance,
+    pub(crate) export: Export<'a>,
+    pub(crate) context: &'a CallContext,
+}
+
+/// Calls the exported function with arguments in the version's own types.
+pub(super) fn call<Params, Answer>(running: Running<'_>, params: Params) -> Result<Answer>
+where
+    Params: ComponentNamedList + Lower,
+    Answer: Send + Sync + Lift + 'static,
+{
+    let Running { store, instance, export, .. } = running;
+    let function = instance.get_typed_func::<Params, (Answer,)>(&mut *store, export.index)?;
+    Ok(function.call(store, params)?.0)
+}

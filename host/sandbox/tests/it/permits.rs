@@ -1,0 +1,206 @@
+//! Permits to run: bounded per network and point, and not shared between networks.
+
+use crate::hostile_set::{FOREVER, LINE, chatting};
+use crate::support::{NOW, TestSandbox, call, context, line, link_with, relaxed_limits};
+use crate::wat::{allowing, chat_module};
+use hub_sandbox::contract::{HostError, Point, chat};
+use hub_sandbox::{
+    BoxFuture, CallFailure, Chain, EmptyHost, FilterChat, Host, HostAnswer, HostCall, Limits, Link, OnFailure, Outcome,
+    Sandbox,
+};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+
+/// A host that blocks every call until it is released, and counts those that arrived.
+struct BlockingHost {
+    arrived: Semaphore,
+    released: Semaphore,
+}
+
+impl BlockingHost {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { arrived: Semaphore::new(0), released: Semaphore::new(0) })
+    }
+}
+
+impl Host for BlockingHost {
+    fn answer<'a>(&'a self, _: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
+        Box::pin(async {
+            self.arrived.add_permits(1);
+            let _ = self.released.acquire().await;
+            Ok(HostAnswer::Number(1))
+        })
+    }
+}
+
+type Filtered = Outcome<chat::Verdict, chat::Verdict>;
+
+fn filter(sandbox: &Sandbox, chain: &Arc<Chain>) -> JoinHandle<Filtered> {
+    let (sandbox, chain) = (sandbox.clone(), Arc::clone(chain));
+    tokio::spawn(async move { sandbox.run_chain::<FilterChat>(&chain, &call(NOW), line("hi")).await })
+}
+
+fn failures(outcome: &Filtered) -> Vec<Option<CallFailure>> {
+    outcome.steps.iter().map(|step| step.report.as_ref().unwrap().result.clone().err()).collect()
+}
+
+/// A link whose module asks the host once.
+async fn asking(test: &TestSandbox, host: Arc<dyn Host>) -> Arc<Link> {
+    let body = "(call $increment
+        (i32.const 600) (i32.const 1) (i64.const 1) (i32.const 0) (i64.const 0) (i32.const 256))";
+    let module = test.module(chat_module(body, "")).await;
+    link_with(module, "asks", "{}", OnFailure::Skip, relaxed_limits(Point::Chat), host)
+}
+
+/// A link whose module allows everything.
+async fn quick(test: &TestSandbox, wall: Duration) -> Arc<Link> {
+    let module = test.module(allowing("quick")).await;
+    let limits = Limits { wall, ..relaxed_limits(Point::Chat) };
+    link_with(module, "quick", "{}", OnFailure::Refuse, limits, Arc::new(EmptyHost))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_takes_no_permits_from_another() {
+    let test = TestSandbox::new();
+    let host = BlockingHost::new();
+    let busy = Arc::new(Chain::new(vec![asking(&test, Arc::clone(&host) as Arc<dyn Host>).await], 1));
+    let other = Arc::new(Chain::new(vec![quick(&test, Duration::from_secs(20)).await], 1));
+
+    let held = [filter(&test.sandbox, &busy), filter(&test.sandbox, &busy)];
+    host.arrived.acquire().await.unwrap().forget();
+    let outcome = filter(&test.sandbox, &other).await.unwrap();
+    assert_eq!(failures(&outcome), [None]);
+    // One permit, so the second call reaches its host only after the first.
+    assert_eq!(host.arrived.available_permits(), 0);
+    host.released.add_permits(2);
+    for held in held {
+        assert_eq!(failures(&held.await.unwrap()), [None]);
+    }
+    assert_eq!(host.arrived.available_permits(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_without_a_permit_before_its_deadline_is_busy() {
+    let test = TestSandbox::new();
+    let host = BlockingHost::new();
+    let quick = quick(&test, Duration::from_millis(300)).await;
+    let asking = asking(&test, Arc::clone(&host) as Arc<dyn Host>).await;
+    let chain = Arc::new(Chain::new(vec![Arc::clone(&quick), asking], 1));
+
+    let first = filter(&test.sandbox, &chain);
+    host.arrived.acquire().await.unwrap().forget();
+    // The only permit is taken, so the second call's first link times out.
+    let second = filter(&test.sandbox, &chain).await.unwrap();
+    assert_eq!(failures(&second), [Some(CallFailure::Busy)]);
+    assert!(matches!(second.ruling.decision, chat::Decision::Refuse(_)));
+    host.released.add_permits(1);
+    assert_eq!(failures(&first.await.unwrap()), [None, None]);
+    assert_eq!(quick.stats().failures, 1);
+}
+
+/// A host with a bug.
+struct PanickingHost;
+
+impl Host for PanickingHost {
+    fn answer<'a>(&'a self, _: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
+        panic!("a bug in the host")
+    }
+}
+
+#[tokio::test]
+async fn a_panic_of_the_host_fails_the_call_and_releases_its_permits() {
+    let test = TestSandbox::new();
+    let link = asking(&test, Arc::new(PanickingHost)).await;
+    let chain = Arc::new(Chain::new(vec![Arc::clone(&link)], 1));
+    for _ in 0..10 {
+        let outcome = filter(&test.sandbox, &chain).await.unwrap();
+        assert!(matches!(failures(&outcome)[..], [Some(CallFailure::Unavailable { .. })]));
+    }
+    // It is not the module's fault.
+    assert_eq!(link.breaker(NOW), hub_sandbox::BreakerState::Closed);
+}
+
+/// A module that computes until it is stopped.
+async fn endless(test: &TestSandbox, wall: Duration) -> (hub_sandbox::ModuleHandle, Limits) {
+    let module = test.module(chatting(FOREVER, "")).await;
+    (module, Limits { wall, fuel: u64::MAX / 2, ..Limits::of(Point::Chat) })
+}
+
+async fn filter_as(
+    test: &TestSandbox,
+    network: &str,
+    module: &hub_sandbox::ModuleHandle,
+    limits: Limits,
+    host: Arc<dyn Host>,
+) -> Option<CallFailure> {
+    let context = hub_sandbox::contract::CallContext { network_id: network.into(), ..context("{}") };
+    test.sandbox.call::<FilterChat>(module, limits, host, context, Arc::new(line(LINE))).await.result.err()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_that_computes_a_lot_limits_itself_and_no_other() {
+    let test = TestSandbox::with(|config| config.cpus_per_network = 1);
+    let (endless, limits) = endless(&test, Duration::from_millis(600)).await;
+    let quick = test.module(allowing("quick")).await;
+    let hasty = Limits { wall: Duration::from_millis(200), ..relaxed_limits(Point::Chat) };
+    let loops = filter_as(&test, "loops", &endless, limits, Arc::new(EmptyHost));
+    let others = async {
+        // While it computes, its network's other calls time out, and another network's do not wait.
+        while test.sandbox.running() == 0 {
+            tokio::task::yield_now().await;
+        }
+        let own = filter_as(&test, "loops", &quick, hasty, Arc::new(EmptyHost)).await;
+        let other = filter_as(&test, "other", &quick, relaxed_limits(Point::Chat), Arc::new(EmptyHost)).await;
+        (own, other, test.sandbox.running())
+    };
+    let (looped, (own, other, still_running)) = tokio::join!(loops, others);
+    assert_eq!((own, other), (Some(CallFailure::Busy), None));
+    assert_eq!(still_running, 1);
+    assert_eq!(looped, Some(CallFailure::TimedOut));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_waits_for_the_host_releases_its_cpu_permit() {
+    let test = TestSandbox::with(|config| config.cpus_per_network = 1);
+    let host = BlockingHost::new();
+    let asking = asking(&test, Arc::clone(&host) as Arc<dyn Host>).await;
+    let waiting = filter(&test.sandbox, &Arc::new(Chain::new(vec![asking], 1)));
+    host.arrived.acquire().await.unwrap().forget();
+    let quick = Arc::new(Chain::new(vec![quick(&test, Duration::from_secs(20)).await], 1));
+    assert_eq!(failures(&filter(&test.sandbox, &quick).await.unwrap()), [None]);
+    host.released.add_permits(1);
+    assert_eq!(failures(&waiting.await.unwrap()), [None]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn networks_take_turns_at_compiling() {
+    let test = TestSandbox::with(|config| config.max_compiles = 1);
+    let compiled = Arc::new(Mutex::new(Vec::new()));
+    let mut uploads = Vec::new();
+    for (network, number) in [("many", 0), ("many", 1), ("many", 2), ("many", 3), ("many", 4), ("one", 5)] {
+        let (sandbox, compiled) = (test.sandbox.clone(), Arc::clone(&compiled));
+        let upload = async move {
+            let permit = sandbox.upload_permit(network).await;
+            sandbox.prepare_for(&permit, allowing(&format!("upload {number}"))).await.unwrap();
+            compiled.lock().unwrap().push(network);
+        };
+        uploads.push(upload);
+    }
+    // All queue up, in this order, before the first is compiled.
+    let mut uploads: Vec<_> = uploads.into_iter().map(Box::pin).collect();
+    std::future::poll_fn(|cx| {
+        let mut pending = false;
+        uploads.retain_mut(|upload| {
+            let waits = upload.as_mut().poll(cx).is_pending();
+            pending |= waits;
+            waits
+        });
+        if pending { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+    })
+    .await;
+    let compiled = compiled.lock().unwrap();
+    let at = compiled.iter().position(|&network| network == "one").unwrap();
+    assert!(at < 4, "{compiled:?}");
+}
