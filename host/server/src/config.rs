@@ -277,7 +277,13 @@ impl Settings {
             "`snapshots` (HUB_SNAPSHOTS) is no option any more: give its URL to --blobs (HUB_BLOBS, or `blobs = …` in the \
              config file), where snapshots are now kept together with artifacts, bundles and modules"
         );
-        Ok(figment.extract()?)
+        let settings: Self = figment.extract()?;
+        anyhow::ensure!(
+            settings.bus.is_none() || settings.blobs.is_some(),
+            "several nodes (--bus) need one store for their blobs: name it with --blobs, an S3-compatible store as \
+             s3://KEY:SECRET@HOST/BUCKET or a folder that all nodes share"
+        );
+        Ok(settings)
     }
 
     /// Where the database is.

@@ -198,30 +198,16 @@ async fn what_an_enemy_writes_is_refused(to: Backend) {
         *bytes = format!("[\"chat-guard\",1,\"{}\",null]\n", STANDARD.encode("other code")).into_bytes();
     });
     enemy.refused(&code, "not the SHA-256");
-    let pieces = |change: &dyn Fn(&mut Vec<Value>)| {
-        enemy.with("tables/module_pieces/", |bytes| {
-            let mut rows = serde_json::Deserializer::from_slice(bytes).into_iter().map(Result::unwrap).collect();
-            change(&mut rows);
-            *bytes = rows.iter().flat_map(|row| format!("{row}\n").into_bytes()).collect();
-        })
-    };
-    let as_it_was = pieces(&|rows| assert_eq!(rows.len(), 37));
-    assert!(as_it_was == enemy.good);
-    enemy.refused(&pieces(&|rows| rows[1][5] = json!(STANDARD.encode("other code"))), "not the SHA-256");
-    enemy.refused(&pieces(&|rows| drop(rows.pop())), "not the SHA-256");
-    let none = enemy.good.iter().filter(|(name, _)| !name.starts_with("tables/module_pieces")).cloned().collect();
-    enemy.refused(&none, "have no bytes");
-    enemy.refused(&pieces(&|rows| rows.swap(0, 1)), "not in their order");
-    enemy.refused(&pieces(&|rows| rows[2][3] = json!(9)), "not in their order");
-    // Behind the one that was looked at, or beside bytes that count already.
-    let again = |rows: &mut Vec<Value>, column: usize, value: Value| {
-        let mut row = rows[2].clone();
-        (row[column], row[3]) = (value, json!(rows.len()));
-        rows.push(row);
-    };
-    enemy.refused(&pieces(&|rows| again(rows, 5, json!(STANDARD.encode("more")))), "not the SHA-256");
-    enemy.refused(&pieces(&|rows| again(rows, 2, json!("COMPONENT"))), "that has its bytes");
-    enemy.refused(&pieces(&|rows| again(rows, 0, json!("chat-guard"))), "that has its bytes");
+    let inline = enemy.with("tables/module_code/", |bytes| {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        // What a file stands for, in its row, too.
+        *bytes = text.replace("\"large-guard\",1,\"\"", &format!("\"large-guard\",1,\"{}\"", STANDARD.encode("more"))).into();
+    });
+    enemy.refused(&inline, "not the SHA-256");
+    enemy.refused(&enemy.with("files/modules/", |bytes| bytes[7] ^= 1), "not the SHA-256");
+    enemy.refused(&enemy.with("files/modules/", |bytes| bytes.truncate(9)), "bytes and should have");
+    let sum = enemy.replaced("tables/modules/", "\"large-guard\",1,\"", "\"large-guard\",1,\"../");
+    enemy.refused(&sum, "is no SHA-256");
 
     // What does not fit together.
     let mut moved = enemy.good.clone();
@@ -234,6 +220,7 @@ async fn what_an_enemy_writes_is_refused(to: Backend) {
     more.insert(more.len() - 1, ("files/artifacts/../../x".to_owned(), b"x".to_vec()));
     enemy.refused(&more, "no row names this file");
     let without = |files: &str| enemy.good.iter().filter(|(name, _)| !name.starts_with(files)).cloned().collect();
+    enemy.refused(&without("files/modules"), "not in this place");
     enemy.refused(&without("files/worlds"), "not in this place");
     enemy.refused(&without("files/artifacts"), "files that rows name are not in it");
     enemy.refused(&enemy.with("files/artifacts/", |bytes| bytes[7] ^= 1), "not the SHA-256");

@@ -10,7 +10,7 @@ use hub_db::Db;
 use tempfile::TempDir;
 
 use super::{command, evening, export, fail, run, succeed, text};
-use crate::support::{Backend, Client, Hub, on_each};
+use crate::support::{Backend, Client, Hub, files, on_each};
 
 /// A network's export, and where it is to go.
 struct Move {
@@ -130,8 +130,8 @@ async fn a_file_that_ends_takes_back_what_it_brought(to: Backend) {
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("ends before its summary"), "{output:?}");
     assert_eq!(rows(&moving.hub.app.db, LAST, &moving.owner).await, 0);
-    let left = moving.to.data().join("files/artifacts").join(&moving.network);
-    assert!(!left.exists() || left.read_dir().unwrap().next().is_none(), "files are left");
+    let left = moving.to.data().join("blobs").join(&moving.network);
+    assert_eq!(files(&left), [] as [PathBuf; 0]);
     assert!(run(&moving.to, &["import", text(&moving.file())]).status.success());
     moving.arrived().await;
 }
