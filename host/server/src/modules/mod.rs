@@ -24,4 +24,4 @@ pub(crate) use compiler::{open_sandbox_in, own_executable};
 pub use live::Modules;
 pub(crate) use logs::{explain, level_name};
 pub(crate) use routes::router;
-pub use service::moving::open_store;
+pub(crate) use service::key_value_move::open_store;

@@ -5,7 +5,7 @@ pub(super) mod chains;
 pub(super) mod dry_run;
 mod error;
 pub(super) mod key_value;
-pub(super) mod moving;
+pub(super) mod key_value_move;
 pub(super) mod replay;
 mod storing;
 pub(super) mod uploads;

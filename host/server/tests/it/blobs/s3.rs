@@ -19,7 +19,8 @@ async fn all_blobs_go_to_the_store_and_come_back(backend: Backend) {
     assert_eq!((s3.keys().len(), s3.unfinished()), (7, 0));
     assert!(!hub.data().join("blobs").exists());
     check(&owner, &things).await;
-    run_module(&hub, &owner).await;
+    let hub = run_module(hub, &owner).await;
+    let owner = hub.with_key(owner.key.as_deref().unwrap());
 
     // What is not needed any more is deleted there.
     let bundle = owner.request(Method::PUT, "/api/manage/provisioning/bundles/bedwars").body("newer mods");
