@@ -64,7 +64,7 @@ class Fleet:
         for number, port in enumerate(self.ports):
             command = [HUB, "serve", "--listen", f"127.0.0.1:{port}", "--database", self.database]
             command += ["--data", self.folder / f"node-{number}"]
-            command += ["--bus", f"nats://127.0.0.1:{self.nats_port}"] if bus else []
+            command += ["--bus", f"nats://127.0.0.1:{self.nats_port}", "--blobs", self.folder / "blobs"] if bus else []
             node = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.nodes.append(node)
             self.wait_until_ready(port)

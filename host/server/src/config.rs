@@ -7,10 +7,10 @@ use std::time::Duration;
 use clap::Args;
 use figment::Figment;
 use figment::providers::{Env, Format as _, Serialized, Toml};
+use hub_sandbox::Limits;
+use hub_sandbox::contract::Point;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
-
-use crate::modules::ModuleSettings;
 
 /// An option of older hubs.
 const REPLACED_BY_BLOBS: &str = "snapshots";
@@ -145,6 +145,23 @@ pub enum Switch {
     Off,
 }
 
+/// Options of the sandbox for tests.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleSettings {
+    /// The executable whose command `compile-module` compiles; none: the running one.
+    pub compiler: Option<PathBuf>,
+    /// The wall time of every call; none: the point's.
+    pub wall: Option<Duration>,
+}
+
+impl ModuleSettings {
+    /// What one call at a point may cost.
+    pub(crate) fn limits(&self, point: Point) -> Limits {
+        let usual = Limits::of(point);
+        Limits { wall: self.wall.unwrap_or(usual.wall), ..usual }
+    }
+}
+
 /// What a hub runs with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -277,7 +294,13 @@ impl Settings {
             "`snapshots` (HUB_SNAPSHOTS) is no option any more: give its URL to --blobs (HUB_BLOBS, or `blobs = …` in the \
              config file), where snapshots are now kept together with artifacts, bundles and modules"
         );
-        Ok(figment.extract()?)
+        let settings: Self = figment.extract()?;
+        anyhow::ensure!(
+            settings.bus.is_none() || settings.blobs.is_some(),
+            "several nodes (--bus) need one store for their blobs: name it with --blobs, an S3-compatible store as \
+             s3://KEY:SECRET@HOST/BUCKET or a folder that all nodes share"
+        );
+        Ok(settings)
     }
 
     /// Where the database is.

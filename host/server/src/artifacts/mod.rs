@@ -7,7 +7,7 @@
 mod link;
 mod model;
 mod routes;
-pub mod service;
+mod service;
 mod store;
 
 pub(crate) use routes::{public, router};

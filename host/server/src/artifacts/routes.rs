@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::artifacts::model::{Artifact, Label};
+use crate::artifacts::model::{Artifact, ArtifactLabel};
 use crate::artifacts::service::{self, ArtifactsError, Uploaded};
 use crate::auth::NetworkManage;
 use crate::blobs::{BLOB_LIMIT, Bytes, Upload, Validator};
@@ -78,7 +78,7 @@ struct UploadQuery {
     version: Option<String>,
 }
 
-fn label(field: &str, sent: Option<String>) -> Result<Label, ApiError> {
+fn label(field: &str, sent: Option<String>) -> Result<ArtifactLabel, ApiError> {
     sent.unwrap_or_default()
         .parse()
         .map_err(|reason: String| ApiError::invalid(format!("In the query, `{field}`: {reason}.")))

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::artifacts::link::{self, Claims};
-use crate::artifacts::model::{Artifact, Label};
+use crate::artifacts::model::{Artifact, ArtifactLabel};
 use crate::artifacts::store;
 use crate::blobs::{self, BLOB_LIMIT, BlobError, BlobKey, ReceivedBlob, Upload, Validator};
 use crate::clock::Millis;
@@ -23,10 +23,10 @@ const ID_LENGTH: usize = 16;
 
 /// What can be wrong with a request about artifacts.
 #[derive(Debug, Error)]
-pub enum ArtifactsError {
+pub(super) enum ArtifactsError {
     /// The version is there with other bytes.
     #[error("`{0}` {1} is there already with other bytes; a version never changes, so give these a new one.")]
-    VersionExists(Label, Label),
+    VersionExists(ArtifactLabel, ArtifactLabel),
     /// No such artifact.
     #[error("This network has no such artifact.")]
     Unknown,
@@ -79,8 +79,8 @@ pub(super) enum Uploaded {
 pub(super) async fn upload(
     app: &App,
     network: NetworkId,
-    name: Label,
-    version: Label,
+    name: ArtifactLabel,
+    version: ArtifactLabel,
     upload: Upload<BLOB_LIMIT>,
 ) -> Result<Uploaded, ArtifactsError> {
     let ReceivedBlob { blob, sha256, size } = blobs::receive(app, upload.0, BLOB_LIMIT).await?;

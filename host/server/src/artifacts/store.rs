@@ -2,7 +2,7 @@
 
 use hub_db::{Db, Error, Tx};
 
-use crate::artifacts::model::{Artifact, Label};
+use crate::artifacts::model::{Artifact, ArtifactLabel};
 use crate::values::NetworkId;
 
 /// Adds an artifact; false, and nothing is added, where the network has that version already.
@@ -39,8 +39,8 @@ pub(super) async fn find(db: &Db, network: NetworkId, id: &str) -> Result<Option
 pub(super) async fn find_version(
     db: &Db,
     network: NetworkId,
-    name: &Label,
-    version: &Label,
+    name: &ArtifactLabel,
+    version: &ArtifactLabel,
 ) -> Result<Option<Artifact>, Error> {
     db.query(
         "SELECT artifact_id, name, version, sha256, size_bytes, created_at FROM artifacts

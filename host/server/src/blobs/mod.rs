@@ -23,7 +23,7 @@ use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use axum::http::{Method, StatusCode};
 use hub_db::{Db, Tx};
 use object_store::aws::AmazonS3;
@@ -59,7 +59,7 @@ pub(crate) struct Bytes(Vec<u8>);
 
 /// What can go wrong with a blob.
 #[derive(Debug, Error)]
-pub(crate) enum BlobError {
+pub enum BlobError {
     #[error("more than {0} bytes")]
     TooLarge(u64),
     #[error("The file's bytes are needed in the body, and none were sent.")]
@@ -138,11 +138,6 @@ enum Place {
 impl Blobs {
     /// Opens the store that the settings name, and makes the folder where it is one.
     pub(crate) fn open(settings: &Settings, db: &Db) -> anyhow::Result<Self> {
-        ensure!(
-            settings.bus.is_none() || settings.blobs.is_some(),
-            "several nodes (--bus) need one store for their blobs: name it with --blobs, an S3-compatible store as \
-             s3://KEY:SECRET@HOST/BUCKET or a folder that all nodes share"
-        );
         let (store, place): (Arc<dyn ObjectStore>, _) = match location::Location::of(settings)? {
             location::Location::Folder(root) => {
                 let made = DirBuilder::new().recursive(true).mode(0o700).create(&root);

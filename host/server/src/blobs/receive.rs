@@ -89,11 +89,16 @@ async fn copy(mut body: Body, writer: &mut BlobWriter, limit: u64) -> Result<(St
     Ok((hex(&hash.finalize()), size))
 }
 
+/// Its name tells its age, by which it is swept.
+fn temporary_path(now: Millis, ids: &Ids) -> Path {
+    Path::from_iter([INCOMING, &format!("{now}-{}", ids.token(NAME_LENGTH))])
+}
+
 impl Blobs {
     /// Makes a file of the store's disk a blob under a temporary key; none where that needs a copy.
     pub(super) async fn link(&self, file: PathBuf, now: Millis, ids: &Ids) -> Result<Option<TemporaryBlob>, BlobError> {
         let Place::Folder(_, root) = &self.place else { return Ok(None) };
-        let path = self.temporary_path(now, ids);
+        let path = temporary_path(now, ids);
         let link = root.join(path.as_ref());
         let incoming = root.join(INCOMING);
         let linked = blocking(move || {
@@ -105,15 +110,10 @@ impl Blobs {
 
     /// Begins a blob under a temporary key.
     pub(crate) fn writer(&self, now: Millis, ids: &Ids) -> BlobWriter {
-        let path = self.temporary_path(now, ids);
+        let path = temporary_path(now, ids);
         let (part, at_once) = if self.is_folder() { (CHUNK, 1) } else { (PART, PARTS) };
         let writer = BufWriter::with_capacity(self.store.clone(), self.path(&path), part);
         BlobWriter { blobs: self.clone(), path, part, writer: Some(writer.with_max_concurrency(at_once)) }
-    }
-
-    /// Its name tells its age, by which it is swept.
-    fn temporary_path(&self, now: Millis, ids: &Ids) -> Path {
-        Path::from_iter([INCOMING, &format!("{now}-{}", ids.token(NAME_LENGTH))])
     }
 
     /// Writes all of these bytes.
@@ -184,10 +184,16 @@ pub(crate) struct TemporaryBlob {
 }
 
 impl TemporaryBlob {
-    /// Gives it its key, for good, over what may be there. It is deleted again unless a transaction that writes its row
-    /// says [`mark_referenced`](super::mark_referenced).
-    pub(crate) async fn store(mut self, key: &BlobKey, now: Millis) -> Result<(), BlobError> {
+    /// Gives it its key, over what may be there. It is deleted again unless the transaction that writes its row says
+    /// [`mark_referenced`](super::mark_referenced).
+    pub(crate) async fn store(self, key: &BlobKey, now: Millis) -> Result<(), BlobError> {
         store::note(&self.blobs.db, key.network, &key.path, now.saturating_add(millis(GRACE))).await?;
+        self.store_for_row(key).await
+    }
+
+    /// Gives it its key, over what may be there, where the row that refers to it is there already. Without a note: while
+    /// another node does the same, the note of one might outlast the other's work.
+    pub(crate) async fn store_for_row(mut self, key: &BlobKey) -> Result<(), BlobError> {
         self.blobs.rename(&self.path, &key.path).await?;
         self.is_stored = true;
         Ok(())

@@ -4,31 +4,12 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context as _;
-use hub_sandbox::contract::Point;
-use hub_sandbox::{Compiler, Limits, Sandbox, SandboxConfig};
+use hub_sandbox::{Compiler, Sandbox, SandboxConfig};
 
 use crate::config::Settings;
 use crate::ids::Ids;
-
-/// Options of the sandbox for tests.
-#[derive(Clone, Debug, Default)]
-pub struct ModuleSettings {
-    /// The executable whose command `compile-module` compiles; none: the running one.
-    pub compiler: Option<PathBuf>,
-    /// The wall time of every call; none: the point's.
-    pub wall: Option<Duration>,
-}
-
-impl ModuleSettings {
-    /// What one call at a point may cost.
-    pub(super) fn limits(&self, point: Point) -> Limits {
-        let usual = Limits::of(point);
-        Limits { wall: self.wall.unwrap_or(usual.wall), ..usual }
-    }
-}
 
 /// The sandbox of this hub.
 pub(super) fn open_sandbox(settings: &Settings, ids: &Ids) -> anyhow::Result<Sandbox> {

@@ -20,10 +20,9 @@ pub mod service;
 mod state;
 mod store;
 
-pub use compiler::ModuleSettings;
 pub(crate) use compiler::{open_sandbox_in, own_executable};
 pub(crate) use logs::{explain, level_name};
 pub(crate) use network_state::network_state;
 pub(crate) use routes::router;
-pub use service::moving::open_store;
+pub(crate) use service::key_value_move::open_store;
 pub use state::Modules;

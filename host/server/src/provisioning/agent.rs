@@ -1,6 +1,5 @@
 //! The node agent that this hub hands out: one Python file, part of the binary.
 
-use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use axum::http::header;
@@ -12,6 +11,7 @@ use utoipa::ToSchema;
 use crate::auth::Agent;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::extract::Json;
+use crate::values::hex;
 
 /// One file for whoever downloads it, several for whoever reads it here.
 const SCRIPT: &str = concat!(
@@ -32,13 +32,7 @@ pub fn script() -> &'static str {
     SCRIPT
 }
 
-static SHA256: LazyLock<String> = LazyLock::new(|| {
-    Sha256::digest(SCRIPT).iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-});
+static SHA256: LazyLock<String> = LazyLock::new(|| hex(&Sha256::digest(SCRIPT)));
 
 pub(super) fn router() -> Endpoints {
     endpoints![agent_script, agent_version]

@@ -15,12 +15,8 @@ mod model;
 mod routes;
 pub mod service;
 mod store;
-mod watch;
+mod upkeep;
 
 pub(crate) use routes::{public_router, router};
-pub use watch::look_after;
-
-/// Starts the background work.
-pub(crate) fn start(app: &crate::app::App) {
-    app.spawn(watch::watch(app.clone()));
-}
+pub use upkeep::maintain_leases;
+pub(crate) use upkeep::start;

@@ -2,68 +2,39 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, de};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::clock::Millis;
+use crate::text_type::text_type;
 use crate::values::{Identifier, NetworkId, Text};
 
-/// A name of an owner or of one of their worlds: as an [`Identifier`], of at most 128 characters. Four names are one
-/// key of an index, and PostgreSQL's keys are of limited size.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, sqlx::Type)]
-#[serde(transparent)]
-#[sqlx(transparent)]
-pub(super) struct Name(String);
-
-impl Name {
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
+text_type! {
+    /// A name of an owner or of one of their worlds: as an [`Identifier`], of at most 128 characters. Four names are one
+    /// key of an index, and PostgreSQL's keys are of limited size.
+    pub(super) struct WorldName;
+    check: |text| match text {
+        _ if text.trim().is_empty() => Err("must not be blank"),
+        _ if text.chars().count() > 128 => Err("must be at most 128 characters"),
+        _ if text.chars().any(char::is_control) => Err("must not contain control characters"),
+        _ => Ok(()),
+    };
+    schema: |text| text.min_length(Some(1)).max_length(Some(128));
 }
 
-impl TryFrom<String> for Name {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let text = Identifier::try_from(text)?.into_string();
-        if text.chars().count() > 128 {
-            return Err("must be at most 128 characters".to_owned());
-        }
-        Ok(Self(text))
-    }
-}
-
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
-    }
-}
-
-impl PartialSchema for Name {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(128)).into()
-    }
-}
-impl ToSchema for Name {
-    fn name() -> std::borrow::Cow<'static, str> {
-        "WorldName".into()
-    }
-}
-
-/// Which world.
+/// Names a world of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct WorldName {
+pub(super) struct WorldRef {
     pub(super) game_id: Identifier,
-    pub(super) owner_scope: Name,
-    pub(super) owner_id: Name,
-    pub(super) world_key: Name,
+    pub(super) owner_scope: WorldName,
+    pub(super) owner_id: WorldName,
+    pub(super) world_key: WorldName,
 }
 
 /// Whether a world is kept when it is unloaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE")]
 pub(super) enum Persistence {
     /// It is snapshot, and boots from its newest snapshot.
     #[default]
@@ -74,10 +45,7 @@ pub(super) enum Persistence {
 
 impl Persistence {
     pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Persistent => "PERSISTENT",
-            Self::Ephemeral => "EPHEMERAL",
-        }
+        self.into()
     }
 }
 
@@ -100,10 +68,10 @@ pub(super) struct Seed {
     z: Option<f64>,
 }
 
-/// What who opens a world wants.
+/// A request to open a world.
 #[derive(Clone, Debug)]
-pub(super) struct Wish {
-    pub(super) name: WorldName,
+pub(super) struct OpenWorldRequest {
+    pub(super) world: WorldRef,
     pub(super) prefer_node: Option<Identifier>,
     pub(super) seed: Option<Seed>,
     pub(super) persistence: Persistence,
@@ -111,9 +79,11 @@ pub(super) struct Wish {
 }
 
 /// Where a lease is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
-pub(super) enum State {
+#[strum(serialize_all = "UPPERCASE")]
+#[schema(as = State)]
+pub(super) enum LeaseState {
     /// Its node boots the world, or it waits for the lease before it to end.
     Loading,
     /// The world is up.
@@ -126,25 +96,11 @@ pub(super) enum State {
     Lost,
 }
 
-impl State {
-    /// As the database writes it.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Loading => "LOADING",
-            Self::Ready => "READY",
-            Self::Draining => "DRAINING",
-            Self::Unloaded => "UNLOADED",
-            Self::Lost => "LOST",
-        }
-    }
-}
+impl TryFrom<String> for LeaseState {
+    type Error = strum::ParseError;
 
-impl TryFrom<String> for State {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let all = [Self::Loading, Self::Ready, Self::Draining, Self::Unloaded, Self::Lost];
-        all.into_iter().find(|state| state.as_str() == text).ok_or_else(|| format!("no lease is ever {text}"))
+    fn try_from(text: String) -> Result<Self, strum::ParseError> {
+        text.parse()
     }
 }
 
@@ -156,7 +112,7 @@ pub(super) struct Lease {
     pub(super) world_no: i64,
     pub(super) fence: i64,
     #[sqlx(try_from = "String")]
-    pub(super) state: State,
+    pub(super) state: LeaseState,
     pub(super) node_server_id: Option<Identifier>,
     pub(super) prefer_node: Option<Identifier>,
     pub(super) persistence: String,
@@ -174,14 +130,14 @@ impl Lease {
     /// The lease as it stands at `now`: one whose time has run out is lost, noted or not.
     pub(super) fn at(mut self, now: Millis) -> Self {
         if self.is_live() && self.expires_at <= now {
-            self.state = State::Lost;
+            self.state = LeaseState::Lost;
         }
         self
     }
 
-    /// Whether it has not ended as far as its row says.
+    /// Whether it has not ended, as far as its row says.
     pub(super) fn is_live(&self) -> bool {
-        matches!(self.state, State::Loading | State::Ready | State::Draining)
+        matches!(self.state, LeaseState::Loading | LeaseState::Ready | LeaseState::Draining)
     }
 
     /// Whether its world is to be kept.
@@ -196,9 +152,9 @@ impl Lease {
 pub(super) struct World {
     pub(super) world_no: i64,
     pub(super) game_id: Identifier,
-    pub(super) owner_scope: Name,
-    pub(super) owner_id: Name,
-    pub(super) world_key: Name,
+    pub(super) owner_scope: WorldName,
+    pub(super) owner_id: WorldName,
+    pub(super) world_key: WorldName,
     pub(super) fence: i64,
     pub(super) blob_key: Option<String>,
 }
@@ -217,31 +173,31 @@ pub(super) struct WorldSnapshot {
     pub(super) file: Option<String>,
 }
 
-/// Who calls back: a node, for a lease as it knows it.
+/// Who calls back: a node, with a lease as it knows it.
 #[derive(Clone, Debug)]
-pub(super) struct Holder {
+pub(super) struct LeaseHolder {
     pub(super) id: i64,
     pub(super) node: Identifier,
     pub(super) fence: i64,
 }
 
-/// Why a node is to save a world or let go of it.
+/// Why a node is to save a world or unload it.
 #[derive(Clone, Debug)]
-pub(super) enum Reason {
+pub(super) enum SaveReason {
     /// Nobody was in it for a while.
     Idle,
     /// Somebody released it.
     Released,
-    /// Somebody asked for a save point, for this reason.
-    Asked(String),
+    /// Somebody requested a save point, for this reason.
+    Requested(String),
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for SaveReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Idle => "IDLE",
             Self::Released => "RELEASED",
-            Self::Asked(reason) => reason,
+            Self::Requested(reason) => reason,
         })
     }
 }

@@ -171,6 +171,8 @@ impl Fleet {
             .args(["serve", "--listen", &address, "--database", &self.database])
             .args(["--bus", &format!("nats://{}", self.bus), "--data"])
             .arg(self.folder.path().join(format!("node-{node}")))
+            // No option: an older hub that is tested does not know it.
+            .env("HUB_BLOBS", self.folder.path().join("blobs"))
             .env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "error".to_owned()))
             .stdout(Stdio::piped())
             .spawn()

@@ -10,7 +10,7 @@ use reqwest::{Body, Method};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{Answer, Client, Hub, on_both};
+use crate::support::{Answer, Client, Hub, NOW, on_both};
 
 const PIECES: usize = 64;
 const UPLOAD: &str = "/api/manage/artifacts?name=my-plugin&version=1.4.0";
@@ -41,27 +41,6 @@ async fn install(client: &Client, artifact: &Value, server: &str) -> Answer {
 fn path(hub: &Hub, link: &Value) -> String {
     let url = link["url"].as_str().unwrap();
     url.strip_prefix(&hub.url()).unwrap_or_else(|| panic!("{url} does not lead to {}", hub.url())).to_owned()
-}
-
-/// All files under a folder.
-fn files(folder: PathBuf) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return vec![] };
-    let paths = entries.map(|entry| entry.unwrap().path());
-    paths.flat_map(|path| if path.is_dir() { files(path) } else { vec![path] }).collect()
-}
-
-fn stored(hub: &Hub) -> Vec<PathBuf> {
-    files(hub.app.settings.data.join("files"))
-}
-
-async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..500 {
-        if holds() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("never: {what}");
 }
 
 on_both! {
@@ -161,7 +140,7 @@ on_both! {
         upload(&owner, "/api/manage/artifacts?name=my-plugin&version=1.4.1", "others").await.expect(201);
         // Another network has names of its own.
         upload(&hub.network().await, UPLOAD, "others").await.expect(201);
-        assert_eq!(stored(&hub).len(), 3);
+        assert_eq!(hub.blobs().len(), 3);
     }
 
     async fn many_uploads_of_one_version_make_one(hub: Hub) {
@@ -176,7 +155,7 @@ on_both! {
         let count = |status| answers.iter().filter(|answer| **answer == status).count();
         assert_eq!((count(201), count(200), count(400)), (1, 5, 6), "{answers:?}");
         assert_eq!(owner.get("/api/manage/artifacts").await.expect(200)["total"], 1);
-        assert_eq!(stored(&hub).len(), 1);
+        assert_eq!(hub.blobs().len(), 1);
     }
 
     async fn the_list_is_newest_first_and_deleting_takes_the_file(hub: Hub) {
@@ -196,7 +175,7 @@ on_both! {
         owner.delete(&format!("/api/manage/artifacts/{}", ids[0])).await.expect(204);
         owner.delete(&format!("/api/manage/artifacts/{}", ids[0])).await.expect_error(404, "unknown_artifact");
         assert_eq!(owner.get("/api/manage/artifacts").await.expect(200)["total"], 2);
-        assert_eq!(stored(&hub).len(), 2);
+        assert_eq!(hub.blobs().len(), 2);
         // Its version is free again.
         upload(&owner, "/api/manage/artifacts?name=a&version=1", "y").await.expect(201);
     }
@@ -237,7 +216,7 @@ on_both! {
         }
         owner.post("/api/manage/artifacts/nope/install", json!({"serverId": "a"})).await
             .expect_error(404, "unknown_artifact");
-        assert_eq!(stored(&hub).len(), 1);
+        assert_eq!(hub.blobs().len(), 1);
     }
 
     async fn a_body_that_announces_too_much_is_refused_before_it_is_read(hub: Hub) {
@@ -250,35 +229,39 @@ on_both! {
         );
         let answer = raw(&hub, request.as_bytes()).await;
         assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("body_too_large"), "{answer}");
-        assert_eq!(stored(&hub), Vec::<PathBuf>::new());
+        assert_eq!(hub.blobs(), Vec::<PathBuf>::new());
     }
 
     async fn an_upload_that_breaks_off_leaves_nothing(hub: Hub) {
         let owner = hub.network().await;
         let request = format!(
-            "POST {UPLOAD} HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {}\r\nContent-Length: 1000\r\n\r\nhalf of it",
+            "POST {UPLOAD} HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {}\r\nContent-Length: 5000000\r\n\r\n{}",
             owner.key.as_ref().unwrap(),
+            "half".repeat(500_000),
         );
         let mut stream = tokio::net::TcpStream::connect(hub.address()).await.unwrap();
         tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes()).await.unwrap();
-        eventually("the upload has begun", || stored(&hub).len() == 1).await;
+        Hub::eventually("the upload has begun", async || hub.blobs().len() == 1).await;
         drop(stream);
-        eventually("nothing is left", || stored(&hub).is_empty()).await;
+        Hub::eventually("nothing is left", async || hub.blobs().is_empty()).await;
         assert_eq!(owner.get("/api/manage/artifacts").await.expect(200)["total"], 0);
     }
 
-    async fn what_a_killed_hub_left_half_received_is_swept_at_the_next_start(hub: Hub) {
+    async fn what_a_killed_hub_left_half_received_is_swept_after_a_day(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, UPLOAD, "kept").await.expect(201);
-        let incoming = hub.app.settings.data.join("files/incoming");
-        std::fs::write(incoming.join("in-left"), "half").unwrap();
-        // Another process is receiving this one.
-        let other = std::fs::File::create(incoming.join("in-busy")).unwrap();
-        other.lock().unwrap();
-        let hub = hub.abandon(Duration::ZERO).await;
-        let names: Vec<_> = files(incoming).iter().map(|path| path.file_name().unwrap().to_owned()).collect();
-        assert_eq!(names, ["in-busy"]);
-        assert_eq!(stored(&hub).len(), 2);
+        let incoming = hub.data().join("blobs/incoming");
+        std::fs::create_dir_all(&incoming).unwrap();
+        let day = 24 * 60 * 60 * 1000;
+        let left = [format!("{NOW}-whole"), format!("{NOW}-half#1"), format!("{}-younger", NOW + day)];
+        for name in &left {
+            std::fs::write(incoming.join(name), "half").unwrap();
+        }
+        let hub = hub.abandon(Duration::from_millis(day.unsigned_abs())).await;
+        assert_eq!(hub.blobs().len(), 4);
+        hub.advance_ms(600_000);
+        Hub::eventually("only the younger is left", async || hub.blobs().len() == 2).await;
+        assert!(incoming.join(&left[2]).exists());
     }
 
     async fn a_link_ends_and_cannot_be_forged(hub: Hub) {

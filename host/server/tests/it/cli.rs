@@ -223,6 +223,8 @@ async fn wrong_arguments_are_named_and_change_nothing() {
         (&["network", "create", "  "], "blank"),
         (&["serve", "--listen", "nowhere"], "invalid"),
         (&["serve", "--config", "/does/not/exist.toml"], "does not exist"),
+        (&["serve", "--bus", "nats://127.0.0.1:1"], "--blobs"),
+        (&["serve", "--blobs", "s3://nobody"], "s3://KEY:SECRET@HOST"),
     ] {
         let output = installation.run(arguments);
         assert!(!output.status.success(), "{arguments:?}");

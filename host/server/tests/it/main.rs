@@ -4,6 +4,7 @@
 
 mod agent;
 mod artifacts;
+mod blobs;
 mod chat;
 mod cli;
 mod collections;

@@ -81,8 +81,7 @@ on_both! {
             });
         }
         tasks.join_all().await;
-        let folder = hub.app.settings.data.join("files/bundles").join(owner.network.unwrap().to_string());
-        assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1);
+        assert_eq!(hub.blobs().len(), 1);
     }
 
     async fn a_machine_waits_to_be_let_in_until_its_server_registers(hub: Hub) {

@@ -100,13 +100,11 @@ async fn move_file(
         tracing::error!(file = %file.display(), sha256, "a file has other bytes than its row says; it stays where it is");
         return Ok(());
     }
-    let copied = match app.blobs.link(file.clone(), app.clock.now(), &app.ids).await? {
-        Some(link) => Some(link),
-        None => {
-            let bytes = ReaderStream::with_capacity(tokio::fs::File::open(&file).await?, CHUNK);
-            copy(app, bytes, &sha256).await?
-        }
-    };
+    let mut copied = app.blobs.link(file.clone(), app.clock.now(), &app.ids).await?;
+    if copied.is_none() {
+        let bytes = ReaderStream::with_capacity(tokio::fs::File::open(&file).await?, CHUNK);
+        copied = copy(app, bytes, &sha256).await?;
+    }
     match copied {
         Some(copied) => finish_move(app, item, key, copied).await,
         None => Ok(()),

@@ -20,7 +20,7 @@ use object_store::path::Path;
 
 use crate::app::App;
 use crate::background::every;
-use crate::blobs::{Blob, BlobError, BlobKey, Blobs, TemporaryBlob, mark_referenced};
+use crate::blobs::{Blob, BlobError, BlobKey, Blobs, TemporaryBlob};
 use crate::clock::millis;
 use crate::values::NetworkId;
 
@@ -172,16 +172,11 @@ async fn copy(
 
 /// Stores a copy under its key, if its row is still there.
 async fn finish_move(app: &App, item: &Item, key: &BlobKey, copy: TemporaryBlob) -> Result<(), BlobError> {
-    copy.store(key, app.clock.now()).await?;
-    let moved = app.db.transaction(async |mut tx| {
-        let has_row = store::insert_move(&mut tx, item, &key.path, app.clock.now()).await?;
-        if has_row {
-            mark_referenced(&mut tx, key).await?;
-        }
-        Ok::<_, hub_db::Error>(has_row)
-    });
+    copy.store_for_row(key).await?;
+    let now = app.clock.now();
+    let moved = app.db.transaction(async |mut tx| store::insert_move(&mut tx, item, &key.path, now).await);
     if !moved.await? {
-        app.blobs.delete_unreferenced(std::slice::from_ref(key)).await;
+        app.blobs.delete_path(&key.path).await?;
     }
     Ok(())
 }

@@ -184,29 +184,21 @@ pub(super) async fn record_outcome(
     outcome: Result<Prepared, PrepareError>,
 ) -> Result<(), ModulesError> {
     let (outcome, component) = evaluate(outcome)?;
-    let mut keys = vec![];
+    let mut large = None;
     if let (Some(blob), Some(id)) = (write_large(app, component.as_ref()).await?, &outcome.component_id) {
         let key = BlobKey::module_component(network, id, name, version);
-        blob.store(&key, app.clock.now()).await?;
-        keys.push(key);
+        blob.store_for_row(&key).await?;
+        large = Some(key);
     }
-    let recorded = app.db.transaction(async |mut tx| {
+    let is_there = app.db.transaction(async |mut tx| {
         let row = store::record_outcome(&mut tx, network, name, version, &outcome, component.as_deref()).await?;
-        let row = match row {
-            Some(row) => Some(row),
-            // It was deleted, or another node was quicker, whose component this is, too.
-            None => store::find(&mut tx, network, name, version).await?,
-        };
-        let is_component = row.is_some_and(|row| row.component_id == outcome.component_id);
-        if is_component {
-            for key in &keys {
-                blobs::mark_referenced(&mut tx, key).await?;
-            }
-        }
-        Ok::<_, hub_db::Error>(is_component)
+        // Where another node was quicker, its component is the same.
+        Ok::<_, hub_db::Error>(row.is_some() || store::find(&mut tx, network, name, version).await?.is_some())
     });
-    if !recorded.await? {
-        app.blobs.delete_unreferenced(&keys).await;
+    if !is_there.await?
+        && let Some(key) = large
+    {
+        app.blobs.delete(&key).await?;
     }
     Ok(())
 }

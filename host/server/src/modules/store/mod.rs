@@ -2,5 +2,5 @@
 
 pub(super) mod chains;
 pub(super) mod key_value;
-pub(super) mod moving;
+pub(super) mod key_value_move;
 pub(super) mod versions;

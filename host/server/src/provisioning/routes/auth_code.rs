@@ -1,4 +1,4 @@
-//! A machine asks to be let in.
+//! Device codes of machines that are being made.
 
 use axum::extract::State;
 use axum::http::StatusCode;

@@ -1,4 +1,4 @@
-//! Bundles: kept by owners, fetched by machines.
+//! Bundles: stored by owners, fetched by machines.
 
 use axum::extract::State;
 use axum::http::StatusCode;

@@ -1,4 +1,4 @@
-//! The room's routes.
+//! All routes of provisioning but the agent's.
 
 mod auth_code;
 mod bundles;
@@ -6,7 +6,7 @@ mod servers;
 
 use crate::endpoints::Endpoints;
 
-/// The room's routes.
+/// Those of bundles, of device codes and of servers that are being made.
 pub(super) fn router() -> Endpoints {
     auth_code::router().merge(bundles::router()).merge(servers::router())
 }

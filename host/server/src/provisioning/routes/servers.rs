@@ -89,7 +89,8 @@ async fn list(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ProvisionedServerWish {
+#[schema(as = ProvisionedServerWish)]
+struct PutProvisionedServer {
     /// What kind of server it will be.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(value_type = Option<String>, max_length = 255, example = "bedwars")]
@@ -126,7 +127,7 @@ async fn put(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path(server): Path<Identifier>,
-    Json(body): Json<ProvisionedServerWish>,
+    Json(body): Json<PutProvisionedServer>,
 ) -> Result<Json<ProvisionedServerBody>, ApiError> {
     let spec = MachineSpec {
         server_type: body.server_type,

@@ -1,4 +1,4 @@
-//! What is wished of a world: to be let go of, to be saved, to be put somewhere.
+//! Actions on a world: release, save, begin an upload.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What nodes call back.
+//! The callbacks of nodes.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -11,8 +11,8 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::servers::Count;
 use crate::values::{Identifier, Text, blank_as_absent};
-use crate::worlds::model::Holder;
-use crate::worlds::service::{self, Saved};
+use crate::worlds::model::LeaseHolder;
+use crate::worlds::service::{self, SavedSnapshot};
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -80,9 +80,9 @@ impl<'de> Deserialize<'de> for Size {
     }
 }
 
-fn saved(blob_key: Option<Text<1000>>, size: Option<Size>) -> Option<Saved> {
+fn saved(blob_key: Option<Text<1000>>, size: Option<Size>) -> Option<SavedSnapshot> {
     let blob_key = blob_key?.into_string();
-    Some(Saved { blob_key, size_bytes: size.map(|Size(size)| size) })
+    Some(SavedSnapshot { blob_key, size_bytes: size.map(|Size(size)| size) })
 }
 
 /// Renew a lease
@@ -100,7 +100,7 @@ pub(super) async fn heartbeat_world(
     Path(id): Path<i64>,
     Json(body): Json<Heartbeat>,
 ) -> Result<Json<LeaseAnswer>, ApiError> {
-    let by = Holder { id, node: body.node_server_id, fence: body.fence };
+    let by = LeaseHolder { id, node: body.node_server_id, fence: body.fence };
     let players = body.player_count.map(|count| i64::from(count.0));
     let saved = saved(body.blob_key, body.size_bytes);
     let lease = service::heartbeat(&app, caller.network, &by, players, saved).await?;
@@ -129,7 +129,7 @@ pub(super) async fn ready_world(
     Path(id): Path<i64>,
     Json(body): Json<Ready>,
 ) -> Result<Json<LeaseAnswer>, ApiError> {
-    let by = Holder { id, node: body.node_server_id, fence: body.fence };
+    let by = LeaseHolder { id, node: body.node_server_id, fence: body.fence };
     let lease = service::ready(&app, caller.network, &by).await?;
     Ok(Json(LeaseAnswer::of(&app, lease)))
 }
@@ -163,7 +163,7 @@ pub(super) async fn unloaded_world(
     Path(id): Path<i64>,
     Json(body): Json<Unloaded>,
 ) -> Result<Json<LeaseAnswer>, ApiError> {
-    let by = Holder { id, node: body.node_server_id, fence: body.fence };
+    let by = LeaseHolder { id, node: body.node_server_id, fence: body.fence };
     let saved = saved(body.blob_key, body.size_bytes);
     let lease = service::unloaded(&app, caller.network, &by, saved).await?;
     Ok(Json(LeaseAnswer::of(&app, lease)))

@@ -1,4 +1,4 @@
-//! The room's routes.
+//! All routes of worlds.
 
 mod actions;
 mod callbacks;
@@ -12,9 +12,9 @@ use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 use crate::values::Identifier;
-use crate::worlds::model::{Lease, State};
+use crate::worlds::model::{Lease, LeaseState};
 
-/// The room's routes.
+/// Those that need a key.
 pub(crate) fn router() -> Endpoints {
     endpoints![
         open::open_world,
@@ -40,7 +40,7 @@ struct LeaseAnswer {
     /// The lease's number, as text.
     #[schema(example = "17")]
     world_instance_id: String,
-    state: State,
+    state: LeaseState,
     /// Sent along by the node with each callback.
     #[schema(example = 3)]
     fence: i64,

@@ -11,7 +11,7 @@ use crate::http::extract::Json;
 use crate::http::hub_url::HubUrl;
 use crate::servers::LiveServer;
 use crate::values::{Identifier, Text, blank_as_absent};
-use crate::worlds::model::{Name, Persistence, Seed, Wish, WorldName};
+use crate::worlds::model::{OpenWorldRequest, Persistence, Seed, WorldName, WorldRef};
 use crate::worlds::service::{self, Opened};
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -19,17 +19,17 @@ use crate::worlds::service::{self, Opened};
 pub(super) struct OpenWorld {
     /// What kind of owner; with `player`, and their UUID as `ownerId`, a slot is kept for them where the world is up.
     #[schema(example = "player")]
-    owner_scope: Name,
+    owner_scope: WorldName,
     /// Whose world it is.
     #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
-    owner_id: Name,
+    owner_id: WorldName,
     /// The game, which is the type of the servers that can boot it.
     #[schema(example = "islands")]
     game_id: Identifier,
     /// Which of the owner's worlds; `default` when absent.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "main")]
-    world_key: Option<Name>,
+    world_key: Option<WorldName>,
     /// The server that shall boot it, if it is online with room.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "island-node-1")]
@@ -45,11 +45,11 @@ pub(super) struct OpenWorld {
 }
 
 impl OpenWorld {
-    fn wish(self) -> Wish {
+    fn request(self) -> OpenWorldRequest {
         // A name by construction.
-        let key = self.world_key.map_or_else(|| Name::try_from("default".to_owned()), Ok);
-        Wish {
-            name: WorldName {
+        let key = self.world_key.map_or_else(|| "default".parse(), Ok);
+        OpenWorldRequest {
+            world: WorldRef {
                 game_id: self.game_id,
                 owner_scope: self.owner_scope.clone(),
                 owner_id: self.owner_id,
@@ -131,5 +131,5 @@ pub(super) async fn open_world(
     HubUrl(hub_url): HubUrl,
     Json(body): Json<OpenWorld>,
 ) -> Result<Json<OpenAnswer>, ApiError> {
-    Ok(Json(service::open(&app, caller.network, &body.wish(), &hub_url).await?.into()))
+    Ok(Json(service::open(&app, caller.network, &body.request(), &hub_url).await?.into()))
 }

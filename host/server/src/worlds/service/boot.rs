@@ -1,10 +1,10 @@
-//! Which node boots a world, and telling it.
+//! Chooses the node that boots a world, and notifies it.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{tell, until};
+use super::{expiry, publish};
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::events::EventKind;
@@ -20,7 +20,7 @@ use crate::worlds::store;
 pub(super) struct Node {
     id: Identifier,
     /// Its event stream is open, so that it hears of it at once.
-    connected: bool,
+    is_connected: bool,
 }
 
 /// The preferred node alone, if it is online with room; else the joinable game servers of the world's game.
@@ -42,14 +42,14 @@ pub(super) fn nodes(
         let servers = presence.of_type(game_id, now).filter(|server| has_room(server) && server.takes_players());
         servers.map(|server| server.info.server_id.clone()).collect()
     });
-    let connected = |id: &Identifier| app.bus.is_connected(network.0.as_u128(), id.as_str());
-    ids.into_iter().map(|id| Node { connected: connected(&id), id }).collect()
+    let is_connected = |id: &Identifier| app.bus.is_connected(network.0.as_u128(), id.as_str());
+    ids.into_iter().map(|id| Node { is_connected: is_connected(&id), id }).collect()
 }
 
 /// The one with the fewest leases. One that would not hear of it now comes last.
 pub(super) fn choose(nodes: &[Node], leases: Vec<(Identifier, i64)>) -> Option<Identifier> {
     let leases: HashMap<_, _> = leases.into_iter().collect();
-    let key = |node: &&Node| (!node.connected, leases.get(&node.id).copied().unwrap_or(0), node.id.clone());
+    let key = |node: &&Node| (!node.is_connected, leases.get(&node.id).copied().unwrap_or(0), node.id.clone());
     nodes.iter().min_by_key(key).map(|node| node.id.clone())
 }
 
@@ -74,8 +74,13 @@ struct OpenPayload<'a> {
     snapshot_url: Option<String>,
 }
 
-/// Tells the lease's node to boot the world.
-pub(super) async fn tell_node(app: &App, network: NetworkId, lease: &Lease, world: &World) -> Result<(), WorldsError> {
+/// Notifies the lease's node to boot the world.
+pub(super) async fn notify_node(
+    app: &App,
+    network: NetworkId,
+    lease: &Lease,
+    world: &World,
+) -> Result<(), WorldsError> {
     let snapshot_url = match &world.blob_key {
         Some(blob_key) if lease.is_persistent() => get_url(app, network, blob_key, &lease.hub_url).await?,
         _ => None,
@@ -92,12 +97,12 @@ pub(super) async fn tell_node(app: &App, network: NetworkId, lease: &Lease, worl
         world_gen: lease.world_gen.as_deref(),
         snapshot_url,
     };
-    tell(app, network, EventKind::WorldOpen, lease.node_server_id.as_ref(), payload).await;
+    publish(app, network, EventKind::WorldOpen, lease.node_server_id.as_ref(), payload).await;
     Ok(())
 }
 
 /// Boots a world whose lease waited for the one before it to end, if that has come. Nothing happens where there is no
-/// node: the watch comes by again.
+/// node: the next run of the background work tries again.
 pub(in crate::worlds) async fn boot_waiting(app: &App, network: NetworkId, world_no: i64) -> Result<(), WorldsError> {
     let now = app.clock.now();
     let Some(waiting) = store::leases::waiting(&app.db, network, world_no, now).await? else { return Ok(()) };
@@ -105,9 +110,9 @@ pub(in crate::worlds) async fn boot_waiting(app: &App, network: NetworkId, world
     let nodes = nodes(app, network, &world.game_id, waiting.prefer_node.as_ref(), now);
     let leases = store::leases::per_node(&app.db, network, now).await?;
     let Some(node) = choose(&nodes, leases) else { return Ok(()) };
-    let assigned = store::leases::assign(&app.db, network, world_no, node, now, until(app, now)).await?;
+    let assigned = store::leases::assign(&app.db, network, world_no, &node, now, expiry(app, now)).await?;
     let Some(lease) = assigned else { return Ok(()) };
     // Read again: the lease before may have left a snapshot in between.
     let world = store::worlds::get(&app.db, network, world_no).await?.unwrap_or(world);
-    tell_node(app, network, &lease, &world).await
+    notify_node(app, network, &lease, &world).await
 }

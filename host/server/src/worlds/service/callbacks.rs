@@ -1,22 +1,22 @@
-//! What nodes say of the worlds they hold.
+//! The callbacks of nodes, about the worlds they hold.
 
 use serde::Serialize;
 
 use super::boot::boot_waiting;
 use super::snapshots::{accept, delete_superfluous};
-use super::{tell, until};
+use super::{expiry, publish};
 use crate::app::App;
 use crate::clock::Millis;
 use crate::events::EventKind;
 use crate::servers::{self, LiveServer};
 use crate::values::{Identifier, NetworkId};
-use crate::worlds::model::{Holder, Lease, State};
+use crate::worlds::model::{Lease, LeaseHolder, LeaseState};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
 
 /// A snapshot that a node has put where it was told to.
 #[derive(Clone, Debug)]
-pub(in crate::worlds) struct Saved {
+pub(in crate::worlds) struct SavedSnapshot {
     pub(in crate::worlds) blob_key: String,
     pub(in crate::worlds) size_bytes: Option<i64>,
 }
@@ -29,14 +29,14 @@ struct ReadyPayload {
 }
 
 /// The world is up. Said again, it changes nothing.
-pub(in crate::worlds) async fn ready(app: &App, network: NetworkId, by: &Holder) -> Result<Lease, WorldsError> {
+pub(in crate::worlds) async fn ready(app: &App, network: NetworkId, by: &LeaseHolder) -> Result<Lease, WorldsError> {
     let now = app.clock.now();
-    let Some(lease) = store::leases::ready(&app.db, network, by, now, until(app, now)).await? else {
-        return held(app, network, by, now).await;
+    let Some(lease) = store::leases::ready(&app.db, network, by, now, expiry(app, now)).await? else {
+        return check_held(app, network, by, now).await;
     };
     let server = servers::service::snapshot(app, network, &by.node);
     let payload = ReadyPayload { world_instance_id: lease.id.to_string(), server };
-    tell(app, network, EventKind::WorldReady, None, payload).await;
+    publish(app, network, EventKind::WorldReady, None, payload).await;
     Ok(lease)
 }
 
@@ -44,41 +44,41 @@ pub(in crate::worlds) async fn ready(app: &App, network: NetworkId, by: &Holder)
 pub(in crate::worlds) async fn heartbeat(
     app: &App,
     network: NetworkId,
-    by: &Holder,
+    by: &LeaseHolder,
     players: Option<i64>,
-    saved: Option<Saved>,
+    saved: Option<SavedSnapshot>,
 ) -> Result<Lease, WorldsError> {
     let now = app.clock.now();
     let renewed = app
         .db
         .transaction(async |mut tx| {
-            let lease = store::leases::renew(&mut tx, network, by, players, now, until(app, now)).await?;
+            let lease = store::leases::renew(&mut tx, network, by, players, now, expiry(app, now)).await?;
             if let (Some(lease), Some(saved)) = (&lease, &saved) {
                 accept(app, &mut tx, network, lease, saved).await?;
             }
             Ok::<_, WorldsError>(lease)
         })
         .await?;
-    let Some(lease) = renewed else { return held(app, network, by, now).await };
+    let Some(lease) = renewed else { return check_held(app, network, by, now).await };
     if saved.is_some() {
         delete_superfluous(app, network, lease.world_no, lease.fence).await;
     }
     Ok(lease)
 }
 
-/// The node has let go of the world, and left this snapshot. The same again answers the same.
+/// The node has unloaded the world, and left this snapshot. The same again answers the same.
 pub(in crate::worlds) async fn unloaded(
     app: &App,
     network: NetworkId,
-    by: &Holder,
-    saved: Option<Saved>,
+    by: &LeaseHolder,
+    saved: Option<SavedSnapshot>,
 ) -> Result<Lease, WorldsError> {
     let now = app.clock.now();
     let blob_key = saved.as_ref().map(|saved| saved.blob_key.clone());
     let ended = app
         .db
         .transaction(async |mut tx| {
-            let lease = store::leases::unload(&mut tx, network, by, blob_key.clone(), now).await?;
+            let lease = store::leases::unload(&mut tx, network, by, blob_key.as_deref(), now).await?;
             if let (Some(lease), Some(saved)) = (&lease, &saved) {
                 accept(app, &mut tx, network, lease, saved).await?;
             }
@@ -88,14 +88,14 @@ pub(in crate::worlds) async fn unloaded(
     let Some(lease) = ended else {
         let before = store::leases::get(&app.db, network, by.id).await?;
         let same = before.filter(|lease| {
-            lease.state == State::Unloaded
+            lease.state == LeaseState::Unloaded
                 && lease.fence == by.fence
                 && lease.node_server_id.as_ref() == Some(&by.node)
                 && lease.blob_key == blob_key
         });
         return match same {
             Some(lease) => Ok(lease),
-            None => held(app, network, by, now).await,
+            None => check_held(app, network, by, now).await,
         };
     };
     delete_superfluous(app, network, lease.world_no, lease.fence).await;
@@ -109,15 +109,15 @@ pub(in crate::worlds) async fn release_all(
     network: NetworkId,
     node: Identifier,
 ) -> Result<usize, WorldsError> {
-    let lost = store::leases::lose_all_of(&app.db, network, node, app.clock.now()).await?;
+    let lost = store::leases::mark_all_lost(&app.db, network, &node, app.clock.now()).await?;
     for lease in &lost {
         boot_waiting(app, network, lease.world_no).await?;
     }
     Ok(lost.len())
 }
 
-/// The lease, if it is as the node believes; else why what the node said counts for nothing.
-async fn held(app: &App, network: NetworkId, by: &Holder, now: Millis) -> Result<Lease, WorldsError> {
+/// The lease, if it is as the node believes; else why the callback is refused.
+async fn check_held(app: &App, network: NetworkId, by: &LeaseHolder, now: Millis) -> Result<Lease, WorldsError> {
     let lease = store::leases::get(&app.db, network, by.id).await?.ok_or(WorldsError::Unknown(by.id))?.at(now);
     if !lease.is_live() {
         return Err(WorldsError::Ended(by.id));

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::tell;
+use super::publish;
 use crate::app::App;
 use crate::clock::Millis;
 use crate::events::EventKind;
 use crate::values::NetworkId;
-use crate::worlds::model::{Lease, Reason, State};
+use crate::worlds::model::{Lease, LeaseState, SaveReason};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
 
@@ -19,20 +19,20 @@ struct Payload<'a> {
     reason: &'a str,
 }
 
-/// Tells the lease's node something.
-async fn tell_node(app: &App, lease: &Lease, kind: EventKind, reason: &str) {
+/// Notifies the lease's node.
+async fn notify_node(app: &App, lease: &Lease, kind: EventKind, reason: &str) {
     let payload = Payload { world_id: lease.id, fence: lease.fence, reason };
-    tell(app, lease.network_id, kind, lease.node_server_id.as_ref(), payload).await;
+    publish(app, lease.network_id, kind, lease.node_server_id.as_ref(), payload).await;
 }
 
-/// Tells the node of a lease that was just put to be drained: first to save the world, if it is to be kept, then to
-/// unload it.
-async fn tell_drained(app: &App, lease: &Lease, reason: &Reason) {
+/// Notifies the node of a lease that is drained from now on: first to save the world, if it is to be kept, then to unload
+/// it.
+async fn notify_drained(app: &App, lease: &Lease, reason: &SaveReason) {
     let reason = reason.to_string();
     if lease.is_persistent() {
-        tell_node(app, lease, EventKind::WorldSnapshot, &reason).await;
+        notify_node(app, lease, EventKind::WorldSnapshot, &reason).await;
     }
-    tell_node(app, lease, EventKind::WorldUnload, &reason).await;
+    notify_node(app, lease, EventKind::WorldUnload, &reason).await;
 }
 
 async fn find(app: &App, network: NetworkId, id: i64) -> Result<Lease, WorldsError> {
@@ -44,7 +44,7 @@ async fn find(app: &App, network: NetworkId, id: i64) -> Result<Lease, WorldsErr
 pub(in crate::worlds) async fn release(app: &App, network: NetworkId, id: i64) -> Result<Lease, WorldsError> {
     match store::leases::drain(&app.db, network, id, None, app.clock.now()).await? {
         Some(lease) => {
-            tell_drained(app, &lease, &Reason::Released).await;
+            notify_drained(app, &lease, &SaveReason::Released).await;
             Ok(lease)
         }
         None => find(app, network, id).await,
@@ -59,7 +59,7 @@ pub(in crate::worlds) async fn drain_idle(
     idle_since: Millis,
 ) -> Result<(), hub_db::Error> {
     if let Some(lease) = store::leases::drain(&app.db, network, id, Some(idle_since), app.clock.now()).await? {
-        tell_drained(app, &lease, &Reason::Idle).await;
+        notify_drained(app, &lease, &SaveReason::Idle).await;
     }
     Ok(())
 }
@@ -79,10 +79,10 @@ pub(in crate::worlds) async fn ask_snapshot(
         return Err(WorldsError::NotPersistent(id));
     }
     match lease.state {
-        State::Loading => return Err(WorldsError::NotReady(id)),
-        State::Ready => {
-            let reason = Reason::Asked(reason).to_string();
-            tell_node(app, &lease, EventKind::WorldSnapshot, &reason).await;
+        LeaseState::Loading => return Err(WorldsError::NotReady(id)),
+        LeaseState::Ready => {
+            let reason = SaveReason::Requested(reason).to_string();
+            notify_node(app, &lease, EventKind::WorldSnapshot, &reason).await;
         }
         // It is being saved as it is.
         _ => {}

@@ -1,8 +1,8 @@
-//! Where worlds are, for other rooms.
+//! Where worlds are, for other components.
 
 use crate::app::App;
 use crate::values::{Identifier, NetworkId};
-use crate::worlds::model::State;
+use crate::worlds::model::LeaseState;
 use crate::worlds::store;
 
 /// Where an owner's world is up: its node, and what it is called there. Of several, the one that was opened last.
@@ -13,8 +13,7 @@ pub(crate) async fn home_of(
     owner_scope: &Identifier,
     owner_id: &Identifier,
 ) -> Result<Option<(Identifier, Identifier)>, hub_db::Error> {
-    let (game, scope, owner) = (game_id.clone(), owner_scope.clone(), owner_id.clone());
-    let home = store::worlds::home(&app.db, network, game, scope, owner, app.clock.now()).await?;
+    let home = store::worlds::home(&app.db, network, game_id, owner_scope, owner_id, app.clock.now()).await?;
     Ok(home.and_then(|(node, id)| Some((node, Identifier::try_from(id.to_string()).ok()?))))
 }
 
@@ -27,5 +26,5 @@ pub(crate) async fn hosts(
 ) -> Result<bool, hub_db::Error> {
     let Ok(id) = world.as_str().parse() else { return Ok(false) };
     let lease = store::leases::get(&app.db, network, id).await?.map(|lease| lease.at(app.clock.now()));
-    Ok(lease.is_some_and(|lease| lease.state == State::Ready && lease.node_server_id.as_ref() == Some(server)))
+    Ok(lease.is_some_and(|lease| lease.state == LeaseState::Ready && lease.node_server_id.as_ref() == Some(server)))
 }

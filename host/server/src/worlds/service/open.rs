@@ -3,19 +3,19 @@
 use uuid::Uuid;
 
 use super::boot::{self, choose, nodes};
-use super::until;
+use super::expiry;
 use crate::app::App;
 use crate::clock::Millis;
 use crate::servers::{self, LiveServer, Reservation, free_slots};
 use crate::values::{Identifier, NetworkId, PlayerId};
-use crate::worlds::model::{Lease, State, Wish, WorldName};
+use crate::worlds::model::{Lease, LeaseState, OpenWorldRequest, WorldRef};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
 use crate::worlds::store::leases::NewLease;
 
 /// How often it is tried when others end the world's lease at the same time.
 const ATTEMPTS: usize = 3;
-/// Time without players counts anew for a world that is opened, but is not written down more often than this.
+/// Opening a world restarts its time without players, which is written at most this often.
 const EXPECT_AGAIN_AFTER: Millis = 60_000;
 /// How long a lease waits for the one before it.
 const WAIT_AT_MOST: Millis = 600_000;
@@ -24,10 +24,10 @@ const NO_NODE: &str = "No server can boot this world now.";
 const NODE_SILENT: &str = "The world's node does not answer; it can be opened anew when its lease has run out.";
 const BUSY: &str = "The world is just being unloaded; open it again.";
 
-/// What came of it.
+/// The outcome of opening a world.
 #[derive(Debug)]
 pub(in crate::worlds) enum Opened {
-    /// It is up, and a slot may be kept there for its owner.
+    /// It is up, and a slot may be reserved there for its owner.
     Up { id: i64, server: Box<LiveServer>, transfer: Option<Uuid> },
     /// It boots.
     Booting { id: i64 },
@@ -35,24 +35,24 @@ pub(in crate::worlds) enum Opened {
     Refused(&'static str),
 }
 
-/// Opens a world: finds it up or booting, or has a node boot it. `hub_url` is how who asks reaches the hub.
+/// Opens a world: finds it up or booting, or has a node boot it. `hub_url` is how the caller reaches the hub.
 pub(in crate::worlds) async fn open(
     app: &App,
     network: NetworkId,
-    wish: &Wish,
+    request: &OpenWorldRequest,
     hub_url: &str,
 ) -> Result<Opened, WorldsError> {
     let now = app.clock.now();
-    if let Some(lease) = store::leases::live(&app.db, network, &wish.name, now).await?
-        && let Some(opened) = found(app, network, &lease, &wish.name, now).await?
+    if let Some(lease) = store::leases::live(&app.db, network, &request.world, now).await?
+        && let Some(opened) = found(app, network, &lease, &request.world, now).await?
     {
         return Ok(opened);
     }
     for _ in 0..ATTEMPTS {
-        match lease_new(app, network, wish, hub_url, now).await {
+        match lease_new(app, network, request, hub_url, now).await {
             Ok(Leased::New(id)) => return Ok(Opened::Booting { id }),
             Ok(Leased::Existing(lease)) => {
-                if let Some(opened) = found(app, network, &lease, &wish.name, now).await? {
+                if let Some(opened) = found(app, network, &lease, &request.world, now).await? {
                     return Ok(opened);
                 }
             }
@@ -65,63 +65,63 @@ pub(in crate::worlds) async fn open(
 
 enum Leased {
     New(i64),
-    /// Another was quicker.
+    /// Somebody else was quicker.
     Existing(Box<Lease>),
 }
 
 async fn lease_new(
     app: &App,
     network: NetworkId,
-    wish: &Wish,
+    request: &OpenWorldRequest,
     hub_url: &str,
     now: Millis,
 ) -> Result<Leased, WorldsError> {
-    let nodes = nodes(app, network, &wish.name.game_id, wish.prefer_node.as_ref(), now);
+    let nodes = nodes(app, network, &request.world.game_id, request.prefer_node.as_ref(), now);
     // Numbers and texts always have a JSON.
-    let seed = wish.seed.as_ref().and_then(|seed| serde_json::to_string(seed).ok());
+    let seed = request.seed.as_ref().and_then(|seed| serde_json::to_string(seed).ok());
     let (lease, world) = app
         .db
         .transaction(async |mut tx| {
             let tx = &mut tx;
-            let id = store::worlds::take_id(tx, network).await?;
-            if let Some(lease) = store::leases::live_in(tx, network, &wish.name, now).await? {
+            let id = store::worlds::next_id(tx, network).await?;
+            if let Some(lease) = store::leases::live(&mut *tx, network, &request.world, now).await? {
                 return Ok::<_, WorldsError>((lease, None));
             }
-            let world = store::worlds::raise_fence(tx, network, &wish.name, id).await?;
-            store::leases::lose_expired(tx, network, world.world_no, now).await?;
+            let world = store::worlds::raise_fence(tx, network, &request.world, id).await?;
+            store::leases::mark_expired_lost(tx, network, world.world_no, now).await?;
             let draining = store::leases::is_draining(tx, network, world.world_no, now).await?;
-            let leases = store::leases::per_node_in(tx, network, now).await?;
+            let leases = store::leases::per_node(&mut *tx, network, now).await?;
             let node = choose(&nodes, leases).ok_or(WorldsError::NoNode)?;
             let new = NewLease {
                 id,
                 world_no: world.world_no,
                 fence: world.fence,
                 node: Some(node).filter(|_| !draining),
-                wish,
+                request,
                 seed: seed.clone(),
                 hub_url,
                 opened_at: now,
-                expires_at: if draining { now.saturating_add(WAIT_AT_MOST) } else { until(app, now) },
+                expires_at: if draining { now.saturating_add(WAIT_AT_MOST) } else { expiry(app, now) },
             };
             Ok((store::leases::insert(tx, network, new).await?, Some(world)))
         })
         .await?;
     let Some(world) = world else { return Ok(Leased::Existing(Box::new(lease))) };
     if lease.node_server_id.is_some() {
-        boot::tell_node(app, network, &lease, &world).await?;
+        boot::notify_node(app, network, &lease, &world).await?;
     }
     Ok(Leased::New(lease.id))
 }
 
-/// What a lease that is booting or up means for who asks; none where it is not up any more.
+/// The answer for a lease that is booting or up; none where it is not up any more.
 async fn found(
     app: &App,
     network: NetworkId,
     lease: &Lease,
-    name: &WorldName,
+    world: &WorldRef,
     now: Millis,
 ) -> Result<Option<Opened>, WorldsError> {
-    let (Some(node), State::Ready) = (&lease.node_server_id, lease.state) else {
+    let (Some(node), LeaseState::Ready) = (&lease.node_server_id, lease.state) else {
         return Ok(Some(Opened::Booting { id: lease.id }));
     };
     if lease.idle_since.is_some_and(|since| now - since >= EXPECT_AGAIN_AFTER)
@@ -132,7 +132,7 @@ async fn found(
     let Some(server) = servers::service::snapshot(app, network, node) else {
         return Ok(Some(Opened::Refused(NODE_SILENT)));
     };
-    let transfer = owner(name).and_then(|owner| keep_slot(app, network, node, lease.id, owner, now));
+    let transfer = player_owner(world).and_then(|owner| reserve_slot(app, network, node, lease.id, owner, now));
     if transfer.is_some() {
         servers::save_reserved(app, network).await?;
     }
@@ -140,12 +140,12 @@ async fn found(
 }
 
 /// The owner, where that is a player.
-fn owner(name: &WorldName) -> Option<PlayerId> {
-    name.owner_scope.as_str().eq_ignore_ascii_case("player").then(|| name.owner_id.as_str().parse().ok())?
+fn player_owner(world: &WorldRef) -> Option<PlayerId> {
+    world.owner_scope.as_str().eq_ignore_ascii_case("player").then(|| world.owner_id.as_str().parse().ok())?
 }
 
-/// Keeps the owner a slot at the world's node as a match would, unless they are there or there is none.
-fn keep_slot(
+/// Reserves a slot for the owner at the world's node as a match would, unless they are there or there is none.
+fn reserve_slot(
     app: &App,
     network: NetworkId,
     node: &Identifier,

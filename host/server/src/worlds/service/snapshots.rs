@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::Method;
 use hub_db::Tx;
 
-use super::callbacks::Saved;
+use super::callbacks::SavedSnapshot;
 use crate::app::App;
 use crate::blobs::{self, Blob, BlobKey, ReceivedBlob, TemporaryBlob};
 use crate::clock::{Millis, millis};
@@ -148,7 +148,7 @@ async fn record(
     let recorded = app
         .db
         .transaction(async |mut tx| {
-            if !store::leases::hold(&mut tx, network, lease, app.clock.now()).await? {
+            if !store::leases::lock(&mut tx, network, lease, app.clock.now()).await? {
                 return Err(WorldsError::Ended(lease));
             }
             let before =
@@ -196,7 +196,7 @@ pub(super) async fn accept(
     tx: &mut Tx,
     network: NetworkId,
     lease: &Lease,
-    saved: &Saved,
+    saved: &SavedSnapshot,
 ) -> Result<(), WorldsError> {
     let key = &saved.blob_key;
     let snapshot = store::snapshots::of_lease(tx, network, lease.id, key).await?;

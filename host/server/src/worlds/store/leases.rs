@@ -1,58 +1,69 @@
 //! Leases: what a caller or a node changes of one.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
 use crate::values::{Identifier, NetworkId};
-use crate::worlds::model::{Holder, Lease, WorldName};
+use crate::worlds::model::{Lease, LeaseHolder, OpenWorldRequest, WorldRef};
 
-/// What [`live`] runs. `CROSS JOIN` tells SQLite to begin with the world's name.
-const LIVE: &str = "SELECT l.* FROM worlds w CROSS JOIN world_leases l
+/// A statement that answers leases' rows.
+macro_rules! returning_lease {
+    ($statement:literal) => {
+        concat!(
+            $statement,
+            " RETURNING network_id, id, world_no, fence, state, node_server_id, prefer_node, persistence, world_gen, seed,
+                 hub_url, players, idle_since, uploads, blob_key, expires_at"
+        )
+    };
+}
+
+/// A query of leases' rows.
+macro_rules! select_lease {
+    ($from:literal) => {
+        concat!(
+            "SELECT network_id, id, world_no, fence, state, node_server_id, prefer_node, persistence, world_gen, seed,
+                 hub_url, players, idle_since, uploads, blob_key, expires_at ",
+            $from
+        )
+    };
+}
+
+// `CROSS JOIN` tells SQLite to begin with the world's name.
+const LIVE: &str = "SELECT l.network_id, l.id, l.world_no, l.fence, l.state, l.node_server_id, l.prefer_node,
+         l.persistence, l.world_gen, l.seed, l.hub_url, l.players, l.idle_since, l.uploads, l.blob_key, l.expires_at
+     FROM worlds w CROSS JOIN world_leases l
      WHERE w.network_id = $1 AND w.game_id = $2 AND w.owner_scope = $3 AND w.owner_id = $4 AND w.world_key = $5
        AND l.network_id = $1 AND l.world_no = w.world_no AND l.state IN ('LOADING', 'READY') AND l.expires_at > $6";
 
 /// The lease of a world that is booting or up.
 pub(in crate::worlds) async fn live(
-    db: &Db,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
-    name: &WorldName,
+    world: &WorldRef,
     now: Millis,
 ) -> Result<Option<Lease>, Error> {
-    db.query(LIVE)
+    on.into()
+        .query(LIVE)
         .bind(network)
-        .bind(name.game_id.clone())
-        .bind(name.owner_scope.clone())
-        .bind(name.owner_id.clone())
-        .bind(name.world_key.clone())
-        .bind(now)
-        .optional()
-        .await
-}
-
-/// As [`live`], in a transaction.
-pub(in crate::worlds) async fn live_in(
-    tx: &mut Tx,
-    network: NetworkId,
-    name: &WorldName,
-    now: Millis,
-) -> Result<Option<Lease>, Error> {
-    tx.query(LIVE)
-        .bind(network)
-        .bind(name.game_id.clone())
-        .bind(name.owner_scope.clone())
-        .bind(name.owner_id.clone())
-        .bind(name.world_key.clone())
+        .bind(&world.game_id)
+        .bind(&world.owner_scope)
+        .bind(&world.owner_id)
+        .bind(&world.world_key)
         .bind(now)
         .optional()
         .await
 }
 
 pub(in crate::worlds) async fn get(db: &Db, network: NetworkId, id: i64) -> Result<Option<Lease>, Error> {
-    db.query("SELECT * FROM world_leases WHERE network_id = $1 AND id = $2").bind(network).bind(id).optional().await
+    db.query(select_lease!("FROM world_leases WHERE network_id = $1 AND id = $2"))
+        .bind(network)
+        .bind(id)
+        .optional()
+        .await
 }
 
 /// Notes that leases of a world whose time has run out are lost, so that it can have another.
-pub(in crate::worlds) async fn lose_expired(
+pub(in crate::worlds) async fn mark_expired_lost(
     tx: &mut Tx,
     network: NetworkId,
     world_no: i64,
@@ -91,7 +102,6 @@ pub(in crate::worlds) async fn is_draining(
     Ok(row.is_some())
 }
 
-/// What [`per_node`] runs.
 const PER_NODE: &str = "SELECT node_server_id, COUNT(*) FROM world_leases
      WHERE network_id = $1 AND node_server_id IS NOT NULL AND state IN ('LOADING', 'READY', 'DRAINING')
        AND expires_at > $2
@@ -99,29 +109,20 @@ const PER_NODE: &str = "SELECT node_server_id, COUNT(*) FROM world_leases
 
 /// How many leases each node has.
 pub(in crate::worlds) async fn per_node(
-    db: &Db,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     now: Millis,
 ) -> Result<Vec<(Identifier, i64)>, Error> {
-    db.query(PER_NODE).bind(network).bind(now).all().await
+    on.into().query(PER_NODE).bind(network).bind(now).all().await
 }
 
-/// As [`per_node`], in a transaction.
-pub(in crate::worlds) async fn per_node_in(
-    tx: &mut Tx,
-    network: NetworkId,
-    now: Millis,
-) -> Result<Vec<(Identifier, i64)>, Error> {
-    tx.query(PER_NODE).bind(network).bind(now).all().await
-}
-
-/// A row to be.
+/// A row to insert.
 pub(in crate::worlds) struct NewLease<'a> {
     pub(in crate::worlds) id: i64,
     pub(in crate::worlds) world_no: i64,
     pub(in crate::worlds) fence: i64,
     pub(in crate::worlds) node: Option<Identifier>,
-    pub(in crate::worlds) wish: &'a crate::worlds::model::Wish,
+    pub(in crate::worlds) request: &'a OpenWorldRequest,
     pub(in crate::worlds) seed: Option<String>,
     pub(in crate::worlds) hub_url: &'a str,
     pub(in crate::worlds) opened_at: Millis,
@@ -129,22 +130,21 @@ pub(in crate::worlds) struct NewLease<'a> {
 }
 
 pub(in crate::worlds) async fn insert(tx: &mut Tx, network: NetworkId, new: NewLease<'_>) -> Result<Lease, Error> {
-    tx.query(
+    tx.query(returning_lease!(
         "INSERT INTO world_leases (network_id, id, world_no, fence, state, node_server_id, prefer_node, persistence,
              world_gen, seed, hub_url, players, uploads, opened_at, expires_at)
-         VALUES ($1, $2, $3, $4, 'LOADING', $5, $6, $7, $8, $9, $10, 0, 0, $11, $12)
-         RETURNING *",
-    )
+         VALUES ($1, $2, $3, $4, 'LOADING', $5, $6, $7, $8, $9, $10, 0, 0, $11, $12)"
+    ))
     .bind(network)
     .bind(new.id)
     .bind(new.world_no)
     .bind(new.fence)
     .bind(new.node)
-    .bind(new.wish.prefer_node.clone())
-    .bind(new.wish.persistence.as_str())
-    .bind(new.wish.world_gen.clone())
+    .bind(&new.request.prefer_node)
+    .bind(new.request.persistence.as_str())
+    .bind(&new.request.world_gen)
     .bind(new.seed)
-    .bind(new.hub_url.to_owned())
+    .bind(new.hub_url)
     .bind(new.opened_at)
     .bind(new.expires_at)
     .one()
@@ -156,20 +156,19 @@ pub(in crate::worlds) async fn assign(
     db: &Db,
     network: NetworkId,
     world_no: i64,
-    node: Identifier,
+    node: &Identifier,
     now: Millis,
     until: Millis,
 ) -> Result<Option<Lease>, Error> {
-    db.write(
+    db.write(returning_lease!(
         "UPDATE world_leases SET node_server_id = $3, expires_at = $5
          WHERE network_id = $1 AND world_no = $2 AND state IN ('LOADING', 'READY') AND state = 'LOADING'
            AND node_server_id IS NULL AND expires_at > $4
            AND NOT EXISTS (
              SELECT d.id FROM world_leases d
              WHERE d.network_id = $1 AND d.world_no = $2 AND d.state IN ('LOADING', 'READY', 'DRAINING')
-               AND d.state = 'DRAINING' AND d.expires_at > $4)
-         RETURNING *",
-    )
+               AND d.state = 'DRAINING' AND d.expires_at > $4)"
+    ))
     .bind(network)
     .bind(world_no)
     .bind(node)
@@ -186,11 +185,11 @@ pub(in crate::worlds) async fn waiting(
     world_no: i64,
     now: Millis,
 ) -> Result<Option<Lease>, Error> {
-    db.query(
-        "SELECT * FROM world_leases
-         WHERE network_id = $1 AND world_no = $2 AND state IN ('LOADING', 'READY') AND state = 'LOADING'
-           AND node_server_id IS NULL AND expires_at > $3",
-    )
+    db.query(select_lease!(
+        "FROM world_leases
+             WHERE network_id = $1 AND world_no = $2 AND state IN ('LOADING', 'READY') AND state = 'LOADING'
+               AND node_server_id IS NULL AND expires_at > $3"
+    ))
     .bind(network)
     .bind(world_no)
     .bind(now)
@@ -198,24 +197,23 @@ pub(in crate::worlds) async fn waiting(
     .await
 }
 
-/// The world is up, from its node: none where it is not the one to say so, or has said so already.
+/// The world is up, as its node says: none where it is not the holder, or has said so already.
 pub(in crate::worlds) async fn ready(
     db: &Db,
     network: NetworkId,
-    by: &Holder,
+    by: &LeaseHolder,
     now: Millis,
     until: Millis,
 ) -> Result<Option<Lease>, Error> {
-    db.write(
+    db.write(returning_lease!(
         "UPDATE world_leases SET state = 'READY', idle_since = $5, expires_at = $6
          WHERE network_id = $1 AND id = $2 AND fence = $3 AND node_server_id = $4 AND state = 'LOADING'
-           AND expires_at > $5
-         RETURNING *",
-    )
+           AND expires_at > $5"
+    ))
     .bind(network)
     .bind(by.id)
     .bind(by.fence)
-    .bind(by.node.clone())
+    .bind(&by.node)
     .bind(now)
     .bind(until)
     .optional()
@@ -226,25 +224,24 @@ pub(in crate::worlds) async fn ready(
 pub(in crate::worlds) async fn renew(
     tx: &mut Tx,
     network: NetworkId,
-    by: &Holder,
+    by: &LeaseHolder,
     players: Option<i64>,
     now: Millis,
     until: Millis,
 ) -> Result<Option<Lease>, Error> {
-    tx.query(
+    tx.query(returning_lease!(
         "UPDATE world_leases SET expires_at = $6, players = COALESCE($7, players),
              idle_since = CASE
                  WHEN state <> 'READY' OR $7 IS NULL THEN idle_since
                  WHEN $7 > 0 THEN NULL
                  ELSE COALESCE(idle_since, $5) END
          WHERE network_id = $1 AND id = $2 AND fence = $3 AND node_server_id = $4
-           AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at > $5
-         RETURNING *",
-    )
+           AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at > $5"
+    ))
     .bind(network)
     .bind(by.id)
     .bind(by.fence)
-    .bind(by.node.clone())
+    .bind(&by.node)
     .bind(now)
     .bind(until)
     .bind(players)
@@ -252,18 +249,17 @@ pub(in crate::worlds) async fn renew(
     .await
 }
 
-/// Somebody is about to come: the time without players counts anew. None where it is not up any more.
+/// Restarts the time without players: somebody is about to come. None where it is not up any more.
 pub(in crate::worlds) async fn expect_players(
     db: &Db,
     network: NetworkId,
     id: i64,
     now: Millis,
 ) -> Result<Option<Lease>, Error> {
-    db.write(
+    db.write(returning_lease!(
         "UPDATE world_leases SET idle_since = CASE WHEN idle_since IS NULL THEN NULL ELSE $3 END
-         WHERE network_id = $1 AND id = $2 AND state = 'READY' AND expires_at > $3
-         RETURNING *",
-    )
+         WHERE network_id = $1 AND id = $2 AND state = 'READY' AND expires_at > $3"
+    ))
     .bind(network)
     .bind(id)
     .bind(now)
@@ -279,12 +275,11 @@ pub(in crate::worlds) async fn drain(
     idle_since: Option<Millis>,
     now: Millis,
 ) -> Result<Option<Lease>, Error> {
-    db.write(
+    db.write(returning_lease!(
         "UPDATE world_leases SET state = 'DRAINING'
          WHERE network_id = $1 AND id = $2 AND state = 'READY' AND expires_at > $3
-           AND ($4 IS NULL OR idle_since <= $4)
-         RETURNING *",
-    )
+           AND ($4 IS NULL OR idle_since <= $4)"
+    ))
     .bind(network)
     .bind(id)
     .bind(now)
@@ -293,42 +288,40 @@ pub(in crate::worlds) async fn drain(
     .await
 }
 
-/// The node has let go of it.
+/// The node has unloaded it.
 pub(in crate::worlds) async fn unload(
     tx: &mut Tx,
     network: NetworkId,
-    by: &Holder,
-    blob_key: Option<String>,
+    by: &LeaseHolder,
+    blob_key: Option<&str>,
     now: Millis,
 ) -> Result<Option<Lease>, Error> {
-    tx.query(
+    tx.query(returning_lease!(
         "UPDATE world_leases SET state = 'UNLOADED', ended_at = $5, blob_key = $6, players = 0
          WHERE network_id = $1 AND id = $2 AND fence = $3 AND node_server_id = $4
-           AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at > $5
-         RETURNING *",
-    )
+           AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at > $5"
+    ))
     .bind(network)
     .bind(by.id)
     .bind(by.fence)
-    .bind(by.node.clone())
+    .bind(&by.node)
     .bind(now)
     .bind(blob_key)
     .optional()
     .await
 }
 
-/// The node started anew: all it held is lost.
-pub(in crate::worlds) async fn lose_all_of(
+/// The node started anew: all its leases are lost.
+pub(in crate::worlds) async fn mark_all_lost(
     db: &Db,
     network: NetworkId,
-    node: Identifier,
+    node: &Identifier,
     now: Millis,
 ) -> Result<Vec<Lease>, Error> {
-    db.write(
+    db.write(returning_lease!(
         "UPDATE world_leases SET state = 'LOST', ended_at = $3
-         WHERE network_id = $1 AND node_server_id = $2 AND state IN ('LOADING', 'READY', 'DRAINING')
-         RETURNING *",
-    )
+         WHERE network_id = $1 AND node_server_id = $2 AND state IN ('LOADING', 'READY', 'DRAINING')"
+    ))
     .bind(network)
     .bind(node)
     .bind(now)
@@ -343,11 +336,10 @@ pub(in crate::worlds) async fn count_upload(
     id: i64,
     now: Millis,
 ) -> Result<Option<Lease>, Error> {
-    tx.query(
+    tx.query(returning_lease!(
         "UPDATE world_leases SET uploads = uploads + 1
-         WHERE network_id = $1 AND id = $2 AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at > $3
-         RETURNING *",
-    )
+         WHERE network_id = $1 AND id = $2 AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at > $3"
+    ))
     .bind(network)
     .bind(id)
     .bind(now)
@@ -356,7 +348,7 @@ pub(in crate::worlds) async fn count_upload(
 }
 
 /// Locks a lease that has not ended until the transaction does.
-pub(in crate::worlds) async fn hold(tx: &mut Tx, network: NetworkId, id: i64, now: Millis) -> Result<bool, Error> {
+pub(in crate::worlds) async fn lock(tx: &mut Tx, network: NetworkId, id: i64, now: Millis) -> Result<bool, Error> {
     let held = tx
         .query(
             "UPDATE world_leases SET uploads = uploads

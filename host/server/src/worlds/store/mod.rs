@@ -1,4 +1,4 @@
-//! All SQL of the room.
+//! All SQL of worlds.
 
 pub(super) mod leases;
 pub(super) mod snapshots;

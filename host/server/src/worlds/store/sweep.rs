@@ -1,4 +1,4 @@
-//! What is due, for all networks together: nobody sees what is read here but the network of each row.
+//! Leases that are due, of all networks together.
 
 use hub_db::{Db, Error};
 
@@ -19,7 +19,7 @@ pub(in crate::worlds) async fn is_any_lost(db: &Db, now: Millis) -> Result<bool,
 }
 
 /// Crosses networks: as [`is_any_lost`] does. Notes that leases whose time has run out are lost.
-pub(in crate::worlds) async fn lose(db: &Db, now: Millis) -> Result<u64, Error> {
+pub(in crate::worlds) async fn mark_lost(db: &Db, now: Millis) -> Result<u64, Error> {
     db.write(
         "UPDATE world_leases SET state = 'LOST', ended_at = expires_at
          WHERE state IN ('LOADING', 'READY', 'DRAINING') AND expires_at <= $1",

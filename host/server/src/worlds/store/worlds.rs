@@ -4,11 +4,11 @@ use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
 use crate::values::{Identifier, NetworkId};
-use crate::worlds::model::{World, WorldName, WorldSnapshot};
+use crate::worlds::model::{World, WorldRef, WorldSnapshot};
 
 /// The network's next lease id. Its counter is held until the transaction ends, so that worlds of a network are opened
 /// one after the other and each sees the leases of those before it.
-pub(in crate::worlds) async fn take_id(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
+pub(in crate::worlds) async fn next_id(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
     let (id,): (i64,) = tx
         .query(
             "INSERT INTO world_counters (network_id, last_id) VALUES ($1, 1)
@@ -25,7 +25,7 @@ pub(in crate::worlds) async fn take_id(tx: &mut Tx, network: NetworkId) -> Resul
 pub(in crate::worlds) async fn raise_fence(
     tx: &mut Tx,
     network: NetworkId,
-    name: &WorldName,
+    world: &WorldRef,
     no: i64,
 ) -> Result<World, Error> {
     tx.query(
@@ -33,29 +33,36 @@ pub(in crate::worlds) async fn raise_fence(
          VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0)
          ON CONFLICT (network_id, game_id, owner_scope, owner_id, world_key)
          DO UPDATE SET fence = worlds.fence + 1
-         RETURNING *",
+         RETURNING world_no, game_id, owner_scope, owner_id, world_key, fence, blob_key",
     )
     .bind(network)
     .bind(no)
-    .bind(name.game_id.clone())
-    .bind(name.owner_scope.clone())
-    .bind(name.owner_id.clone())
-    .bind(name.world_key.clone())
+    .bind(&world.game_id)
+    .bind(&world.owner_scope)
+    .bind(&world.owner_id)
+    .bind(&world.world_key)
     .one()
     .await
 }
 
 pub(in crate::worlds) async fn get(db: &Db, network: NetworkId, no: i64) -> Result<Option<World>, Error> {
-    db.query("SELECT * FROM worlds WHERE network_id = $1 AND world_no = $2").bind(network).bind(no).optional().await
+    db.query(
+        "SELECT world_no, game_id, owner_scope, owner_id, world_key, fence, blob_key FROM worlds
+         WHERE network_id = $1 AND world_no = $2",
+    )
+    .bind(network)
+    .bind(no)
+    .optional()
+    .await
 }
 
 /// Where the owner's world that was opened last is up: its node and the lease.
 pub(in crate::worlds) async fn home(
     db: &Db,
     network: NetworkId,
-    game_id: Identifier,
-    owner_scope: Identifier,
-    owner_id: Identifier,
+    game_id: &Identifier,
+    owner_scope: &Identifier,
+    owner_id: &Identifier,
     now: Millis,
 ) -> Result<Option<(Identifier, i64)>, Error> {
     db.query(
@@ -87,7 +94,7 @@ pub(in crate::worlds) async fn point_to(
     )
     .bind(network)
     .bind(snapshot.world_no)
-    .bind(snapshot.blob_key.clone())
+    .bind(&snapshot.blob_key)
     .bind(snapshot.fence)
     .bind(snapshot.seq)
     .execute()

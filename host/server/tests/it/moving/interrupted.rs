@@ -10,7 +10,7 @@ use hub_db::Db;
 use tempfile::TempDir;
 
 use super::{command, export, fail, run, sample, succeed, text};
-use crate::support::{Backend, Client, Hub, on_each};
+use crate::support::{Backend, Client, Hub, files, on_each};
 
 /// A network's export and the hub it is imported into.
 struct Import {
@@ -130,8 +130,8 @@ async fn an_import_of_a_truncated_file_removes_its_rows_and_files(to: Backend) {
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("ends before its summary"), "{output:?}");
     assert_eq!(rows(&setup.hub.app.db, LAST, &setup.owner).await, 0);
-    let left = setup.to.data().join("files/artifacts").join(&setup.network);
-    assert!(!left.exists() || left.read_dir().unwrap().next().is_none(), "files are left");
+    let left = setup.to.data().join("blobs").join(&setup.network);
+    assert_eq!(files(&left), [] as [PathBuf; 0]);
     assert!(run(&setup.to, &["import", text(&setup.file())]).status.success());
     setup.is_complete().await;
 }

@@ -197,30 +197,18 @@ async fn a_forged_file_is_refused(to: Backend) {
         *bytes = format!("[\"chat-guard\",1,\"{}\",null]\n", STANDARD.encode("other code")).into_bytes();
     });
     forgery.refused(&code, "not the SHA-256");
-    let chunks = |change: &dyn Fn(&mut Vec<Value>)| {
-        forgery.with("tables/module_pieces/", |bytes| {
-            let mut rows = serde_json::Deserializer::from_slice(bytes).into_iter().map(Result::unwrap).collect();
-            change(&mut rows);
-            *bytes = rows.iter().flat_map(|row| format!("{row}\n").into_bytes()).collect();
-        })
-    };
-    let unchanged = chunks(&|rows| assert_eq!(rows.len(), 37));
-    assert!(unchanged == forgery.good);
-    forgery.refused(&chunks(&|rows| rows[1][5] = json!(STANDARD.encode("other code"))), "not the SHA-256");
-    forgery.refused(&chunks(&|rows| drop(rows.pop())), "not the SHA-256");
-    let none = forgery.good.iter().filter(|(name, _)| !name.starts_with("tables/module_pieces")).cloned().collect();
-    forgery.refused(&none, "have no bytes");
-    forgery.refused(&chunks(&|rows| rows.swap(0, 1)), "not in their order");
-    forgery.refused(&chunks(&|rows| rows[2][3] = json!(9)), "not in their order");
-    // After the last chunk, or for a module that has its bytes.
-    let again = |rows: &mut Vec<Value>, column: usize, value: Value| {
-        let mut row = rows[2].clone();
-        (row[column], row[3]) = (value, json!(rows.len()));
-        rows.push(row);
-    };
-    forgery.refused(&chunks(&|rows| again(rows, 5, json!(STANDARD.encode("more")))), "not the SHA-256");
-    forgery.refused(&chunks(&|rows| again(rows, 2, json!("COMPONENT"))), "that has its bytes");
-    forgery.refused(&chunks(&|rows| again(rows, 0, json!("chat-guard"))), "that has its bytes");
+    let inline = forgery.with("tables/module_code/", |bytes| {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        // What a file stands for, in its row, too.
+        *bytes = text
+            .replace("\"large-guard\",1,\"\"", &format!("\"large-guard\",1,\"{}\"", STANDARD.encode("more")))
+            .into();
+    });
+    forgery.refused(&inline, "not the SHA-256");
+    forgery.refused(&forgery.with("files/modules/", |bytes| bytes[7] ^= 1), "not the SHA-256");
+    forgery.refused(&forgery.with("files/modules/", |bytes| bytes.truncate(9)), "bytes and should have");
+    let sum = forgery.replaced("tables/modules/", "\"large-guard\",1,\"", "\"large-guard\",1,\"../");
+    forgery.refused(&sum, "is no SHA-256");
 
     // Parts that do not match.
     let mut moved = forgery.good.clone();
@@ -233,6 +221,7 @@ async fn a_forged_file_is_refused(to: Backend) {
     more.insert(more.len() - 1, ("files/artifacts/../../x".to_owned(), b"x".to_vec()));
     forgery.refused(&more, "no row names this file");
     let without = |files: &str| forgery.good.iter().filter(|(name, _)| !name.starts_with(files)).cloned().collect();
+    forgery.refused(&without("files/modules"), "not in this place");
     forgery.refused(&without("files/worlds"), "not in this place");
     forgery.refused(&without("files/artifacts"), "files that rows name are not in it");
     forgery.refused(&forgery.with("files/artifacts/", |bytes| bytes[7] ^= 1), "not the SHA-256");
@@ -241,9 +230,9 @@ async fn a_forged_file_is_refused(to: Backend) {
         "columns, not",
     );
     forgery.refused(&forgery.with("tables/players/", |bytes| bytes.extend(bytes.clone())), "a row is there already");
-    let no_network: Members =
+    let nobody: Members =
         forgery.good.iter().filter(|(name, _)| !name.starts_with("tables/networks")).cloned().collect();
-    forgery.refused(&no_network, "it holds 0 networks");
+    forgery.refused(&nobody, "it holds 0 networks");
 
     // Another network's key.
     let keys = members(&{

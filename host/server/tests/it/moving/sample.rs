@@ -138,7 +138,7 @@ async fn things(owner: &Client) {
     let upload = owner.request(Method::POST, "/api/manage/modules?name=chat-guard");
     let wasm = std::fs::read(wasm).unwrap();
     owner.send(upload.header("Content-Type", "application/wasm").body(wasm.clone())).await.expect(201);
-    // One that is stored in chunks.
+    // One that is a blob.
     let large = owner.request(Method::POST, "/api/manage/modules?name=large-guard").body(padded(wasm, 600_000));
     owner.send(large).await.expect(201);
     let flood = json!({"words": ["heck"], "flood": {"messages": 2, "perMs": 5000}});

@@ -4,8 +4,10 @@ mod certificate;
 mod client;
 mod database;
 mod events;
+mod s3;
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hub::app::App;
@@ -24,6 +26,7 @@ pub use client::{Answer, Client};
 pub use database::Backend;
 #[allow(unused_imports)]
 pub use events::{Event, Events};
+pub use s3::S3;
 
 /// Wednesday 2027-03-10 12:00 UTC, where every test starts.
 pub const NOW: i64 = 1_804_680_000_000;
@@ -148,6 +151,20 @@ impl Hub {
         Self::run(self.backend, self.settings, self.clock, self.time).await
     }
 
+    /// Waits until this holds, of what the hub does by itself.
+    pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
+        while !holds().await {
+            assert!(tokio::time::Instant::now() < deadline, "never: {what}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// All files of the store of blobs in the data folder.
+    pub fn blobs(&self) -> Vec<PathBuf> {
+        files(&self.data().join("blobs"))
+    }
+
     /// A new network, called with its owner's key.
     pub async fn network(&self) -> Client {
         let name = format!("net-{}", self.app.ids.token(8));
@@ -179,7 +196,7 @@ impl Hub {
     }
 
     /// Its data folder.
-    pub fn data(&self) -> &std::path::Path {
+    pub fn data(&self) -> &Path {
         self.backend.data()
     }
 
@@ -194,4 +211,11 @@ impl Hub {
     pub fn advance_ms(&self, millis: u64) {
         self.clock.advance(Duration::from_millis(millis));
     }
+}
+
+/// All files under a folder.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return vec![] };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }

@@ -251,7 +251,7 @@ async fn settle(hub: &Hub, client: &Client, model: &mut Model, owner: usize) {
         }
         // The watch has its own time; it looks each second of the clock's.
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        hub::worlds::look_after(&hub.app).await.unwrap();
+        hub::worlds::maintain_leases(&hub.app).await.unwrap();
     }
     panic!("a world waits for nothing");
 }

@@ -1,57 +1,9 @@
-//! Snapshots in an S3-compatible store, here a small one of our own that looks at what is signed.
+//! Snapshots in an S3-compatible store, which nodes reach by presigned URLs.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-
-use axum::Router;
-use axum::body::Bytes;
-use axum::extract::{Query, State};
-use axum::http::{Method, StatusCode, Uri};
-use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
 use super::{call, node, open, ready};
-use crate::support::{Backend, Client, Hub};
-
-type Objects = Arc<Mutex<HashMap<String, Bytes>>>;
-
-async fn object(
-    State(objects): State<Objects>,
-    Query(query): Query<HashMap<String, String>>,
-    method: Method,
-    uri: Uri,
-    body: Bytes,
-) -> Response {
-    let said = |name: &str| query.get(name).map(String::as_str).unwrap_or_default();
-    let signed = said("X-Amz-Algorithm") == "AWS4-HMAC-SHA256"
-        && said("X-Amz-Credential").starts_with("AKID/20270310/eu-west-1/s3/aws4_request")
-        && said("X-Amz-Signature").len() == 64
-        && said("X-Amz-SignedHeaders") == "host";
-    if !signed {
-        return (StatusCode::FORBIDDEN, format!("{query:?}")).into_response();
-    }
-    let mut objects = objects.lock().unwrap();
-    match method {
-        Method::PUT => drop(objects.insert(uri.path().to_owned(), body)),
-        Method::DELETE => drop(objects.remove(uri.path())),
-        _ => {
-            return objects
-                .get(uri.path())
-                .cloned()
-                .map_or_else(|| StatusCode::NOT_FOUND.into_response(), IntoResponse::into_response);
-        }
-    }
-    StatusCode::OK.into_response()
-}
-
-async fn store() -> (String, Objects) {
-    let objects = Objects::default();
-    let router = Router::new().fallback(object).with_state(objects.clone());
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    (format!("s3://AKID:s3cr%2Fet@{address}/worlds/eu?region=eu-west-1&tls=off"), objects)
-}
+use crate::support::{Backend, Client, Hub, S3};
 
 async fn upload(client: &Client, id: &Value, body: &'static str) -> Value {
     let path = format!("/api/plugin/worlds/{}/upload-url", id.as_str().unwrap());
@@ -74,15 +26,15 @@ async fn boot(client: &Client) -> (Value, i64, Option<String>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn snapshots_go_to_the_store_by_presigned_urls() {
-    let (url, objects) = store().await;
-    let hub = Hub::start_with(Backend::sqlite(), |settings| settings.snapshots = Some(url)).await;
+    let s3 = S3::start().await;
+    let hub = Hub::start_with(Backend::sqlite(), |settings| settings.blobs = Some(s3.url())).await;
     let client = hub.network().await;
     node(&client, "n1").await;
     let (id, fence, none) = boot(&client).await;
     assert_eq!((fence, none), (1, None));
     let saved = upload(&client, &id, "first").await;
     let key = saved["blobKey"].as_str().unwrap();
-    assert_eq!(objects.lock().unwrap().keys().collect::<Vec<_>>(), [&format!("/worlds/eu/{key}")]);
+    assert_eq!(s3.keys(), [key]);
     // It counts when the node says so.
     call(&client, &id, "heartbeat", "n1", 1, saved).await.expect(200);
     upload(&client, &id, "never spoken of").await;
@@ -92,14 +44,14 @@ async fn snapshots_go_to_the_store_by_presigned_urls() {
     let saved = upload(&client, &id, "second").await;
     call(&client, &id, "unloaded", "n1", 2, saved).await.expect(200);
     // What came to nothing is deleted from the store, too.
-    assert_eq!(objects.lock().unwrap().len(), 2);
+    assert_eq!(s3.keys().len(), 2);
     let (id, _, booted) = boot(&client).await;
     assert_eq!(booted.as_deref(), Some("second"));
     for body in ["third", "fourth"] {
         let saved = upload(&client, &id, body).await;
         call(&client, &id, "heartbeat", "n1", 3, saved).await.expect(200);
     }
-    let mut kept: Vec<_> = objects.lock().unwrap().values().cloned().collect();
+    let mut kept = s3.values();
     kept.sort();
     assert_eq!(kept, ["fourth", "third"]);
 }

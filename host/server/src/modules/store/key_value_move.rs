@@ -1,4 +1,4 @@
-//! The modules' stores of all networks, as they move from one database to another.
+//! The modules' key-value stores of all networks, as they move from one database to another.
 
 use hub_db::{Db, Error, Tx};
 
@@ -29,9 +29,9 @@ pub(in crate::modules) async fn usage(db: &Db) -> Result<Vec<UsageRow>, Error> {
     db.query("SELECT network_id, module, bytes FROM module_store_usage").all().await
 }
 
-pub(in crate::modules) async fn entries(db: &Db, most: i64) -> Result<Vec<EntryRow>, Error> {
+pub(in crate::modules) async fn entries(db: &Db, limit: i64) -> Result<Vec<EntryRow>, Error> {
     db.query("SELECT network_id, module, key, value, number, expires_at, size FROM module_store LIMIT $1")
-        .bind(most)
+        .bind(limit)
         .all()
         .await
 }
@@ -42,7 +42,7 @@ pub(in crate::modules) async fn insert_usage(tx: &mut Tx, rows: &[UsageRow]) -> 
             "INSERT INTO module_store_usage (network_id, module, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
         )
         .bind(row.network_id)
-        .bind(row.module.clone())
+        .bind(&row.module)
         .bind(row.bytes)
         .execute()
         .await?;
@@ -57,9 +57,9 @@ pub(in crate::modules) async fn insert_entries(tx: &mut Tx, rows: &[EntryRow]) -
              VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
         )
         .bind(row.network_id)
-        .bind(row.module.clone())
-        .bind(row.key.clone())
-        .bind(row.value.clone())
+        .bind(&row.module)
+        .bind(&row.key)
+        .bind(&row.value)
         .bind(row.number)
         .bind(row.expires_at)
         .bind(row.size)
@@ -69,19 +69,19 @@ pub(in crate::modules) async fn insert_entries(tx: &mut Tx, rows: &[EntryRow]) -
     Ok(())
 }
 
-pub(in crate::modules) async fn remove_entries(tx: &mut Tx, rows: &[EntryRow]) -> Result<(), Error> {
+pub(in crate::modules) async fn delete_entries(tx: &mut Tx, rows: &[EntryRow]) -> Result<(), Error> {
     for row in rows {
         tx.query("DELETE FROM module_store WHERE network_id = $1 AND module = $2 AND key = $3")
             .bind(row.network_id)
-            .bind(row.module.clone())
-            .bind(row.key.clone())
+            .bind(&row.module)
+            .bind(&row.key)
             .execute()
             .await?;
     }
     Ok(())
 }
 
-pub(in crate::modules) async fn remove_usage(tx: &mut Tx) -> Result<(), Error> {
+pub(in crate::modules) async fn delete_usage(tx: &mut Tx) -> Result<(), Error> {
     // Crosses networks: all of them have moved.
     tx.query("DELETE FROM module_store_usage").execute().await.map(drop)
 }

@@ -1,51 +1,33 @@
-//! Modules that are too large for one row are stored in pieces.
+//! Modules that are too large for their row are blobs.
 
 use reqwest::Method;
 use serde_json::json;
-
 use tokio_util::sync::CancellationToken;
 
-use super::{chain, point, refused, say, slow_upload, upload, wasm};
-use crate::support::{Backend, Client, Hub, NOW, on_both};
+use super::{chain, point, refused, say, upload, wasm};
+use crate::support::{Backend, Hub, NOW, S3, on_both};
 
 const HOUR: i64 = 60 * 60 * 1000;
-/// More pieces than are read at once, the last of which is not full.
 const LARGE: usize = 2_500_000;
 
-/// The versions that have pieces, with how many there are of each part.
-async fn pieces(hub: &Hub, owner: &Client) -> Vec<(String, i64, String, i64)> {
-    hub.app
-        .db
-        .query(
-            "SELECT name, version, part, COUNT(*) FROM module_pieces WHERE network_id = $1
-             GROUP BY name, version, part ORDER BY name, version, part",
-        )
-        .bind(owner.network.unwrap())
-        .all()
-        .await
-        .unwrap()
-}
-
-async fn no_pieces_of(hub: &Hub, owner: &Client, version: i64) {
-    let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
-    while pieces(hub, owner).await.iter().any(|of| of.1 == version) {
-        assert!(tokio::time::Instant::now() < deadline, "{:?}", pieces(hub, owner).await);
-        tokio::task::yield_now().await;
-    }
-}
-
-fn both_parts(version: i64) -> [(String, i64, String, i64); 2] {
-    // A core module: the component that it is wrapped into is as large.
-    ["COMPONENT", "UPLOAD"].map(|part| ("large".to_owned(), version, part.to_owned(), 153))
+/// The names of all blobs. Of a core module there are two: the component that it is wrapped into is as large.
+fn names(hub: &Hub) -> Vec<String> {
+    let name = |path: &std::path::PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let mut names: Vec<_> = hub.blobs().iter().map(name).collect();
+    names.sort();
+    names
 }
 
 on_both! {
-    async fn a_large_module_is_loaded_from_its_pieces(hub: Hub) {
+    async fn a_large_module_is_loaded_from_its_blobs(hub: Hub) {
         let owner = hub.network().await;
         let bytes = wasm::padded(wasm::moody(1), LARGE);
         let made = upload(&owner, "large", bytes.clone()).await.expect(201).clone();
         assert_eq!((&made["version"], &made["sizeBytes"]), (&json!(1), &json!(LARGE)));
-        assert_eq!(pieces(&hub, &owner).await, both_parts(1));
+        assert_eq!(names(&hub), ["large-1", "large-1"]);
+        let of_upload = hub.data().join("blobs").join(owner.network.unwrap().to_string());
+        let of_upload = of_upload.join("modules").join(made["sha256"].as_str().unwrap()).join("large-1");
+        assert!(std::fs::read(of_upload).unwrap() == bytes);
         chain(&owner, "chat", json!([{"name": "large", "version": 1}])).await.expect(200);
 
         // Nothing of it is compiled any more.
@@ -59,12 +41,12 @@ on_both! {
         assert!(download.bytes().await.unwrap() == bytes);
         assert_eq!(upload(&owner, "large", bytes).await.expect(200), &made);
 
-        // With the version its pieces go, and only its own.
+        // With the version its blobs go, and only its own.
         upload(&owner, "large", wasm::padded(wasm::moody(2), LARGE)).await.expect(201);
+        upload(&owner, "small", wasm::moody(3)).await.expect(201);
         chain(&owner, "chat", json!([])).await.expect(200);
         owner.delete("/api/manage/modules/large/1").await.expect(204);
-        no_pieces_of(&hub, &owner, 1).await;
-        assert_eq!(pieces(&hub, &owner).await, both_parts(2));
+        assert_eq!(names(&hub), ["large-2", "large-2"]);
     }
 
     async fn the_same_large_module_twice_at_once_is_stored_once(hub: Hub) {
@@ -75,25 +57,7 @@ on_both! {
         both.sort_unstable();
         let [(200, known), (201, made)] = both else { panic!("{both:?}") };
         assert_eq!(known, made);
-        no_pieces_of(&hub, &owner, 3 - made).await;
-        assert_eq!(pieces(&hub, &owner).await, both_parts(made));
-    }
-
-    async fn nothing_stays_of_an_upload_whose_sender_hung_up(hub: Hub) {
-        let owner = hub.network().await;
-        // Storing it takes seconds.
-        let bytes = wasm::padded(wasm::moody(1), 4 * LARGE);
-        let sending = tokio::spawn({
-            let owner = owner.clone();
-            async move { upload(&owner, "large", bytes).await }
-        });
-        while pieces(&hub, &owner).await.is_empty() {
-            assert!(!sending.is_finished());
-            tokio::task::yield_now().await;
-        }
-        sending.abort();
-        no_pieces_of(&hub, &owner, 1).await;
-        owner.get("/api/manage/modules/large/1").await.expect_error(404, "unknown_module");
+        assert_eq!(names(&hub), [format!("large-{made}"), format!("large-{made}")]);
     }
 
     async fn a_large_upload_may_carry_an_idempotency_key(hub: Hub) {
@@ -106,35 +70,45 @@ on_both! {
             answers.push(owner.send(request).await.expect(201).clone());
         }
         assert_eq!(answers[0], answers[1]);
-        assert_eq!(pieces(&hub, &owner).await, both_parts(1));
+        assert_eq!(names(&hub), ["large-1", "large-1"]);
     }
 
-    async fn pieces_that_a_killed_hub_left_behind_are_swept(hub: Hub) {
-        let (owner, other) = (hub.network().await, hub.network().await);
+    async fn what_a_killed_hub_stored_without_a_row_is_swept(hub: Hub) {
+        let owner = hub.network().await;
         upload(&owner, "large", wasm::padded(wasm::moody(1), LARGE)).await.expect(201);
-        for (client, name, version, age) in [
-            (&owner, "gone", 1_i64, HOUR + 1),
-            (&owner, "large", 7, HOUR + 1),
-            (&owner, "young", 1, HOUR),
-            (&other, "gone", 1, HOUR + 1),
-        ] {
-            for part in ["COMPONENT", "UPLOAD"] {
-                for piece in 0..40_i64 {
-                    let insert = "INSERT INTO module_pieces (network_id, name, version, part, piece, created_at, bytes)
-                                  VALUES ($1, $2, $3, $4, $5, $6, $7)";
-                    let row = hub.app.db.write(insert).bind(client.network.unwrap()).bind(name.to_owned());
-                    let row = row.bind(version).bind(part.to_owned()).bind(piece);
-                    row.bind(NOW + 2 * HOUR - age).bind(vec![0_u8; 9]).execute().await.unwrap();
-                }
-            }
+        let network = owner.network.unwrap();
+        for (name, delete_at) in [("gone-1", NOW + HOUR), ("gone-2", 0), ("young-1", NOW + 3 * HOUR)] {
+            let key = format!("{network}/modules/0123/{name}");
+            let file = hub.data().join("blobs").join(&key);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "bytes").unwrap();
+            let insert = "INSERT INTO unreferenced_blobs (network_id, blob_key, delete_at) VALUES ($1, $2, $3)";
+            hub.app.db.write(insert).bind(network).bind(key).bind(delete_at).execute().await.unwrap();
         }
         hub.advance_ms(2 * HOUR.unsigned_abs());
-        upload(&owner, "large", wasm::padded(wasm::moody(2), LARGE)).await.expect(201);
-        let left: Vec<_> = pieces(&hub, &owner).await.into_iter().map(|(name, version, ..)| (name, version)).collect();
-        let expected = [("large", 1), ("large", 1), ("large", 2), ("large", 2), ("young", 1), ("young", 1)];
-        assert_eq!(left, expected.map(|(name, version)| (name.to_owned(), version)));
-        assert_eq!(pieces(&hub, &other).await.len(), 2);
+        Hub::eventually("they are swept", async || names(&hub) == ["large-1", "large-1", "young-1"]).await;
+        let left = "SELECT COUNT(*) FROM unreferenced_blobs WHERE network_id = $1";
+        let noted = async || hub.app.db.query(left).bind(network).one::<(i64,)>().await.unwrap().0;
+        Hub::eventually("they are forgotten", async || noted().await == 1).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_stays_of_an_upload_whose_sender_hung_up() {
+    let s3 = S3::start().await;
+    let hub = Hub::start_with(Backend::sqlite(), |settings| settings.blobs = Some(s3.url())).await;
+    let owner = hub.network().await;
+    // It is begun, and then the store takes no more.
+    s3.allow_writes(1);
+    let sending = tokio::spawn({
+        let owner = owner.clone();
+        async move { upload(&owner, "large", wasm::padded(wasm::moody(1), 12_000_000)).await }
+    });
+    Hub::eventually("it has begun", async || s3.unfinished() == 1).await;
+    sending.abort();
+    s3.allow_writes(usize::MAX);
+    Hub::eventually("nothing is left", async || s3.unfinished() == 0 && s3.keys().is_empty()).await;
+    owner.get("/api/manage/modules/large/1").await.expect_error(404, "unknown_module");
 }
 
 /// PostgreSQL lets nobody hold what others wait for.
@@ -178,8 +152,16 @@ async fn an_upload_has_its_place_until_it_is_stored() {
         assert!(tokio::time::Instant::now() < deadline);
         tokio::task::yield_now().await;
     }
-    let fifth = tokio::time::timeout_at(deadline, slow_upload(&hub, &owner, "large", wasm::moody(5))).await;
-    fifth.expect("it has no place").expect_error(429, "rate_limited");
+    let fifth = tokio::spawn({
+        let owner = owner.clone();
+        async move { upload(&owner, "large", wasm::moody(5)).await }
+    });
+    // Not by days at once: by then, what is stored counts as abandoned.
+    while !fifth.is_finished() {
+        hub.advance_ms(1_000);
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    fifth.await.unwrap().expect_error(429, "rate_limited");
     go_on.cancel();
     hold.await.unwrap().unwrap();
     for upload in stored {
