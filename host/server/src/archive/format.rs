@@ -137,14 +137,14 @@ mod tests {
 
     const TABLE: &Table = &Table {
         name: "all",
-        key: 0,
+        key_columns: 0,
         columns: &[
-            Column { name: "a", kind: ColumnType::Bool },
-            Column { name: "b", kind: ColumnType::Integer },
-            Column { name: "c", kind: ColumnType::Float },
-            Column { name: "d", kind: ColumnType::Text },
-            Column { name: "e", kind: ColumnType::Bytes },
-            Column { name: "f", kind: ColumnType::Uuid },
+            Column { name: "a", column_type: ColumnType::Bool },
+            Column { name: "b", column_type: ColumnType::Integer },
+            Column { name: "c", column_type: ColumnType::Float },
+            Column { name: "d", column_type: ColumnType::Text },
+            Column { name: "e", column_type: ColumnType::Bytes },
+            Column { name: "f", column_type: ColumnType::Uuid },
         ],
     };
 
