@@ -208,8 +208,7 @@ macro_rules! filtered {
     ($select:literal, $order:literal) => {
         concat!(
             $select,
-            " FROM localization_messages
-              WHERE network_id = $1 AND ($2 IS NULL OR namespace = $2) AND ($3 IS NULL OR locale_key = $3)
+            " AND ($2 IS NULL OR namespace = $2) AND ($3 IS NULL OR locale_key = $3)
                 AND ($4 IS NULL OR LOWER(message_key) LIKE $4 ESCAPE '\\'
                      OR LOWER(COALESCE(override_text, default_text)) LIKE $4 ESCAPE '\\')",
             $order
@@ -228,9 +227,10 @@ pub(crate) async fn list(
     // Both databases lower ASCII alone.
     let search = filter.search.as_deref().map(|part| like_pattern(&part.to_ascii_lowercase()));
     db.page(
-        filtered!("SELECT COUNT(*)", ""),
+        filtered!("SELECT COUNT(*) FROM localization_messages WHERE network_id = $1", ""),
         filtered!(
-            "SELECT namespace, locale_key, message_key, default_text, override_text",
+            "SELECT namespace, locale_key, message_key, default_text, override_text FROM localization_messages
+             WHERE network_id = $1",
             " ORDER BY namespace, locale_key, message_key LIMIT $5 OFFSET $6"
         ),
         |statement| statement.bind(network).bind(&filter.namespace).bind(&filter.locale_key).bind(&search),
