@@ -9,7 +9,7 @@ use hub_sandbox::{
     MAX_REASON_CHARS, ModuleHandle, Operation, PlainCandidate, PlainTexts, RankAnswer, RankServers, RankWorlds,
     ReviewPunishment, Sandbox,
 };
-use hub_sandbox_fuzz::{VerboseHost, embed, scripted, sandbox};
+use hub_sandbox_fuzz::{VerboseHost, embed, sandbox, scripted};
 use libfuzzer_sys::fuzz_target;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};

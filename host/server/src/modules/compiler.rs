@@ -1,4 +1,4 @@
-//! Sets the sandbox up: who compiles, where compiled code is kept, and the secret it is recognised by.
+//! Sets the sandbox up: its compiler, the folder of compiled code, and the secret that authenticates it.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};

@@ -120,7 +120,7 @@ pub(super) async fn arrive(
     Ok(())
 }
 
-/// Whether any network has a transfer that timed out and is not ended.
+/// Whether any transfer timed out and is not ended. Crosses networks: time passes for all of them alike.
 pub(super) async fn is_any_due(db: &Db, now: Millis) -> Result<bool, Error> {
     let row: Option<(Millis,)> = db
         .query("SELECT expires_at FROM transfers WHERE ended_at IS NULL AND expires_at <= $1 LIMIT 1")
@@ -130,7 +130,7 @@ pub(super) async fn is_any_due(db: &Db, now: Millis) -> Result<bool, Error> {
     Ok(row.is_some())
 }
 
-/// Ends the transfers of all networks that timed out.
+/// Ends the transfers of all networks that timed out. Crosses networks: see above.
 pub(super) async fn time_out(db: &Db, now: Millis) -> Result<(), Error> {
     db.write(
         "UPDATE transfers SET result = $2, error_message = $3, ended_at = expires_at
