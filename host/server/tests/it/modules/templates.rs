@@ -31,7 +31,7 @@ on_both! {
         let pushed = succeed(&hub, &owner, &["push", path, "--activate", "chat"]).await;
         assert_eq!(pushed, "polite version 1 is READY\nchat: polite 1\n");
         say(&hub, &owner, "hello").await;
-        assert_eq!(refused(&say(&hub, &owner, "hello").await), "You printed that already.");
+        assert_eq!(refused(&say(&hub, &owner, "hello").await), "You said that already.");
     }
 }
 
