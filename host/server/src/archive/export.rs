@@ -19,7 +19,7 @@ use crate::blobs::Blobs;
 use crate::config::Settings;
 use crate::values::{NetworkId, hex};
 
-/// A chunk_name of a table ends with the row that reaches this size.
+/// A chunk of a table ends with the row that reaches this size.
 const CHUNK_SIZE: usize = 1024 * 1024;
 /// A member of a tar fills whole blocks.
 const BLOCK: usize = 512;

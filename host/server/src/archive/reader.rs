@@ -1,5 +1,5 @@
 //! Reads the file from its beginning to its end. Whoever made it may be an enemy: nothing is taken on trust, and no more is
-//! kept in memory than a chunk_name of a table.
+//! kept in memory than a chunk of a table.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -19,7 +19,7 @@ use crate::archive::tables::{Row, TABLES};
 
 /// The largest manifest or summary.
 const LARGEST_JSON: u64 = 64 * 1024;
-/// The largest chunk_name of a table. A row may hold a module of 64 MiB twice, as it was sent and as a component.
+/// The largest chunk of a table. A row may hold a module of 64 MiB twice, as it was sent and as a component.
 const LARGEST_PIECE: u64 = 256 * 1024 * 1024;
 
 /// What is done with what is read. Before the end of the file is reached it may yet turn out to be damaged.
