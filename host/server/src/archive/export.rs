@@ -88,13 +88,13 @@ impl Writer {
             hasher.count += 1;
             if lines.len() >= CHUNK_SIZE {
                 number += 1;
-                self.chunk_name(table, number, &mut hasher, &mut lines)?;
+                self.write_chunk(table, number, &mut hasher, &mut lines)?;
             }
             Ok::<_, anyhow::Error>(())
         })
         .await?;
         if !lines.is_empty() {
-            self.chunk_name(table, number + 1, &mut hasher, &mut lines)?;
+            self.write_chunk(table, number + 1, &mut hasher, &mut lines)?;
         }
         self.summary.tables.push(hasher.part(table.name));
         Ok(())
@@ -115,7 +115,7 @@ impl Writer {
         Ok(())
     }
 
-    fn chunk_name(
+    fn write_chunk(
         &mut self,
         table: &Table,
         number: u32,

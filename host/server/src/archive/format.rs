@@ -74,7 +74,7 @@ impl PartHasher {
     }
 }
 
-/// Where a chunk of a table is.
+/// The name of a chunk of a table.
 pub(super) fn chunk_name(table: &Table, number: u32) -> String {
     format!("tables/{}/{number:06}.jsonl", table.name)
 }

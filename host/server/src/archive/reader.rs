@@ -20,7 +20,7 @@ use crate::archive::tables::{Row, TABLES};
 /// The largest manifest or summary.
 const LARGEST_JSON: u64 = 64 * 1024;
 /// The largest chunk of a table. A row may hold a module of 64 MiB twice, as it was sent and as a component.
-const LARGEST_PIECE: u64 = 256 * 1024 * 1024;
+const LARGEST_CHUNK: u64 = 256 * 1024 * 1024;
 
 /// What is done with what is read. Before the end of the file is reached it may yet turn out to be damaged.
 pub(super) trait Sink {
@@ -58,7 +58,7 @@ pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(M
     ensure!(name == MANIFEST, "this is no export of a network: it does not begin with {MANIFEST}");
     let manifest = read_manifest(&read_all(member, LARGEST_JSON)?)?;
     let mut state =
-        State { checks: Checks::new(&manifest), summary: Summary::default(), hasher: PartHasher::default(), pieces: 0 };
+        State { checks: Checks::new(&manifest), summary: Summary::default(), hasher: PartHasher::default(), chunks: 0 };
     loop {
         let (name, member) = next()?;
         if name == SUMMARY {
@@ -92,7 +92,7 @@ struct State {
     summary: Summary,
     hasher: PartHasher,
     /// Of the table under way.
-    pieces: u32,
+    chunks: u32,
 }
 
 impl State {
@@ -103,10 +103,10 @@ impl State {
 
     fn end_table(&mut self, table: &Table) {
         self.summary.tables.push(std::mem::take(&mut self.hasher).part(table.name));
-        self.pieces = 0;
+        self.chunks = 0;
     }
 
-    /// Tables without rows have no pieces.
+    /// Tables without rows have no chunks.
     fn begin_files(&mut self) {
         while let Some(table) = self.table() {
             self.end_table(table);
@@ -116,13 +116,13 @@ impl State {
     fn rows(&mut self, name: &str, member: impl Read) -> anyhow::Result<(&'static Table, Vec<Row>)> {
         let table = loop {
             let Some(table) = self.table() else { bail!("this part is unknown, or in the wrong place") };
-            if name == chunk_name(table, self.pieces + 1) {
+            if name == chunk_name(table, self.chunks + 1) {
                 break table;
             }
             self.end_table(table);
         };
-        self.pieces += 1;
-        let lines = read_all(member, LARGEST_PIECE)?;
+        self.chunks += 1;
+        let lines = read_all(member, LARGEST_CHUNK)?;
         self.hasher.hash.update(&lines);
         let lines = lines.strip_suffix(b"\n").context("it is cut short")?;
         let mut rows = vec![];
@@ -168,13 +168,13 @@ fn read_all(member: impl Read, most: u64) -> anyhow::Result<Vec<u8>> {
 
 /// A tar ends with zeros. They are read, too: whoever writes into a pipe is not cut off.
 fn ensure_zeros(mut rest: impl Read) -> anyhow::Result<()> {
-    let mut chunk_name = [0; 4096];
+    let mut buffer = [0; 4096];
     loop {
-        let read = rest.read(&mut chunk_name)?;
+        let read = rest.read(&mut buffer)?;
         if read == 0 {
             return Ok(());
         }
-        ensure!(chunk_name[..read].iter().all(|byte| *byte == 0), "it goes on after its summary");
+        ensure!(buffer[..read].iter().all(|byte| *byte == 0), "it goes on after its summary");
     }
 }
 

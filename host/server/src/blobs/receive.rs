@@ -14,6 +14,8 @@ use object_store::path::Path;
 use sha2::{Digest as _, Sha256};
 use tokio::io::AsyncWriteExt as _;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::blobs::{BlobError, BlobKey, Blobs, INCOMING, Place, blocking, store};
@@ -105,7 +107,7 @@ impl Blobs {
             std::fs::create_dir_all(incoming)?;
             Ok(std::fs::hard_link(file, link).is_ok())
         });
-        Ok(linked.await?.then(|| TemporaryBlob { blobs: self.clone(), path, is_stored: false }))
+        Ok(linked.await?.then(|| TemporaryBlob { blobs: self.clone(), path, is_settled: false }))
     }
 
     /// Begins a blob under a temporary key.
@@ -113,7 +115,10 @@ impl Blobs {
         let path = temporary_path(now, ids);
         let (part, at_once) = if self.is_folder() { (CHUNK, 1) } else { (PART, PARTS) };
         let writer = BufWriter::with_capacity(self.store.clone(), self.path(&path), part);
-        BlobWriter { blobs: self.clone(), path, part, writer: Some(writer.with_max_concurrency(at_once)) }
+        let (chunks, appended) = mpsc::channel(1);
+        let blob = TemporaryBlob { blobs: self.clone(), path, is_settled: true };
+        let writing = tokio::spawn(write(writer.with_max_concurrency(at_once), appended, blob));
+        BlobWriter { part, chunks, writing }
     }
 
     /// Writes all of these bytes.
@@ -126,61 +131,77 @@ impl Blobs {
     }
 }
 
-/// A blob that is being written. Dropped, nothing stays of it.
+/// A blob that is being written, by a task of its own: a caller who hangs up in the middle of a request to the store
+/// leaves nothing there. Dropped, nothing stays of it.
 pub(crate) struct BlobWriter {
-    blobs: Blobs,
-    path: Path,
     part: usize,
-    writer: Option<BufWriter>,
+    /// None where the blob is whole.
+    chunks: mpsc::Sender<Option<bytes::Bytes>>,
+    writing: JoinHandle<Result<Option<TemporaryBlob>, BlobError>>,
 }
 
 impl BlobWriter {
     pub(crate) async fn append(&mut self, bytes: bytes::Bytes) -> Result<(), BlobError> {
-        match &mut self.writer {
-            Some(writer) => Ok(writer.put(bytes).await?),
-            None => Ok(()),
+        match self.chunks.send(Some(bytes)).await {
+            Ok(()) => Ok(()),
+            // It has failed.
+            Err(_) => (&mut self.writing).await?.map(drop),
         }
     }
 
     /// All of it was appended.
-    pub(crate) async fn finish(mut self) -> Result<TemporaryBlob, BlobError> {
-        let blob = TemporaryBlob { blobs: self.blobs.clone(), path: self.path.clone(), is_stored: false };
-        let Some(mut writer) = self.writer.take() else { return Ok(blob) };
-        // On its own: where the caller hangs up meanwhile, the blob is dropped behind them, and so deleted.
-        let finishing = tokio::spawn(async move {
-            writer.shutdown().await?;
-            Ok::<_, BlobError>(blob)
-        });
-        finishing.await?
+    pub(crate) async fn finish(self) -> Result<TemporaryBlob, BlobError> {
+        // Where it has failed, nobody takes this.
+        let _ = self.chunks.send(None).await;
+        let whole = self.writing.await??;
+        whole.ok_or_else(|| BlobError::Broken("it was aborted".to_owned()))
     }
 
     /// Nothing of it is wanted.
-    pub(crate) async fn abort(mut self) {
-        if let Some(writer) = self.writer.take() {
-            abort(writer).await;
+    pub(crate) async fn abort(self) {
+        drop(self.chunks);
+        // Where it has failed, it has aborted by itself.
+        if !self.writing.is_finished()
+            && let Err(error) = self.writing.await
+        {
+            tracing::warn!(%error, "an upload was not aborted");
         }
     }
 }
 
-impl Drop for BlobWriter {
-    fn drop(&mut self) {
-        if let (Some(writer), Ok(runtime)) = (self.writer.take(), Handle::try_current()) {
-            runtime.spawn(abort(writer));
+async fn write(
+    mut writer: BufWriter,
+    mut chunks: mpsc::Receiver<Option<bytes::Bytes>>,
+    mut blob: TemporaryBlob,
+) -> Result<Option<TemporaryBlob>, BlobError> {
+    let failed = loop {
+        match chunks.recv().await {
+            Some(Some(bytes)) => {
+                if let Err(error) = writer.put(bytes).await {
+                    break Err(error.into());
+                }
+            }
+            Some(None) => {
+                // From here on there may be something to delete.
+                blob.is_settled = false;
+                writer.shutdown().await?;
+                return Ok(Some(blob));
+            }
+            None => break Ok(None),
         }
-    }
-}
-
-async fn abort(mut writer: BufWriter) {
+    };
     if let Err(error) = writer.abort().await {
         tracing::warn!(%error, "could not abort an upload");
     }
+    failed
 }
 
 /// A blob that is whole and has a temporary key. Dropped, it is deleted.
 pub(crate) struct TemporaryBlob {
     blobs: Blobs,
     path: Path,
-    is_stored: bool,
+    /// There is nothing to delete.
+    is_settled: bool,
 }
 
 impl TemporaryBlob {
@@ -195,7 +216,7 @@ impl TemporaryBlob {
     /// another node does the same, the note of one might outlast the other's work.
     pub(crate) async fn store_for_row(mut self, key: &BlobKey) -> Result<(), BlobError> {
         self.blobs.rename(&self.path, &key.path).await?;
-        self.is_stored = true;
+        self.is_settled = true;
         Ok(())
     }
 
@@ -211,14 +232,14 @@ impl TemporaryBlob {
 
     /// Deletes it.
     pub(crate) async fn discard(mut self) -> Result<(), BlobError> {
-        self.is_stored = true;
+        self.is_settled = true;
         self.blobs.delete_path(&self.path).await
     }
 }
 
 impl Drop for TemporaryBlob {
     fn drop(&mut self) {
-        if self.is_stored {
+        if self.is_settled {
             return;
         }
         let Ok(runtime) = Handle::try_current() else { return };

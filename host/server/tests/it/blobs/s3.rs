@@ -62,7 +62,21 @@ async fn what_cannot_be_deleted_is_deleted_later(backend: Backend) {
     assert_eq!(owner.get("/api/manage/artifacts").await.expect(200)["items"], json!([]));
 }
 
+/// The store takes nothing: small blobs and those in parts are answered the same, and the hub goes on.
+async fn a_store_that_refuses_is_an_error_of_the_hubs(backend: Backend) {
+    let s3 = S3::start().await;
+    let hub = Hub::start_with(backend, |settings| settings.blobs = Some(s3.url().replace("AKID", "NOBODY"))).await;
+    let owner = hub.network().await;
+    for size in [10, 12_000_000] {
+        let upload = owner.request(Method::POST, "/api/manage/artifacts?name=a&version=1").body(vec![7; size]);
+        owner.send(upload).await.expect_error(500, "internal");
+    }
+    assert_eq!(owner.get("/api/manage/artifacts").await.expect(200)["total"], 0);
+    assert_eq!((s3.keys().len(), s3.unfinished()), (0, 0));
+}
+
 on_each! {
+    a_store_that_refuses_is_an_error_of_the_hubs
     all_blobs_go_to_the_store_and_come_back
     what_cannot_be_deleted_is_deleted_later
 }
