@@ -10,7 +10,7 @@ mod versions;
 
 use crate::endpoints::{Endpoints, endpoints};
 
-/// The room's routes.
+/// The component's routes.
 pub(crate) fn router() -> Endpoints {
     endpoints![
         versions::upload: any_node,
