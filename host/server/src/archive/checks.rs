@@ -1,4 +1,4 @@
-//! What the database itself would not refuse, but the hub relies on.
+//! Checks of rows that the database itself would accept.
 
 use std::collections::VecDeque;
 
@@ -9,17 +9,16 @@ use crate::archive::files::NamedFile;
 use crate::archive::format::Manifest;
 use crate::archive::module_code::ModuleCode;
 use crate::archive::tables::{Row, text};
-use crate::auth::OPERATOR_NETWORK;
-use crate::auth::{Scope, Scopes};
+use crate::auth::{OPERATOR_NETWORK, Scope, Scopes};
 use crate::values::{Identifier, NetworkId};
 
-/// Looks at all rows of a file as they come.
+/// Checks all rows of a file in their order.
 pub(super) struct Checks {
     network: NetworkId,
     name: String,
     networks: usize,
     modules: ModuleCode,
-    /// The files that are to come.
+    /// The files that must follow.
     files: VecDeque<NamedFile>,
 }
 
@@ -59,12 +58,12 @@ impl Checks {
         Ok(())
     }
 
-    /// The operator's scope is nobody else's, whoever wrote the file.
+    /// Only the operator's network may have keys with the operator's scope.
     fn key(&self, table: &Table, row: &Row) -> anyhow::Result<()> {
         let scopes = Scopes::from_text(text(table, row, "scopes").unwrap_or_default());
-        let operators = scopes.iter().any(|scope| scope == Scope::Operator);
+        let is_operators = scopes.iter().any(|scope| scope == Scope::Operator);
         ensure!(
-            !operators || self.network == OPERATOR_NETWORK,
+            !is_operators || self.network == OPERATOR_NETWORK,
             "a key has the scope `operator`, which is not a network's"
         );
         Ok(())

@@ -1,4 +1,4 @@
-//! From the database to the file.
+//! Writes a network from the database to a file.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use tar::{Builder, EntryType, Header};
 use tempfile::NamedTempFile;
 
-use crate::archive::files::{self, ModuleSums, NamedFile, Version};
+use crate::archive::files::{self, ModuleHashes, ModuleVersion, NamedFile};
 use crate::archive::format::{FORMAT, MANIFEST, Manifest, PartHasher, Report, SUMMARY, Summary, chunk_name, write_row};
 use crate::archive::tables::{NETWORKS, Row, TABLES, is_of_module_store, text};
 use crate::blobs::Blobs;
@@ -21,10 +21,10 @@ use crate::values::{NetworkId, hex};
 
 /// A chunk of a table ends with the row that reaches this size.
 const CHUNK_SIZE: usize = 1024 * 1024;
-/// A member of a tar fills whole blocks.
-const BLOCK: usize = 512;
+/// A tar pads each member to whole blocks.
+const BLOCK_SIZE: usize = 512;
 
-/// Writes a network to a file that must not be there yet, as both databases hold it at one moment.
+/// Exports a network to a file that must not exist yet, as both databases hold it at one moment.
 pub(crate) async fn export(
     settings: &Settings,
     db: &Db,
@@ -34,7 +34,7 @@ pub(crate) async fn export(
 ) -> anyhow::Result<Report> {
     ensure!(!out.exists(), "{} is there already", out.display());
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // For its owner alone: it holds all that the network keeps secret.
+    // Only its owner may read it: it holds the network's secrets.
     let file = NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
     let blobs = Blobs::open(settings, db)?;
     let mut hub = db.snapshot().await?;
@@ -74,8 +74,8 @@ struct Writer {
     network: NetworkId,
     tar: Builder<BufWriter<NamedTempFile>>,
     summary: Summary,
-    modules: HashMap<Version, ModuleSums>,
-    /// What the rows so far refer to, in their order.
+    modules: HashMap<ModuleVersion, ModuleHashes>,
+    /// The files that the rows so far name, in their order.
     files: Vec<NamedFile>,
 }
 
@@ -83,38 +83,47 @@ impl Writer {
     async fn table(&mut self, from: &mut Snapshot, table: &Table) -> anyhow::Result<()> {
         let (mut hasher, mut number, mut lines) = (PartHasher::default(), 0, Vec::new());
         from.for_each_row(table, self.network.0, |mut row| {
-            self.note_files(table, &mut row)?;
+            self.collect_files(table, &mut row)?;
             write_row(&row, &mut lines)?;
             hasher.count += 1;
             if lines.len() >= CHUNK_SIZE {
                 number += 1;
+<<<<<<< HEAD
                 self.write_chunk(table, number, &mut hasher, &mut lines)?;
+=======
+                self.chunk(table, number, &mut hasher, &mut lines)?;
+>>>>>>> wt-archive
             }
             Ok::<_, anyhow::Error>(())
         })
         .await?;
         if !lines.is_empty() {
+<<<<<<< HEAD
             self.write_chunk(table, number + 1, &mut hasher, &mut lines)?;
+=======
+            self.chunk(table, number + 1, &mut hasher, &mut lines)?;
+>>>>>>> wt-archive
         }
         self.summary.tables.push(hasher.part(table.name));
         Ok(())
     }
 
-    /// Notes the files that a row refers to.
-    fn note_files(&mut self, table: &Table, row: &mut Row) -> anyhow::Result<()> {
+    /// Collects the files that a row names. Large modules leave the row: they become files.
+    fn collect_files(&mut self, table: &Table, row: &mut Row) -> anyhow::Result<()> {
         match table.name {
-            "modules" => self.modules.extend([ModuleSums::of(table, row)?]),
+            "modules" => self.modules.extend([ModuleHashes::of(table, row)?]),
             "module_code" => {
                 files::clear_large(row);
                 let version = files::version(table, row).context("a module has no name")?;
-                let sums = self.modules.get(&version).context("bytes of an unknown module")?;
-                self.files.extend(sums.files(self.network, &version, table, row)?);
+                let hashes = self.modules.get(&version).context("bytes of an unknown module")?;
+                self.files.extend(hashes.files(self.network, &version, table, row)?);
             }
             _ => self.files.extend(NamedFile::of(self.network, table, row)?),
         }
         Ok(())
     }
 
+<<<<<<< HEAD
     fn write_chunk(
         &mut self,
         table: &Table,
@@ -122,24 +131,26 @@ impl Writer {
         hasher: &mut PartHasher,
         lines: &mut Vec<u8>,
     ) -> io::Result<()> {
+=======
+    fn chunk(&mut self, table: &Table, number: u32, hasher: &mut PartHasher, lines: &mut Vec<u8>) -> io::Result<()> {
+>>>>>>> wt-archive
         hasher.hash.update(&*lines);
         self.member(&chunk_name(table, number), lines.len() as u64, &**lines)?;
         lines.clear();
-        // One large row does not keep its room.
+        // Frees the memory of a large row.
         lines.shrink_to(2 * CHUNK_SIZE);
         Ok(())
     }
 
-    /// All files that rows refer to, in the order of the rows.
+    /// All files that rows name, in the order of the rows.
     async fn files(&mut self, blobs: &Blobs) -> anyhow::Result<()> {
         let mut hasher = PartHasher::default();
         for file in std::mem::take(&mut self.files) {
-            let sha256 = self
-                .file(&file, blobs)
-                .await
-                .with_context(|| format!("{}; does a hub still change this network? suspend it first", file.member))?;
+            let sha256 = self.file(&file, blobs).await.with_context(|| {
+                format!("{}; does a hub still change this network? suspend it first", file.member_name)
+            })?;
             hasher.count += 1;
-            hasher.hash.update(format!("{} {sha256}\n", file.member));
+            hasher.hash.update(format!("{} {sha256}\n", file.member_name));
         }
         self.summary.files = hasher.part("files");
         Ok(())
@@ -148,8 +159,8 @@ impl Writer {
     async fn file(&mut self, file: &NamedFile, blobs: &Blobs) -> anyhow::Result<String> {
         let blob = files::open(blobs, file).await?;
         let (size, mut bytes) = (blob.size, blob.stream());
-        let header = header(&file.member, size)?;
-        // As `Builder::append` does, but with bytes that come by and by.
+        let header = header(&file.member_name, size)?;
+        // Like `Builder::append`, but from an asynchronous stream.
         let tar = self.tar.get_mut();
         tar.write_all(header.as_bytes())?;
         let (mut hash, mut written) = (Sha256::new(), 0);
@@ -159,10 +170,10 @@ impl Writer {
             tar.write_all(&chunk)?;
         }
         ensure!(written == size, "{} ended early", file.key);
-        tar.write_all(&[0; BLOCK][..size.next_multiple_of(BLOCK as u64).wrapping_sub(size) as usize])?;
+        tar.write_all(&[0; BLOCK_SIZE][..size.next_multiple_of(BLOCK_SIZE as u64).wrapping_sub(size) as usize])?;
         let sha256 = hex(&hash.finalize());
         let is_right = file.sha256.as_ref().is_none_or(|known| *known == sha256);
-        ensure!(is_right, "{} has not the SHA-256 it should have", file.member);
+        ensure!(is_right, "{} has not the SHA-256 it should have", file.member_name);
         Ok(sha256)
     }
 
@@ -185,7 +196,7 @@ impl Writer {
     }
 }
 
-/// Nothing but its name and its size: two exports of one network are alike.
+/// A header with nothing but a name and a size, so that two exports of one network are alike.
 fn header(name: &str, size: u64) -> io::Result<Header> {
     let mut header = Header::new_ustar();
     header.set_path(name)?;
@@ -195,30 +206,4 @@ fn header(name: &str, size: u64) -> io::Result<Header> {
     header.set_entry_type(EntryType::Regular);
     header.set_cksum();
     Ok(header)
-}
-
-/// Hashes what is read.
-pub(super) struct Hashing<R> {
-    from: R,
-    hash: Sha256,
-    pub(super) size: u64,
-}
-
-impl<R: Read> Hashing<R> {
-    pub(super) fn new(from: R) -> Self {
-        Self { from, hash: Sha256::new(), size: 0 }
-    }
-
-    pub(super) fn sha256(self) -> String {
-        hex(&self.hash.finalize())
-    }
-}
-
-impl<R: Read> Read for Hashing<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.from.read(into)?;
-        self.hash.update(&into[..read]);
-        self.size += read as u64;
-        Ok(read)
-    }
 }

@@ -1,4 +1,4 @@
-//! The blobs that rows refer to. In the archive each is a file.
+//! The files of the archive: each is a blob that a row names.
 
 use std::io::{self, Read};
 
@@ -14,23 +14,24 @@ use crate::clock::Clock;
 use crate::ids::Ids;
 use crate::values::{NetworkId, hex};
 
-/// What is read of a file at a time.
-const CHUNK: usize = 1024 * 1024;
+/// Bytes of a file that are read at once.
+const READ_SIZE: usize = 1024 * 1024;
 
-/// A blob that a row refers to.
+/// A blob that a row names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NamedFile {
     pub(super) key: BlobKey,
     /// Its name in the archive.
-    pub(super) member: String,
-    /// As far as rows know it.
+    pub(super) member_name: String,
+    /// None for wrapped components.
     pub(super) size: Option<u64>,
+    /// None for snapshots.
     pub(super) sha256: Option<String>,
 }
 
 impl NamedFile {
-    /// The blob that a row of `artifacts`, `provisioning_bundles` or `world_blobs` refers to, if it does. A name that the
-    /// hub would not have given is an error.
+    /// The blob that a row of `artifacts`, `provisioning_bundles` or `world_blobs` names, if it does. A name that the hub
+    /// does not give is refused: it might lead to any key.
     pub(super) fn of(network: NetworkId, table: &Table, row: &Row) -> anyhow::Result<Option<Self>> {
         let (folder, column) = match table.name {
             "artifacts" => ("artifacts", "artifact_id"),
@@ -39,15 +40,15 @@ impl NamedFile {
             _ => return Ok(None),
         };
         let Some(name) = text(table, row, column) else {
-            // A node put it into the store by itself, or it is not there yet.
+            // A node stored it itself, or it is not uploaded yet.
             return Ok(None);
         };
         let is_snapshot = table.name == "world_blobs";
         let id =
             if is_snapshot { name.strip_prefix(&format!("{network}/")) } else { (!name.contains('/')).then_some(name) };
-        let plain =
+        let is_plain =
             |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        ensure!(id.is_some_and(|id| id.split('/').all(plain)), "`{name}` is no name of a file of the hub's");
+        ensure!(id.is_some_and(|id| id.split('/').all(is_plain)), "`{name}` is no name of a file of the hub's");
         let size = integer(table, row, "size_bytes").and_then(|size| u64::try_from(size).ok());
         ensure!(size.is_some(), "the file `{name}` has no size");
         let sha256 = text(table, row, "sha256").map(str::to_owned);
@@ -57,44 +58,44 @@ impl NamedFile {
             ("artifacts", Some(sha256)) => BlobKey::artifact(network, check_sha256(sha256)?, name),
             (_, Some(sha256)) => BlobKey::bundle(network, check_sha256(sha256)?, name),
         };
-        Ok(Some(Self { key, member: format!("files/{folder}/{name}"), size, sha256 }))
+        Ok(Some(Self { key, member_name: format!("files/{folder}/{name}"), size, sha256 }))
     }
 
     /// A module as it was uploaded, or the component that it was wrapped into.
-    fn of_module(key: BlobKey, (name, version): &Version, size: Option<u64>, sha256: &str) -> Self {
-        let member = format!("files/modules/{sha256}/{name}-{version}");
-        Self { key, member, size, sha256: Some(sha256.to_owned()) }
+    fn of_module(key: BlobKey, (name, version): &ModuleVersion, size: Option<u64>, sha256: &str) -> Self {
+        let member_name = format!("files/modules/{sha256}/{name}-{version}");
+        Self { key, member_name, size, sha256: Some(sha256.to_owned()) }
     }
 }
 
 /// A module's name and version.
-pub(super) type Version = (String, i64);
+pub(super) type ModuleVersion = (String, i64);
 
-/// What the bytes of a version must be.
+/// The expected hashes and size of a version's bytes.
 #[derive(Clone)]
-pub(super) struct ModuleSums {
+pub(super) struct ModuleHashes {
     pub(super) upload: String,
     pub(super) size: u64,
     pub(super) component: Option<String>,
 }
 
-impl ModuleSums {
-    /// What a row of `modules` says.
-    pub(super) fn of(table: &Table, row: &Row) -> anyhow::Result<(Version, Self)> {
+impl ModuleHashes {
+    /// Those in a row of `modules`.
+    pub(super) fn of(table: &Table, row: &Row) -> anyhow::Result<(ModuleVersion, Self)> {
         let version = version(table, row).context("a module has no name")?;
         let upload = text(table, row, "sha256").context("a module has no SHA-256")?;
         let size = integer(table, row, "size_bytes").and_then(|size| u64::try_from(size).ok());
         let component = text(table, row, "component_id").map(|id| check_sha256(id).map(str::to_owned)).transpose()?;
-        let sums =
+        let hashes =
             Self { upload: check_sha256(upload)?.to_owned(), size: size.context("a module has no size")?, component };
-        Ok((version, sums))
+        Ok((version, hashes))
     }
 
-    /// The blobs that a row of `module_code` stands for: nothing is in their place.
+    /// The blobs of a row of `module_code`, whose columns are empty where the bytes are in a blob.
     pub(super) fn files(
         &self,
         network: NetworkId,
-        version: &Version,
+        version: &ModuleVersion,
         table: &Table,
         row: &Row,
     ) -> anyhow::Result<Vec<NamedFile>> {
@@ -113,7 +114,7 @@ impl ModuleSums {
     }
 }
 
-/// Takes out of a row of `module_code` what is a blob in a hub of today.
+/// Empties the columns of a row of `module_code` whose bytes are large enough to be a blob.
 pub(super) fn clear_large(row: &mut Row) {
     for cell in row {
         if let Cell::Bytes(bytes) = cell
@@ -124,15 +125,15 @@ pub(super) fn clear_large(row: &mut Row) {
     }
 }
 
-/// A module's name, which becomes part of a key, and its version.
-pub(super) fn version(table: &Table, row: &Row) -> Option<Version> {
-    let plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    text(table, row, "name").filter(plain).map(str::to_owned).zip(integer(table, row, "version"))
+/// A module's name and version. The name becomes part of a key, so it must be plain.
+pub(super) fn version(table: &Table, row: &Row) -> Option<ModuleVersion> {
+    let is_plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    text(table, row, "name").filter(is_plain).map(str::to_owned).zip(integer(table, row, "version"))
 }
 
 fn check_sha256(text: &str) -> anyhow::Result<&str> {
-    let is_sum = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    ensure!(is_sum, "`{text}` is no SHA-256");
+    let is_sha256 = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    ensure!(is_sha256, "`{text}` is no SHA-256");
     Ok(text)
 }
 
@@ -145,17 +146,17 @@ pub(super) async fn open(blobs: &Blobs, file: &NamedFile) -> anyhow::Result<Blob
     Ok(blob)
 }
 
-/// Stores a file under its key; false where the same bytes were there before, as when both hubs share the store.
-pub(super) async fn put(blobs: &Blobs, ids: &Ids, file: &NamedFile, from: &mut dyn Read) -> anyhow::Result<bool> {
+/// Stores a file under its key. Answers false if the same bytes were there before, as when both hubs share the store.
+pub(super) async fn store(blobs: &Blobs, ids: &Ids, file: &NamedFile, from: &mut dyn Read) -> anyhow::Result<bool> {
     let mut writer = blobs.writer(Clock::System.now(), ids);
     let sha256 = copy(from, &mut writer).await?;
     let copied = writer.finish().await?;
-    // What an import left that did not come to its end is replaced.
+    // An unreferenced blob, which a failed or killed import left, is replaced.
     if !blobs.is_unreferenced(&file.key).await?
-        && let Some(there) = blobs.get(&file.key).await?
+        && let Some(existing) = blobs.get(&file.key).await?
     {
         copied.discard().await?;
-        ensure!(hash_of(there).await? == sha256, "{} is there already with other bytes", file.key);
+        ensure!(sha256_of(existing).await? == sha256, "{} is there already with other bytes", file.key);
         return Ok(false);
     }
     copied.store(&file.key, Clock::System.now()).await?;
@@ -165,8 +166,8 @@ pub(super) async fn put(blobs: &Blobs, ids: &Ids, file: &NamedFile, from: &mut d
 async fn copy(from: &mut dyn Read, writer: &mut BlobWriter) -> anyhow::Result<String> {
     let mut hash = Sha256::new();
     loop {
-        let mut chunk = Vec::with_capacity(CHUNK);
-        if from.take(CHUNK as u64).read_to_end(&mut chunk)? == 0 {
+        let mut chunk = Vec::with_capacity(READ_SIZE);
+        if from.take(READ_SIZE as u64).read_to_end(&mut chunk)? == 0 {
             return Ok(hex(&hash.finalize()));
         }
         hash.update(&chunk);
@@ -174,7 +175,7 @@ async fn copy(from: &mut dyn Read, writer: &mut BlobWriter) -> anyhow::Result<St
     }
 }
 
-async fn hash_of(blob: Blob) -> io::Result<String> {
+async fn sha256_of(blob: Blob) -> io::Result<String> {
     let (mut bytes, mut hash) = (blob.stream(), Sha256::new());
     while let Some(chunk) = bytes.try_next().await? {
         hash.update(&chunk);

@@ -1,4 +1,4 @@
-//! What the file's members hold.
+//! The contents of the file's members.
 
 use anyhow::{Context as _, bail};
 use base64::Engine as _;
@@ -11,12 +11,12 @@ use sha2::{Digest as _, Sha256};
 use crate::archive::tables::Row;
 use crate::values::{NetworkId, hex};
 
-/// The format this hub writes, and the only one it reads.
+/// The only format this hub writes and reads.
 pub(super) const FORMAT: u32 = 1;
 pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const SUMMARY: &str = "summary.json";
 
-/// What the file is.
+/// Which network the file holds, in which format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub(super) format: u32,
@@ -26,7 +26,7 @@ pub(super) struct Manifest {
     pub(super) name: String,
 }
 
-/// What the file must hold if it is whole.
+/// What the file holds if it is complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Summary {
     pub(super) tables: Vec<Part>,
@@ -61,7 +61,7 @@ impl Report {
     }
 }
 
-/// Counts and hashes a part.
+/// Counts and hashes the contents of a part.
 #[derive(Default)]
 pub(super) struct PartHasher {
     pub(super) count: u64,
@@ -74,23 +74,27 @@ impl PartHasher {
     }
 }
 
+<<<<<<< HEAD
 /// The name of a chunk of a table.
+=======
+/// The name of the member with a chunk of a table.
+>>>>>>> wt-archive
 pub(super) fn chunk_name(table: &Table, number: u32) -> String {
     format!("tables/{}/{number:06}.jsonl", table.name)
 }
 
-/// Appends a row as a line.
+/// Appends a row as a line of JSON.
 pub(super) fn write_row(row: &Row, to: &mut Vec<u8>) -> serde_json::Result<()> {
     to.push(b'[');
-    for (at, cell) in row.iter().enumerate() {
-        if at > 0 {
+    for (index, cell) in row.iter().enumerate() {
+        if index > 0 {
             to.push(b',');
         }
         match cell {
             Cell::Null => to.extend(b"null"),
             Cell::Bool(value) => serde_json::to_writer(&mut *to, value)?,
             Cell::Integer(value) => serde_json::to_writer(&mut *to, value)?,
-            // SQLite knows no negative zero; a sum with zero is never one.
+            // SQLite stores no negative zero; adding zero makes it positive.
             Cell::Float(value) => serde_json::to_writer(&mut *to, &(value + 0.0))?,
             Cell::Text(value) => serde_json::to_writer(&mut *to, value)?,
             Cell::Bytes(value) => serde_json::to_writer(&mut *to, &STANDARD.encode(value))?,
@@ -101,7 +105,7 @@ pub(super) fn write_row(row: &Row, to: &mut Vec<u8>) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// Reads a line.
+/// Parses a line.
 pub(super) fn read_row(table: &Table, line: &[u8]) -> anyhow::Result<Row> {
     let cells: Vec<&RawValue> = serde_json::from_slice(line)?;
     if cells.len() != table.columns.len() {
@@ -113,12 +117,12 @@ pub(super) fn read_row(table: &Table, line: &[u8]) -> anyhow::Result<Row> {
     table.columns.iter().zip(&cells).map(read).collect()
 }
 
-/// Numbers are read from their digits: what is between would not be exact.
-fn read_cell(kind: ColumnType, text: &str) -> anyhow::Result<Cell> {
+/// Parses numbers from their digits, because JSON's own number type would round them.
+fn read_cell(column_type: ColumnType, text: &str) -> anyhow::Result<Cell> {
     if text == "null" {
         return Ok(Cell::Null);
     }
-    Ok(match kind {
+    Ok(match column_type {
         ColumnType::Bool => Cell::Bool(text.parse()?),
         ColumnType::Integer => Cell::Integer(text.parse()?),
         ColumnType::Float => match text.parse::<f64>()? {
@@ -149,7 +153,7 @@ mod tests {
     };
 
     #[test]
-    fn what_was_written_is_read() {
+    fn rows_are_read_as_written() {
         let text = "\u{0}\"\\\u{7f}\u{2028}é\u{1f600}\n";
         for (integer, float) in [(i64::MIN, 5e-324), (i64::MAX, -1e300), (0, 0.1 + 0.2), (-1, 9_007_199_254_740_993.0)]
         {
@@ -166,10 +170,10 @@ mod tests {
             assert_eq!(line.iter().position(|byte| *byte == b'\n'), Some(line.len() - 1), "a row is one line");
             assert_eq!(read_row(TABLE, &line).unwrap(), row);
         }
-        let nothing = vec![Cell::Null; 6];
+        let nulls = vec![Cell::Null; 6];
         let mut line = vec![];
-        write_row(&nothing, &mut line).unwrap();
-        assert_eq!(read_row(TABLE, &line).unwrap(), nothing);
+        write_row(&nulls, &mut line).unwrap();
+        assert_eq!(read_row(TABLE, &line).unwrap(), nulls);
     }
 
     #[test]
@@ -180,9 +184,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_row_is_refused() {
+    fn malformed_rows_are_refused() {
         let uuid = "\"00000000-0000-0000-0000-000000000007\"";
-        for (line, why) in [
+        for (line, reason) in [
             ("", "EOF"),
             ("[true,1,1.0,\"\",\"\"]", "columns"),
             ("{}", "sequence"),
@@ -195,7 +199,7 @@ mod tests {
             ("[true,1,1.0,\"\",\"\",\"x\"]", "column f"),
         ] {
             let error = format!("{:#}", read_row(TABLE, line.as_bytes()).unwrap_err());
-            assert!(error.contains(why), "{line}: {error}");
+            assert!(error.contains(reason), "{line}: {error}");
         }
         assert!(read_row(TABLE, b"[\"\xff\"]").is_err());
     }

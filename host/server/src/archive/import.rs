@@ -1,8 +1,8 @@
-//! From the file to the database.
+//! Loads a network from a file into the database.
 //!
-//! Rows come in transaction by transaction, so that a hub which serves from the same database goes on writing. What makes
-//! them a network, its row in `networks`, comes last: until then no key of it is found, and nobody asks for it. An import
-//! that failed takes its rows away again; what a killed one left is removed by the next of that network.
+//! Rows are inserted in many transactions, so that a hub which serves from the same database goes on writing. The row in
+//! `networks` comes last: until then no key of the network is found. A failed import removes its rows again; those that a
+//! killed one left are removed by the next of that network.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::archive::files::{self, NamedFile};
 use crate::archive::format::{Manifest, Report};
-use crate::archive::reader::{self, Nobody, Sink};
+use crate::archive::reader::{self, Discard, Sink};
 use crate::archive::store;
 use crate::archive::tables::{NETWORKS, Row, TABLES, is_of_module_store};
 use crate::auth::OPERATOR_NETWORK;
@@ -21,32 +21,32 @@ use crate::blobs::{BlobKey, Blobs, mark_all_referenced};
 use crate::config::Settings;
 use crate::ids::Ids;
 
-/// Rows that are deleted at once.
-const DELETED: usize = 5_000;
+/// Rows deleted in one transaction.
+const DELETE_LIMIT: usize = 5_000;
 const TOKEN_LENGTH: usize = 24;
 
-/// Reads a network from a file. `operators`: it may be the operator's.
+/// Imports a network from a file, the operator's only if `allow_operator`.
 pub(crate) async fn import(
     settings: &Settings,
     db: &Db,
     module_store: &Db,
     ids: &Ids,
     from: &Path,
-    operators: bool,
+    allow_operator: bool,
 ) -> anyhow::Result<Report> {
-    // Once for nothing: what is damaged is refused before anything is written.
-    let (manifest, summary) = reader::read(from, &mut Nobody).await?;
+    // Read twice: a damaged file is refused before anything is written.
+    let (manifest, summary) = reader::read(from, &mut Discard).await?;
     ensure!(
-        operators || manifest.network != OPERATOR_NETWORK,
+        allow_operator || manifest.network != OPERATOR_NETWORK,
         "it holds the operator's keys; whoever made it could do everything here. If that is you, say --operator"
     );
     let token = ids.token(TOKEN_LENGTH);
     let blobs = Blobs::open(settings, db)?;
-    let mut loader = Loader { db, module_store, ids, manifest, token, blobs, network: None, put: vec![] };
+    let mut loader = Loader { db, module_store, ids, manifest, token, blobs, network_row: None, stored: vec![] };
     loader.refuse_existing().await?;
     store::claim(db, loader.manifest.network, &loader.token).await?;
     if let Err(error) = loader.load(from).await {
-        if let Err(error) = loader.give_up().await {
+        if let Err(error) = loader.roll_back().await {
             eprintln!("what was imported so far could not be removed: {error:#}; importing it again removes it");
         }
         return Err(error);
@@ -54,7 +54,7 @@ pub(crate) async fn import(
     Ok(Report::new(&loader.manifest, &summary))
 }
 
-/// Why a transaction of the import was given up.
+/// Why a transaction of the import failed.
 #[derive(Debug, Error)]
 enum ImportError {
     #[error("somebody else imports or made this network meanwhile")]
@@ -70,35 +70,35 @@ struct Loader<'a> {
     manifest: Manifest,
     token: String,
     blobs: Blobs,
-    /// The network's own row, which comes last.
-    network: Option<Row>,
+    /// The network's own row, which is inserted last.
+    network_row: Option<Row>,
     /// Blobs that were not there before.
-    put: Vec<BlobKey>,
+    stored: Vec<BlobKey>,
 }
 
 impl Sink for Loader<'_> {
     async fn rows(&mut self, table: &'static Table, rows: Vec<Row>) -> anyhow::Result<()> {
         self.refuse_nul(table, &rows)?;
         if table.name == NETWORKS.name {
-            self.network = rows.into_iter().next();
+            self.network_row = rows.into_iter().next();
             return Ok(());
         }
         let inserted = if is_of_module_store(table) && self.db.backend() == Backend::Sqlite {
-            self.insert_into_store(table, &rows).await
+            self.insert_into_module_store(table, &rows).await
         } else {
             self.insert(table, &rows).await
         };
-        inserted.map_err(|lost| match lost {
+        inserted.map_err(|error| match error {
             ImportError::Database(error) if error.is_unique_violation() => {
                 anyhow::Error::from(error).context("a row is there already, of this network or another")
             }
-            lost => lost.into(),
+            error => error.into(),
         })
     }
 
     async fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()> {
-        if files::put(&self.blobs, self.ids, file, bytes).await? {
-            self.put.push(file.key.clone());
+        if files::store(&self.blobs, self.ids, file, bytes).await? {
+            self.stored.push(file.key.clone());
         }
         Ok(())
     }
@@ -126,7 +126,7 @@ impl Loader<'_> {
         let network = self.manifest.network;
         self.db
             .transaction(async |mut tx| {
-                if !store::holds(&mut tx, network, &self.token).await? {
+                if !store::lock_claim(&mut tx, network, &self.token).await? {
                     return Err(ImportError::TakenOver);
                 }
                 Ok(tx.insert_rows(table, network.0, rows).await?)
@@ -134,27 +134,28 @@ impl Loader<'_> {
             .await
     }
 
-    /// Into SQLite's other file, which no transaction of the first covers.
-    async fn insert_into_store(&self, table: &Table, rows: &[Row]) -> Result<(), ImportError> {
-        self.check_held().await?;
+    /// On SQLite the module store is another file, which no transaction of the first covers.
+    async fn insert_into_module_store(&self, table: &Table, rows: &[Row]) -> Result<(), ImportError> {
+        self.check_claim().await?;
         let network = self.manifest.network;
         let inserted = self.module_store.transaction(async |mut tx| tx.insert_rows(table, network.0, rows).await);
         Ok(inserted.await?)
     }
 
-    async fn check_held(&self) -> Result<(), ImportError> {
-        let held = self.db.transaction(async |mut tx| store::holds(&mut tx, self.manifest.network, &self.token).await);
-        if held.await? { Ok(()) } else { Err(ImportError::TakenOver) }
+    async fn check_claim(&self) -> Result<(), ImportError> {
+        let is_held =
+            self.db.transaction(async |mut tx| store::lock_claim(&mut tx, self.manifest.network, &self.token).await);
+        if is_held.await? { Ok(()) } else { Err(ImportError::TakenOver) }
     }
 
-    /// From here on it is a network.
+    /// Makes the imported rows a network, and its blobs referenced.
     async fn publish(&mut self) -> anyhow::Result<()> {
-        let row = self.network.take().context("it holds no network")?;
+        let row = self.network_row.take().context("it holds no network")?;
         let network = self.manifest.network;
         let published = self
             .db
             .transaction(async |mut tx| {
-                if !store::holds(&mut tx, network, &self.token).await? {
+                if !store::lock_claim(&mut tx, network, &self.token).await? {
                     return Err(ImportError::TakenOver);
                 }
                 store::release(&mut tx, network).await?;
@@ -165,41 +166,42 @@ impl Loader<'_> {
         Ok(published?)
     }
 
-    /// Takes away what an import left that did not come to its end.
+    /// Removes the rows that a failed or killed import left.
     async fn remove_rows(&self) -> Result<(), ImportError> {
         let network = self.manifest.network;
         for table in TABLES.iter().filter(|table| table.name != NETWORKS.name) {
             loop {
                 let deleted = self.db.transaction(async |mut tx| {
-                    if !store::holds(&mut tx, network, &self.token).await? {
+                    if !store::lock_claim(&mut tx, network, &self.token).await? {
                         return Err(ImportError::TakenOver);
                     }
-                    Ok(tx.delete_rows(table, network.0, DELETED).await?)
+                    Ok(tx.delete_rows(table, network.0, DELETE_LIMIT).await?)
                 });
-                if deleted.await? < DELETED as u64 {
+                if deleted.await? < DELETE_LIMIT as u64 {
                     break;
                 }
             }
             if is_of_module_store(table) && self.db.backend() == Backend::Sqlite {
-                self.check_held().await?;
-                let all = usize::MAX >> 1;
-                let deleted = self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, all).await);
+                self.check_claim().await?;
+                let no_limit = usize::MAX >> 1;
+                let deleted =
+                    self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, no_limit).await);
                 deleted.await?;
             }
         }
         Ok(())
     }
 
-    async fn give_up(&self) -> anyhow::Result<()> {
+    async fn roll_back(&self) -> anyhow::Result<()> {
         let network = self.manifest.network;
         match self.remove_rows().await {
-            // They belong to somebody else by now, and so do the blobs.
+            // The rows and blobs belong to the other import now.
             Err(ImportError::TakenOver) => return Ok(()),
             removed => removed?,
         }
-        self.blobs.delete_unreferenced(&self.put).await;
+        self.blobs.delete_unreferenced(&self.stored).await;
         let released = self.db.transaction(async |mut tx| {
-            if store::holds(&mut tx, network, &self.token).await? {
+            if store::lock_claim(&mut tx, network, &self.token).await? {
                 store::release(&mut tx, network).await?;
             }
             Ok::<_, hub_db::Error>(())
@@ -207,15 +209,15 @@ impl Loader<'_> {
         Ok(released.await?)
     }
 
-    /// PostgreSQL's text holds every character but one.
+    /// PostgreSQL's texts hold every character but U+0000.
     fn refuse_nul(&self, table: &Table, rows: &[Row]) -> anyhow::Result<()> {
         if self.db.backend() != Backend::Postgres {
             return Ok(());
         }
         let has_nul = |cell: &Cell| matches!(cell, Cell::Text(text) if text.contains('\0'));
         for row in rows {
-            if let Some(at) = row.iter().position(has_nul) {
-                let column = table.columns.get(at).map_or("", |column| column.name);
+            if let Some(index) = row.iter().position(has_nul) {
+                let column = table.columns.get(index).map_or("", |column| column.name);
                 let key = &row[..table.key_columns.min(row.len())];
                 bail!("PostgreSQL cannot keep U+0000, which is in {}.{column} of the row {key:?}", table.name);
             }

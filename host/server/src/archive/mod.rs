@@ -1,4 +1,4 @@
-//! A network as one file, to be moved from one database to another: `hub network export` and `hub network import`.
+//! A network as one file: `hub network export` and `hub network import` move it from one database to another.
 //!
 //! The file is a plain tar, its members in this order; `docs/moving.md` describes it for operators.
 //!
@@ -7,15 +7,15 @@
 //! - `files/…`: large modules, bundles, snapshots that the hub itself received, and artifacts;
 //! - `summary.json`: how many rows and files there are, and the SHA-256 of each part.
 //!
-//! Invariants: the same network gives the same bytes on either database, whenever it is exported; what is imported is
-//! of the manifest's network, since rows do not carry one; a network that is being imported is there when all of it is,
-//! and not before.
+//! Invariants: the same network gives the same bytes on either database, whenever it is exported; all imported rows are
+//! of the manifest's network, since rows do not carry one; an imported network exists once all of it is there.
 //! Tables: `network_imports`; reads and writes all of [`TABLES`].
 
 mod checks;
 mod export;
 mod files;
 mod format;
+mod hashing;
 mod import;
 mod module_code;
 mod reader;

@@ -1,5 +1,5 @@
-//! Reads the file from its beginning to its end. Whoever made it may be an enemy: nothing is taken on trust, and no more is
-//! kept in memory than a chunk of a table.
+//! Reads the file from its beginning to its end. It is untrusted: everything is checked, and no more than a chunk of a
+//! table is kept in memory.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -12,26 +12,26 @@ use sha2::Digest as _;
 use tar::{Archive, EntryType};
 
 use crate::archive::checks::Checks;
-use crate::archive::export::Hashing;
 use crate::archive::files::NamedFile;
 use crate::archive::format::{FORMAT, MANIFEST, Manifest, Part, PartHasher, SUMMARY, Summary, chunk_name, read_row};
+use crate::archive::hashing::HashingReader;
 use crate::archive::tables::{Row, TABLES};
 
 /// The largest manifest or summary.
-const LARGEST_JSON: u64 = 64 * 1024;
+const MAX_JSON: u64 = 64 * 1024;
 /// The largest chunk of a table. A row may hold a module of 64 MiB twice, as it was sent and as a component.
-const LARGEST_CHUNK: u64 = 256 * 1024 * 1024;
+const MAX_CHUNK: u64 = 256 * 1024 * 1024;
 
-/// What is done with what is read. Before the end of the file is reached it may yet turn out to be damaged.
+/// Receives what is read. The file may still turn out to be damaged before its end.
 pub(super) trait Sink {
     async fn rows(&mut self, table: &'static Table, rows: Vec<Row>) -> anyhow::Result<()>;
     async fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()>;
 }
 
-/// Does nothing with it.
-pub(super) struct Nobody;
+/// Discards what is read.
+pub(super) struct Discard;
 
-impl Sink for Nobody {
+impl Sink for Discard {
     async fn rows(&mut self, _: &'static Table, _: Vec<Row>) -> anyhow::Result<()> {
         Ok(())
     }
@@ -41,11 +41,11 @@ impl Sink for Nobody {
     }
 }
 
-/// Reads all of the file. What is wrong with it is an error; what it holds up to there has gone to the sink.
+/// Reads all of the file. On an error, what comes before it has gone to the sink.
 pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(Manifest, Summary)> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let mut archive = Archive::new(BufReader::with_capacity(1024 * 1024, file));
-    // Raw: the format has no long names and no other extensions, which would be read into memory.
+    // Raw: long names and other extensions, which the format has not, would be read into memory.
     let mut members = archive.entries()?.raw(true);
     let mut next = || {
         let Some(member) = members.next().transpose()? else { bail!("it ends before its summary") };
@@ -56,29 +56,33 @@ pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(M
 
     let (name, member) = next().context("this is no export of a network")?;
     ensure!(name == MANIFEST, "this is no export of a network: it does not begin with {MANIFEST}");
-    let manifest = read_manifest(&read_all(member, LARGEST_JSON)?)?;
-    let mut state =
-        State { checks: Checks::new(&manifest), summary: Summary::default(), hasher: PartHasher::default(), chunks: 0 };
+    let manifest = read_manifest(&read_all(member, MAX_JSON)?)?;
+    let mut state = ReadState {
+        checks: Checks::new(&manifest),
+        summary: Summary::default(),
+        hasher: PartHasher::default(),
+        chunks: 0,
+    };
     loop {
         let (name, member) = next()?;
         if name == SUMMARY {
             state.begin_files();
             state.checks.finish()?;
             state.summary.files = std::mem::take(&mut state.hasher).part("files");
-            let summary: Summary = serde_json::from_slice(&read_all(member, LARGEST_JSON)?).context(SUMMARY)?;
+            let summary: Summary = serde_json::from_slice(&read_all(member, MAX_JSON)?).context(SUMMARY)?;
             compare(&summary, &state.summary)?;
             break;
         }
-        let in_it = || format!("in {name}");
+        let in_member = || format!("in {name}");
         if name.starts_with("tables/") {
-            let (table, rows) = state.rows(&name, member).with_context(in_it)?;
-            sink.rows(table, rows).await.with_context(in_it)?;
+            let (table, rows) = state.rows(&name, member).with_context(in_member)?;
+            sink.rows(table, rows).await.with_context(in_member)?;
         } else {
             let size = member.size();
-            let file = state.file(&name, size).with_context(in_it)?;
-            let mut bytes = Hashing::new(member);
-            sink.file(&file, &mut bytes).await.with_context(in_it)?;
-            state.take_file(&file, size, bytes).with_context(in_it)?;
+            let file = state.file(&name, size).with_context(in_member)?;
+            let mut bytes = HashingReader::new(member);
+            sink.file(&file, &mut bytes).await.with_context(in_member)?;
+            state.finish_file(&file, size, bytes).with_context(in_member)?;
         }
     }
     ensure!(members.next().is_none(), "it goes on after its summary");
@@ -86,18 +90,19 @@ pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(M
     Ok((manifest, state.summary))
 }
 
-struct State {
+struct ReadState {
     checks: Checks,
     /// Of what was read so far.
     summary: Summary,
+    /// Of the current table, or of the files.
     hasher: PartHasher,
-    /// Of the table under way.
+    /// Of the current table.
     chunks: u32,
 }
 
-impl State {
-    /// The table under way; none behind the last.
-    fn table(&self) -> Option<&'static Table> {
+impl ReadState {
+    /// The current table; none after the last.
+    fn current_table(&self) -> Option<&'static Table> {
         TABLES.get(self.summary.tables.len())
     }
 
@@ -108,21 +113,21 @@ impl State {
 
     /// Tables without rows have no chunks.
     fn begin_files(&mut self) {
-        while let Some(table) = self.table() {
+        while let Some(table) = self.current_table() {
             self.end_table(table);
         }
     }
 
     fn rows(&mut self, name: &str, member: impl Read) -> anyhow::Result<(&'static Table, Vec<Row>)> {
         let table = loop {
-            let Some(table) = self.table() else { bail!("this part is unknown, or in the wrong place") };
+            let Some(table) = self.current_table() else { bail!("this part is unknown, or in the wrong place") };
             if name == chunk_name(table, self.chunks + 1) {
                 break table;
             }
             self.end_table(table);
         };
         self.chunks += 1;
-        let lines = read_all(member, LARGEST_CHUNK)?;
+        let lines = read_all(member, MAX_CHUNK)?;
         self.hasher.hash.update(&lines);
         let lines = lines.strip_suffix(b"\n").context("it is cut short")?;
         let mut rows = vec![];
@@ -140,33 +145,33 @@ impl State {
         let file = self
             .checks
             .next_file()
-            .filter(|file| file.member == name)
+            .filter(|file| file.member_name == name)
             .context("no row names this file, or not in this place")?;
         let expected = file.size.unwrap_or(size);
         ensure!(size == expected, "it has {size} bytes and should have {expected}");
         Ok(file)
     }
 
-    /// Whatever the sink left of it is read, too.
-    fn take_file(&mut self, file: &NamedFile, size: u64, mut bytes: Hashing<impl Read>) -> anyhow::Result<()> {
+    /// Reads what the sink left of the file and checks all of it.
+    fn finish_file(&mut self, file: &NamedFile, size: u64, mut bytes: HashingReader<impl Read>) -> anyhow::Result<()> {
         std::io::copy(&mut bytes, &mut std::io::sink())?;
         ensure!(bytes.size == size, "it is cut short");
         let sha256 = bytes.sha256();
         ensure!(file.sha256.as_ref().is_none_or(|known| *known == sha256), "it has not the SHA-256 it should have");
         self.hasher.count += 1;
-        self.hasher.hash.update(format!("{} {sha256}\n", file.member));
+        self.hasher.hash.update(format!("{} {sha256}\n", file.member_name));
         Ok(())
     }
 }
 
-fn read_all(member: impl Read, most: u64) -> anyhow::Result<Vec<u8>> {
+fn read_all(member: impl Read, limit: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = vec![];
-    member.take(most + 1).read_to_end(&mut bytes)?;
-    ensure!(bytes.len() as u64 <= most, "a part of it is larger than {most} bytes");
+    member.take(limit + 1).read_to_end(&mut bytes)?;
+    ensure!(bytes.len() as u64 <= limit, "a part of it is larger than {limit} bytes");
     Ok(bytes)
 }
 
-/// A tar ends with zeros. They are read, too: whoever writes into a pipe is not cut off.
+/// A tar ends with zeros. All are read, so that a process that writes into a pipe does not fail.
 fn ensure_zeros(mut rest: impl Read) -> anyhow::Result<()> {
     let mut buffer = [0; 4096];
     loop {
@@ -200,12 +205,12 @@ fn read_manifest(bytes: &[u8]) -> anyhow::Result<Manifest> {
     Ok(manifest)
 }
 
-fn compare(said: &Summary, found: &Summary) -> anyhow::Result<()> {
+fn compare(expected: &Summary, found: &Summary) -> anyhow::Result<()> {
     let all = |summary: &Summary| summary.tables.iter().chain([&summary.files]).cloned().collect::<Vec<Part>>();
-    let (said, found) = (all(said), all(found));
-    ensure!(said.len() == found.len(), "it is damaged: its summary is of other parts");
-    for (said, found) in said.iter().zip(&found) {
-        ensure!(said == found, "it is damaged: {} is not what it was when it was exported", found.name);
+    let (expected, found) = (all(expected), all(found));
+    ensure!(expected.len() == found.len(), "it is damaged: its summary is of other parts");
+    for (expected, found) in expected.iter().zip(&found) {
+        ensure!(expected == found, "it is damaged: {} is not what it was when it was exported", found.name);
     }
     Ok(())
 }

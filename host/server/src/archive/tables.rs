@@ -1,23 +1,23 @@
-//! What belongs to a network: every table with a `network_id`. A test holds the list against both databases' schemas.
+//! Every table with a `network_id`. A test compares the list with both databases' schemas.
 
 use hub_db::{Cell, Column, ColumnType, Table};
 
 macro_rules! tables {
-    ($($table:ident [$($key:ident: $key_kind:ident),*] [$($column:ident: $kind:ident),*];)+) => {
+    ($($table:ident [$($key:ident: $key_type:ident),*] [$($column:ident: $type:ident),*];)+) => {
         /// The tables in the order of the file. The network itself comes first.
         pub const TABLES: &[Table] = &[$(Table {
             name: stringify!($table),
             key_columns: { let key: &[&str] = &[$(stringify!($key)),*]; key.len() },
             columns: &[
-                $(Column { name: stringify!($key), column_type: ColumnType::$key_kind },)*
-                $(Column { name: stringify!($column), column_type: ColumnType::$kind },)*
+                $(Column { name: stringify!($key), column_type: ColumnType::$key_type },)*
+                $(Column { name: stringify!($column), column_type: ColumnType::$type },)*
             ],
         }),+];
     };
 }
 
-// Name, key behind `network_id`, other columns. What changes here changes the format: it comes with a migration, and so
-// with another schema version.
+// Name, key after `network_id`, other columns. A change here changes the format, so it needs a migration, which changes
+// the schema version.
 tables! {
     networks [] [name: Text, plan: Text, suspended: Bool, signing_secret: Text, created_at: Integer];
     api_keys [key_id: Text] [
@@ -130,12 +130,12 @@ pub(super) fn is_of_module_store(table: &Table) -> bool {
     matches!(table.name, "module_store" | "module_store_usage")
 }
 
-/// What is in a row's column.
+/// A row's value in a column.
 fn cell<'r>(table: &Table, row: &'r Row, column: &str) -> Option<&'r Cell> {
     row.get(table.columns.iter().position(|it| it.name == column)?)
 }
 
-/// A row's text, if there is one.
+/// A text in a row, if there is one.
 pub(super) fn text<'r>(table: &Table, row: &'r Row, column: &str) -> Option<&'r str> {
     match cell(table, row, column) {
         Some(Cell::Text(text)) => Some(text),
@@ -143,7 +143,7 @@ pub(super) fn text<'r>(table: &Table, row: &'r Row, column: &str) -> Option<&'r 
     }
 }
 
-/// A row's number, if there is one.
+/// A number in a row, if there is one.
 pub(super) fn integer(table: &Table, row: &Row, column: &str) -> Option<i64> {
     match cell(table, row, column) {
         Some(Cell::Integer(number)) => Some(*number),
@@ -151,7 +151,7 @@ pub(super) fn integer(table: &Table, row: &Row, column: &str) -> Option<i64> {
     }
 }
 
-/// A row's bytes, if there are some.
+/// Bytes in a row, if there are some.
 pub(super) fn bytes<'r>(table: &Table, row: &'r Row, column: &str) -> Option<&'r [u8]> {
     match cell(table, row, column) {
         Some(Cell::Bytes(bytes)) => Some(bytes),

@@ -1,18 +1,32 @@
 //! Every node streams the same sequence of events.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use serde_json::json;
+use tokio::task::JoinHandle;
 
-use crate::fleet::{Client, Fleet, uuid};
+use crate::fleet::{Client, Fleet, uuid, wait_until};
 
 const LINES: usize = 150;
 
+/// Starts to read chat lines for each of these servers, and waits until all their streams are open.
+pub async fn start_readers(
+    servers: impl IntoIterator<Item = (Client, String)>,
+    stop: &Arc<AtomicBool>,
+) -> Vec<JoinHandle<Vec<usize>>> {
+    let opened = Arc::new(AtomicUsize::new(0));
+    let start = |(client, server)| tokio::spawn(read(client, server, Arc::clone(&opened), Arc::clone(stop)));
+    let readers: Vec<_> = servers.into_iter().map(start).collect();
+    wait_until(async || opened.load(Ordering::Relaxed) == readers.len()).await;
+    readers
+}
+
 /// Reads chat lines, resuming at another node whenever a stream ends, until the last one arrived.
-pub async fn read(client: Client, server: String, stop: Arc<AtomicBool>) -> Vec<usize> {
+async fn read(client: Client, server: String, opened: Arc<AtomicUsize>, stop: Arc<AtomicBool>) -> Vec<usize> {
+    let mut is_first = true;
     let (mut last, mut seen, mut node) = (None::<String>, vec![], 0);
     let mut stopped_at = None::<Instant>;
     loop {
@@ -28,6 +42,9 @@ pub async fn read(client: Client, server: String, stop: Arc<AtomicBool>) -> Vec<
         if response.status() != 200 {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
+        }
+        if std::mem::take(&mut is_first) {
+            opened.fetch_add(1, Ordering::Relaxed);
         }
         let (mut bytes, mut text) = (response.bytes_stream(), String::new());
         let opened_at = Instant::now();
@@ -57,9 +74,7 @@ async fn a_client_gets_every_event_once_while_nodes_and_the_bus_restart() {
     let mut fleet = Fleet::start().await;
     let owner = fleet.network("events");
     let stop = Arc::new(AtomicBool::new(false));
-    let readers: Vec<_> =
-        (0..3).map(|reader| tokio::spawn(read(owner.clone(), format!("s-{reader}"), Arc::clone(&stop)))).collect();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    let readers = start_readers((0..3).map(|reader| (owner.clone(), format!("s-{reader}"))), &stop).await;
     let writer = tokio::spawn({
         let owner = owner.clone();
         async move {

@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::events::read;
+use crate::events::start_readers;
 use crate::fleet::{Client, Fleet, uuid, wait_until};
 use crate::isolation::Link;
 
@@ -115,8 +115,7 @@ async fn a_node_without_the_bus_reports_it_and_its_streams_catch_up() {
     let owner = fleet.network("bus");
     let stop = Arc::new(AtomicBool::new(false));
     // They read at one node after the other, as connectors do.
-    let readers: Vec<_> =
-        (0..3).map(|reader| tokio::spawn(read(owner.clone(), format!("s-{reader}"), Arc::clone(&stop)))).collect();
+    let readers = start_readers((0..3).map(|reader| (owner.clone(), format!("s-{reader}"))), &stop).await;
     let sent = Arc::new(AtomicUsize::new(0));
     let writer = tokio::spawn(chat(owner.clone(), Arc::clone(&sent), Arc::clone(&stop)));
     let wait_for_lines = async |more: usize| {

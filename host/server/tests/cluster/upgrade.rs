@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::events::read;
+use crate::events::start_readers;
 use crate::fleet::{CURRENT, Client, Fleet, uuid};
 use crate::stream::Events;
 
@@ -50,9 +50,7 @@ async fn nodes_are_replaced_one_after_the_other_without_an_error() {
         owner.register("lobby-1", json!({"maxPlayers": 100_000})).await;
     }
     let stop = Arc::new(AtomicBool::new(false));
-    let readers: Vec<_> =
-        owners.iter().map(|owner| tokio::spawn(read(owner.clone(), "s".to_owned(), Arc::clone(&stop)))).collect();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    let readers = start_readers(owners.iter().map(|owner| (owner.clone(), "s".to_owned())), &stop).await;
     let players = owners.iter().cloned().enumerate();
     let players: Vec<_> = players.map(|(number, owner)| tokio::spawn(play(owner, number, Arc::clone(&stop)))).collect();
     for node in 0..3 {
