@@ -88,21 +88,13 @@ impl Writer {
             hasher.count += 1;
             if lines.len() >= CHUNK_SIZE {
                 number += 1;
-<<<<<<< HEAD
-                self.write_chunk(table, number, &mut hasher, &mut lines)?;
-=======
                 self.chunk(table, number, &mut hasher, &mut lines)?;
->>>>>>> wt-archive
             }
             Ok::<_, anyhow::Error>(())
         })
         .await?;
         if !lines.is_empty() {
-<<<<<<< HEAD
-            self.write_chunk(table, number + 1, &mut hasher, &mut lines)?;
-=======
             self.chunk(table, number + 1, &mut hasher, &mut lines)?;
->>>>>>> wt-archive
         }
         self.summary.tables.push(hasher.part(table.name));
         Ok(())
@@ -123,17 +115,7 @@ impl Writer {
         Ok(())
     }
 
-<<<<<<< HEAD
-    fn write_chunk(
-        &mut self,
-        table: &Table,
-        number: u32,
-        hasher: &mut PartHasher,
-        lines: &mut Vec<u8>,
-    ) -> io::Result<()> {
-=======
     fn chunk(&mut self, table: &Table, number: u32, hasher: &mut PartHasher, lines: &mut Vec<u8>) -> io::Result<()> {
->>>>>>> wt-archive
         hasher.hash.update(&*lines);
         self.member(&chunk_name(table, number), lines.len() as u64, &**lines)?;
         lines.clear();

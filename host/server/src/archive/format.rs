@@ -74,11 +74,7 @@ impl PartHasher {
     }
 }
 
-<<<<<<< HEAD
-/// The name of a chunk of a table.
-=======
 /// The name of the member with a chunk of a table.
->>>>>>> wt-archive
 pub(super) fn chunk_name(table: &Table, number: u32) -> String {
     format!("tables/{}/{number:06}.jsonl", table.name)
 }
