@@ -268,3 +268,21 @@ fn sync_folders(file: &FilePath, root: &FilePath) -> io::Result<()> {
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, BlobError> {
     Ok(tokio::task::spawn_blocking(work).await??)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_other_errors() {
+        let store =
+            |source: io::Error| object_store::Error::Generic { store: "LocalFileSystem", source: source.into() };
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        for error in [full().into(), store(full()).into(), BlobError::Disk(store(full()).into())] {
+            assert!(BlobError::is_storage_full(&error), "{error:?}");
+        }
+        for error in [BlobError::Empty, BlobError::Disk(io::Error::other("x")), store(io::Error::other("x")).into()] {
+            assert!(!error.is_storage_full(), "{error:?}");
+        }
+    }
+}

@@ -44,7 +44,11 @@ impl Blobs {
                     for entry in entries {
                         let entry = entry?;
                         if entry.file_name().to_str().is_some_and(is_old) {
-                            std::fs::remove_file(entry.path())?;
+                            match std::fs::remove_file(entry.path()) {
+                                // Another node was quicker.
+                                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                                removed => removed?,
+                            }
                         }
                     }
                     Ok(())
