@@ -123,14 +123,14 @@ impl From<BlobError> for ApiError {
 #[derive(Clone)]
 pub(crate) struct Blobs {
     store: Arc<dyn ObjectStore>,
-    place: Place,
+    backend: StoreBackend,
     db: Db,
     /// The data folder, where it holds files of an older hub.
     old_files: Option<LocalFileSystem>,
 }
 
 #[derive(Clone)]
-enum Place {
+enum StoreBackend {
     Folder(LocalFileSystem, PathBuf),
     S3(AmazonS3, Path),
 }
@@ -138,27 +138,27 @@ enum Place {
 impl Blobs {
     /// Opens the store that the settings name, and makes the folder where it is one.
     pub(crate) fn open(settings: &Settings, db: &Db) -> anyhow::Result<Self> {
-        let (store, place): (Arc<dyn ObjectStore>, _) = match location::Location::of(settings)? {
+        let (store, backend): (Arc<dyn ObjectStore>, _) = match location::Location::of(settings)? {
             location::Location::Folder(root) => {
                 let made = DirBuilder::new().recursive(true).mode(0o700).create(&root);
                 made.with_context(|| format!("the folder {} can't be made", root.display()))?;
                 // Without its `fsync`, which leaves out folders that another upload has just made.
                 let folder = LocalFileSystem::new_with_prefix(&root)?.with_automatic_cleanup(true);
-                (Arc::new(folder.clone()), Place::Folder(folder, root.canonicalize()?))
+                (Arc::new(folder.clone()), StoreBackend::Folder(folder, root.canonicalize()?))
             }
             location::Location::S3(s3) => {
                 let (s3, prefix) = (s3.open()?, s3.prefix);
-                (Arc::new(s3.clone()), Place::S3(s3, prefix))
+                (Arc::new(s3.clone()), StoreBackend::S3(s3, prefix))
             }
         };
-        Ok(Self { store, place, db: db.clone(), old_files: migration::old_files(&settings.data)? })
+        Ok(Self { store, backend, db: db.clone(), old_files: migration::old_files(&settings.data)? })
     }
 
     /// Where a key is in the store.
     fn path(&self, key: &Path) -> Path {
-        match &self.place {
-            Place::Folder(..) => key.clone(),
-            Place::S3(_, prefix) => prefix.parts().chain(key.parts()).collect(),
+        match &self.backend {
+            StoreBackend::Folder(..) => key.clone(),
+            StoreBackend::S3(_, prefix) => prefix.parts().chain(key.parts()).collect(),
         }
     }
 
@@ -209,24 +209,24 @@ impl Blobs {
         key: &BlobKey,
         good_for: Duration,
     ) -> Result<Option<String>, BlobError> {
-        let Place::S3(s3, _) = &self.place else { return Ok(None) };
+        let StoreBackend::S3(s3, _) = &self.backend else { return Ok(None) };
         Ok(Some(s3.signed_url(method, &self.path(&key.path), good_for).await?.into()))
     }
 
     /// Whether blobs are in a folder, so that the hub itself receives all of them.
     pub(crate) fn is_folder(&self) -> bool {
-        matches!(self.place, Place::Folder(..))
+        matches!(self.backend, StoreBackend::Folder(..))
     }
 
     /// Renames a blob, so that it survives a power cut under its new key.
     async fn rename(&self, from: &Path, to: &Path) -> Result<(), BlobError> {
         let (source, target) = (self.path(from), self.path(to));
-        if let Place::Folder(folder, _) = &self.place {
+        if let StoreBackend::Folder(folder, _) = &self.backend {
             let file = folder.path_to_filesystem(&source)?;
             blocking(move || File::open(file)?.sync_all()).await?;
         }
         self.store.rename(&source, &target).await?;
-        if let Place::Folder(folder, root) = &self.place {
+        if let StoreBackend::Folder(folder, root) = &self.backend {
             let (file, root) = (folder.path_to_filesystem(&target)?, root.clone());
             blocking(move || sync_folders(&file, &root)).await?;
         }

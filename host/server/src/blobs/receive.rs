@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
-use crate::blobs::{BlobError, BlobKey, Blobs, INCOMING, Place, blocking, store};
+use crate::blobs::{BlobError, BlobKey, Blobs, INCOMING, StoreBackend, blocking, store};
 use crate::clock::{Millis, millis};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
@@ -99,7 +99,7 @@ fn temporary_path(now: Millis, ids: &Ids) -> Path {
 impl Blobs {
     /// Makes a file of the store's disk a blob under a temporary key; none where that needs a copy.
     pub(super) async fn link(&self, file: PathBuf, now: Millis, ids: &Ids) -> Result<Option<TemporaryBlob>, BlobError> {
-        let Place::Folder(_, root) = &self.place else { return Ok(None) };
+        let StoreBackend::Folder(_, root) = &self.backend else { return Ok(None) };
         let path = temporary_path(now, ids);
         let link = root.join(path.as_ref());
         let incoming = root.join(INCOMING);

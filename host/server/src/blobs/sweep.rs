@@ -8,7 +8,7 @@ use object_store::{ObjectStore as _, ObjectStoreExt as _};
 
 use crate::app::App;
 use crate::blobs::receive::GRACE;
-use crate::blobs::{BlobError, Blobs, INCOMING, Place, blocking, store};
+use crate::blobs::{BlobError, Blobs, INCOMING, StoreBackend, blocking, store};
 use crate::clock::{Millis, millis};
 
 /// Blobs that are deleted in one run.
@@ -32,9 +32,9 @@ impl Blobs {
         let is_old = move |name: &str| {
             name.split_once('-').and_then(|(begun, _)| begun.parse::<Millis>().ok()).is_some_and(|at| at < before)
         };
-        match &self.place {
+        match &self.backend {
             // Those that are not whole are no objects to the store, but they are files.
-            Place::Folder(_, root) => {
+            StoreBackend::Folder(_, root) => {
                 let incoming = root.join(INCOMING);
                 blocking(move || {
                     let entries = match std::fs::read_dir(&incoming) {
@@ -55,7 +55,7 @@ impl Blobs {
                 })
                 .await
             }
-            Place::S3(..) => {
+            StoreBackend::S3(..) => {
                 let incoming = self.path(&Path::from(INCOMING));
                 let objects: Vec<_> = self.store.list(Some(&incoming)).try_collect().await?;
                 for object in objects {
