@@ -17,6 +17,10 @@ const LINGER: Duration = Duration::from_millis(1_500);
 /// How long the stop then waits for what is under way; a console command waits for a minute at most.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(65);
 
+/// What follows a network from owner to owner, in the order in which it is restored.
+const NETWORK_STATES: &[&dyn cluster::NetworkState] =
+    &[&servers::PresenceState, &control::AgentState, &modules::LoadedModules];
+
 /// Opens the database, restores what the last run knew and starts the background work.
 pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<App> {
     let db = Db::connect(&settings.database()).await?;
@@ -24,8 +28,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let module_store = modules::open_store(&settings, &db).await?;
     let (bus, shards) = cluster::open(&settings, &ids).await?;
     let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, shards)?);
-    let states = vec![servers::network_state(&app), control::network_state(&app), modules::network_state(&app)];
-    cluster::start(&app, states).await?;
+    cluster::start(&app, NETWORK_STATES).await?;
     auth::start(&app);
     blobs::start(&app);
     control::start(&app).await?;

@@ -28,7 +28,7 @@ const MAX_CONCURRENT_MOVES: usize = 16;
 
 /// Joins the cluster and starts this node's part; does nothing on a single node. `states` follow networks from owner to
 /// owner.
-pub(crate) async fn start(app: &App, states: Vec<Box<dyn NetworkState>>) -> anyhow::Result<()> {
+pub(crate) async fn start(app: &App, states: &'static [&'static dyn NetworkState]) -> anyhow::Result<()> {
     let Some(node) = app.shards.node() else { return Ok(()) };
     anyhow::ensure!(
         app.db.backend() == hub_db::Backend::Postgres,

@@ -181,7 +181,7 @@ impl Dispatcher<'_> {
         mut request: Request,
         next: Next,
     ) -> Result<Option<Response>, ApiError> {
-        lease.restored(self.network).get_or_try_init(|| self.node.restore(self.network)).await?;
+        lease.restored(self.network).get_or_try_init(|| self.node.restore(self.app, self.network)).await?;
         let is_read_only = is_read_only(&request);
         let request_lease = RequestLease::new(lease, admitted);
         request.extensions_mut().insert(request_lease.clone());

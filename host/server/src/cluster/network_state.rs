@@ -3,20 +3,21 @@
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use hub_db::Error;
 
+use crate::app::App;
 use crate::values::NetworkId;
 
 /// One component's state of networks, which follows them from owner to owner through the database.
 pub(crate) trait NetworkState: Send + Sync {
     /// Loads a network's state when this node becomes its owner.
-    fn restore(&self, _network: NetworkId) -> BoxFuture<'_, Result<(), Error>> {
+    fn restore<'a>(&self, _app: &'a App, _network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
         ready(Ok(())).boxed()
     }
 
     /// Writes what is only in memory, before the network moves to its next owner.
-    fn save(&self, _network: NetworkId) -> BoxFuture<'_, Result<(), Error>> {
+    fn save<'a>(&self, _app: &'a App, _network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
         ready(Ok(())).boxed()
     }
 
     /// Drops a network's state: another node owns it.
-    fn evict(&self, network: NetworkId);
+    fn evict(&self, app: &App, network: NetworkId);
 }

@@ -41,7 +41,7 @@ pub(super) struct Node {
     pub(super) cluster: Cluster,
     pub(super) bus_health: BusHealth,
     pub(super) locations: ShardLocations,
-    states: OnceLock<Vec<Box<dyn NetworkState>>>,
+    states: OnceLock<&'static [&'static dyn NetworkState]>,
     /// Held from asking the database about leases until `locations` agrees: a late answer would undo what another task
     /// changed since.
     lease_lock: tokio::sync::Mutex<()>,
@@ -154,12 +154,12 @@ impl Node {
     }
 
     /// Sets what follows networks from owner to owner, once, before the first lease.
-    pub(super) fn set_states(&self, states: Vec<Box<dyn NetworkState>>) {
+    pub(super) fn set_states(&self, states: &'static [&'static dyn NetworkState]) {
         self.states.get_or_init(|| states);
     }
 
-    fn states(&self) -> &[Box<dyn NetworkState>] {
-        self.states.get().map_or(&[], Vec::as_slice)
+    fn states(&self) -> &'static [&'static dyn NetworkState] {
+        self.states.get().copied().unwrap_or_default()
     }
 
     /// Claims those of the shards that still have no owner.
@@ -172,16 +172,16 @@ impl Node {
         }
         let asked_at = Instant::now();
         let claimed = store::claim(&app.db, &shards, &self.name, millis(LEASE_TTL)).await?;
-        self.record_leases(claimed, asked_at);
+        self.record_leases(app, claimed, asked_at);
         Ok(())
     }
 
-    fn record_leases(&self, leases: Vec<(i32, i64)>, asked_at: Instant) {
+    fn record_leases(&self, app: &App, leases: Vec<(i32, i64)>, asked_at: Instant) {
         let expires_at = asked_at + LEASE_TTL.saturating_sub(CLOCK_MARGIN);
         for (shard, fence) in leases {
             let Ok(shard) = u16::try_from(shard) else { continue };
             if let Some(ended) = self.locations.record_lease(shard, fence, expires_at) {
-                self.evict(&ended);
+                self.evict(app, &ended);
             }
         }
     }
@@ -196,7 +196,7 @@ impl Node {
         }
         self.release_expired(app).await?;
         let renewed = store::renew(&app.db, &self.name, millis(LEASE_TTL)).await?;
-        self.record_leases(renewed, asked_at);
+        self.record_leases(app, renewed, asked_at);
         let leases = store::leases(&app.db).await?;
         let mut seen = vec![false; usize::from(SHARDS)];
         for lease in leases {
@@ -212,10 +212,10 @@ impl Node {
                 Some(url) if is_valid => ShardLocation::Remote { node: lease.node.into(), url: url.into() },
                 _ => ShardLocation::Unowned,
             };
-            self.set_location(shard, location);
+            self.set_location(app, shard, location);
         }
         for (shard, _) in (0..).zip(seen).filter(|(_, seen)| !seen) {
-            self.set_location(shard, ShardLocation::Unowned);
+            self.set_location(app, shard, ShardLocation::Unowned);
         }
         Ok(())
     }
@@ -225,14 +225,14 @@ impl Node {
     async fn release_expired(&self, app: &App) -> Result<(), hub_db::Error> {
         for lease in self.locations.local_leases().into_iter().filter(|lease| lease.has_expired()) {
             store::transfer(&app.db, lease.shard, lease.fence, &self.name, None, 0).await?;
-            self.set_location(lease.shard, ShardLocation::Unowned);
+            self.set_location(app, lease.shard, ShardLocation::Unowned);
         }
         Ok(())
     }
 
-    fn set_location(&self, shard: u16, location: ShardLocation) {
+    fn set_location(&self, app: &App, shard: u16, location: ShardLocation) {
         if let Some(ended) = self.locations.set(shard, location) {
-            self.evict(&ended);
+            self.evict(app, &ended);
         }
     }
 
@@ -244,12 +244,12 @@ impl Node {
         let _ = tokio::time::timeout(TRANSFER_GRACE, lease.requests.wait()).await;
         for network in lease.networks() {
             for state in self.states() {
-                state.save(network).await?;
+                state.save(app, network).await?;
             }
         }
         let _guard = self.lease_lock.lock().await;
         store::transfer(&app.db, lease.shard, lease.fence, &self.name, to, millis(LEASE_TTL)).await?;
-        self.set_location(lease.shard, ShardLocation::Unowned);
+        self.set_location(app, lease.shard, ShardLocation::Unowned);
         Ok(())
     }
 
@@ -261,25 +261,25 @@ impl Node {
     }
 
     /// Loads a network's state into memory, after dropping what a late request may have left from when it was last here.
-    pub(super) async fn restore(&self, network: NetworkId) -> Result<(), hub_db::Error> {
-        self.evict_network(network);
+    pub(super) async fn restore(&self, app: &App, network: NetworkId) -> Result<(), hub_db::Error> {
+        self.evict_network(app, network);
         for state in self.states() {
-            state.restore(network).await?;
+            state.restore(app, network).await?;
         }
         Ok(())
     }
 
     /// Ends a lease and drops the state of its networks.
-    fn evict(&self, lease: &ShardLease) {
+    fn evict(&self, app: &App, lease: &ShardLease) {
         lease.end();
         for network in lease.networks() {
-            self.evict_network(network);
+            self.evict_network(app, network);
         }
     }
 
-    fn evict_network(&self, network: NetworkId) {
+    fn evict_network(&self, app: &App, network: NetworkId) {
         for state in self.states() {
-            state.evict(network);
+            state.evict(app, network);
         }
     }
 }

@@ -25,7 +25,7 @@ use hub_bus::PendingReplies;
 
 pub use model::Action;
 pub(crate) use model::AgentReport;
-pub(crate) use network_state::network_state;
+pub(crate) use network_state::AgentState;
 pub(crate) use routes::router;
 use saving::restore;
 pub(crate) use saving::stop;

@@ -135,7 +135,7 @@ impl Modules {
     }
 
     /// Drops the chains of a network that another node owns now.
-    pub(crate) fn forget(&self, network: NetworkId) {
+    pub(crate) fn evict(&self, network: NetworkId) {
         self.networks.write().remove(&network);
     }
 

@@ -26,7 +26,7 @@ pub(crate) use model::{
     Count, GameState, Heartbeat, PlayerLocation, PluginReport, Registration, Role, ServerInfo, SoftwareReport,
     WorldReport,
 };
-pub(crate) use network_state::network_state;
+pub(crate) use network_state::PresenceState;
 pub use presence::Presence;
 pub(crate) use presence::{
     LiveWorld, NetworkPresence, PresenceError, RESERVATION_TTL, Reservation, Server, free_slots,

@@ -3,39 +3,24 @@
 use futures_util::future::{BoxFuture, FutureExt as _};
 use hub_db::Error;
 
-use crate::app::{App, WeakApp};
+use crate::app::App;
 use crate::cluster::NetworkState;
 use crate::servers::saving;
 use crate::values::NetworkId;
 
-/// Weak, since the hub itself holds it.
-struct PresenceState(WeakApp);
-
-/// The presence of all networks, for the cluster.
-pub(crate) fn network_state(app: &App) -> Box<dyn NetworkState> {
-    Box::new(PresenceState(app.downgrade()))
-}
+/// Who is online in all networks.
+pub(crate) struct PresenceState;
 
 impl NetworkState for PresenceState {
-    fn restore(&self, network: NetworkId) -> BoxFuture<'_, Result<(), Error>> {
-        async move {
-            let Some(app) = self.0.upgrade() else { return Ok(()) };
-            saving::restore(&app, network).await
-        }
-        .boxed()
+    fn restore<'a>(&self, app: &'a App, network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
+        saving::restore(app, network).boxed()
     }
 
-    fn save(&self, network: NetworkId) -> BoxFuture<'_, Result<(), Error>> {
-        async move {
-            let Some(app) = self.0.upgrade() else { return Ok(()) };
-            saving::save(&app, network).await
-        }
-        .boxed()
+    fn save<'a>(&self, app: &'a App, network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
+        saving::save(app, network).boxed()
     }
 
-    fn evict(&self, network: NetworkId) {
-        if let Some(app) = self.0.upgrade() {
-            app.presence.evict(network);
-        }
+    fn evict(&self, app: &App, network: NetworkId) {
+        app.presence.evict(network);
     }
 }
