@@ -27,6 +27,7 @@ pub mod idempotency;
 pub mod ids;
 mod keyed_lock;
 pub mod lifecycle;
+pub mod limits;
 mod localization;
 mod mac;
 pub mod matchmaking;

@@ -17,18 +17,22 @@ pub struct ApiError {
     code: Cow<'static, str>,
     message: Cow<'static, str>,
     retry_after_secs: Option<u64>,
+    details: ErrorDetails,
     cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl ApiError {
     /// An error with a stable snake-case `code` and a sentence for a person.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code: code.into(), message: message.into(), retry_after_secs: None, cause: None }
+        let (code, message) = (code.into(), message.into());
+        Self { status, code, message, retry_after_secs: None, details: ErrorDetails::default(), cause: None }
     }
 
     /// One that was stored and is sent again.
     pub(crate) fn replayed(status: StatusCode, code: String, message: String) -> Self {
-        Self { status, code: code.into(), message: message.into(), retry_after_secs: None, cause: None }
+        let mut error = Self::new(status, "", message);
+        error.code = code.into();
+        error
     }
 
     /// 400 with the given code.
@@ -73,6 +77,13 @@ impl ApiError {
         self
     }
 
+    /// Says more in fields of their own.
+    #[must_use]
+    pub(crate) fn details(mut self, details: ErrorDetails) -> Self {
+        self.details = details;
+        self
+    }
+
     /// The HTTP status.
     pub fn status(&self) -> StatusCode {
         self.status
@@ -99,6 +110,7 @@ impl ApiError {
             error: self.message.to_string(),
             code: self.code.to_string(),
             request_id: request_id.to_owned(),
+            details: self.details.clone(),
         };
         let mut response = (self.status, Json(body)).into_response();
         if let Some(seconds) = self.retry_after_secs {
@@ -151,4 +163,25 @@ pub struct ErrorBody {
     /// The same as the response's `X-Request-Id`.
     #[schema(example = "Zk3vXq0aP1mB7s2T")]
     pub request_id: String,
+    /// What some codes say in addition.
+    #[serde(flatten)]
+    pub details: ErrorDetails,
+}
+
+/// What some error codes say in fields of their own.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ErrorDetails {
+    /// Of `quota_exceeded`: the name of the limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "servers")]
+    pub limit: Option<Cow<'static, str>>,
+    /// Of `quota_exceeded`: the most that the limit allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 1000)]
+    pub value: Option<i64>,
+    /// Of `quota_exceeded`: what is used of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 1000)]
+    pub used: Option<i64>,
 }
