@@ -12,83 +12,16 @@ import json
 import multiprocessing
 import os
 import pathlib
-import select
-import signal
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
+from hub import LINE, ROOT, Hub, chat_request, p99_ms, payment_request, run_caller
+
 NETWORKS, MODULES = 10, 10
-CALLERS, CHAT_RATE, PAYMENT_RATE, SECONDS, CONNECTIONS = 4, 500, 200, 8, 32
+CALLERS, CHAT_RATE, PAYMENT_RATE, SECONDS = 4, 500, 200, 8
 ROUNDS = 5
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-LINE = {
-    "playerUuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5",
-    "playerName": "Notch",
-    "message": "a quiet line",
-    "serverId": "lobby-1",
-}
-
-
-def free_port():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
-
-
-class Hub:
-    def __init__(self, program, data):
-        self.program, self.data, self.port = program, data, free_port()
-
-    def start(self):
-        """Starts the hub; returns the seconds until /readyz is 200."""
-        started = time.perf_counter()
-        self.process = subprocess.Popen(
-            [self.program, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        while True:
-            try:
-                if self.call(None, "GET", "/readyz")[0] == 200:
-                    return time.perf_counter() - started
-            except OSError:
-                time.sleep(0.002)
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
-
-    def network(self, name):
-        command = [self.program, "network", "create", name, "--json", "--data", self.data]
-        return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["apiKey"]
-
-    def call(self, key, method, path, body=None, kind="application/json", connection=None):
-        connection = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        headers = {"Content-Type": kind} if body is not None else {}
-        if key:
-            headers["X-Service-Api-Key"] = key
-        raw = isinstance(body, (bytes, bytearray, type(None)))
-        connection.request(method, path, body if raw else json.dumps(body), headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read()
-
-    def expect(self, *request, **options):
-        status, body = self.call(*request, **options)
-        assert status < 300, (request[1:3], status, body)
-        return body
-
-    def upload(self, key, name, component):
-        self.expect(key, "POST", f"/api/manage/modules?name={name}", component, kind="application/wasm")
-
-    def set_chain(self, key, links):
-        self.expect(key, "PUT", "/api/manage/extension-points/chat", {"modules": links})
-
-    def chain_statistics(self, key):
-        return json.loads(self.expect(key, "GET", "/api/manage/extension-points/chat"))["modules"]
 
 
 def unique_copy(component, mark, padding=0):
@@ -119,62 +52,12 @@ def measure_restart(hub, component):
             first.append(time.perf_counter() - asked)
         all_ready.append(time.perf_counter() - started)
     for key in keys:
-        for link in hub.chain_statistics(key):
+        for link in json.loads(hub.expect(key, "GET", "/api/manage/extension-points/chat"))["modules"]:
             assert (link["calls"], link["failures"]) == (1, 0), link
     print(f"restart with {NETWORKS * MODULES} modules, 5 times, medians:")
     print(f"  start to /readyz                                {statistics.median(ready) * 1000:6.0f} ms")
     print(f"  first call of a network, {MODULES} modules in a chain    {statistics.median(first) * 1000:6.1f} ms")
     print(f"  start until every network's first call is done  {statistics.median(all_ready) * 1000:6.0f} ms")
-
-
-def request(key, path, body):
-    body = json.dumps(body).encode()
-    head = (f"POST {path} HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {key}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n")
-    return head.encode() + body
-
-
-def chat_request(key):
-    """The request, and how its answer begins."""
-    return request(key, "/api/plugin/chat", LINE), b"HTTP/1.1 204 "
-
-
-def payment_request(key):
-    path = f"/api/plugin/economy/player/{LINE['playerUuid']}/currencies/modify"
-    return request(key, path, {"currency": "coins", "amount": 1, "reason": "load"}), b"HTTP/1.1 200 "
-
-
-def run_caller(hub, call, rate, results):
-    """Calls at a fixed rate, whether or not earlier calls are answered. Puts into `results`: the duration, when each call was
-    due and how long after that it was answered, and every wrong answer."""
-    message, expected = call
-    free = [socket.create_connection(("127.0.0.1", hub.port)) for _ in range(CONNECTIONS)]
-    for connection in free:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    started, pending, latencies, wrong, number = time.perf_counter(), {}, [], [], 0
-    while number < rate * SECONDS or pending:
-        due = started + number / rate
-        can_send = number < rate * SECONDS and free
-        if can_send and time.perf_counter() >= due:
-            connection = free.pop()
-            connection.send(message)
-            pending[connection] = due
-            number += 1
-            continue
-        # Not `poll`: its resolution is a millisecond.
-        readable, _, _ = select.select(list(pending), [], [], max(0, due - time.perf_counter()) if can_send else 60)
-        for connection in readable:
-            answer = connection.recv(4096)
-            due = pending.pop(connection)
-            latencies.append((due, time.perf_counter() - due))
-            free.append(connection)
-            if not answer.startswith(expected):
-                wrong.append(answer)
-    results.put((time.perf_counter() - started, latencies, wrong))
-
-
-def p99_ms(latencies):
-    return sorted(latency for _, latency in latencies)[len(latencies) * 99 // 100] * 1000
 
 
 def detect_pauses(cpu, results):
@@ -213,7 +96,7 @@ def measure_swaps(hub, component):
     hub.set_chain(key, [{"name": "guard", "version": 1}])
     results = multiprocessing.Queue()
     callers = [
-        multiprocessing.Process(target=run_caller, args=(hub, chat_request(key), CHAT_RATE, results)) for _ in range(CALLERS)
+        multiprocessing.Process(target=run_caller, args=(hub, chat_request(key), CHAT_RATE, SECONDS, results)) for _ in range(CALLERS)
     ]
     for process in callers:
         process.start()
@@ -278,7 +161,7 @@ def measure_noisy_neighbor(hub, component):
             detectors = [
                 multiprocessing.Process(target=detect_pauses, args=(cpu, detected)) for cpu in os.sched_getaffinity(0)
             ]
-        caller = multiprocessing.Process(target=run_caller, args=(hub, call, rate, results))
+        caller = multiprocessing.Process(target=run_caller, args=(hub, call, rate, SECONDS, results))
         for process in [*detectors, caller]:
             process.start()
         _, latencies, wrong = results.get()
