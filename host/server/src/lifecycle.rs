@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
-use crate::{auth, blobs, control, events, idempotency, modules, servers, waitlist};
+use crate::{auth, blobs, control, data_folder, events, idempotency, modules, servers, waitlist};
 use crate::{punishments, transfers, worlds};
 
 /// How long requests are still answered on the connections there are, each as the last one, before all are closed. A
@@ -24,6 +24,8 @@ const NETWORK_STATES: &[&dyn cluster::NetworkState] =
 
 /// Opens the database, restores what the last run knew and starts the background work.
 pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<App> {
+    let data = settings.data.clone();
+    tokio::task::spawn_blocking(move || data_folder::make_private(&data)).await?;
     let db = Db::connect(&settings.database()).await?;
     db.migrate().await?;
     let module_store = modules::open_store(&settings, &db).await?;

@@ -30,11 +30,15 @@ impl Access {
             if index == 0 {
                 access.login = login;
             } else if login.is_some() && login != access.login {
-                return Err(ClusterError::Address("all its addresses take the same credentials (a comma in them is %2C)"));
+                return Err(ClusterError::Address(
+                    "all its addresses take the same credentials (a comma in them is %2C)",
+                ));
             }
             let server = address.parse::<ServerAddr>().ok().filter(|server| !server.host().is_empty());
             let server = server.filter(|server| ["nats", "tls"].contains(&server.scheme()));
-            access.servers.push(server.ok_or(ClusterError::Address("it reads as nats://HOST:PORT or tls://HOST:PORT"))?);
+            access
+                .servers
+                .push(server.ok_or(ClusterError::Address("it reads as nats://HOST:PORT or tls://HOST:PORT"))?);
         }
         Ok(access)
     }
@@ -129,7 +133,9 @@ mod tests {
 
     #[test]
     fn no_error_shows_a_password() {
-        for url in ["nats://u:s3cret@a,nats://u:other@b", "http://u:s3cret@a", "nats://u:s3cret,x@a", "nats://u:s3cret@"] {
+        for url in
+            ["nats://u:s3cret@a,nats://u:other@b", "http://u:s3cret@a", "nats://u:s3cret,x@a", "nats://u:s3cret@"]
+        {
             let error = parsed(url).unwrap_err();
             assert!(!error.contains("s3cret") && error.contains("bus"), "{error}");
         }

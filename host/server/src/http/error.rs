@@ -117,7 +117,8 @@ impl ApiError {
     pub(crate) fn to_http1(&self, request_id: &str) -> Vec<u8> {
         let body = self.body(request_id);
         let body = serde_json::to_vec(&body).unwrap_or_default();
-        let retry_after = self.retry_after_secs.map(|seconds| format!("retry-after: {seconds}\r\n")).unwrap_or_default();
+        let retry_after =
+            self.retry_after_secs.map(|seconds| format!("retry-after: {seconds}\r\n")).unwrap_or_default();
         let head = format!(
             "HTTP/1.1 {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nx-request-id: {request_id}\r\n\
              {retry_after}connection: close\r\n\r\n",

@@ -52,7 +52,8 @@ impl Acceptor {
             match self.listener.accept().await {
                 Ok(accepted) => return accepted,
                 // The client has gone away already.
-                Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset) => {}
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset) => {}
                 Err(error) => {
                     if self.warned_at.is_none_or(|at| at.elapsed() > WARNING_INTERVAL) {
                         tracing::warn!(%error, "could not accept a connection; trying again");

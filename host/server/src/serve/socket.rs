@@ -65,7 +65,11 @@ impl<T: Send + 'static> Socket<T> {
 }
 
 impl<T: Send + Unpin + 'static> AsyncRead for Socket<T> {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = self.poll_stream(context, |stream, context| stream.poll_read(context, buffer));
         self.is_over |= matches!(polled, Poll::Ready(Ok(()))) && buffer.filled().len() == before;
