@@ -35,6 +35,11 @@ impl Activity {
         ActiveRequest(self.clone())
     }
 
+    /// The client has read something of an answer, whose end may still be on its way.
+    pub(super) fn note_write(&self) {
+        self.0.lock().idle_since = Instant::now();
+    }
+
     /// Waits until the connection has idled for too long. One timer for the life of the connection: requests only note the
     /// time.
     pub(super) async fn timed_out(&self) {
@@ -51,11 +56,12 @@ impl Activity {
         }
     }
 
-    /// Waits until no request is served, for as long as this at least.
+    /// Waits until nothing has happened for as long as this.
     pub(super) async fn idles(&self, interval: Duration) {
         loop {
             tokio::time::sleep(interval).await;
-            if self.0.lock().requests == 0 {
+            let state = self.0.lock();
+            if state.requests == 0 && state.idle_since.elapsed() >= interval {
                 return;
             }
         }

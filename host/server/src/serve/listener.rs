@@ -15,7 +15,7 @@ const BACKLOG: u32 = 4096;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const WARNING_INTERVAL: Duration = Duration::from_secs(10);
 /// For the handshakes under way when the socket closes.
-const HANDSHAKES: Duration = Duration::from_millis(50);
+const HANDSHAKES: Duration = Duration::from_millis(100);
 /// Drops what begins a connection, which has SYN without ACK: its sender tries again in a second, and then finds the port
 /// closed, or the next process.
 const NO_NEW_CONNECTIONS: [SockFilter; 4] = [

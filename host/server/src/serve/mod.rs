@@ -102,7 +102,7 @@ impl Server {
         let _ = stream.set_nodelay(true);
         let settings = &self.app.settings.connections;
         let activity = Activity::new(settings.head, settings.idle);
-        let socket = Socket::new(stream, settings.write, self.tasks.clone(), connection.clone());
+        let socket = Socket::new(stream, activity.clone(), settings.write, self.tasks.clone(), connection.clone());
         let (router, closed, tracked) = (self.router.clone(), self.app.not_listening(), activity.clone());
         let of_connection = connection.clone();
         let service = service_fn(move |request: Request<Incoming>| {

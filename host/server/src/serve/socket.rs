@@ -11,6 +11,9 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
+use super::activity::Activity;
+use crate::http::connection::Connection;
+
 /// How long a closed connection is still read, and how long nothing may come of it.
 const LINGER: Duration = Duration::from_secs(10);
 const LINGER_SILENCE: Duration = Duration::from_secs(1);
@@ -23,21 +26,28 @@ const TURN: Duration = Duration::from_millis(1);
 static TURNS: Mutex<()> = Mutex::const_new(());
 
 /// A socket with a time limit on writes. When it is dropped, its client can still read what was written.
-pub(super) struct Socket<T: Send + 'static> {
+pub(super) struct Socket {
     stream: Option<TcpStream>,
+    activity: Activity,
     write_timeout: Duration,
     /// Runs while a write waits for the client to read.
     stalled: Option<Pin<Box<Sleep>>>,
     /// The client has closed its side, or the connection is broken.
     is_over: bool,
     tasks: TaskTracker,
-    /// Held until the socket is closed.
-    held: Option<T>,
+    /// Counted until the socket is closed.
+    connection: Connection,
 }
 
-impl<T: Send + 'static> Socket<T> {
-    pub(super) fn new(stream: TcpStream, write_timeout: Duration, tasks: TaskTracker, held: T) -> Self {
-        Self { stream: Some(stream), write_timeout, stalled: None, is_over: false, tasks, held: Some(held) }
+impl Socket {
+    pub(super) fn new(
+        stream: TcpStream,
+        activity: Activity,
+        write_timeout: Duration,
+        tasks: TaskTracker,
+        connection: Connection,
+    ) -> Self {
+        Self { stream: Some(stream), activity, write_timeout, stalled: None, is_over: false, tasks, connection }
     }
 
     fn poll_stream<R>(
@@ -53,6 +63,7 @@ impl<T: Send + 'static> Socket<T> {
 
     fn poll_written(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if polled.is_ready() {
+            self.activity.note_write();
             self.stalled = None;
             return polled;
         }
@@ -64,7 +75,7 @@ impl<T: Send + 'static> Socket<T> {
     }
 }
 
-impl<T: Send + Unpin + 'static> AsyncRead for Socket<T> {
+impl AsyncRead for Socket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -77,7 +88,7 @@ impl<T: Send + Unpin + 'static> AsyncRead for Socket<T> {
     }
 }
 
-impl<T: Send + Unpin + 'static> AsyncWrite for Socket<T> {
+impl AsyncWrite for Socket {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let polled = self.poll_stream(context, |stream, context| stream.poll_write(context, bytes));
         self.poll_written(context, polled)
@@ -105,11 +116,11 @@ impl<T: Send + Unpin + 'static> AsyncWrite for Socket<T> {
     }
 }
 
-impl<T: Send + 'static> Drop for Socket<T> {
+impl Drop for Socket {
     fn drop(&mut self) {
         let Some(stream) = self.stream.take().filter(|_| !self.is_over) else { return };
         if tokio::runtime::Handle::try_current().is_ok() {
-            self.tasks.spawn(linger(stream, self.held.take()));
+            self.tasks.spawn(linger(stream, self.connection.clone()));
         }
     }
 }
@@ -155,20 +166,24 @@ fn discard(stream: &TcpStream) -> io::Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::connection::Connections;
     use tokio::io::AsyncReadExt as _;
     use tokio::net::TcpListener;
 
-    async fn pair() -> (TcpStream, TcpStream) {
+    /// Both ends of a connection.
+    async fn pair(write_timeout: Duration, tasks: &TaskTracker) -> (Socket, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-        (listener.accept().await.unwrap().0, client)
+        let (stream, remote) = listener.accept().await.unwrap();
+        let connection = Connections::new(1, 1, vec![]).open(remote.ip()).unwrap();
+        let activity = Activity::new(LINGER, LINGER);
+        (Socket::new(stream, activity, write_timeout, tasks.clone(), connection), client)
     }
 
     #[tokio::test]
     async fn a_client_that_still_sends_reads_the_answer() {
-        let (stream, mut client) = pair().await;
         let tasks = TaskTracker::new();
-        let mut socket = Socket::new(stream, LINGER, tasks.clone(), ());
+        let (mut socket, mut client) = pair(LINGER, &tasks).await;
         client.write_all(&[7; 1000]).await.unwrap();
         socket.write_all(b"no").await.unwrap();
         drop(socket);
@@ -186,8 +201,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_does_not_read_is_given_up() {
-        let (stream, _client) = pair().await;
-        let mut socket = Socket::new(stream, Duration::from_millis(50), TaskTracker::new(), ());
+        let (mut socket, _client) = pair(Duration::from_millis(50), &TaskTracker::new()).await;
         let error = loop {
             if let Err(error) = socket.write_all(&[7; 100_000]).await {
                 break error;

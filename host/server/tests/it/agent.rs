@@ -398,6 +398,7 @@ async fn a_server_cannot_read_its_agents_key() {
         spied.dedup();
         spied
     };
+    game_pid(&agent).await;
     assert_eq!(spied().await, ["spied environ PermissionError", "spied mem PermissionError"]);
     // Nor from the version after.
     agent.until_said("the server went on").await;

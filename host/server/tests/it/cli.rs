@@ -257,8 +257,8 @@ async fn the_password_of_the_bus_is_never_shown() {
     for bus in
         ["nats://hub:s3cret@127.0.0.1:1", "nats://s3cret@127.0.0.1:1", "https://hub:s3cret@127.0.0.1:1", "s3cret@"]
     {
-        let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0", "--blobs"]);
-        let output = command.arg(&blobs).env("HUB_BUS", bus).env("HUB_LOG", "debug").output().unwrap();
+        let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let output = command.env("HUB_BLOBS", &blobs).env("HUB_BUS", bus).env("HUB_LOG", "debug").output().unwrap();
         assert!(!output.status.success());
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!error.contains("s3cret"), "{error}");
