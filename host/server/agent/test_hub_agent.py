@@ -10,6 +10,7 @@ import tempfile
 import time
 import unittest
 import zipfile
+from unittest import mock
 
 import hub_agent
 from hub_agent import AgentError, Logins, Output, parse_size, plugin_file, unpack
@@ -36,6 +37,45 @@ class Names(unittest.TestCase):
         for text in ("", "-1", "1.5G", "many", "1X"):
             with self.assertRaises(argparse.ArgumentTypeError):
                 parse_size(text)
+
+
+class Signatures(unittest.TestCase):
+    # Test 2 of RFC 8032, 7.1.
+    KEY = bytes.fromhex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")
+    SIGNATURE = bytes.fromhex("92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
+                              "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00")
+
+    def test_a_signature_is_verified(self):
+        self.assertTrue(hub_agent.verify(self.KEY, b"\x72", self.SIGNATURE))
+
+    def test_a_forged_signature_is_refused(self):
+        for key, message, signature in (
+            (self.KEY, b"\x73", self.SIGNATURE),
+            (self.KEY, b"\x72", self.SIGNATURE[:32] + bytes(32)),
+            (self.KEY, b"\x72", bytes(64)),
+            (self.KEY, b"\x72", self.SIGNATURE[:-1]),
+            (self.KEY, b"\x72", self.SIGNATURE[:32] + (int.from_bytes(self.SIGNATURE[32:], "little")
+                                                      + hub_agent.ORDER).to_bytes(32, "little")),
+            (bytes(31) + b"\x7f", b"\x72", self.SIGNATURE),
+            (self.KEY[::-1], b"\x72", self.SIGNATURE),
+        ):
+            self.assertFalse(hub_agent.verify(key, message, signature))
+        with mock.patch.object(hub_agent, "UPDATE_KEY", ""):
+            self.assertFalse(hub_agent.is_signed(b"script", "00" * 64))
+        for signature in (None, "", "xx", "00" * 64, 5):
+            self.assertFalse(hub_agent.is_signed(b"script", signature))
+
+
+class Transport(unittest.TestCase):
+    def test_plain_http_is_for_the_own_machine(self):
+        for url, refused in (("http://localhost:1", False), ("http://127.0.0.5", False), ("http://[::1]:80", False),
+                             ("https://hub.example", False), ("http://hub.example", True), ("http://10.0.0.1", True)):
+            options = hub_agent.parse(["--hub", url, "--server-id", "a", "--", "x"])
+            hub = hub_agent.Hub(url, "key", "a")
+            if refused:
+                self.assertRaises(SystemExit, hub_agent.check_transport, options, hub, False)
+                options.allow_plain_http = True
+            hub_agent.check_transport(options, hub, False)
 
 
 class Lines(unittest.TestCase):

@@ -1,5 +1,6 @@
 //! What the components share: infrastructure, and the state each keeps in memory. It starts and stops nothing.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
@@ -7,6 +8,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use hub_bus::Bus;
 use hub_db::Db;
+use ipnet::{IpNet, Ipv4Net};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -18,12 +20,15 @@ use crate::config::Settings;
 use crate::control::Control;
 use crate::events::Streams;
 use crate::geo::Geo;
+use crate::http::connection::Connections;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::players::PlayerRegions;
 use crate::secrets::HubSecrets;
 use crate::servers::Presence;
 use crate::waitlist::Waitlist;
+
+const LOOPBACK: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8);
 
 /// A cheap handle on the one [`AppState`].
 #[derive(Clone)]
@@ -64,6 +69,8 @@ pub struct AppState {
     pub geo: Geo,
     /// The hub's own secrets.
     pub secrets: HubSecrets,
+    /// Connections that are open.
+    pub connections: Connections,
     /// Event streams that are open.
     pub streams: Streams,
     /// Keys that were looked up lately.
@@ -111,6 +118,7 @@ impl AppState {
             geo: Geo::open(settings.geoip.as_deref())?,
             blobs: Blobs::open(&settings, &db)?,
             secrets: HubSecrets::default(),
+            connections: connections(&settings),
             streams: Streams::default(),
             keys: KeyCache::default(),
             revocations: RevocationWatch::default(),
@@ -131,6 +139,21 @@ impl AppState {
             shards,
         })
     }
+}
+
+/// How many connections there may be. The rest of the files that the process may open is for the database, blobs, and the
+/// other nodes.
+fn connections(settings: &Settings) -> Connections {
+    const PER_ADDRESS: u32 = 4096;
+    let open_files = rlimit::Resource::NOFILE.get_soft().unwrap_or(1024).try_into().unwrap_or(u32::MAX);
+    let limit = settings.max_connections.unwrap_or(open_files - open_files / 8);
+    let per_address = settings.max_connections_per_address.unwrap_or(PER_ADDRESS.min(limit / 4));
+    let mut exempt = settings.trusted_proxies.clone();
+    if settings.connections.is_loopback_exempt {
+        exempt.extend([IpNet::from(IpAddr::from(Ipv6Addr::LOCALHOST)), IpNet::V4(LOOPBACK)]);
+    }
+    tracing::info!(limit, per_address, "connections");
+    Connections::new(limit as usize, per_address as usize, exempt)
 }
 
 impl App {

@@ -60,11 +60,20 @@ pub struct ServeArgs {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database_timeout: Option<u64>,
-    /// NATS (with JetStream) that several nodes share, as `nats://HOST:PORT`; they share the database, too [default: this
-    /// node is alone]
+    /// NATS (with JetStream) that several nodes share, as `nats://HOST:PORT` or `tls://HOST:PORT`, with `USER:PASSWORD@` or
+    /// `TOKEN@` before the host; they share the database, too. With a password better set as `HUB_BUS`, which other users
+    /// cannot see [default: this node is alone]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bus: Option<String>,
+    /// File with the certificate authority of the bus, in PEM [default: the system's authorities]
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bus_ca: Option<PathBuf>,
+    /// File with what this hub shows the bus: NATS credentials (`.creds`) or the seed of an nkey
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bus_credentials: Option<PathBuf>,
     /// Address under which the other nodes reach this one, as `http://10.0.0.7:8080` [default: the address it serves on]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,16 +98,25 @@ pub struct ServeArgs {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<u64>,
-    /// Address under which others reach the hub, for links, as `https://hub.example` [default: what the caller named, or
-    /// the address it serves on]
+    /// Address under which others reach the hub, for links, as `https://hub.example`. Without it, links are given only to
+    /// callers on the hub's own machine
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
-    /// Proxies in front of the hub, as `10.0.0.0/8,fd00::/8`: what they say in `X-Forwarded-For` of whom they were asked by
-    /// is taken for true [default: none]
+    /// Proxies in front of the hub whose `X-Forwarded-For` is trusted, as `10.0.0.0/8,fd00::/8`; they may open any number of
+    /// connections [default: none]
     #[arg(long, value_name = "CIDR,…", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trusted_proxies: Option<Vec<String>>,
+    /// Connections that may be open at once [default: 7/8 of the open files that the system allows]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_connections: Option<u32>,
+    /// Connections that one address, or one /64 of IPv6, may have open at once; proxies, the hub's other nodes and its own
+    /// machine may have any number [default: 4096, at most a quarter of all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_connections_per_address: Option<u32>,
     /// How long a link to an artifact is good, in milliseconds [default: 600000]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,6 +150,33 @@ pub struct SnapshotSettings {
 impl Default for SnapshotSettings {
     fn default() -> Self {
         Self { limit: 512 * 1024 * 1024 }
+    }
+}
+
+/// How long connections may take; not for users.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectionSettings {
+    /// For the head of a connection's first request.
+    pub head: Duration,
+    /// For the next request. Longer than proxies keep a connection, so that they are the ones who close it.
+    pub idle: Duration,
+    /// For a body, besides what its size allows.
+    pub body: Duration,
+    /// For a client to read anything of what is written.
+    pub write: Duration,
+    /// Whether the own machine may have any number of connections.
+    pub is_loopback_exempt: bool,
+}
+
+impl Default for ConnectionSettings {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(30),
+            idle: Duration::from_secs(75),
+            body: Duration::from_secs(30),
+            write: Duration::from_mins(1),
+            is_loopback_exempt: true,
+        }
     }
 }
 
@@ -180,6 +225,10 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// NATS that several nodes share; absent: this node is alone.
     pub bus: Option<String>,
+    /// Certificate authority of the bus.
+    pub bus_ca: Option<PathBuf>,
+    /// What this hub shows the bus.
+    pub bus_credentials: Option<PathBuf>,
     /// Address under which the other nodes reach this one.
     #[serde(deserialize_with = "base_url")]
     pub node_url: Option<String>,
@@ -200,9 +249,16 @@ pub struct Settings {
     /// Address under which others reach the hub, without a slash at its end.
     #[serde(deserialize_with = "base_url")]
     pub public_url: Option<String>,
-    /// Proxies whose word on who asked them is taken.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     #[serde(deserialize_with = "networks")]
     pub trusted_proxies: Vec<IpNet>,
+    /// Connections at once; absent: what the limit of open files allows.
+    pub max_connections: Option<u32>,
+    /// Connections of one address at once; absent: a share of all.
+    pub max_connections_per_address: Option<u32>,
+    /// Not for users.
+    #[serde(skip)]
+    pub connections: ConnectionSettings,
     /// Milliseconds for which a link to an artifact is good.
     pub artifact_link_ttl: u64,
     /// MiB for the latest calls of extension points.
@@ -228,6 +284,8 @@ impl Default for Settings {
             database_timeout: 15_000,
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             bus: None,
+            bus_ca: None,
+            bus_credentials: None,
             node_url: None,
             geoip: None,
             geo_routing: Switch::On,
@@ -237,6 +295,9 @@ impl Default for Settings {
             snapshot_settings: SnapshotSettings::default(),
             public_url: None,
             trusted_proxies: Vec::new(),
+            max_connections: None,
+            max_connections_per_address: None,
+            connections: ConnectionSettings::default(),
             artifact_link_ttl: 600_000,
             record_memory: 256,
             module_cpus: None,
@@ -281,6 +342,10 @@ impl Settings {
             REPLACED_BY_BLOBS,
             "public_url",
             "trusted_proxies",
+            "max_connections",
+            "max_connections_per_address",
+            "bus_ca",
+            "bus_credentials",
             "artifact_link_ttl",
             "record_memory",
             "module_cpus",

@@ -16,6 +16,7 @@ mod collections;
 pub mod config;
 mod config_documents;
 pub mod control;
+mod data_folder;
 pub mod economy;
 mod endpoints;
 pub mod events;

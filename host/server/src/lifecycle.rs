@@ -9,10 +9,11 @@ use crate::clock::Clock;
 use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
-use crate::{auth, blobs, control, events, idempotency, modules, servers, waitlist};
+use crate::{auth, blobs, control, data_folder, events, idempotency, modules, servers, waitlist};
 use crate::{punishments, transfers, worlds};
 
-/// How long requests are still answered on the connections there are, each as the last one, before all are closed.
+/// How long requests are still answered on the connections there are, each as the last one, before all are closed. A
+/// request on a connection that closes at that moment would get no answer.
 const LINGER: Duration = Duration::from_millis(1_500);
 /// How long the stop then waits for what is under way; a console command waits for a minute at most.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(65);
@@ -23,6 +24,8 @@ const NETWORK_STATES: &[&dyn cluster::NetworkState] =
 
 /// Opens the database, restores what the last run knew and starts the background work.
 pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<App> {
+    let data = settings.data.clone();
+    tokio::task::spawn_blocking(move || data_folder::make_private(&data)).await?;
     let db = Db::connect(&settings.database()).await?;
     db.migrate().await?;
     let module_store = modules::open_store(&settings, &db).await?;
@@ -42,17 +45,17 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     Ok(app)
 }
 
-/// Stops. One of several nodes first gives its networks to the others, ends its streams and goes on for a moment with the
-/// other connections it has, so that nobody who connects anew where a connection is refused notices.
+/// Stops. One of several nodes first gives its networks to the others. Then the hub accepts no more connections, ends its
+/// streams and goes on for a moment with the other connections it has, so that nobody who connects anew where a connection
+/// is refused notices.
 pub async fn stop(app: &App) {
-    if cluster::drain(app).await {
-        app.stop_listening();
-        app.bus.close();
-        tokio::time::sleep(LINGER).await;
-        // Whoever waits for a game server's answer is told it.
-        if tokio::time::timeout(ANSWERED_WITHIN, app.shards.wait_for_requests()).await.is_err() {
-            tracing::warn!("some requests were not answered in time");
-        }
+    let has_others = cluster::drain(app).await;
+    app.stop_listening();
+    app.bus.close();
+    let _ = tokio::time::timeout(LINGER, app.connections.all_closed()).await;
+    // Whoever waits for a game server's answer is told it.
+    if has_others && tokio::time::timeout(ANSWERED_WITHIN, app.shards.wait_for_requests()).await.is_err() {
+        tracing::warn!("some requests were not answered in time");
     }
     app.begin_stop();
 }

@@ -2,11 +2,14 @@ use async_nats::jetstream;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, Republish, StorageType, Stream};
 use async_nats::{Client, ConnectOptions, Event, Subscriber};
 use futures_util::future::BoxFuture;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
+
+use super::access::Access;
 
 const PING_INTERVAL: Duration = Duration::from_secs(2);
 /// A connection that is silently dead is noticed within this time.
@@ -16,11 +19,16 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 const SUSPENDED_AFTER: Duration = Duration::from_secs(4);
 
 /// How nodes find each other: nodes with the same bus and prefix form one hub.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ClusterConfig {
-    /// `nats://host:port`, comma-separated where there are several, with `user:password@` or `token@` where the server
-    /// requires it.
+    /// `nats://host:port` or `tls://host:port`, comma-separated where there are several, with `user:password@` or `token@`
+    /// (percent-encoded) where the server requires it.
     pub url: String,
+    /// The authority that signed the servers' certificates, in PEM; none: the system's authorities. With it, the connection
+    /// is by TLS or not at all.
+    pub ca: Option<PathBuf>,
+    /// NATS credentials or the seed of an nkey.
+    pub credentials: Option<PathBuf>,
     /// Prefixes the hub's subjects and its stream, so that several hubs can share a bus.
     pub prefix: String,
     /// This node's name, of letters, digits and hyphens: unique among the nodes that run at the same time.
@@ -38,6 +46,8 @@ impl ClusterConfig {
     pub fn new(url: &str, node: &str) -> Self {
         Self {
             url: url.to_owned(),
+            ca: None,
+            credentials: None,
             prefix: "hub".to_owned(),
             node: node.to_owned(),
             retention: Duration::from_mins(2),
@@ -47,9 +57,15 @@ impl ClusterConfig {
     }
 }
 
-/// The bus between nodes could not be set up.
+/// The bus between nodes could not be set up. No message shows its password.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
+    /// Its address is none.
+    #[error("the address of the bus can't be used: {0}")]
+    Address(&'static str),
+    /// A file that its connection needs can't be used.
+    #[error("the bus can't be reached: {0}: {1}")]
+    File(String, std::io::Error),
     /// No bus at the address, or it refuses this hub.
     #[error("the bus at {0} can't be reached: {1}")]
     Connect(String, async_nats::ConnectError),
@@ -115,9 +131,10 @@ impl Cluster {
                 }
                 std::future::ready(())
             });
-        let servers: Vec<_> = config.url.split(',').map(str::trim).collect();
-        let client = options.connect(servers).await;
-        let client = client.map_err(|error| ClusterError::Connect(config.url.clone(), error))?;
+        let mut access = Access::parse(&config.url)?;
+        let options = access.apply(options, &config).await?;
+        let client = options.connect(access.servers.as_slice()).await;
+        let client = client.map_err(|error| ClusterError::Connect(access.describe(), error))?;
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(Duration::from_secs(2));
         let cluster = Self(Arc::new(Inner { config, client, jetstream, link, message_count: AtomicU64::new(0) }));

@@ -4,6 +4,7 @@
 //! number, so all nodes agree on it. The stream republishes what it has stored on a plain subject: a node subscribes to
 //! the networks it has streams of, at the cost of one subscription each ([`mirror`]).
 
+mod access;
 mod connection;
 mod events;
 mod messages;

@@ -1,6 +1,7 @@
 //! The bus through its public interface.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod access;
 mod cluster;
 mod common;
 mod interleavings;

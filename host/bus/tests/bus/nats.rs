@@ -13,8 +13,14 @@ pub(crate) struct Nats {
 
 impl Nats {
     pub(crate) async fn start() -> Self {
+        Self::start_with("").await
+    }
+
+    /// With more in its configuration.
+    pub(crate) async fn start_with(configuration: &str) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let folder = TempDir::new().unwrap();
+        std::fs::write(folder.path().join("nats.conf"), configuration).unwrap();
         let server = run(port, &folder);
         let nats = Self { port, folder, server };
         nats.wait().await;
@@ -30,7 +36,9 @@ impl Nats {
         self.server.kill().unwrap();
         self.server.wait().unwrap();
         if and_delete_data {
+            let configuration = std::fs::read(self.folder.path().join("nats.conf")).unwrap();
             self.folder = TempDir::new().unwrap();
+            std::fs::write(self.folder.path().join("nats.conf"), configuration).unwrap();
         }
     }
 
@@ -61,6 +69,8 @@ fn run(port: u16, folder: &TempDir) -> Child {
     Command::new("nats-server")
         .args(["--addr", "127.0.0.1", "--port", &port.to_string(), "--jetstream", "--store_dir"])
         .arg(folder.path())
+        .arg("--config")
+        .arg(folder.path().join("nats.conf"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

@@ -10,11 +10,14 @@ import argparse
 import base64
 import codecs
 import collections
+import ctypes
 import hashlib
 import http.client
 import io
+import ipaddress
 import json
 import os
+import pwd
 import random
 import re
 import select
@@ -55,6 +58,8 @@ WRITE_WITHIN = 5.0
 HANDOVER = "HUB_AGENT_HANDOVER"
 # What the server must not see of the agent's environment.
 SECRET = ("HUB_API_KEY", "HUB_API_KEY_FILE", HANDOVER)
+# The public key of the hub that handed out this file: it signs newer ones. The hub fills it in.
+UPDATE_KEY = ""
 
 # What a Java server says when it has run out of memory.
 OUT_OF_MEMORY_LINE = re.compile(
@@ -68,6 +73,7 @@ OUT_OF_MEMORY_LINE = re.compile(
 LOGIN_URL = re.compile(r"https://[^\s\"'<>]+")
 LOGIN_PAGE = re.compile(r"https://[^\s\"'<>]*(?:device|activate|verify)[^\s\"'<>]*", re.I)
 LOGIN_CODE = re.compile(r"(?i:\buser[ _-]?code|\bcode)\s*[:=]\s*([A-Z0-9]{4,}(?:-[A-Z0-9]{3,})*)\b")
+LIBC = ctypes.CDLL(None, use_errno=True)
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 

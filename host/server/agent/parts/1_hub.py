@@ -16,6 +16,7 @@ class Hub:
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SystemExit(f"hub-agent: {url!r} is no http or https URL")
+        self.in_the_clear = parts.scheme == "http" and not is_loopback(parts.hostname)
         self.parts = parts
         self.key = key
         self.server = urllib.parse.quote(server_id, safe="")
@@ -59,6 +60,13 @@ class Hub:
 
     def ship(self, lines):
         self.request("POST", f"/api/plugin/servers/{self.server}/logs", {"lines": lines})
+
+
+def is_loopback(host):
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def error_text(body):

@@ -119,7 +119,10 @@ class Server:
         return self.options.command
 
     def environment(self):
-        environment = {name: value for name, value in os.environ.items() if name not in SECRET}
+        environment = clean_environment()
+        user = self.options.user
+        if user:
+            environment.update(HOME=user.pw_dir, USER=user.pw_name, LOGNAME=user.pw_name)
         environment.update(self.options.env)
         return environment
 
@@ -167,8 +170,8 @@ class Server:
         try:
             popen = subprocess.Popen(
                 command, cwd=options.workdir, env=self.environment(), stdin=in_read, stdout=out_write,
-                stderr=err_write, start_new_session=True, close_fds=True)
-        except (OSError, ValueError) as error:
+                stderr=err_write, start_new_session=True, close_fds=True, **as_user(options.user))
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
             for fd in (out_read, err_read, in_write):
                 os.close(fd)
             self.exit_code, self.signal, self.ended_after = 127, None, 0.0

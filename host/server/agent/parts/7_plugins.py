@@ -11,7 +11,7 @@ def plugin_file(name, url):
     return name + (ending if ending in (".jar", ".zip") else ".jar")
 
 
-def install(folder, command):
+def install(options, command):
     """Downloads a plugin, checks it, and puts it in its place in one step."""
     url, sha256 = command.get("url"), command.get("sha256")
     if not isinstance(url, str) or urllib.parse.urlsplit(url).scheme not in ("http", "https"):
@@ -20,29 +20,55 @@ def install(folder, command):
         raise AgentError("the plugin's SHA-256 is none")
     name = plugin_file(command.get("name"), url)
     try:
-        os.makedirs(folder, exist_ok=True)
-        handle, partial = tempfile.mkstemp(prefix=".hub-agent-", dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                digest = hashlib.sha256()
-                # Without the key: the link is signed, and may lead to another host.
-                with urllib.request.urlopen(url, timeout=60) as answer:
-                    for block in iter(lambda: answer.read(1 << 16), b""):
-                        digest.update(block)
-                        file.write(block)
-                if digest.hexdigest() != sha256.lower():
-                    raise AgentError("what was downloaded has another SHA-256 than it should")
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(partial, 0o644)
-            os.replace(partial, os.path.join(folder, name))
-        except BaseException:
-            os.unlink(partial)
-            raise
+        with tempfile.TemporaryFile() as file:
+            digest = hashlib.sha256()
+            # Without the key: the link is signed, and may lead to another host.
+            with urllib.request.urlopen(url, timeout=60) as answer:
+                for block in iter(lambda: answer.read(1 << 16), b""):
+                    digest.update(block)
+                    file.write(block)
+            if digest.hexdigest() != sha256.lower():
+                raise AgentError("what was downloaded has another SHA-256 than it should")
+            put(options, "plugin", options.plugins_dir, name, file)
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise AgentError(f"the plugin could not be installed: {error}") from error
     log(f"installed {name} {command.get('version') or ''}")
     return {"file": name}
+
+
+def put(options, kind, folder, name, file):
+    """Puts a download into the server's folder, as the server's user: a link there must not lead the agent elsewhere."""
+    file.flush()
+    file.seek(0)
+    if not options.user:
+        return PUT[kind](folder, name, file)
+    done = subprocess.run([sys.executable, "-I", os.path.realpath(__file__), "--put", kind, folder, name], stdin=file,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd="/", env=clean_environment(),
+                          check=False, timeout=600, **as_user(options.user))
+    if done.returncode != 0:
+        raise AgentError(done.stderr.decode("utf-8", "replace").strip()[-500:] or "the files could not be put in place")
+
+
+def put_plugin(folder, name, file):
+    os.makedirs(folder, exist_ok=True)
+    handle, partial = tempfile.mkstemp(prefix=".hub-agent-", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as copy:
+            shutil.copyfileobj(file, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
+        os.chmod(partial, 0o644)
+        os.replace(partial, os.path.join(folder, name))
+    except BaseException:
+        os.unlink(partial)
+        raise
+
+
+def put_bundle(folder, name, file):
+    unpack(file, folder, name)
+
+
+PUT = {"plugin": put_plugin, "bundle": put_bundle}
 
 
 def unpack(archive, folder, name):

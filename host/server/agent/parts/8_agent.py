@@ -122,12 +122,16 @@ class Agent:
                 log(f"no update: {error}")
 
     def look_for_update(self):
-        wanted = json.loads(self.hub.request("GET", "/api/plugin/provisioning/agent-version"))["sha256"]
+        current = json.loads(self.hub.request("GET", "/api/plugin/provisioning/agent-version"))
+        wanted = current["sha256"]
         if wanted in (self.version, self.tried):
             return
         script = self.hub.request("GET", "/api/plugin/provisioning/agent-script", timeout=60)
         if hashlib.sha256(script).hexdigest() != wanted:
             raise ValueError("the script is not the one that was announced")
+        if not is_signed(script, current.get("signature")):
+            self.tried = wanted
+            raise ValueError("the script is not signed by the hub that handed out this one; download it anew if you trust it")
         handle, partial = tempfile.mkstemp(prefix=".hub-agent-", suffix=".py", dir=os.path.dirname(self.path))
         try:
             with os.fdopen(handle, "wb") as file:
@@ -135,10 +139,9 @@ class Agent:
                 file.flush()
                 os.fsync(file.fileno())
             os.chmod(partial, os.stat(self.path).st_mode & 0o777)
-            environment = {name: value for name, value in os.environ.items() if name not in SECRET}
             try:
                 compile(script, self.path, "exec")
-                subprocess.run([sys.executable, partial, "--version"], check=True, timeout=60, env=environment,
+                subprocess.run([sys.executable, partial, "--version"], check=True, timeout=60, env=clean_environment(),
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
             except (SyntaxError, ValueError, subprocess.SubprocessError):
                 # It would fail again.
@@ -203,7 +206,7 @@ class Agent:
             return {"content": self.output.tail(max(1, int(command.get("lines") or 200)))}
         if action == "INSTALL":
             with self.installing:
-                return install(self.options.plugins_dir, command)
+                return install(self.options, command)
         raise AgentError(f"this agent does not know how to {action}")
 
     # Life.
@@ -217,14 +220,14 @@ class Agent:
                 log("there is no bundle" if error.status == 404 else str(error))
                 return error.status == 404
             try:
-                unpack(archive, self.options.bundle_dir, f"{self.options.server_type}.bundle".replace("/", "_"))
+                name = f"{self.options.server_type}.bundle".replace("/", "_")
+                put(self.options, "bundle", self.options.bundle_dir, name, archive)
                 log(f"unpacked the bundle into {self.options.bundle_dir}")
-            except (AgentError, OSError, zipfile.BadZipFile, tarfile.TarError) as error:
+            except (AgentError, OSError, zipfile.BadZipFile, tarfile.TarError, subprocess.SubprocessError) as error:
                 log(f"the bundle could not be unpacked: {error}")
         return True
 
-    def run(self):
-        handed = taken_state()
+    def run(self, handed):
         signal.signal(signal.SIGTERM, lambda *_: self.ending.set())
         signal.signal(signal.SIGINT, lambda *_: self.ending.set())
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM, signal.SIGINT))
@@ -295,13 +298,14 @@ class Agent:
         waited = self.installing.acquire(timeout=60)
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
         server = self.server.hand_over()
-        state = {"server": server, "output": self.output.state(), "commands": list(self.commands)}
+        state = {"server": server, "output": self.output.state(), "commands": list(self.commands), "key": self.hub.key}
         try:
             file = tempfile.TemporaryFile()
             file.write(json.dumps(state).encode())
             file.flush()
             os.set_inheritable(file.fileno(), True)
-            environment = {**os.environ, HANDOVER: str(file.fileno())}
+            # The key goes by the file, which has no name: others may look at this process until it has begun.
+            environment = {**clean_environment(), HANDOVER: str(file.fileno())}
             os.execve(sys.executable, [sys.executable, self.path, *sys.argv[1:]], environment)
         except OSError as error:
             log(f"the new version could not be run: {error}; this one goes on")

@@ -18,12 +18,18 @@ def parse(arguments):
         "command line, where others could read it. The server does not see it. Every option that shows a HUB_ name can "
         "be given by that environment variable.")
     env = os.environ.get
+    parser.add_argument("--put", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--version", action="store_true", help="print this file's SHA-256 and end")
     parser.add_argument("--hub", metavar="URL", default=env("HUB_URL"), help="the hub's address (HUB_URL)")
     parser.add_argument("--server-id", metavar="ID", default=env("HUB_SERVER_ID"),
                         help="the server this agent runs (HUB_SERVER_ID)")
     parser.add_argument("--server-type", metavar="TYPE", default=env("HUB_SERVER_TYPE"),
                         help="its type, for the bundle (HUB_SERVER_TYPE)")
+    parser.add_argument("--allow-plain-http", action="store_true", default=bool(env("HUB_ALLOW_PLAIN_HTTP")),
+                        help="call a hub on another machine without TLS (HUB_ALLOW_PLAIN_HTTP=1)")
+    parser.add_argument("--user", metavar="NAME", default=env("HUB_SERVER_USER"),
+                        help="run the server as this user, who cannot read the agent's key; the agent must be root "
+                        "(HUB_SERVER_USER; default: the agent's own user)")
     parser.add_argument("--node-id", metavar="ID", default=env("HUB_NODE_ID") or socket.gethostname(),
                         help="this machine (HUB_NODE_ID; default: its host name)")
     parser.add_argument("--workdir", metavar="DIR", default=env("HUB_WORKDIR") or ".",
@@ -55,8 +61,16 @@ def parse(arguments):
                         help="how often to look for a newer agent; 0: never (default: 300)")
     parser.add_argument("command", metavar="COMMAND", nargs="*", help="the server's command line")
     options = parser.parse_args(arguments)
-    if options.version:
+    if options.version or options.put:
         return options
+    if options.user:
+        if options.container:
+            parser.error("--user is for servers without a container; give --container-arg=--user=NAME")
+        try:
+            options.user = pwd.getpwnam(options.user)
+        except KeyError:
+            parser.error(f"there is no user {options.user}")
+        options.workdir = os.path.abspath(options.workdir)
     for value, option in ((options.hub, "--hub"), (options.server_id, "--server-id")):
         if not value:
             parser.error(f"{option} is needed")
@@ -72,13 +86,58 @@ def parse(arguments):
     return options
 
 
-def read_key():
-    key, file = os.environ.get("HUB_API_KEY"), os.environ.get("HUB_API_KEY_FILE")
+def read_key(options):
+    key, file = os.environ.pop("HUB_API_KEY", None), os.environ.get("HUB_API_KEY_FILE")
     if not key and file:
         key = read_text(file)
+        try:
+            if os.stat(file).st_mode & 0o077:
+                log(f"other users can read {file}, which holds the key: chmod 600 {file}")
+        except OSError:
+            pass
+        if not options.user and not options.container:
+            log(f"the server runs as the same user and can read {file}: give it a user of its own with --user")
     if not key or not key.strip():
         raise SystemExit("hub-agent: no API key: set HUB_API_KEY, or HUB_API_KEY_FILE to a file that holds it")
     return key.strip()
+
+
+def hide():
+    """Keeps processes of the same user from reading this one's memory and environment, where the key is."""
+    set_dumpable = 4
+    if LIBC.prctl(set_dumpable, 0, 0, 0, 0) != 0:
+        log(f"the server may be able to read the key: {os.strerror(ctypes.get_errno())}")
+
+
+def clean_environment():
+    """The agent's environment for its children."""
+    return {name: value for name, value in os.environ.items() if name not in SECRET}
+
+
+def as_user(user):
+    """How a process is started as this user; as the agent's own without one."""
+    if not user:
+        return {}
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": os.getgrouplist(user.pw_name, user.pw_gid),
+            "preexec_fn": drop_capabilities}
+
+
+def drop_capabilities():
+    """Of an agent that is not root, but may start processes as other users: those must not be able to."""
+    ambient, clear_all = 47, 4
+    LIBC.prctl(ambient, clear_all, 0, 0, 0)
+
+
+def check_transport(options, hub, goes_on):
+    """The key and the commands must not travel where others can read and change them."""
+    if not hub.in_the_clear or options.allow_plain_http:
+        return
+    text = f"{options.hub} is plain http: whoever is on the way can read the key and command the server; use https, or " \
+           "--allow-plain-http in a network that you trust"
+    if not goes_on:
+        raise SystemExit(f"hub-agent: {text}")
+    # A new version does not take a running server down.
+    log(f"{text}; the next start is refused")
 
 
 def main():
@@ -87,7 +146,16 @@ def main():
         with open(__file__, "rb") as file:
             print(hashlib.sha256(file.read()).hexdigest())
         return
-    Agent(options, read_key()).run()
+    if options.put:
+        kind, folder, name = options.put
+        with os.fdopen(os.dup(0), "rb") as file:
+            return PUT[kind](folder, name, file)
+    hide()
+    handed = taken_state()
+    key = (handed or {}).get("key") or read_key(options)
+    agent = Agent(options, key)
+    check_transport(options, agent.hub, handed is not None)
+    agent.run(handed)
 
 
 if __name__ == "__main__":

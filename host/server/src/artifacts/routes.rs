@@ -155,9 +155,10 @@ async fn install(
     State(app): State<App>,
     lease: RequestLease,
     Path(id): Path<String>,
-    HubUrl(hub): HubUrl,
+    hub: HubUrl,
     Json(body): Json<InstallBody>,
 ) -> Result<(StatusCode, Json<Installing>), ApiError> {
+    let hub = hub.required()?;
     let url = |token: &str| format!("{hub}/api/artifacts/{token}");
     let install = service::install(&app, caller.network, &id, body.server_id, url, &lease).await?;
     Ok((StatusCode::CREATED, Json(Installing { url: install.url, expires_at: install.expires_at })))

@@ -24,8 +24,6 @@ use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::values::hex;
 
-/// How long a caller may send nothing.
-const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// How long a blob is kept that no row refers to yet, or that is not whole.
 pub(super) const GRACE: Duration = Duration::from_hours(24);
 /// What is written to a folder at once.
@@ -73,9 +71,7 @@ pub(crate) async fn receive(app: &App, body: Body, limit: u64) -> Result<Receive
 
 async fn copy(mut body: Body, writer: &mut BlobWriter, limit: u64) -> Result<(String, u64), BlobError> {
     let (mut hash, mut size) = (Sha256::new(), 0);
-    loop {
-        let next = tokio::time::timeout(LONGEST_PAUSE, body.frame()).await;
-        let Some(frame) = next.map_err(|_| BlobError::Broken("no more of it came".to_owned()))? else { break };
+    while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| BlobError::Broken(error.to_string()))?;
         let Ok(bytes) = frame.into_data() else { continue };
         size += bytes.len() as u64;

@@ -46,6 +46,9 @@ pub fn run() -> anyhow::Result<()> {
         // It sets itself limits that leave no room for a runtime's threads.
         return Ok(hub_sandbox::child_main(std::io::stdin(), std::io::stdout().lock())?);
     }
+    if matches!(cli.command, Command::Serve(_) | Command::Demo(_) | Command::Network(_) | Command::Key(_)) {
+        crate::data_folder::create_private_files();
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         match cli.command {

@@ -22,6 +22,7 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         log_to_stderr("info");
+        serve::open_files::raise_limit();
         let mut settings = Settings::of_serve(&self.args)?;
         let listener = serve::bind(settings.listen).await?;
         let address = listener.local_addr()?;

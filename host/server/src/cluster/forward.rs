@@ -25,6 +25,7 @@ use crate::cluster::registry::Node;
 use crate::cluster::request_lease::RequestLease;
 use crate::cluster::secret::{self, UNKNOWN_ADDRESS};
 use crate::endpoints::RouteFacts;
+use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::values::NetworkId;
 
@@ -56,6 +57,9 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
         Some(header) => match secret::verify(app, header.to_str().unwrap_or_default()).await {
             Ok(Some(client)) => {
                 request.extensions_mut().insert(ConnectInfo(client));
+                if let Some(connection) = request.extensions().get::<Connection>() {
+                    connection.exempt();
+                }
                 true
             }
             Ok(None) => false,
@@ -221,7 +225,11 @@ impl Dispatcher<'_> {
             .insert(FORWARDED_FROM.clone(), HeaderValue::try_from(signed).map_err(ApiError::internal)?);
         match self.node.http.request(request).await {
             Ok(response) if response.headers().contains_key(&NOT_OWNER) => Ok(Forwarded::NotOwner),
-            Ok(response) => Ok(Forwarded::Response(response.map(Body::new))),
+            Ok(mut response) => {
+                // Of the connection between the nodes.
+                response.headers_mut().remove(header::CONNECTION);
+                Ok(Forwarded::Response(response.map(Body::new)))
+            }
             Err(error) if error.is_connect() => Ok(Forwarded::Unreachable),
             Err(error) => {
                 tracing::warn!(%error, network = %self.network, "a network's owner went away during a request");

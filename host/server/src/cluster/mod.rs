@@ -39,7 +39,12 @@ pub use request_lease::RequestLease;
 pub(crate) async fn open(settings: &Settings, ids: &Ids) -> anyhow::Result<(Bus, ShardRegistry)> {
     let config = BusConfig::new(ids.seed());
     let Some(url) = &settings.bus else { return Ok((Bus::new(config), ShardRegistry::default())) };
-    let cluster = Cluster::connect(ClusterConfig::new(url, &ids.token(10))).await?;
+    let config_of_bus = ClusterConfig {
+        ca: settings.bus_ca.clone(),
+        credentials: settings.bus_credentials.clone(),
+        ..ClusterConfig::new(url, &ids.token(10))
+    };
+    let cluster = Cluster::connect(config_of_bus).await?;
     let bus = Bus::clustered(config, cluster.clone()).await?;
     Ok((bus, ShardRegistry::clustered(cluster, &settings.node_url()?)))
 }

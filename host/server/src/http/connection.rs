@@ -1,19 +1,197 @@
-//! The connection a request came on.
+//! The connections that are open: how many there may be, and the one a request came on.
 
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use ipnet::IpNet;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// Aborts the connection a request came on. A response whose client stops reading blocks in a write, which nothing else ends.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Connection(CancellationToken);
+/// All open connections, counted.
+#[derive(Debug)]
+pub struct Connections(Arc<Counts>);
+
+#[derive(Debug)]
+struct Counts {
+    limit: usize,
+    limit_per_address: usize,
+    /// Addresses that may have any number.
+    exempt: Vec<IpNet>,
+    open: AtomicUsize,
+    by_address: Mutex<HashMap<IpAddr, usize>>,
+    all_closed: Notify,
+}
+
+/// Why a connection is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ConnectionLimit {
+    /// The hub's.
+    #[error("The hub has as many connections as it can serve.")]
+    All,
+    /// Its address's.
+    #[error("Too many connections are open from this address.")]
+    Address,
+}
+
+impl Connections {
+    /// None are open yet.
+    pub(crate) fn new(limit: usize, limit_per_address: usize, exempt: Vec<IpNet>) -> Self {
+        Self(Arc::new(Counts {
+            limit,
+            limit_per_address,
+            exempt,
+            open: AtomicUsize::new(0),
+            by_address: Mutex::default(),
+            all_closed: Notify::new(),
+        }))
+    }
+
+    /// Counts a connection from this address until it is dropped.
+    pub(crate) fn open(&self, address: IpAddr) -> Result<Connection, ConnectionLimit> {
+        let counts = &self.0;
+        let address = counted_as(address);
+        if counts.open.fetch_add(1, Relaxed) >= counts.limit {
+            counts.close();
+            return Err(ConnectionLimit::All);
+        }
+        let is_exempt = counts.exempt.iter().any(|network| network.contains(&address));
+        if !is_exempt {
+            let mut by_address = counts.by_address.lock();
+            let open = by_address.entry(address).or_default();
+            if *open >= counts.limit_per_address {
+                counts.close();
+                return Err(ConnectionLimit::Address);
+            }
+            *open += 1;
+        }
+        let share = Mutex::new((!is_exempt).then_some(address));
+        let inner = ConnectionState { abort: CancellationToken::new(), counts: Arc::clone(counts), share };
+        Ok(Connection(Arc::new(inner)))
+    }
+
+    /// How many are open.
+    pub fn count(&self) -> usize {
+        self.0.open.load(Relaxed)
+    }
+
+    /// Waits until none is open.
+    pub(crate) async fn all_closed(&self) {
+        loop {
+            let closed = self.0.all_closed.notified();
+            if self.count() == 0 {
+                return;
+            }
+            closed.await;
+        }
+    }
+}
+
+impl Counts {
+    fn close(&self) {
+        if self.open.fetch_sub(1, Relaxed) == 1 {
+            self.all_closed.notify_waiters();
+        }
+    }
+}
+
+/// Whoever has one address of IPv6 usually has the 2^64 of its network.
+fn counted_as(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.into(),
+        IpAddr::V6(address) if address.is_loopback() => address.into(),
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+    }
+}
+
+/// The connection a request came on. It counts as open until all clones are dropped.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection(Arc<ConnectionState>);
+
+#[derive(Debug)]
+struct ConnectionState {
+    abort: CancellationToken,
+    counts: Arc<Counts>,
+    /// The address at whose share it counts.
+    share: Mutex<Option<IpAddr>>,
+}
 
 impl Connection {
-    /// Ends the connection at once, with everything in flight on it.
+    /// Ends the connection at once, with everything in flight on it. A response whose client stops reading blocks in a
+    /// write, which nothing else ends soon.
     pub(crate) fn abort(&self) {
-        self.0.cancel();
+        self.0.abort.cancel();
     }
 
     /// Waits until it is aborted.
     pub(crate) async fn aborted(&self) {
-        self.0.cancelled().await;
+        self.0.abort.cancelled().await;
+    }
+
+    /// It comes from another node of the hub, and does not count at its address's share.
+    pub(crate) fn exempt(&self) {
+        self.0.leave_share();
+    }
+}
+
+impl ConnectionState {
+    fn leave_share(&self) {
+        let Some(address) = self.share.lock().take() else { return };
+        let mut by_address = self.counts.by_address.lock();
+        if let Some(open) = by_address.get_mut(&address) {
+            *open -= 1;
+            if *open == 0 {
+                by_address.remove(&address);
+            }
+        }
+    }
+}
+
+impl Drop for ConnectionState {
+    fn drop(&mut self) {
+        self.leave_share();
+        self.counts.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_its_share_and_proxies_have_any_number() {
+        let connections = Connections::new(100, 2, vec!["10.0.0.0/8".parse().unwrap()]);
+        let open = |address: &str| connections.open(address.parse().unwrap());
+        let kept = [open("203.0.113.7").unwrap(), open("::ffff:203.0.113.7").unwrap()];
+        assert_eq!(open("203.0.113.7").unwrap_err(), ConnectionLimit::Address);
+        let _other = open("203.0.113.8").unwrap();
+        // All of a network of IPv6 together.
+        let _six = [open("2001:db8:1:2::1").unwrap(), open("2001:db8:1:2::2").unwrap()];
+        assert_eq!(open("2001:db8:1:2:3::4").unwrap_err(), ConnectionLimit::Address);
+        let _neighbour = open("2001:db8:1:3::1").unwrap();
+        let _proxy: Vec<_> = (0..10).map(|_| open("::ffff:10.1.2.3").unwrap()).collect();
+        // One that turns out to be another node's makes room.
+        kept[0].exempt();
+        let _another = open("203.0.113.7").unwrap();
+        assert_eq!(open("203.0.113.7").unwrap_err(), ConnectionLimit::Address);
+        drop(kept);
+        assert!(open("203.0.113.7").is_ok());
+    }
+
+    #[tokio::test]
+    async fn all_together_have_a_limit() {
+        let connections = Connections::new(2, 9, vec!["10.0.0.0/8".parse().unwrap()]);
+        let open = |address: &str| connections.open(address.parse().unwrap());
+        let kept = [open("203.0.113.7").unwrap(), open("10.0.0.1").unwrap()];
+        for address in ["203.0.113.8", "10.0.0.1"] {
+            assert_eq!(open(address).unwrap_err(), ConnectionLimit::All);
+        }
+        assert_eq!(connections.count(), 2);
+        let closed = connections.all_closed();
+        drop(kept);
+        closed.await;
+        assert!(connections.0.by_address.lock().is_empty());
     }
 }

@@ -106,17 +106,35 @@ impl ApiError {
 
     /// The response, with the id of the request it belongs to.
     pub(super) fn render(&self, request_id: &str) -> Response {
-        let body = ErrorBody {
-            error: self.message.to_string(),
-            code: self.code.to_string(),
-            request_id: request_id.to_owned(),
-            details: self.details.clone(),
-        };
-        let mut response = (self.status, Json(body)).into_response();
+        let mut response = (self.status, Json(self.body(request_id))).into_response();
         if let Some(seconds) = self.retry_after_secs {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+
+    /// The response as the bytes of HTTP/1.1, for a connection that is closed after it.
+    pub(crate) fn to_http1(&self, request_id: &str) -> Vec<u8> {
+        let body = self.body(request_id);
+        let body = serde_json::to_vec(&body).unwrap_or_default();
+        let retry_after =
+            self.retry_after_secs.map(|seconds| format!("retry-after: {seconds}\r\n")).unwrap_or_default();
+        let head = format!(
+            "HTTP/1.1 {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nx-request-id: {request_id}\r\n\
+             {retry_after}connection: close\r\n\r\n",
+            self.status,
+            body.len()
+        );
+        [head.as_bytes(), &body].concat()
+    }
+
+    fn body(&self, request_id: &str) -> ErrorBody {
+        ErrorBody {
+            error: self.message.to_string(),
+            code: self.code.to_string(),
+            request_id: request_id.to_owned(),
+            details: self.details.clone(),
+        }
     }
 }
 

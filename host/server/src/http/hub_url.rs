@@ -1,6 +1,10 @@
-//! The URL of the hub as its callers reach it, for links in responses and mails.
+//! The URL of the hub as its callers reach it, for links in responses.
+
+use std::convert::Infallible;
+use std::net::IpAddr;
 
 use axum::extract::FromRequestParts;
+use axum::http::HeaderValue;
 use axum::http::header::HOST;
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
@@ -8,23 +12,62 @@ use axum::http::uri::Authority;
 use crate::app::App;
 use crate::http::error::ApiError;
 
-/// The hub's base URL without a trailing slash: `--public-url`, or else the one the caller used.
+/// The hub's base URL without a trailing slash: `--public-url`, or else the one that a caller on the hub's own machine
+/// used. A `Host` that leads elsewhere is not trusted: whoever sends it would choose where other servers send their data.
 #[derive(Clone, Debug)]
-pub(crate) struct HubUrl(pub(crate) String);
+pub(crate) struct HubUrl(pub(crate) Option<String>);
+
+impl HubUrl {
+    /// For an answer that needs it.
+    pub(crate) fn required(self) -> Result<String, ApiError> {
+        self.0.ok_or_else(|| {
+            ApiError::bad_request(
+                "no_public_url",
+                "This answer needs a link to the hub, which does not know its own address: its operator sets it with \
+                 --public-url (HUB_PUBLIC_URL).",
+            )
+        })
+    }
+}
 
 impl FromRequestParts<App> for HubUrl {
-    type Rejection = ApiError;
+    type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
         if let Some(url) = &app.settings.public_url {
-            return Ok(Self(url.trim_end_matches('/').to_owned()));
+            return Ok(Self(Some(url.trim_end_matches('/').to_owned())));
         }
-        let header = |name| parts.headers.get(name).and_then(|value: &axum::http::HeaderValue| value.to_str().ok());
+        let header = |name| parts.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let host = header(HOST).and_then(|host| host.parse::<Authority>().ok());
-        let host = host.or_else(|| parts.uri.authority().cloned()).map(|authority| authority.to_string());
+        let host = host.or_else(|| parts.uri.authority().cloned()).filter(|host| is_loopback(host.host()));
         // Set by a proxy that terminates TLS.
-        let https = parts.headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
-        let scheme = if https { "https" } else { "http" };
-        Ok(Self(format!("{scheme}://{}", host.unwrap_or_else(|| app.settings.listen.to_string()))))
+        let is_https = parts.headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https");
+        let scheme = if is_https { "https" } else { "http" };
+        Ok(Self(host.map(|host| format!("{scheme}://{host}"))))
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    address.map_or_else(
+        |_| host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost"),
+        |address| address.to_canonical().is_loopback(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_loopback;
+
+    #[test]
+    fn only_the_own_machine_is_loopback() {
+        for host in
+            ["localhost", "LocalHost", "hub.localhost", "127.0.0.1", "127.8.9.10", "[::1]", "[::ffff:127.0.0.1]"]
+        {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in ["hub.example", "localhost.example", "10.0.0.1", "[::2]", "0.0.0.0", "127.0.0.1.example", ""] {
+            assert!(!is_loopback(host), "{host}");
+        }
     }
 }

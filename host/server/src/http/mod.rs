@@ -3,7 +3,6 @@
 pub(crate) mod client_address;
 pub(crate) mod connection;
 pub mod document;
-mod drain;
 pub mod error;
 mod examples;
 pub mod extract;
@@ -11,4 +10,5 @@ pub(crate) mod hub_url;
 pub(crate) mod openapi;
 pub(crate) mod page;
 pub(crate) mod reference;
+mod request_body;
 pub mod request_id;

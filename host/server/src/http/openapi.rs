@@ -82,6 +82,7 @@ fn complete_operation(operation: &mut Operation) {
         add_error(operation, "429", "Too many requests; `Retry-After` says when to come back");
     }
     if operation.request_body.is_some() {
+        add_error(operation, "408", "The body took too long to come in");
         add_error(operation, "413", "The body is too large");
     }
     for (status, response) in &mut operation.responses.responses {

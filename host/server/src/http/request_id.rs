@@ -1,14 +1,14 @@
 //! The outermost layer: gives every request its id, renders errors with it, and logs the request.
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderValue, header::HeaderName};
+use axum::http::{HeaderValue, StatusCode, header::HeaderName};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use tracing::Instrument as _;
 
 use crate::app::App;
-use crate::http::drain::drain_on_drop;
 use crate::http::error::ApiError;
+use crate::http::request_body;
 
 static HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -47,7 +47,15 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     let span = tracing::info_span!("request", id = id.as_str(), %method, route);
     request.extensions_mut().insert(id.clone());
     let started = tokio::time::Instant::now();
-    let mut response = next.run(drain_on_drop(request)).instrument(span.clone()).await;
+    let (request, body) = request_body::watch(request, app.settings.connections.body);
+    let mut response = next.run(request).instrument(span.clone()).await;
+    if let Some(body) = body {
+        // Whoever read it saw only that it broke off.
+        if body.has_timed_out() && !response.status().is_success() {
+            response = timed_out().into_response();
+        }
+        body.settle(&mut response).await;
+    }
     let _entered = span.enter();
     if let Some(error) = response.extensions_mut().remove::<ApiError>() {
         if let Some(cause) = error.cause() {
@@ -65,6 +73,10 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     tracing::debug!(status = response.status().as_u16(), micros = started.elapsed().as_micros() as u64, "served");
     response.headers_mut().insert(HEADER.clone(), id.0);
     response
+}
+
+fn timed_out() -> ApiError {
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "The request's body took too long to come in.")
 }
 
 /// An error with all its causes on one line.

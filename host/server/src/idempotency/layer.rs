@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::auth::{Caller, Scope};
 use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
-use crate::http::extract::{JSON_LIMIT, at_most, in_time};
+use crate::http::extract::{JSON_LIMIT, at_most};
 use crate::idempotency::buffered_body::BufferedBody;
 use crate::idempotency::store::{self, KeyUse};
 use crate::idempotency::stored_response::StoredResponse;
@@ -98,7 +98,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     digest.update(target);
     // One large body of a network at a time; no request has the empty key.
     let permit = state.locks.lock((caller.network, String::new()));
-    let body = in_time(BufferedBody::read(body, route.max_body, &mut digest, permit)).await?;
+    let body = BufferedBody::read(body, route.max_body, &mut digest, permit).await?;
     let now = state.app.clock.now();
     let key_use = KeyUse {
         network: caller.network,

@@ -1,16 +1,19 @@
 //! The node agent that this hub hands out: one Python file, part of the binary.
 
-use std::sync::LazyLock;
-
+use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
+use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
+use crate::app::App;
 use crate::auth::Agent;
 use crate::endpoints::{Endpoints, endpoints};
+use crate::http::error::ApiError;
 use crate::http::extract::Json;
+use crate::secrets::signing_key;
 use crate::values::hex;
 
 /// One file for whoever downloads it, several for whoever reads it here.
@@ -23,16 +26,41 @@ const SCRIPT: &str = concat!(
     include_str!("../../agent/parts/5_container.py"),
     include_str!("../../agent/parts/6_logins.py"),
     include_str!("../../agent/parts/7_plugins.py"),
+    include_str!("../../agent/parts/7_signature.py"),
     include_str!("../../agent/parts/8_agent.py"),
     include_str!("../../agent/parts/9_main.py"),
 );
 
-/// The node agent, a Python program.
-pub fn script() -> &'static str {
-    SCRIPT
+/// Where the script keeps the public key of the hub it came from.
+const NO_KEY: &str = "UPDATE_KEY = \"\"";
+
+/// The node agent as this hub hands it out, signed.
+#[derive(Debug)]
+pub struct SignedAgent {
+    /// A Python program. It has the hub's public key and runs no newer one that is not signed with it.
+    pub script: String,
+    /// Its SHA-256 in hexadecimal.
+    pub sha256: String,
+    /// The Ed25519 signature over `hub agent`, a NUL and the SHA-256, in hexadecimal.
+    pub signature: String,
 }
 
-static SHA256: LazyLock<String> = LazyLock::new(|| hex(&Sha256::digest(SCRIPT)));
+/// The node agent.
+///
+/// # Errors
+/// Where the database that has the key can't be reached.
+pub async fn signed_agent(app: &App) -> Result<SignedAgent, ApiError> {
+    let seed = signing_key(app, "agent").await?.sign(b"seed of Ed25519");
+    let key = Ed25519KeyPair::from_seed_unchecked(&seed).map_err(|error| ApiError::internal(BadSeed(error)))?;
+    let script = SCRIPT.replacen(NO_KEY, &format!("UPDATE_KEY = \"{}\"", hex(key.public_key().as_ref())), 1);
+    let sha256 = Sha256::digest(&script);
+    let signature = key.sign(&[b"hub agent\0", &sha256[..]].concat());
+    Ok(SignedAgent { script, sha256: hex(&sha256), signature: hex(signature.as_ref()) })
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the agent can't be signed: {0}")]
+struct BadSeed(ring::error::KeyRejected);
 
 pub(super) fn router() -> Endpoints {
     endpoints![agent_script, agent_version]
@@ -41,25 +69,32 @@ pub(super) fn router() -> Endpoints {
 /// Download the node agent
 ///
 /// One file for Python 3.9 or newer, with nothing else to install. It runs a server as a child process or a container,
-/// does what it is told through this hub, and replaces itself when `agent-version` changes.
+/// does what it is told through this hub, and replaces itself when `agent-version` changes, by a script with this hub's
+/// signature only.
 #[utoipa::path(get, path = "/api/plugin/provisioning/agent-script", tag = "Provisioning",
     security(("apiKey" = ["agent", "plugin"])),
     responses((status = 200, description = "The script", content_type = "text/x-python", body = String)))]
-async fn agent_script(_: Agent) -> impl IntoResponse {
+async fn agent_script(_: Agent, State(app): State<App>) -> Result<impl IntoResponse, ApiError> {
+    let agent = signed_agent(&app).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/x-python; charset=utf-8".to_owned()),
-        (header::ETAG, format!("\"{}\"", *SHA256)),
+        (header::ETAG, format!("\"{}\"", agent.sha256)),
         (header::CACHE_CONTROL, "no-cache".to_owned()),
     ];
-    (headers, SCRIPT)
+    Ok((headers, agent.script))
 }
 
 /// Which node agent this hub hands out.
 #[derive(Debug, Serialize, ToSchema)]
 struct AgentVersion {
     /// The script's SHA-256 in hexadecimal.
-    #[schema(value_type = String, example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
-    sha256: &'static str,
+    #[schema(example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
+    sha256: String,
+    /// The hub's Ed25519 signature of the script, in hexadecimal: over `hub agent`, a NUL and the 32 bytes of the SHA-256.
+    #[schema(
+        example = "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
+    )]
+    signature: String,
 }
 
 /// Read which node agent is current
@@ -67,6 +102,7 @@ struct AgentVersion {
 /// Agents look here now and then and update themselves when it changed.
 #[utoipa::path(get, path = "/api/plugin/provisioning/agent-version", tag = "Provisioning",
     security(("apiKey" = ["agent", "plugin"])), responses((status = 200, body = AgentVersion)))]
-async fn agent_version(_: Agent) -> Json<AgentVersion> {
-    Json(AgentVersion { sha256: &SHA256 })
+async fn agent_version(_: Agent, State(app): State<App>) -> Result<Json<AgentVersion>, ApiError> {
+    let SignedAgent { sha256, signature, .. } = signed_agent(&app).await?;
+    Ok(Json(AgentVersion { sha256, signature }))
 }

@@ -11,7 +11,7 @@ mod bundles;
 mod routes;
 mod store;
 
-pub use agent::script as agent_script;
+pub use agent::{SignedAgent, signed_agent};
 
 use crate::endpoints::Endpoints;
 

@@ -14,6 +14,7 @@ use crate::auth::Operator;
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::hub_url::HubUrl;
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::values::{Text, blank_as_absent};
 use crate::waitlist::model::{Email, WaitlistEntry};
@@ -56,8 +57,11 @@ struct JoinedWaitlist {
 async fn join(
     State(app): State<App>,
     Extension(ConnectInfo(remote)): Extension<ConnectInfo<SocketAddr>>,
+    hub: HubUrl,
     Json(body): Json<JoinWaitlist>,
 ) -> Result<Json<JoinedWaitlist>, ApiError> {
+    // The mail has a link.
+    hub.required()?;
     let remote: IpAddr = remote.ip().to_canonical();
     service::join(&app, remote, &body.email, body.source.as_ref().map(Text::as_str)).await?;
     Ok(Json(JoinedWaitlist { status: "PENDING" }))

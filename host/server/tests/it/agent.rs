@@ -1,11 +1,14 @@
 //! The node agent that the hub hands out: the real one, with a real child process, driven through the hub.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::servers::register;
 use crate::support::{Backend, Client, Hub};
@@ -43,6 +46,17 @@ for line in sys.stdin:
         sys.exit(3)
     elif word == "tick":
         threading.Thread(target=ticks, daemon=True).start()
+    elif word == "spy":
+        for name in ("environ", "mem"):
+            try:
+                with open(f"/proc/{os.getppid()}/{name}", "rb") as file:
+                    print("spied", name, file.read(1), flush=True)
+            except OSError as error:
+                print("spied", name, type(error).__name__, flush=True)
+        try:
+            print("spied file", open(rest).read(), flush=True)
+        except OSError as error:
+            print("spied file", type(error).__name__, os.getuid(), flush=True)
     elif word == "complain":
         print(rest, file=sys.stderr, flush=True)
     else:
@@ -52,8 +66,15 @@ for line in sys.stdin:
 /// How long a test waits before it fails. Real time: nothing waits this long when all is well.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-fn script() -> &'static [u8] {
-    hub::provisioning::agent_script().as_bytes()
+async fn script(hub: &Hub) -> String {
+    hub::provisioning::signed_agent(&hub.app).await.unwrap().script
+}
+
+/// A user other than root, and who has nothing.
+const NOBODY: u32 = 65534;
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
 /// An agent that runs, with its server.
@@ -61,14 +82,16 @@ struct Agent {
     process: Child,
     folder: TempDir,
     owner: Client,
+    /// What it says.
+    log: NamedTempFile,
 }
 
 impl Agent {
     async fn start(hub: &Hub, options: &[&str]) -> Self {
-        Self::start_as(hub, options, script()).await
+        Self::start_as(hub, options, &script(hub).await, |_, _| {}).await
     }
 
-    async fn start_as(hub: &Hub, options: &[&str], script: &[u8]) -> Self {
+    async fn start_as(hub: &Hub, options: &[&str], script: &str, prepare: impl FnOnce(&mut Command, &Path)) -> Self {
         let owner = hub.network().await;
         register(&owner, "game-1", json!({})).await;
         let key = owner.key_with(&["agent"]).await.key.unwrap();
@@ -77,7 +100,9 @@ impl Agent {
         std::fs::write(&game, GAME).unwrap();
         let agent = folder.path().join("agent.py");
         std::fs::write(&agent, script).unwrap();
-        let process = Command::new("python3")
+        let log = NamedTempFile::new().unwrap();
+        let mut command = Command::new("python3");
+        command
             .arg(&agent)
             .args(["--hub", &hub.url(), "--server-id", "game-1", "--node-id", "node-1", "--env", "COLOUR=blue"])
             .arg("--workdir")
@@ -87,9 +112,23 @@ impl Agent {
             .arg(&game)
             .env("HUB_API_KEY", key)
             .stdin(Stdio::null())
-            .spawn()
-            .unwrap();
-        Self { process, folder, owner }
+            .stderr(log.reopen().unwrap());
+        prepare(&mut command, folder.path());
+        let process = command.spawn().unwrap();
+        Self { process, folder, owner, log }
+    }
+
+    /// Waits until it has said this.
+    async fn until_said(&self, text: &str) {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            let said = std::fs::read_to_string(self.log.path()).unwrap();
+            if said.contains(text) {
+                return;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "not said: {text}, but {said}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 
     /// Asks for something, as the owner does; what the agent answered.
@@ -284,20 +323,19 @@ async fn a_server_that_ran_out_of_memory_is_shown_as_such() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_updates_itself_and_its_server_does_not_notice() {
     let hub = Hub::start_in_real_time(Backend::sqlite()).await;
-    let current = script().to_vec();
-    let older = [&current[..], b"\n# An older version.\n"].concat();
-    let agent = Agent::start_as(&hub, &["--update-interval", "3"], &older).await;
+    let current = script(&hub).await;
+    let older = format!("{current}\n# An older version.\n");
+    let agent = Agent::start_as(&hub, &["--update-interval", "3"], &older, |_, _| {}).await;
     let pid = game_pid(&agent).await;
     agent.say("tick").await;
     let deadline = tokio::time::Instant::now() + PATIENCE;
     let file = agent.folder.path().join("agent.py");
-    while std::fs::read(&file).unwrap() != current {
+    while std::fs::read_to_string(&file).unwrap() != current {
         assert!(tokio::time::Instant::now() < deadline, "no update");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     // The same process, but begun anew by the version before.
-    let environment = format!("/proc/{}/environ", agent.process.id());
-    let taken_over = || String::from_utf8_lossy(&std::fs::read(&environment).unwrap()).contains("HUB_AGENT_HANDOVER");
+    let taken_over = || std::fs::read_to_string(agent.log.path()).unwrap().contains("the server went on");
     for number in 0.. {
         // Until then the old one answers; either way the server hears it.
         let over = taken_over();
@@ -325,6 +363,103 @@ async fn an_agent_updates_itself_and_its_server_does_not_notice() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_update_that_the_hub_did_not_sign_is_not_run() {
+    let (hub, other) = (Hub::start_in_real_time(Backend::sqlite()).await, Hub::start(Backend::sqlite()).await);
+    // Somebody else serves under the hub's name.
+    let of_other = script(&other).await;
+    assert_ne!(of_other, script(&hub).await);
+    let agent = Agent::start_as(&hub, &["--update-interval", "0.2"], &of_other, |_, _| {}).await;
+    agent.until_said("the script is not signed by the hub that handed out this one").await;
+    assert_eq!(std::fs::read_to_string(agent.folder.path().join("agent.py")).unwrap(), of_other);
+    agent.say("still there").await;
+    agent.until_line("heard still there").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_cannot_read_its_agents_key() {
+    let hub = Hub::start_in_real_time(Backend::sqlite()).await;
+    // Both run as one user. Root may read everything.
+    let prepare = |command: &mut Command, folder: &Path| {
+        if is_root() {
+            for path in [folder.to_owned(), folder.join("agent.py"), folder.join("game.py")] {
+                std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+            command.uid(NOBODY).gid(NOBODY).env("PATH", "/usr/bin:/bin");
+        }
+    };
+    let current = script(&hub).await;
+    let older = format!("{current}\n# An older version.\n");
+    let agent = Agent::start_as(&hub, &["--update-interval", "0.5"], &older, prepare).await;
+    let spied = async || {
+        agent.say("spy /nowhere").await;
+        agent.until_line("spied file").await;
+        let lines = agent.shipped().await.into_iter().map(|(_, text)| text);
+        let mut spied: Vec<_> = lines.filter(|text| text.starts_with("spied ") && !text.contains("file")).collect();
+        spied.dedup();
+        spied
+    };
+    game_pid(&agent).await;
+    assert_eq!(spied().await, ["spied environ PermissionError", "spied mem PermissionError"]);
+    // Nor from the version after.
+    agent.until_said("the server went on").await;
+    for line in spied().await {
+        assert!(line.ends_with("PermissionError"), "{line}");
+    }
+}
+
+/// Needs root, as the option itself does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_of_another_user_cannot_read_the_file_of_the_key() {
+    if !is_root() {
+        return;
+    }
+    let hub = Hub::start_in_real_time(Backend::sqlite()).await;
+    let key = NamedTempFile::new().unwrap();
+    let prepare = |command: &mut Command, folder: &Path| {
+        std::fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+        let text = command.get_envs().find(|(name, _)| *name == "HUB_API_KEY").unwrap().1.unwrap().to_owned();
+        std::fs::write(key.path(), text.as_encoded_bytes()).unwrap();
+        command.env_remove("HUB_API_KEY").env("HUB_API_KEY_FILE", key.path()).env("PATH", "/usr/bin:/bin");
+    };
+    let user = ["--user", "nobody", "--no-start"];
+    let agent = Agent::start_as(&hub, &user, &script(&hub).await, prepare).await;
+    // What is installed is the server's.
+    let plugins = agent.folder.path().join("plugins");
+    std::fs::create_dir(&plugins).unwrap();
+    std::os::unix::fs::chown(&plugins, Some(NOBODY), None).unwrap();
+    install(&hub, &agent, "right", None).await;
+    until_exists(&plugins.join("right.jar")).await;
+    assert_eq!(std::fs::metadata(plugins.join("right.jar")).unwrap().uid(), NOBODY);
+    assert_eq!(agent.ask("start", json!({})).await["ok"], true);
+    agent.say(&format!("spy {}", key.path().display())).await;
+    assert_eq!(agent.until_line("spied file").await.1, format!("spied file PermissionError {NOBODY}"));
+    assert_eq!(agent.ask("kill", json!({})).await["ok"], true);
+    agent.until_state("EXITED").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn plain_http_is_for_the_own_machine() {
+    let hub = Hub::start(Backend::sqlite()).await;
+    let folder = TempDir::new().unwrap();
+    let agent = folder.path().join("agent.py");
+    std::fs::write(&agent, script(&hub).await).unwrap();
+    let run = |url: &str| {
+        let mut command = Command::new("python3");
+        command
+            .arg(&agent)
+            .args(["--hub", url, "--server-id", "a", "--", "true"])
+            .env("HUB_API_KEY", "key")
+            .output()
+            .unwrap()
+    };
+    for url in ["http://192.0.2.1:8080", "http://hub.example", "http://localhost.example"] {
+        let output = run(url);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains("--allow-plain-http"), "{url}: {error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_outlives_its_hub() {
     let hub = Hub::start_in_real_time(Backend::sqlite()).await;
     let agent = Agent::start(&hub, &[]).await;
@@ -337,31 +472,42 @@ async fn an_agent_outlives_its_hub() {
     drop(hub);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plugin_is_installed_if_its_hash_matches() {
+/// Has the agent install a plugin; its bytes.
+async fn install(hub: &Hub, agent: &Agent, name: &str, sha256: Option<String>) -> Vec<u8> {
     use hub::cluster::RequestLease;
     use hub::control::{Action, service};
     use sha2::{Digest as _, Sha256};
 
-    let hub = Hub::start_in_real_time(Backend::sqlite()).await;
-    let agent = Agent::start(&hub, &["--no-start"]).await;
-    agent.until_state("CREATED").await;
     // Anything that can be downloaded without a key and stays the same.
     let url = format!("{}/api/version", hub.url());
     let bytes = hub::http_client::client().unwrap().get(&url).send().await.unwrap().bytes().await.unwrap();
-    let sha256 = Sha256::digest(&bytes).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    let right = Sha256::digest(&bytes).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
     let (network, server) = (agent.owner.network.unwrap(), "game-1".parse().unwrap());
+    let (name, sha256) = (name.to_owned(), sha256.unwrap_or(right));
+    let action = Action::Install { url, name, version: "1.0.0".to_owned(), sha256 };
     let until = hub.app.clock.now() + 60_000;
-    for (name, sha256) in [("wrong", "0".repeat(64)), ("../outside", sha256.clone()), ("right", sha256)] {
-        let action = Action::Install { url: url.clone(), name: name.to_owned(), version: "1.0.0".to_owned(), sha256 };
-        service::queue_action(&hub.app, network, &server, action, until, &RequestLease::default()).await.unwrap();
-    }
-    let plugins = agent.folder.path().join("plugins");
+    service::queue_action(&hub.app, network, &server, action, until, &RequestLease::default()).await.unwrap();
+    bytes.to_vec()
+}
+
+async fn until_exists(file: &Path) {
     let deadline = tokio::time::Instant::now() + PATIENCE;
-    while !plugins.join("right.jar").exists() {
-        assert!(tokio::time::Instant::now() < deadline, "no plugin");
+    while !file.exists() {
+        assert!(tokio::time::Instant::now() < deadline, "no {}", file.display());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plugin_is_installed_if_its_hash_matches() {
+    let hub = Hub::start_in_real_time(Backend::sqlite()).await;
+    let agent = Agent::start(&hub, &["--no-start"]).await;
+    agent.until_state("CREATED").await;
+    install(&hub, &agent, "wrong", Some("0".repeat(64))).await;
+    install(&hub, &agent, "../outside", None).await;
+    let bytes = install(&hub, &agent, "right", None).await;
+    let plugins = agent.folder.path().join("plugins");
+    until_exists(&plugins.join("right.jar")).await;
     assert_eq!(std::fs::read(plugins.join("right.jar")).unwrap(), bytes);
     // Downloads take turns, so the others are over.
     assert!(!plugins.join("wrong.jar").exists() && !agent.folder.path().join("outside.jar").exists());
@@ -376,18 +522,21 @@ async fn the_served_script_has_the_announced_hash() {
     let served = agent.get("/api/plugin/provisioning/agent-script").await;
     assert!(served.headers["content-type"].to_str().unwrap().starts_with("text/x-python"));
     let text = served.expect(200).as_str().unwrap();
-    assert_eq!(text.as_bytes(), script());
+    assert_eq!(text, script(&hub).await);
     let sha256 = Sha256::digest(text).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
-    assert_eq!(agent.get("/api/plugin/provisioning/agent-version").await.expect(200), &json!({"sha256": sha256}));
+    let version = agent.get("/api/plugin/provisioning/agent-version").await;
+    assert_eq!(version.expect(200)["sha256"], sha256);
+    assert_eq!(version.body["signature"].as_str().unwrap().len(), 128);
 }
 
 /// The script's own tests: what needs no hub.
-#[test]
-fn the_script_passes_its_own_tests() {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_script_passes_its_own_tests() {
+    let hub = Hub::start(Backend::sqlite()).await;
     let folder = TempDir::new().unwrap();
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("agent/test_hub_agent.py");
     std::fs::copy(tests, folder.path().join("test_hub_agent.py")).unwrap();
-    std::fs::write(folder.path().join("hub_agent.py"), script()).unwrap();
+    std::fs::write(folder.path().join("hub_agent.py"), script(&hub).await).unwrap();
     let tests = Command::new("python3")
         .args(["-B", "-m", "unittest", "-q", "test_hub_agent"])
         .current_dir(&folder)

@@ -1,7 +1,9 @@
 //! The built binary, as its user starts it.
 
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use hub::config::Settings;
@@ -11,19 +13,19 @@ use tempfile::TempDir;
 
 use crate::support::{Backend, Client};
 
-struct Installation {
-    settings: Settings,
+pub struct Installation {
+    pub settings: Settings,
     _backend: Backend,
 }
 
 impl Installation {
-    fn new(backend: Backend) -> Self {
+    pub fn new(backend: Backend) -> Self {
         let mut settings = Settings::default();
         backend.apply(&mut settings);
         Self { settings, _backend: backend }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         self.command_of(env!("CARGO_BIN_EXE_hub").as_ref(), arguments)
     }
 
@@ -36,17 +38,17 @@ impl Installation {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub fn run(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
 
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(arguments);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    fn serve(&self) -> Serving {
+    pub fn serve(&self) -> Serving {
         self.serve_with(env!("CARGO_BIN_EXE_hub").as_ref())
     }
 
@@ -60,17 +62,17 @@ impl Installation {
     }
 }
 
-struct Serving {
-    child: Child,
-    url: String,
+pub struct Serving {
+    pub child: Child,
+    pub url: String,
 }
 
 impl Serving {
-    fn client(&self, key: &str) -> Client {
+    pub fn client(&self, key: &str) -> Client {
         Client::new(hub::http_client::client().unwrap(), self.url.clone(), Some(key.to_owned()))
     }
 
-    fn signal(&self, name: &str) {
+    pub fn signal(&self, name: &str) {
         let status = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
         assert!(status.success());
     }
@@ -210,6 +212,61 @@ async fn a_hub_whose_program_was_replaced_still_compiles() {
     let client = hub.client(created["apiKey"].as_str().unwrap());
     let upload = client.request(Method::POST, "/api/manage/modules?name=region-first");
     client.send(upload.body(std::fs::read(file).unwrap())).await.expect(201);
+}
+
+/// The mode of every file and folder that others than the user may use.
+fn open_to_others(folder: &Path) -> Vec<(PathBuf, u32)> {
+    let mode = |path: &Path| std::fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777;
+    let mut found: Vec<_> = [folder.to_owned()].into();
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    found.extend(files);
+    let here = found.into_iter().map(|path| (path.clone(), mode(&path))).filter(|(_, mode)| mode & 0o077 != 0);
+    here.chain(folders.iter().flat_map(|folder| open_to_others(folder))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_data_folder_is_its_users_alone() {
+    let installation = Installation::new(Backend::sqlite());
+    let data = &installation.settings.data;
+    std::fs::create_dir_all(data.join("blobs/old")).unwrap();
+    std::fs::write(data.join("blobs/old/file"), "of an older hub").unwrap();
+    let chmod = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    chmod(&data.join("blobs/old/file"), 0o644);
+    chmod(&data.join("blobs/old"), 0o755);
+    chmod(data, 0o755);
+    let created = installation.json(&["network", "create", "demo-net", "--json"]);
+    let mut hub = installation.serve();
+    let owner = hub.client(created["apiKey"].as_str().unwrap());
+    let upload = owner.request(Method::POST, "/api/manage/artifacts?name=a&version=1");
+    owner.send(upload.body("bytes")).await.expect(201);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/region-first/region-first.wasm");
+    let upload = owner.request(Method::POST, "/api/manage/modules?name=region-first");
+    owner.send(upload.body(std::fs::read(file).unwrap())).await.expect(201);
+    assert_eq!(open_to_others(data), []);
+    assert!(data.join("hub.db-wal").exists() && data.join("blobs").read_dir().unwrap().count() > 1);
+    hub.signal("-TERM");
+    assert!(hub.child.wait().unwrap().success());
+    assert_eq!(open_to_others(data), []);
+}
+
+#[tokio::test]
+async fn the_password_of_the_bus_is_never_shown() {
+    let installation = Installation::new(Backend::sqlite());
+    let blobs = installation.settings.data.join("blobs");
+    for bus in
+        ["nats://hub:s3cret@127.0.0.1:1", "nats://s3cret@127.0.0.1:1", "https://hub:s3cret@127.0.0.1:1", "s3cret@"]
+    {
+        let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let output = command.env("HUB_BLOBS", &blobs).env("HUB_BUS", bus).env("HUB_LOG", "debug").output().unwrap();
+        assert!(!output.status.success());
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!error.contains("s3cret"), "{error}");
+        assert!(
+            error.contains("hub: the address of the bus") || error.contains("hub: the bus at nats://127.0.0.1:1"),
+            "{error}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -33,6 +33,7 @@ impl Demo {
     pub(in crate::cli) async fn run(mut self) -> anyhow::Result<()> {
         // The simulation prints to the same terminal.
         log_to_stderr("warn");
+        serve::open_files::raise_limit();
         self.args.storage.data.get_or_insert_with(|| PathBuf::from("hub-demo"));
         let mut settings = Settings::of_serve(&self.args)?;
         let listener = serve::bind(settings.listen).await?;

@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::LeaseAnswer;
+use super::{LeaseAnswer, snapshot_base};
 use crate::app::App;
 use crate::auth::{Agent, Plugin};
 use crate::clock::Millis;
@@ -86,9 +86,9 @@ pub(super) async fn mint_world_upload_url(
     Agent(caller): Agent,
     State(app): State<App>,
     Path(id): Path<i64>,
-    HubUrl(hub_url): HubUrl,
+    hub: HubUrl,
 ) -> Result<Json<UploadUrl>, ApiError> {
-    let upload = service::mint(&app, caller.network, id, &hub_url).await?;
+    let upload = service::mint(&app, caller.network, id, &snapshot_base(&app, hub)?).await?;
     Ok(Json(UploadUrl {
         url: upload.url,
         method: "PUT",

@@ -11,6 +11,8 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
+use crate::http::error::ApiError;
+use crate::http::hub_url::HubUrl;
 use crate::values::Identifier;
 use crate::worlds::model::{Lease, LeaseState};
 
@@ -31,6 +33,11 @@ pub(crate) fn router() -> Endpoints {
 /// Those that need no key but a signed link.
 pub(crate) fn public_router() -> Endpoints {
     public_endpoints![snapshots::put_world_blob | snapshots::get_world_blob]
+}
+
+/// Where links to snapshots begin. A store with links of its own needs none of the hub's.
+fn snapshot_base(app: &App, hub: HubUrl) -> Result<String, ApiError> {
+    if app.blobs.is_folder() { hub.required() } else { Ok(hub.0.unwrap_or_else(|| app.settings.url(""))) }
 }
 
 /// A lease as it stands.

@@ -4,6 +4,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::snapshot_base;
 use crate::app::App;
 use crate::auth::Plugin;
 use crate::http::error::ApiError;
@@ -128,8 +129,9 @@ impl From<Opened> for OpenAnswer {
 pub(super) async fn open_world(
     Plugin(caller): Plugin,
     State(app): State<App>,
-    HubUrl(hub_url): HubUrl,
+    hub: HubUrl,
     Json(body): Json<OpenWorld>,
 ) -> Result<Json<OpenAnswer>, ApiError> {
+    let hub_url = snapshot_base(&app, hub)?;
     Ok(Json(service::open(&app, caller.network, &body.request(), &hub_url).await?.into()))
 }

@@ -1,0 +1,134 @@
+//! Whether a connection serves a request, and since when it does not.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::body::{Body, Frame, SizeHint};
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
+/// Of one connection.
+#[derive(Clone, Debug)]
+pub(super) struct Activity(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    requests: usize,
+    idle_since: Instant,
+    /// For the first request, and later for the next one.
+    timeout: Duration,
+    timeout_after: Duration,
+}
+
+impl Activity {
+    /// A connection may take `first` for the head of its first request, and then idle for `next`.
+    pub(super) fn new(first: Duration, next: Duration) -> Self {
+        let state = State { requests: 0, idle_since: Instant::now(), timeout: first, timeout_after: next };
+        Self(Arc::new(Mutex::new(state)))
+    }
+
+    /// A request has begun. It lasts until its answer was sent.
+    pub(super) fn begin(&self) -> ActiveRequest {
+        self.0.lock().requests += 1;
+        ActiveRequest(self.clone())
+    }
+
+    /// The client has read something of an answer, whose end may still be on its way.
+    pub(super) fn note_write(&self) {
+        self.0.lock().idle_since = Instant::now();
+    }
+
+    /// Waits until the connection has idled for too long. One timer for the life of the connection: requests only note the
+    /// time.
+    pub(super) async fn timed_out(&self) {
+        loop {
+            let deadline = {
+                let state = self.0.lock();
+                let since = if state.requests > 0 { Instant::now() } else { state.idle_since };
+                since + state.timeout
+            };
+            if deadline <= Instant::now() {
+                return;
+            }
+            tokio::time::sleep_until(deadline).await;
+        }
+    }
+
+    /// Waits until nothing has happened for as long as this.
+    pub(super) async fn idles(&self, interval: Duration) {
+        loop {
+            tokio::time::sleep(interval).await;
+            let state = self.0.lock();
+            if state.requests == 0 && state.idle_since.elapsed() >= interval {
+                return;
+            }
+        }
+    }
+}
+
+/// A request that is being served.
+#[derive(Debug)]
+pub(super) struct ActiveRequest(Activity);
+
+impl Drop for ActiveRequest {
+    fn drop(&mut self) {
+        let mut state = self.0.0.lock();
+        state.requests -= 1;
+        state.idle_since = Instant::now();
+        state.timeout = state.timeout_after;
+    }
+}
+
+/// The body of an answer, with the request it ends.
+pub(super) struct TrackedBody<B> {
+    pub(super) body: B,
+    pub(super) _request: ActiveRequest,
+}
+
+impl<B: Body + Unpin> Body for TrackedBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::{sleep, timeout};
+
+    const FIRST: Duration = Duration::from_secs(30);
+    const NEXT: Duration = Duration::from_secs(75);
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_times_out_and_a_stream_does_not() {
+        let began = Instant::now();
+        Activity::new(FIRST, NEXT).timed_out().await;
+        assert_eq!(began.elapsed(), FIRST);
+
+        let activity = Activity::new(FIRST, NEXT);
+        let stream = activity.begin();
+        sleep(Duration::from_secs(20)).await;
+        drop(activity.begin());
+        assert!(timeout(Duration::from_hours(1), activity.timed_out()).await.is_err());
+        let ended = Instant::now();
+        drop(stream);
+        activity.timed_out().await;
+        assert_eq!(ended.elapsed(), NEXT);
+    }
+}
