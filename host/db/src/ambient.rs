@@ -8,7 +8,6 @@
 use std::{mem, sync::Arc};
 
 use futures_util::future::BoxFuture;
-use parking_lot::Mutex;
 
 use crate::{
     Backend, Error, Tx,
@@ -41,7 +40,6 @@ pub(crate) struct AmbientTransaction {
     on_begin: OnBegin,
     // Statements of one task that run at once queue for the one connection.
     state: tokio::sync::Mutex<State>,
-    after_commit: Mutex<Vec<BoxFuture<'static, ()>>>,
 }
 
 enum State {
@@ -68,23 +66,12 @@ pub fn has_uncommitted_writes() -> bool {
     AMBIENT.try_with(is_open).unwrap_or(false)
 }
 
-/// Runs `work` once what was written so far is committed: at once where [nothing is
-/// uncommitted](has_uncommitted_writes), never after a rollback.
-pub async fn after_commit(work: impl Future<Output = ()> + Send + 'static) {
-    if has_uncommitted_writes() {
-        AMBIENT.with(|ambient| ambient.after_commit.lock().push(Box::pin(work)));
-    } else {
-        work.await;
-    }
-}
-
 impl AmbientTransaction {
     pub(crate) fn new(engine: &Arc<Engine>, on_begin: &OnBegin) -> Arc<Self> {
         Arc::new(Self {
             engine: Arc::clone(engine),
             on_begin: Arc::clone(on_begin),
             state: tokio::sync::Mutex::new(State::NotBegun),
-            after_commit: Mutex::default(),
         })
     }
 
@@ -181,25 +168,17 @@ impl AmbientTransaction {
         })
     }
 
-    /// Commits or rolls back what [`AmbientTransaction::end`] answered. What was to follow the commit follows.
+    /// Commits or rolls back what [`AmbientTransaction::end`] answered.
     pub(crate) fn finish(
-        &self,
         tx: Tx,
         commit: CommitHandle,
         answer: Result<bool, Error>,
-    ) -> BoxFuture<'_, Result<(), Error>> {
+    ) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
             drop(tx);
             let finished = commit.finish(matches!(answer, Ok(true))).await;
-            let is_committed = answer?;
-            finished?;
-            if is_committed {
-                let work = mem::take(&mut *self.after_commit.lock());
-                for work in work {
-                    work.await;
-                }
-            }
-            Ok(())
+            answer?;
+            finished
         })
     }
 }

@@ -16,8 +16,9 @@ use crate::clock::{Clock, LogicalClock};
 use crate::cluster::ShardRegistry;
 use crate::config::Settings;
 use crate::control::Control;
-use crate::events::Streams;
+use crate::events::{Outbox, Streams};
 use crate::geo::Geo;
+use crate::http::hang_up::AbandonedRequests;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::players::PlayerRegions;
@@ -64,6 +65,10 @@ pub struct AppState {
     pub geo: Geo,
     /// The hub's own secrets.
     pub secrets: HubSecrets,
+    /// Events of committed changes that wait to be published.
+    pub outbox: Outbox,
+    /// Requests that go on though their callers hung up.
+    pub(crate) abandoned: AbandonedRequests,
     /// Event streams that are open.
     pub streams: Streams,
     /// Keys that were looked up lately.
@@ -111,6 +116,8 @@ impl AppState {
             geo: Geo::open(settings.geoip.as_deref())?,
             blobs: Blobs::open(&settings, &db)?,
             secrets: HubSecrets::default(),
+            outbox: Outbox::default(),
+            abandoned: AbandonedRequests::default(),
             streams: Streams::default(),
             keys: KeyCache::default(),
             revocations: RevocationWatch::default(),
@@ -155,6 +162,12 @@ impl App {
                 () = work => {}
             }
         });
+    }
+
+    /// Runs work that is not cut off when the hub stops: the stop waits for it, so it ends by itself soon after.
+    pub(crate) fn spawn_until_done(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let work: BoxFuture<'static, ()> = work.boxed();
+        self.tasks.spawn(work);
     }
 
     /// A handle that does not keep the hub alive.
