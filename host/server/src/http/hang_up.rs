@@ -30,7 +30,7 @@ type Key = Option<HeaderValue>;
 
 /// How many requests go on without their callers, by key.
 #[derive(Clone, Debug, Default)]
-pub struct AbandonedRequests(Arc<Mutex<HashMap<Key, u32>>>);
+pub(crate) struct AbandonedRequests(Arc<Mutex<HashMap<Key, u32>>>);
 
 /// Counts one such request.
 struct Abandoned {

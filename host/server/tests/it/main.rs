@@ -30,6 +30,7 @@ mod punishments;
 mod servers;
 mod statistics;
 mod support;
+mod told;
 mod transfers;
 mod unauthorized;
 mod waitlist;
