@@ -57,13 +57,14 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// Whether this task is in an [ambient transaction](crate::Db::ambient_transaction) that has written something.
+/// Whether this task is in a [transaction](crate::Db::transaction), or in an [ambient
+/// one](crate::Db::ambient_transaction) that has written something.
 pub fn has_uncommitted_writes() -> bool {
     // A state that is locked is that of a statement or a transaction under way.
     let is_open = |ambient: &Arc<AmbientTransaction>| {
         ambient.state.try_lock().map_or(true, |state| matches!(*state, State::Open(..)))
     };
-    AMBIENT.try_with(is_open).unwrap_or(false)
+    tx::is_in_transaction() || AMBIENT.try_with(is_open).unwrap_or(false)
 }
 
 impl AmbientTransaction {

@@ -143,6 +143,7 @@ async fn of_tasks_with_the_same_claim_one_writes() {
 async fn hook_sees(db: &Db, seen: &Arc<AtomicU32>, id: i64) {
     db.transaction(async |mut tx| {
         tx.query("INSERT INTO t VALUES ($1, 0)").bind(id).execute().await?;
+        assert!(has_uncommitted_writes());
         let seen = Arc::clone(seen);
         tx.on_end(move || {
             seen.fetch_add(1, Ordering::SeqCst);

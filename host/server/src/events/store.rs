@@ -103,8 +103,45 @@ pub(super) async fn trim(db: &Db, network: NetworkId, most: i64, name: &str, dat
 
 #[cfg(test)]
 mod tests {
+    use hub_db::Config;
+    use uuid::Uuid;
+
     use super::*;
     use crate::query_plan::query_plans;
+
+    #[tokio::test]
+    async fn the_oldest_of_too_many_events_give_way_to_one() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
+        db.migrate().await.unwrap();
+        let (network, other) = (NetworkId(Uuid::from_u128(1)), NetworkId(Uuid::from_u128(2)));
+        let add = async |network, count| {
+            for _ in 0..count {
+                db.transaction(async |mut tx| insert(&mut tx, network, "CHAT", Some("a"), "{}", 5).await)
+                    .await
+                    .unwrap();
+            }
+        };
+        let names = async |network| {
+            let waiting = waiting(&db, network, 100).await.unwrap();
+            waiting.into_iter().map(|event| (event.name, event.target)).collect::<Vec<_>>()
+        };
+        add(network, 22).await;
+        add(other, 30).await;
+        assert_eq!(trim(&db, network, 20, "RESYNC", "{}").await.unwrap(), 0, "a tenth more is kept");
+        add(network, 1).await;
+        assert_eq!(trim(&db, network, 20, "RESYNC", "{}").await.unwrap(), 2);
+        let kept = names(network).await;
+        assert_eq!((kept.len(), &kept[0]), (21, &("RESYNC".to_owned(), None)));
+        assert!(kept[1..].iter().all(|(name, target)| name == "CHAT" && target.as_deref() == Some("a")));
+        assert_eq!(names(other).await.len(), 30);
+        assert_eq!(networks(&db).await.unwrap(), [network, other]);
+        let ids = waiting(&db, network, 100).await.unwrap().into_iter().map(|event| event.id).collect();
+        delete(&db, other, &ids).await.unwrap();
+        assert_eq!(names(network).await.len(), 21, "another network's");
+        delete(&db, network, &ids).await.unwrap();
+        assert_eq!((networks(&db).await.unwrap(), newest(&db).await.unwrap()), (vec![other], Some(52)));
+    }
 
     #[tokio::test]
     async fn every_statement_reads_its_networks_events_alone() {
