@@ -2,7 +2,7 @@ use crate::cluster::mirror::StreamMirror;
 use crate::cluster::peers::{Peers, STREAMS_TOPIC};
 use crate::cluster::{Cluster, ClusterError};
 use crate::config::BusConfig;
-use crate::event::{Event, PublishError};
+use crate::event::{Event, EventRef, PublishError, StoredEvent};
 use crate::id::EventId;
 use crate::network::Network;
 use crate::registry::Registry;
@@ -59,14 +59,50 @@ impl Bus {
     /// [`PublishError::Malformed`] for an event that is not one frame, [`PublishError::Closed`]
     /// after [`close`](Self::close), the others only in a cluster.
     pub async fn publish(&self, network: u128, event: Event, now_ms: i64) -> Result<u64, PublishError> {
+        let event = EventRef::from(&event);
         event.check()?;
         let sequence = match &self.peers {
-            None => self.network(network).publish(&self.config, &event, now_ms)?,
-            Some(_) if self.registry.read().closed => return Err(PublishError::Closed),
-            Some(peers) => peers.cluster.publish(network, &event, now_ms).await?,
+            None => self.network(network).publish(&self.config, event, now_ms)?,
+            Some(peers) => self.publish_to(peers, network, event, None, now_ms).await?,
         };
         self.counters.record_published();
         Ok(sequence)
+    }
+
+    /// As [`publish`](Self::publish), of an event that is stored elsewhere until it is published: it may be published again
+    /// after a failure or by another process.
+    ///
+    /// # Errors
+    /// As [`publish`](Self::publish).
+    pub async fn publish_stored(
+        &self,
+        network: u128,
+        stored: StoredEvent<'_>,
+        now_ms: i64,
+    ) -> Result<u64, PublishError> {
+        let StoredEvent { message_id, is_left_over, event } = stored;
+        event.check()?;
+        let sequence = match &self.peers {
+            None if is_left_over => self.network(network).publish_left_over(&self.config, event, now_ms)?,
+            None => self.network(network).publish(&self.config, event, now_ms)?,
+            Some(peers) => self.publish_to(peers, network, event, Some(message_id), now_ms).await?,
+        };
+        self.counters.record_published();
+        Ok(sequence)
+    }
+
+    async fn publish_to(
+        &self,
+        peers: &Peers,
+        network: u128,
+        event: EventRef<'_>,
+        message_id: Option<&str>,
+        now_ms: i64,
+    ) -> Result<u64, PublishError> {
+        if self.registry.read().closed {
+            return Err(PublishError::Closed);
+        }
+        peers.cluster.publish(network, event, message_id, now_ms).await
     }
 
     /// Opens a stream of the network's events: those for every stream, and those for `server_id`,
@@ -92,8 +128,8 @@ impl Bus {
             None => self.network(id),
             Some(peers) => self.mirror(&peers.cluster, id, requested).await?,
         };
+        let joined = network.join(&self.config, server_id, requested, now_ms);
         let requested = requested.filter(|id| id.epoch == network.epoch);
-        let joined = network.join(&self.config, server_id, requested.map(|id| id.sequence), now_ms);
         self.counters.record_subscribed(last.is_some() && joined.resumed.is_none(), joined.replaced);
         if let (Some(peers), Some(server)) = (&self.peers, &joined.listener.server_id) {
             peers.announce_opened((id, Arc::clone(server)), now_ms).await;

@@ -12,6 +12,29 @@ pub struct Event {
     pub data: String,
 }
 
+/// An [`Event`] whose texts are somebody else's.
+#[derive(Debug, Clone, Copy)]
+pub struct EventRef<'e> {
+    /// See [`Event::name`].
+    pub name: &'e str,
+    /// See [`Event::target`].
+    pub target: Option<&'e str>,
+    /// See [`Event::data`].
+    pub data: &'e str,
+}
+
+/// An event that was stored before it is published, so that a process that starts over may publish it again.
+#[derive(Debug, Clone, Copy)]
+pub struct StoredEvent<'e> {
+    /// Distinguishes it from the network's other events: published again within the retention, it is on streams once. A
+    /// bus of one process does not look at it, because its events end with the process.
+    pub message_id: &'e str,
+    /// It is left over from an earlier process.
+    pub is_left_over: bool,
+    /// What happened.
+    pub event: EventRef<'e>,
+}
+
 /// Why an event was not published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PublishError {
@@ -30,8 +53,8 @@ pub enum PublishError {
     TooLarge,
 }
 
-/// An event that the cluster's stream has stored and numbered.
-pub(crate) struct StoredEvent {
+/// An event that the cluster's stream has numbered.
+pub(crate) struct NumberedEvent {
     pub(crate) sequence: u64,
     pub(crate) name: String,
     pub(crate) target: Option<String>,
@@ -39,7 +62,13 @@ pub(crate) struct StoredEvent {
     pub(crate) data: Bytes,
 }
 
-impl Event {
+impl<'e> From<&'e Event> for EventRef<'e> {
+    fn from(event: &'e Event) -> Self {
+        Self { name: event.name, target: event.target.as_deref(), data: &event.data }
+    }
+}
+
+impl EventRef<'_> {
     pub(crate) fn check(&self) -> Result<(), PublishError> {
         let named = !self.name.is_empty() && self.name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
         let one_line = !self.data.bytes().any(|byte| matches!(byte, b'\n' | b'\r'));
@@ -62,8 +91,8 @@ pub(crate) fn frame(id: EventId, name: &str, data: &(impl AsRef<[u8]> + ?Sized))
 mod tests {
     use super::*;
 
-    fn event(name: &'static str, data: &str) -> Event {
-        Event { name, target: None, data: data.to_owned() }
+    fn event<'e>(name: &'e str, data: &'e str) -> EventRef<'e> {
+        EventRef { name, target: None, data }
     }
 
     #[test]

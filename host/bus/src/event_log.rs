@@ -1,6 +1,6 @@
 use crate::config::BusConfig;
 use crate::count::Count;
-use crate::event::{Event, PublishError, frame};
+use crate::event::{EventRef, PublishError, frame};
 use crate::id::EventId;
 use crate::listener::Listener;
 use crate::queue::{Cutoff, EventQueue, QueuedEvent};
@@ -17,6 +17,8 @@ pub(crate) struct EventLog {
     servers: HashMap<Arc<str>, ServerLog>,
     /// The newest sequence dropped together with a server's queue.
     removed_up_to: u64,
+    /// The newest sequence before the first event that an earlier process left.
+    before_left_over: Option<u64>,
     idle_since_ms: Option<i64>,
     closed: bool,
 }
@@ -44,6 +46,7 @@ impl EventLog {
             broadcast: EventQueue::starting_after(sequence),
             servers: HashMap::new(),
             removed_up_to: sequence,
+            before_left_over: None,
             idle_since_ms: None,
             closed: false,
         }
@@ -54,7 +57,7 @@ impl EventLog {
         &mut self,
         config: &BusConfig,
         epoch: u64,
-        event: &Event,
+        event: EventRef<'_>,
         now_ms: i64,
     ) -> Result<(u64, Option<Arc<Listener>>), PublishError> {
         if self.closed {
@@ -63,7 +66,7 @@ impl EventLog {
         let sequence = self.head + 1;
         let frame = frame(EventId { epoch, sequence }, event.name, &event.data);
         let queued = QueuedEvent { sequence, at_ms: now_ms, frame };
-        Ok((sequence, self.push(config, event.target.as_deref(), queued, now_ms)))
+        Ok((sequence, self.push(config, event.target, queued, now_ms)))
     }
 
     /// Adds a numbered event; returns the listener to wake if it is for one server.
@@ -148,6 +151,18 @@ impl EventLog {
         let targeted = targeted.map_or(Some(0), |queue| queue.position_after(last));
         let broadcast = self.broadcast.position_after(last);
         (last <= self.head).then_some(Positions { broadcast: broadcast?, targeted: targeted? })
+    }
+
+    /// The next event is one that an earlier process left.
+    pub(crate) fn mark_left_over(&mut self) {
+        self.before_left_over.get_or_insert(self.head);
+    }
+
+    /// The sequence before the first event that an earlier process left, and where the events after it begin; `None` where
+    /// there is no such event or it was dropped.
+    pub(crate) fn left_over_positions(&self, server_id: Option<&str>) -> Option<(u64, Positions)> {
+        let before = self.before_left_over?;
+        Some((before, self.positions_after(server_id, before)?))
     }
 
     /// Makes the listener its server's; returns the one it replaces.

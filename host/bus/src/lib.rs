@@ -31,7 +31,7 @@ mod subscription;
 pub use bus::Bus;
 pub use cluster::{Cluster, ClusterConfig, ClusterError, Inbox};
 pub use config::BusConfig;
-pub use event::{Event, PublishError};
+pub use event::{Event, EventRef, PublishError, StoredEvent};
 pub use listener::{EndReason, EndWatch};
 pub use pending::{PendingReplies, PendingReply};
 pub use stats::Stats;

@@ -1,5 +1,5 @@
 use crate::config::BusConfig;
-use crate::event::{Event, PublishError, StoredEvent, frame};
+use crate::event::{EventRef, NumberedEvent, PublishError, frame};
 use crate::event_log::{EventLog, Positions};
 use crate::id::EventId;
 use crate::listener::{EndReason, Listener};
@@ -26,8 +26,10 @@ pub(crate) struct Joined {
     pub(crate) head: u64,
     /// After the requested event; `None` where events since were dropped.
     pub(crate) resumed: Option<Positions>,
-    /// At the end.
+    /// Where it begins if it cannot resume: at the end, or before what an earlier process left.
     pub(crate) live: Positions,
+    /// The sequence before `live`.
+    pub(crate) begin: u64,
 }
 
 impl Network {
@@ -36,14 +38,14 @@ impl Network {
         Self { epoch, log: Mutex::new(EventLog::starting_after(sequence)), listeners: RwLock::default() }
     }
 
-    pub(crate) fn publish(&self, config: &BusConfig, event: &Event, now_ms: i64) -> Result<u64, PublishError> {
+    pub(crate) fn publish(&self, config: &BusConfig, event: EventRef<'_>, now_ms: i64) -> Result<u64, PublishError> {
         let (sequence, listener) = self.log.lock().append(config, self.epoch, event, now_ms)?;
         self.wake(event.target.is_some(), listener.as_deref());
         Ok(sequence)
     }
 
     /// Adds an event that the cluster's stream has numbered, unless it is here already.
-    pub(crate) fn apply(&self, config: &BusConfig, event: &StoredEvent) {
+    pub(crate) fn apply(&self, config: &BusConfig, event: &NumberedEvent) {
         let (sequence, at_ms) = (event.sequence, event.at_ms);
         let frame = frame(EventId { epoch: self.epoch, sequence }, &event.name, &event.data);
         let mut log = self.log.lock();
@@ -61,6 +63,17 @@ impl Network {
         } else {
             self.listeners.read().values().for_each(|one| one.wake());
         }
+    }
+
+    /// Publishes an event that an earlier process left. Streams that were opened before this process see it, too.
+    pub(crate) fn publish_left_over(
+        &self,
+        config: &BusConfig,
+        event: EventRef<'_>,
+        now_ms: i64,
+    ) -> Result<u64, PublishError> {
+        self.log.lock().mark_left_over();
+        self.publish(config, event, now_ms)
     }
 
     pub(crate) fn head(&self) -> u64 {
@@ -81,11 +94,23 @@ impl Network {
     }
 
     /// Adds a subscription that resumes after `last`, if there is such a sequence.
-    pub(crate) fn join(&self, config: &BusConfig, server_id: Option<&str>, last: Option<u64>, now_ms: i64) -> Joined {
+    pub(crate) fn join(
+        &self,
+        config: &BusConfig,
+        server_id: Option<&str>,
+        last: Option<EventId>,
+        now_ms: i64,
+    ) -> Joined {
         let listener = Arc::new(Listener::new(server_id.map(Arc::from), now_ms));
         let mut log = self.log.lock();
         let live = log.prepare(config, &listener, now_ms);
-        let resumed = last.and_then(|last| log.positions_after(server_id, last));
+        let resumed = last.filter(|last| last.epoch == self.epoch);
+        let resumed = resumed.and_then(|last| log.positions_after(server_id, last.sequence));
+        // An id of another epoch is of an earlier process: what that one left is new to the stream.
+        let is_foreign = last.is_some_and(|last| last.epoch != self.epoch);
+        let left_over = if is_foreign { log.left_over_positions(server_id) } else { None };
+        let head = log.head();
+        let (begin, live) = left_over.unwrap_or((head, live));
         let replaced = if log.is_closed() {
             listener.finish(Some(EndReason::Closed));
             None
@@ -99,7 +124,7 @@ impl Network {
             }
             replaced
         };
-        Joined { listener, replaced: replaced.is_some(), head: log.head(), resumed, live }
+        Joined { listener, replaced: replaced.is_some(), head, resumed, begin, live }
     }
 
     /// Ends the server's stream here if it is older than the one it opened at another node.

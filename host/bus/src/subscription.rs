@@ -34,9 +34,9 @@ impl Subscription {
         resume: bool,
         now_ms: i64,
     ) -> Self {
-        let head = EventId { epoch: network.epoch, sequence: joined.head };
-        let resync = (resume && joined.resumed.is_none()).then(|| event::resync(head, now_ms));
-        let start = requested.filter(|_| joined.resumed.is_some()).unwrap_or(head);
+        let begin = EventId { epoch: network.epoch, sequence: joined.begin };
+        let resync = (resume && joined.resumed.is_none()).then(|| event::resync(begin, now_ms));
+        let start = requested.filter(|_| joined.resumed.is_some()).unwrap_or(begin);
         Self {
             network,
             listener: joined.listener,

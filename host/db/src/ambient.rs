@@ -8,7 +8,6 @@
 use std::{mem, sync::Arc};
 
 use futures_util::future::BoxFuture;
-use parking_lot::Mutex;
 
 use crate::{
     Backend, Error, Tx,
@@ -41,7 +40,6 @@ pub(crate) struct AmbientTransaction {
     on_begin: OnBegin,
     // Statements of one task that run at once queue for the one connection.
     state: tokio::sync::Mutex<State>,
-    after_commit: Mutex<Vec<BoxFuture<'static, ()>>>,
 }
 
 enum State {
@@ -59,23 +57,14 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// Whether this task is in an [ambient transaction](crate::Db::ambient_transaction) that has written something.
+/// Whether this task is in a [transaction](crate::Db::transaction), or in an [ambient
+/// one](crate::Db::ambient_transaction) that has written something.
 pub fn has_uncommitted_writes() -> bool {
     // A state that is locked is that of a statement or a transaction under way.
     let is_open = |ambient: &Arc<AmbientTransaction>| {
         ambient.state.try_lock().map_or(true, |state| matches!(*state, State::Open(..)))
     };
-    AMBIENT.try_with(is_open).unwrap_or(false)
-}
-
-/// Runs `work` once what was written so far is committed: at once where [nothing is
-/// uncommitted](has_uncommitted_writes), never after a rollback.
-pub async fn after_commit(work: impl Future<Output = ()> + Send + 'static) {
-    if has_uncommitted_writes() {
-        AMBIENT.with(|ambient| ambient.after_commit.lock().push(Box::pin(work)));
-    } else {
-        work.await;
-    }
+    tx::is_in_transaction() || AMBIENT.try_with(is_open).unwrap_or(false)
 }
 
 impl AmbientTransaction {
@@ -84,7 +73,6 @@ impl AmbientTransaction {
             engine: Arc::clone(engine),
             on_begin: Arc::clone(on_begin),
             state: tokio::sync::Mutex::new(State::NotBegun),
-            after_commit: Mutex::default(),
         })
     }
 
@@ -181,25 +169,17 @@ impl AmbientTransaction {
         })
     }
 
-    /// Commits or rolls back what [`AmbientTransaction::end`] answered. What was to follow the commit follows.
+    /// Commits or rolls back what [`AmbientTransaction::end`] answered.
     pub(crate) fn finish(
-        &self,
         tx: Tx,
         commit: CommitHandle,
         answer: Result<bool, Error>,
-    ) -> BoxFuture<'_, Result<(), Error>> {
+    ) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
             drop(tx);
             let finished = commit.finish(matches!(answer, Ok(true))).await;
-            let is_committed = answer?;
-            finished?;
-            if is_committed {
-                let work = mem::take(&mut *self.after_commit.lock());
-                for work in work {
-                    work.await;
-                }
-            }
-            Ok(())
+            answer?;
+            finished
         })
     }
 }

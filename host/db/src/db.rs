@@ -195,7 +195,7 @@ impl Db {
 
     /// Runs `work` so that all it writes by [`Db::write`] and [`Db::transaction`] is one transaction, together with what
     /// `on_begin` does before the first of it, and `before_commit` when `work` is done. `on_begin` may cancel all of it;
-    /// `before_commit` answers whether to commit. What `work` does by [`after_commit`](crate::after_commit) follows then.
+    /// `before_commit` answers whether to commit.
     ///
     /// Other tasks that `work` starts are not part of it. `work` may run again, as that of [`Db::transaction`].
     pub async fn ambient_transaction<T, F>(
@@ -216,7 +216,7 @@ impl Db {
                 Ok(End::Cancelled) => return Ok(AmbientOutcome::Cancelled),
                 Ok(End::Open(mut tx, commit)) => {
                     let answer = before_commit(&mut tx, &result).await;
-                    ambient.finish(tx, commit, answer).await
+                    AmbientTransaction::finish(tx, commit, answer).await
                 }
                 Err(error) => Err(error),
             };

@@ -2,6 +2,7 @@
 
 use crate::{
     Backend, Error, Tx,
+    ended::EndHooks,
     postgres::{self, Postgres},
     query::{Fetched, Query},
     sqlite::{self, Sqlite},
@@ -35,21 +36,28 @@ impl Engine {
     }
 
     pub(crate) async fn begin(&self) -> Result<(Tx, CommitHandle), Error> {
-        Ok(match self {
+        let hooks = EndHooks::default();
+        let (tx, committer) = match self {
             Self::Sqlite(sqlite) => {
                 let (lease, commit) = sqlite.begin().await?;
-                (lease.into(), CommitHandle::Sqlite(commit))
+                (Tx::new(lease, &hooks), Committer::Sqlite(commit))
             }
             Self::Postgres(postgres) => {
                 let (lease, commit) = postgres.begin().await?;
-                (lease.into(), CommitHandle::Postgres(commit))
+                (Tx::new(lease, &hooks), Committer::Postgres(commit))
             }
-        })
+        };
+        Ok((tx, CommitHandle { committer, hooks }))
     }
 }
 
 /// The end of a transaction, which its closure does not hold.
-pub(crate) enum CommitHandle {
+pub(crate) struct CommitHandle {
+    committer: Committer,
+    hooks: EndHooks,
+}
+
+enum Committer {
     Sqlite(sqlite::CommitHandle),
     Postgres(postgres::CommitHandle),
 }
@@ -57,9 +65,13 @@ pub(crate) enum CommitHandle {
 impl CommitHandle {
     /// Commits the transaction, or rolls it back.
     pub(crate) async fn finish(self, commit: bool) -> Result<(), Error> {
-        match self {
-            Self::Sqlite(handle) => handle.finish(commit).await,
-            Self::Postgres(handle) => handle.finish(commit).await,
+        match self.committer {
+            Committer::Sqlite(handle) => handle.finish(commit, self.hooks).await,
+            Committer::Postgres(handle) => {
+                let finished = handle.finish(commit).await;
+                drop(self.hooks);
+                finished
+            }
         }
     }
 }

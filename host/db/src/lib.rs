@@ -32,6 +32,7 @@ mod ambient;
 mod bulk;
 mod config;
 mod db;
+mod ended;
 mod engine;
 mod error;
 mod executor;
@@ -47,7 +48,7 @@ mod sqlite;
 mod statement;
 mod tx;
 
-pub use ambient::{AmbientOutcome, OnBegin, after_commit, has_uncommitted_writes};
+pub use ambient::{AmbientOutcome, OnBegin, has_uncommitted_writes};
 pub use bulk::{Cell, Column, ColumnType, Table};
 pub use config::{Backend, Config};
 pub use db::Db;

@@ -5,6 +5,7 @@ use sqlx::{PgConnection, SqliteConnection};
 
 use crate::{
     Backend, Error,
+    ended::EndHooks,
     lease::{LeasedConnection, TxOutcome},
     pool::Pooled,
     postgres,
@@ -31,35 +32,50 @@ pub(crate) fn refuse_nested() -> Result<(), Error> {
 }
 
 /// A transaction under way, given to the closure of [`Db::transaction`](crate::Db::transaction).
-pub struct Tx(Lease);
+pub struct Tx {
+    lease: Lease,
+    hooks: EndHooks,
+}
 
-enum Lease {
+pub(crate) enum Lease {
     Sqlite(LeasedConnection<SqliteConnection>),
     Postgres(LeasedConnection<Pooled<PgConnection>>),
 }
 
-impl From<LeasedConnection<SqliteConnection>> for Tx {
+impl From<LeasedConnection<SqliteConnection>> for Lease {
     fn from(lease: LeasedConnection<SqliteConnection>) -> Self {
-        Self(Lease::Sqlite(lease))
+        Self::Sqlite(lease)
     }
 }
 
-impl From<LeasedConnection<Pooled<PgConnection>>> for Tx {
+impl From<LeasedConnection<Pooled<PgConnection>>> for Lease {
     fn from(lease: LeasedConnection<Pooled<PgConnection>>) -> Self {
-        Self(Lease::Postgres(lease))
+        Self::Postgres(lease)
     }
 }
 
 impl Tx {
+    pub(crate) fn new(lease: impl Into<Lease>, hooks: &EndHooks) -> Self {
+        Self { lease: lease.into(), hooks: hooks.clone() }
+    }
+
+    /// Runs `hook` once the transaction has ended: after its commit or rollback, and before its caller is answered; also
+    /// when the caller hung up or panicked meanwhile. Then, on PostgreSQL, the commit may still be under way. Inside an
+    /// [ambient transaction](crate::Db::ambient_transaction) it is that one's end. A hook runs on the task that commits for
+    /// all, so it waits for nothing.
+    pub fn on_end(&self, hook: impl FnOnce() + Send + 'static) {
+        self.hooks.add(hook);
+    }
+
     pub(crate) fn backend(&self) -> Backend {
-        match self.0 {
+        match self.lease {
             Lease::Sqlite(_) => Backend::Sqlite,
             Lease::Postgres(_) => Backend::Postgres,
         }
     }
 
     pub(crate) async fn run(&mut self, query: Query) -> Result<Fetched, Error> {
-        match &mut self.0 {
+        match &mut self.lease {
             Lease::Sqlite(lease) => sqlite::run_leased(lease, query).await,
             Lease::Postgres(lease) => postgres::run_leased(lease, query).await,
         }
@@ -74,7 +90,7 @@ impl Tx {
     }
 
     fn outcome(&mut self) -> &mut TxOutcome {
-        match &mut self.0 {
+        match &mut self.lease {
             Lease::Sqlite(lease) => &mut lease.outcome,
             Lease::Postgres(lease) => &mut lease.outcome,
         }
@@ -82,7 +98,7 @@ impl Tx {
 
     /// Runs a statement that controls the transaction.
     pub(crate) async fn control(&mut self, sql: &'static str) -> Result<(), Error> {
-        match &mut self.0 {
+        match &mut self.lease {
             Lease::Sqlite(lease) => Ok(sqlite::control(lease.parts()?.0, sql).await?),
             Lease::Postgres(lease) => postgres::control(lease.parts()?.0, sql).await,
         }
@@ -95,14 +111,15 @@ impl Tx {
 
     /// Runs the closure of a transaction inside this one; also answers the outcome of its statements.
     pub(crate) async fn run_nested(&mut self, work: &mut Work<'_>) -> Result<(bool, TxOutcome), Error> {
-        Ok(match &mut self.0 {
+        let hooks = &self.hooks;
+        Ok(match &mut self.lease {
             Lease::Sqlite(lease) => {
                 let (sublease, inner) = lease.sublease()?;
-                (Self::from(inner).run_work(work).await, sublease.end())
+                (Self::new(inner, hooks).run_work(work).await, sublease.end())
             }
             Lease::Postgres(lease) => {
                 let (sublease, inner) = lease.sublease()?;
-                (Self::from(inner).run_work(work).await, sublease.end())
+                (Self::new(inner, hooks).run_work(work).await, sublease.end())
             }
         })
     }

@@ -18,9 +18,10 @@ use crate::clock::{Clock, LogicalClock};
 use crate::cluster::ShardRegistry;
 use crate::config::Settings;
 use crate::control::Control;
-use crate::events::Streams;
+use crate::events::{Outbox, Streams};
 use crate::geo::Geo;
 use crate::http::connection::Connections;
+use crate::http::hang_up::AbandonedRequests;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::players::PlayerRegions;
@@ -71,6 +72,10 @@ pub struct AppState {
     pub secrets: HubSecrets,
     /// Connections that are open.
     pub connections: Connections,
+    /// Events of committed changes that wait to be published.
+    pub outbox: Outbox,
+    /// Requests that go on though their callers hung up.
+    pub(crate) abandoned: AbandonedRequests,
     /// Event streams that are open.
     pub streams: Streams,
     /// Keys that were looked up lately.
@@ -119,6 +124,8 @@ impl AppState {
             blobs: Blobs::open(&settings, &db)?,
             secrets: HubSecrets::default(),
             connections: connections(&settings),
+            outbox: Outbox::default(),
+            abandoned: AbandonedRequests::default(),
             streams: Streams::default(),
             keys: KeyCache::default(),
             revocations: RevocationWatch::default(),
@@ -178,6 +185,12 @@ impl App {
                 () = work => {}
             }
         });
+    }
+
+    /// Runs work that is not cut off when the hub stops: the stop waits for it, so it ends by itself soon after.
+    pub(crate) fn spawn_until_done(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let work: BoxFuture<'static, ()> = work.boxed();
+        self.tasks.spawn(work);
     }
 
     /// A handle that does not keep the hub alive.

@@ -20,7 +20,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(65);
 
 /// What follows a network from owner to owner, in the order in which it is restored.
 const NETWORK_STATES: &[&dyn cluster::NetworkState] =
-    &[&servers::PresenceState, &control::AgentState, &modules::LoadedModules];
+    &[&events::WaitingEvents, &servers::PresenceState, &control::AgentState, &modules::LoadedModules];
 
 /// Opens the database, restores what the last run knew and starts the background work.
 pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<App> {
@@ -35,7 +35,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     auth::start(&app);
     blobs::start(&app);
     control::start(&app).await?;
-    events::start(&app);
+    events::start(&app).await?;
     idempotency::start(&app);
     servers::start(&app).await?;
     punishments::start(&app);

@@ -9,7 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::http::error::ApiError;
-use crate::http::{client_address, openapi, reference, request_id};
+use crate::http::{client_address, hang_up, openapi, reference, request_id};
 use crate::{cluster, idempotency};
 
 fn endpoints() -> Endpoints {
@@ -58,6 +58,8 @@ pub fn router(app: &App) -> Router {
     let idempotency = idempotency::LayerState::new(app, &document);
     routes
         .route_layer(from_fn_with_state(idempotency, idempotency::layer))
+        // Around the answers that are kept, so that a retry of who hung up gets one.
+        .route_layer(from_fn_with_state(app.clone(), hang_up::layer))
         .merge(reference::router(&document))
         .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))
         .method_not_allowed_fallback(async || {

@@ -1,7 +1,7 @@
 //! Publishes events to the stream, and reads them back from its messages.
 
 use super::connection::Cluster;
-use crate::event::{Event, PublishError, StoredEvent};
+use crate::event::{EventRef, NumberedEvent, PublishError};
 use async_nats::HeaderMap;
 use async_nats::jetstream::message::PublishMessage;
 use bytes::Bytes;
@@ -17,21 +17,29 @@ const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 impl Cluster {
     /// Appends an event to its network's sequence and returns its number. Retries until the stream acknowledges it; the
-    /// message id makes it stored once.
+    /// message id, a new one where none is given, makes it stored once.
     pub(crate) fn publish<'a>(
         &'a self,
         network: u128,
-        event: &'a Event,
+        event: EventRef<'a>,
+        message_id: Option<&'a str>,
         now_ms: i64,
     ) -> BoxFuture<'a, Result<u64, PublishError>> {
-        Box::pin(self.publish_unboxed(network, event, now_ms))
+        Box::pin(self.publish_unboxed(network, event, message_id, now_ms))
     }
 
-    async fn publish_unboxed(&self, network: u128, event: &Event, now_ms: i64) -> Result<u64, PublishError> {
+    async fn publish_unboxed(
+        &self,
+        network: u128,
+        event: EventRef<'_>,
+        message_id: Option<&str>,
+        now_ms: i64,
+    ) -> Result<u64, PublishError> {
         if event.data.len() > self.max_event_bytes() {
             return Err(PublishError::TooLarge);
         }
-        let message = encode(event, now_ms).message_id(self.new_message_id());
+        let message_id = message_id.map_or_else(|| self.new_message_id(), str::to_owned);
+        let message = encode(event, now_ms).message_id(message_id);
         let sending = async {
             loop {
                 match self.send(network, message.clone()).await {
@@ -54,22 +62,22 @@ impl Cluster {
     }
 }
 
-fn encode(event: &Event, now_ms: i64) -> PublishMessage {
+fn encode(event: EventRef<'_>, now_ms: i64) -> PublishMessage {
     let message = PublishMessage::build()
-        .payload(Bytes::from(event.data.clone()))
+        .payload(Bytes::copy_from_slice(event.data.as_bytes()))
         .header(NAME, event.name)
         .header(AT, now_ms.to_string().as_str());
-    match &event.target {
-        Some(target) => message.header(TARGET, target.as_str()),
+    match event.target {
+        Some(target) => message.header(TARGET, target),
         None => message,
     }
 }
 
 /// The event in a stream's message; `None` where the hub did not write it.
-pub(super) fn decode(sequence: u64, message: &async_nats::Message) -> Option<StoredEvent> {
+pub(super) fn decode(sequence: u64, message: &async_nats::Message) -> Option<NumberedEvent> {
     let headers: &HeaderMap = message.headers.as_ref()?;
     let text = |name| headers.get(name).map(async_nats::HeaderValue::as_str);
-    Some(StoredEvent {
+    Some(NumberedEvent {
         sequence,
         name: text(NAME)?.to_owned(),
         target: text(TARGET).map(str::to_owned),

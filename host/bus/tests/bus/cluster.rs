@@ -3,7 +3,9 @@
 use crate::common::{self, NETWORK, chat};
 use crate::nats::Nats;
 use bytes::Bytes;
-use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig, EndReason, Event, PublishError, Subscription};
+use hub_bus::{
+    Bus, BusConfig, Cluster, ClusterConfig, EndReason, Event, EventRef, PublishError, StoredEvent, Subscription,
+};
 use std::time::Duration;
 
 async fn node(nats: &Nats, name: &str) -> (Bus, Cluster) {
@@ -228,4 +230,19 @@ async fn until(holds: impl Fn() -> bool) {
         }
     };
     tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("the condition comes true");
+}
+
+#[tokio::test]
+async fn a_stored_event_that_two_nodes_publish_is_on_streams_once() {
+    let nats = Nats::start().await;
+    let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut stream = open(&two, Some("a"), None).await;
+    let mut numbers = vec![];
+    for (bus, message_id, data) in [(&one, "1", r#"{"number":1}"#), (&two, "1", r#"{"number":1}"#), (&two, "2", "{}")] {
+        let event = EventRef { name: "CHAT", target: Some("a"), data };
+        let stored = StoredEvent { message_id, is_left_over: false, event };
+        numbers.push(bus.publish_stored(NETWORK, stored, 1).await.unwrap());
+    }
+    assert_eq!(numbers[0], numbers[1]);
+    assert_eq!(data(&mut stream, 2).await, [r#"{"number":1}"#, "{}"]);
 }

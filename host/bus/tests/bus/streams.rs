@@ -1,7 +1,7 @@
 //! Which stream gets which events, and from where on.
 
 use crate::common::{EPOCH, NETWORK, bus, chat, id, next, now, publish, read, sequence, subscribe};
-use hub_bus::{EndReason, Event, PublishError};
+use hub_bus::{EndReason, Event, EventRef, PublishError, StoredEvent};
 
 #[test]
 fn an_event_is_one_frame_for_every_stream() {
@@ -188,4 +188,27 @@ fn a_batch_takes_the_ready_frames_up_to_its_size() {
     assert_eq!(now(stream.next_batch(&mut frames, 4)), Some(Ok(())));
     assert_eq!(frames.len(), 6, "earlier frames stay in the buffer");
     assert_eq!(now(stream.next_batch(&mut frames, 4)), None);
+}
+
+#[test]
+fn what_an_earlier_process_left_is_told_after_the_resync() {
+    let bus = bus(|_| ());
+    publish(&bus, None, 0);
+    let left = |target| {
+        let event = EventRef { name: "CHAT", target, data: "{}" };
+        let stored = StoredEvent { message_id: "1", is_left_over: true, event };
+        now(bus.publish_stored(NETWORK, stored, 0)).expect("no waiting").expect("it is published")
+    };
+    assert_eq!([left(None), left(Some("a")), left(Some("b"))], [2, 3, 4]);
+    publish(&bus, None, 0);
+    let earlier = format!("{}.9", EPOCH + 1);
+    let read_from = |server, last: &str| read(&mut subscribe(&bus, NETWORK, server, Some(last), 0));
+    assert_eq!(read_from(Some("a"), &earlier), ["resync 1", "2", "3", "5"]);
+    assert_eq!(read_from(None, &earlier), ["resync 1", "2", "5"]);
+    assert_eq!(read_from(Some("a"), "malformed"), ["resync 5"], "nothing says that it is of an earlier process");
+    assert_eq!(read_from(Some("a"), &id(99)), ["resync 5"]);
+    assert_eq!(read_from(Some("a"), &id(3)), ["5"]);
+    // Dropped like everything else.
+    bus.sweep(1_000_000);
+    assert_eq!(read_from(Some("a"), &earlier), ["resync 5"]);
 }

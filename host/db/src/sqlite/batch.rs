@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     Error,
+    ended::EndHooks,
     lease::{LeasedConnection, TxOutcome},
     query::Fetched,
 };
@@ -68,7 +69,7 @@ struct Batch {
 
 enum Reply {
     Write(oneshot::Sender<Result<Fetched, Error>>, Result<Fetched, Error>),
-    Transaction(oneshot::Sender<Result<(), Error>>, Result<(), Error>),
+    Transaction(oneshot::Sender<Result<(), Error>>, Result<(), Error>, EndHooks),
 }
 
 impl Batch {
@@ -130,10 +131,10 @@ impl Batch {
         drop(to_caller.send(Ok(lease)));
         let (mut conn, outcome) = returned.await.map_err(|_| sqlx::Error::WorkerCrashed)?;
         let mut keep = false;
-        if let Ok(EndRequest { commit, reply }) = end.await {
+        if let Ok(EndRequest { commit, reply, hooks }) = end.await {
             keep = commit && outcome == TxOutcome::Succeeded;
             let result = if commit && !keep { Err(Error::Aborted) } else { Ok(()) };
-            self.replies.push(Reply::Transaction(reply, result));
+            self.replies.push(Reply::Transaction(reply, result, hooks));
         }
         self.at_savepoint = !keep;
         if !keep {
@@ -147,7 +148,10 @@ impl Batch {
         for reply in self.replies {
             match reply {
                 Reply::Write(to, result) => send(to, result, failure),
-                Reply::Transaction(to, result) => send(to, result, failure),
+                Reply::Transaction(to, result, hooks) => {
+                    drop(hooks);
+                    send(to, result, failure);
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     Error,
+    ended::EndHooks,
     lease::LeasedConnection,
     query::{Fetched, Query},
 };
@@ -36,6 +37,8 @@ pub(super) struct EndRequest {
     pub(super) commit: bool,
     /// Replied to after the commit.
     pub(super) reply: oneshot::Sender<Result<(), Error>>,
+    /// Run after the commit, before the reply.
+    pub(super) hooks: EndHooks,
 }
 
 impl Job {
@@ -55,10 +58,10 @@ pub(crate) struct CommitHandle(pub(super) oneshot::Sender<EndRequest>);
 impl CommitHandle {
     /// Keeps or undoes the work and waits for the batch's commit: even work that is undone has
     /// seen, and answers by, what the others are about to commit.
-    pub(crate) async fn finish(self, commit: bool) -> Result<(), Error> {
+    pub(crate) async fn finish(self, commit: bool, hooks: EndHooks) -> Result<(), Error> {
         let (reply, committed) = oneshot::channel();
         // A writer that is gone does not reply.
-        let _ = self.0.send(EndRequest { commit, reply });
+        let _ = self.0.send(EndRequest { commit, reply, hooks });
         committed.await.unwrap_or(Err(Error::Closed))
     }
 }

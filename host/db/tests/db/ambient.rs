@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use futures_util::FutureExt;
-use hub_db::{AmbientOutcome, Db, Error, OnBegin, after_commit, has_uncommitted_writes};
+use hub_db::{AmbientOutcome, Db, Error, OnBegin, has_uncommitted_writes};
 use tokio::task::JoinSet;
 
 use crate::common::{Failure, on_both};
@@ -139,32 +139,66 @@ async fn of_tasks_with_the_same_claim_one_writes() {
     .await;
 }
 
+/// What a hook saw: nothing before the end of the outer transaction.
+async fn hook_sees(db: &Db, seen: &Arc<AtomicU32>, id: i64) {
+    db.transaction(async |mut tx| {
+        tx.query("INSERT INTO t VALUES ($1, 0)").bind(id).execute().await?;
+        assert!(has_uncommitted_writes());
+        let seen = Arc::clone(seen);
+        tx.on_end(move || {
+            seen.fetch_add(1, Ordering::SeqCst);
+        });
+        Ok::<_, Error>(())
+    })
+    .await
+    .unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn after_commit_runs_after_a_commit_and_never_after_a_rollback() {
+async fn hooks_run_when_the_outer_transaction_ends_before_its_caller_goes_on() {
     on_both(async |fixture| {
         fixture.set_up(&TABLES).await;
         let db = &fixture.db;
-        let followed = Arc::new(AtomicU32::new(0));
-        let follow = async |by| {
-            let (followed, db) = (Arc::clone(&followed), db.clone());
-            after_commit(async move {
-                let there = u32::try_from(count(&db, "t").await).unwrap();
-                followed.fetch_add(by * there.max(1), Ordering::SeqCst);
-            })
-            .await;
-        };
+        let seen = Arc::new(AtomicU32::new(0));
         for (id, keep) in [(1, true), (2, false)] {
             let work = || async {
-                // Nothing is written yet, so it runs at once.
-                follow(1).await;
-                write(db, id).await.unwrap();
-                follow(100).await;
+                let before = seen.load(Ordering::SeqCst);
+                hook_sees(db, &seen, id).await;
+                assert_eq!(seen.load(Ordering::SeqCst), before, "not while it is uncommitted");
             };
             db.ambient_transaction(claim(id), work, |_, ()| async move { Ok(keep) }.boxed()).await.unwrap();
         }
-        assert_eq!(followed.load(Ordering::SeqCst), 102);
-        follow(1000).await;
-        assert_eq!(followed.load(Ordering::SeqCst), 1102);
+        assert_eq!(seen.load(Ordering::SeqCst), 2);
+        hook_sees(db, &seen, 3).await;
+        assert_eq!(seen.load(Ordering::SeqCst), 3);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hooks_run_though_the_caller_hangs_up() {
+    on_both(async |fixture| {
+        fixture.set_up(&TABLES).await;
+        let db = &fixture.db;
+        let seen = Arc::new(AtomicU32::new(0));
+        // Dropped after each number of polls: before, in the middle of, and after the transaction.
+        for polls in 1..40 {
+            let mut transaction = Box::pin(hook_sees(db, &seen, polls));
+            for _ in 0..polls {
+                if transaction.as_mut().now_or_never().is_some() {
+                    break;
+                }
+                tokio::time::sleep(std::time::Duration::from_micros(200)).await;
+            }
+            drop(transaction);
+        }
+        let kept = u32::try_from(count(db, "t").await).unwrap();
+        assert!(kept > 0);
+        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(10);
+        while seen.load(Ordering::SeqCst) < kept {
+            assert!(tokio::time::Instant::now() < deadline, "{kept} kept, {} hooks ran", seen.load(Ordering::SeqCst));
+            tokio::task::yield_now().await;
+        }
     })
     .await;
 }

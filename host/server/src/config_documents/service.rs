@@ -1,5 +1,6 @@
 //! The rules of config documents.
 
+use hub_db::Tx;
 use thiserror::Error;
 
 use crate::app::App;
@@ -46,9 +47,14 @@ pub(super) async fn publish(
     key: ConfigKey,
     doc: Document,
 ) -> Result<ConfigDocument, ConfigError> {
-    if store::put(&app.db, network, &key, &doc).await? {
-        publish_update(app, network, &key).await;
-    }
+    app.db
+        .transaction(async |mut tx| {
+            if store::put(&mut tx, network, &key, &doc).await? {
+                publish_update(app, &mut tx, network, &key).await?;
+            }
+            Ok::<_, ConfigError>(())
+        })
+        .await?;
     Ok(ConfigDocument { key, doc })
 }
 
@@ -63,17 +69,22 @@ pub(super) async fn register(
     if let Some(doc) = store::get(&app.db, network, &key).await? {
         return Ok(ConfigDocument { key, doc });
     }
-    if store::insert(&app.db, network, &key, &default).await? {
-        publish_update(app, network, &key).await;
+    let is_new = app
+        .db
+        .transaction(async |mut tx| {
+            let is_new = store::insert(&mut tx, network, &key, &default).await?;
+            if is_new {
+                publish_update(app, &mut tx, network, &key).await?;
+            }
+            Ok::<_, ConfigError>(is_new)
+        })
+        .await?;
+    if is_new {
         return Ok(ConfigDocument { key, doc: default });
     }
     get(app, network, key).await
 }
 
-/// Publishes a stored change to the network's servers. A failed publication is only logged: clients read the document
-/// again when they reconnect.
-async fn publish_update(app: &App, network: NetworkId, key: &ConfigKey) {
-    if let Err(error) = events::publish(app, network, EventKind::ConfigUpdated, None, key).await {
-        tracing::warn!(%error, group = %key.group, namespace = %key.namespace, "could not publish a config document");
-    }
+async fn publish_update(app: &App, tx: &mut Tx, network: NetworkId, key: &ConfigKey) -> Result<(), hub_db::Error> {
+    events::publish_in(app, tx, network, EventKind::ConfigUpdated, None, key).await
 }

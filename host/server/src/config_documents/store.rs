@@ -1,6 +1,6 @@
 //! All SQL of config documents.
 
-use hub_db::{Db, Error};
+use hub_db::{Db, Error, Tx};
 
 use crate::config_documents::model::ConfigKey;
 use crate::http::document::Document;
@@ -24,21 +24,27 @@ pub(super) async fn get(db: &Db, network: NetworkId, key: &ConfigKey) -> Result<
 }
 
 /// Stores a document; whether that changed anything.
-pub(super) async fn put(db: &Db, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
+pub(super) async fn put(tx: &mut Tx, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
     const UPSERT: &str = "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, $2, $3, $4)
          ON CONFLICT (network_id, doc_group, namespace) DO UPDATE SET doc = excluded.doc
          WHERE config_documents.doc <> excluded.doc";
-    write(db, UPSERT, network, key, doc).await
+    write(tx, UPSERT, network, key, doc).await
 }
 
 /// Stores a document where there is none; whether there was none.
-pub(super) async fn insert(db: &Db, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
+pub(super) async fn insert(tx: &mut Tx, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
     const INSERT: &str = "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, $2, $3, $4)
          ON CONFLICT (network_id, doc_group, namespace) DO NOTHING";
-    write(db, INSERT, network, key, doc).await
+    write(tx, INSERT, network, key, doc).await
 }
 
-async fn write(db: &Db, sql: &'static str, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
-    let statement = db.write(sql).bind(network).bind(&key.group).bind(&key.namespace).bind(doc.as_str());
+async fn write(
+    tx: &mut Tx,
+    sql: &'static str,
+    network: NetworkId,
+    key: &ConfigKey,
+    doc: &Document,
+) -> Result<bool, Error> {
+    let statement = tx.query(sql).bind(network).bind(&key.group).bind(&key.namespace).bind(doc.as_str());
     Ok(statement.execute().await? > 0)
 }

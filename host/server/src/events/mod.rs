@@ -1,15 +1,22 @@
 //! Events: one long-lived stream per server, and publishing to the streams.
 //!
-//! Invariants: an event is published after the change it reports is committed; a stream never shows another network's
-//! events; a server has at most one stream; a stream ends within a second after its key was revoked or expired.
-//! Owns no table: the bus retains recent events.
+//! Invariants: the event of a change is published if and only if the change is committed, also when its caller hung up or
+//! the process was killed meanwhile; the events of one row are on streams in the order of its changes, each once; a stream
+//! never shows another network's events; a server has at most one stream; a stream ends within a second after its key was
+//! revoked or expired.
+//! Table: `outbox`, with the events that are not published yet. The bus retains recent events.
 
 mod model;
+mod outbox;
+mod relay;
 mod routes;
 mod service;
+mod store;
 mod stream;
 
 pub use model::EventKind;
+pub(crate) use outbox::WaitingEvents;
+pub use outbox::{Outbox, publish_in};
 pub(crate) use routes::router;
 pub(crate) use service::start;
 pub use service::{PublishError, Streams, publish};

@@ -17,15 +17,21 @@ use crate::background::every;
 use crate::clock::Millis;
 use crate::events::model::EventKind;
 use crate::events::stream::OpenStream;
+use crate::events::{relay, store};
 use crate::http::error::ApiError;
 use crate::values::NetworkId;
 
 /// Twice a second, so that the stream of a revoked key ends within one.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// Heals what was missed: events are published right after their commit.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Why an event was not published.
 #[derive(Debug, Error)]
 pub enum PublishError {
+    /// The caller is in a transaction that may still be rolled back.
+    #[error("an event of a change is published in the change's transaction")]
+    Uncommitted,
     /// The payload has no JSON form.
     #[error("the event has no JSON form: {0}")]
     Payload(#[from] serde_json::Error),
@@ -66,8 +72,18 @@ struct Envelope<P> {
     payload: P,
 }
 
-/// Publishes an event to the network's streams, or to that of the server `target` alone: the fields of `payload`, with
-/// the event's name as `type` and the time as `at`. Inside a transaction it waits for the commit.
+/// The data of an event.
+pub(super) fn data(kind: EventKind, at: Millis, payload: impl Serialize) -> Result<String, serde_json::Error> {
+    serde_json::to_string(&Envelope { r#type: kind.name(), at, payload })
+}
+
+/// The name and data of an event that tells all clients to read everything anew.
+pub(super) fn resync(at: Millis) -> (&'static str, String) {
+    ("RESYNC", format!(r#"{{"type":"RESYNC","at":{at}}}"#))
+}
+
+/// Publishes an event that reports no stored change, now: it is lost with the process. Else use
+/// [`publish_in`](super::publish_in).
 pub async fn publish(
     app: &App,
     network: NetworkId,
@@ -75,19 +91,11 @@ pub async fn publish(
     target: Option<&str>,
     payload: impl Serialize,
 ) -> Result<(), PublishError> {
-    let now = app.clock.now();
-    let data = serde_json::to_string(&Envelope { r#type: kind.name(), at: now, payload })?;
-    let event = Event { name: kind.name(), target: target.map(str::to_owned), data };
     if hub_db::has_uncommitted_writes() {
-        let app = app.clone();
-        hub_db::after_commit(async move {
-            if let Err(error) = app.bus.publish(network.0.as_u128(), event, now).await {
-                tracing::warn!(%error, %network, event = kind.name(), "an event was not published");
-            }
-        })
-        .await;
-        return Ok(());
+        return Err(PublishError::Uncommitted);
     }
+    let now = app.clock.now();
+    let event = Event { name: kind.name(), target: target.map(str::to_owned), data: data(kind, now, payload)? };
     app.bus.publish(network.0.as_u128(), event, now).await?;
     Ok(())
 }
@@ -117,10 +125,17 @@ impl Streams {
     }
 }
 
-/// Starts the maintenance of the open streams.
-pub(crate) fn start(app: &App) {
+/// Starts publishing what is in the outbox, and the maintenance of the open streams.
+pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
+    app.outbox.set_left_over(store::newest(&app.db).await?.unwrap_or_default());
+    if let Some(inbox) = app.shards.listen(relay::TOPIC).await? {
+        app.spawn(relay::listen(app.clone(), inbox));
+    }
+    app.spawn(relay::run(app.clone()));
+    every(app, SWEEP_INTERVAL, "look for events that were not published", relay::sweep);
     every(app, CHECK_INTERVAL, "maintain the open streams", tick);
     every(app, CHECK_INTERVAL, "check the keys of open streams", check_keys);
+    Ok(())
 }
 
 /// One loop for all streams, so that a stream costs no timer: sweeps the bus and makes pings due.

@@ -121,13 +121,22 @@ pub(super) async fn catalog(
     Ok(LocalizationCatalog { version: catalog.version, default_locale, locales: locales.sorted, messages })
 }
 
-/// The catalog's new version, where a call has changed it.
-type NewVersion = Option<i64>;
+#[derive(Serialize)]
+struct UpdatePayload {
+    version: i64,
+}
 
-async fn bump_version(tx: &mut Tx, network: NetworkId, mut catalog: CatalogRow) -> Result<NewVersion, hub_db::Error> {
+/// Stores the catalog under its next version, and tells the network's servers.
+async fn bump_version(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    mut catalog: CatalogRow,
+) -> Result<(), hub_db::Error> {
     catalog.version += 1;
     store::update_catalog(tx, network, &catalog).await?;
-    Ok(Some(catalog.version))
+    let payload = UpdatePayload { version: catalog.version };
+    events::publish_in(app, tx, network, EventKind::LocalizationUpdated, None, payload).await
 }
 
 /// Registers default texts where there are none; answers how many messages had none. Every server asks this as it
@@ -144,21 +153,19 @@ pub(super) async fn add_defaults<'a>(
     if messages::count_missing(&app.db, network, &scope, &defaults).await? == 0 {
         return Ok(0);
     }
-    let (inserted, version) = app
-        .db
+    app.db
         .transaction(async |mut tx| {
             let catalog = store::lock_catalog(&mut tx, network).await?;
             let added = messages::add_defaults(&mut tx, network, &scope, &defaults).await?;
             if !added.is_empty() {
                 add_locale(&mut tx, network, locale).await?;
             }
-            let has_changed = added.contains(&true);
-            let version = if has_changed { bump_version(&mut tx, network, catalog).await? } else { None };
-            Ok::<_, LocalizationError>((added.len(), version))
+            if added.contains(&true) {
+                bump_version(app, &mut tx, network, catalog).await?;
+            }
+            Ok(added.len())
         })
-        .await?;
-    publish_update(app, network, version).await;
-    Ok(inserted)
+        .await
 }
 
 /// Stores a locale that is new; whether it was.
@@ -191,22 +198,21 @@ pub(super) async fn put_override(
     text: &str,
 ) -> Result<LocalizationMessage, LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
-    let (message, version) = app
-        .db
+    app.db
         .transaction(async |mut tx| {
             let catalog = store::lock_catalog(&mut tx, network).await?;
             add_locale(&mut tx, network, locale).await?;
             let before = messages::get(&mut tx, network, &scope, key).await?;
             let after = messages::put_override(&mut tx, network, &scope, key, text).await?;
             let is_same = before.as_ref().and_then(MessageRow::effective) == after.effective();
-            let version = if is_same { None } else { bump_version(&mut tx, network, catalog).await? };
+            if !is_same {
+                bump_version(app, &mut tx, network, catalog).await?;
+            }
             let stored = store::locale(&mut tx, network, &scope.locale_key).await?;
             let locale = stored.map_or_else(|| locale.clone(), |row| row.locale);
-            Ok::<_, LocalizationError>((to_message(after, &locale), version))
+            Ok(to_message(after, &locale))
         })
-        .await?;
-    publish_update(app, network, version).await;
-    Ok(message)
+        .await
 }
 
 /// Restores a message's default. Without one the message is gone.
@@ -218,8 +224,7 @@ pub(super) async fn delete_override(
     key: &MessageKey,
 ) -> Result<(), LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
-    let version = app
-        .db
+    app.db
         .transaction(async |mut tx| {
             let catalog = store::lock_catalog(&mut tx, network).await?;
             let before = messages::get(&mut tx, network, &scope, key).await?;
@@ -227,12 +232,12 @@ pub(super) async fn delete_override(
                 return Err(LocalizationError::NoOverride);
             };
             messages::delete_override(&mut tx, network, &scope, key).await?;
-            let is_same = before.override_text == before.default_text;
-            Ok(if is_same { None } else { bump_version(&mut tx, network, catalog).await? })
+            if before.override_text != before.default_text {
+                bump_version(app, &mut tx, network, catalog).await?;
+            }
+            Ok(())
         })
-        .await?;
-    publish_update(app, network, version).await;
-    Ok(())
+        .await
 }
 
 /// Changes of a locale; an absent field stays as it is.
@@ -250,8 +255,7 @@ pub(super) async fn put_locale(
     code: &LocaleCode,
     update: &LocaleUpdate,
 ) -> Result<Locale, LocalizationError> {
-    let (locale, version) = app
-        .db
+    app.db
         .transaction(async |mut tx| {
             let before = store::lock_catalog(&mut tx, network).await?;
             let added = add_locale(&mut tx, network, code).await?;
@@ -274,12 +278,12 @@ pub(super) async fn put_locale(
             if row != stored {
                 store::update_locale(&mut tx, network, &row).await?;
             }
-            let version = if has_changed { bump_version(&mut tx, network, catalog).await? } else { None };
-            Ok((locale, version))
+            if has_changed {
+                bump_version(app, &mut tx, network, catalog).await?;
+            }
+            Ok(locale)
         })
-        .await?;
-    publish_update(app, network, version).await;
-    Ok(locale)
+        .await
 }
 
 /// A page of the filtered messages by namespace, locale and key, and how many there are.
@@ -314,19 +318,4 @@ pub(super) async fn set_language(
 ) -> Result<Language, LocalizationError> {
     languages::put(&app.db, network, player, username, &language).await?;
     Ok(language)
-}
-
-#[derive(Serialize)]
-struct UpdatePayload {
-    version: i64,
-}
-
-/// Publishes a stored change to the network's servers. A failed publication is only logged: clients read the catalog
-/// again when they reconnect.
-async fn publish_update(app: &App, network: NetworkId, version: NewVersion) {
-    let Some(version) = version else { return };
-    let payload = UpdatePayload { version };
-    if let Err(error) = events::publish(app, network, EventKind::LocalizationUpdated, None, payload).await {
-        tracing::warn!(%error, version, "could not publish a change of the catalog");
-    }
 }

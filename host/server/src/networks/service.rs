@@ -163,12 +163,12 @@ pub(super) async fn roll_key(
                 return Err(NetworksError::ScopesExceedOwn);
             }
             store::roll_key(&mut tx, network, id, &hash, until).await?;
+            let (cached, rolled) = (app.clone(), id.clone());
+            // Not before the commit: a call with the old secret meanwhile would cache the old row again.
+            tx.on_end(move || cached.keys.invalidate(&rolled));
             Ok::<_, NetworksError>(row)
         })
         .await?;
-    let (cached, rolled) = (app.clone(), id.clone());
-    // Not before the commit: a call with the old secret meanwhile would cache the old row again.
-    hub_db::after_commit(async move { cached.keys.invalidate(&rolled) }).await;
     let scopes = Scopes::from_text(&row.scopes);
     Ok(MintedKey { id: id.clone(), text, name: row.name, scopes, expires_at: row.expires_at })
 }

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::clock::{Millis, millis};
-use crate::punishments::service::{self, Action};
-use crate::punishments::store;
+use crate::punishments::{service, store};
 
 /// Other nodes create punishments too, so the next expiry is read anew this often.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// The most expiries one statement records; after a long stop there may be many.
-const BATCH: i64 = 500;
+/// The most expiries one transaction records; after a long stop there may be many.
+const BATCH: i64 = 100;
 
 /// Runs until the hub stops.
 pub(super) async fn watch(app: App) {
@@ -28,16 +27,13 @@ pub(super) async fn watch(app: App) {
     }
 }
 
-/// Records all that have expired; answers when the next one expires. The statement moves each from open to expired, so that
-/// of several nodes, or of two runs of one, only one publishes it.
+/// Records all that have expired; answers when the next one expires.
 async fn expire(app: &App, now: Millis) -> Result<Option<Millis>, hub_db::Error> {
     loop {
         let due = store::next_expiry(&app.db).await?;
         if due.is_none_or(|at| now < at) {
             return Ok(due);
         }
-        let mut expired = store::expire(&app.db, now, BATCH).await?;
-        expired.sort_by_key(|punishment| (punishment.expires_at, punishment.id));
-        service::publish(app, Action::Expired, &expired).await;
+        service::expire(app, BATCH).await?;
     }
 }

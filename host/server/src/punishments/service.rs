@@ -1,5 +1,6 @@
 //! The rules of punishments.
 
+use hub_db::Tx;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -42,7 +43,7 @@ impl From<PunishmentsError> for ApiError {
 /// What happened to a punishment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub(super) enum Action {
+enum Action {
     Created,
     Revoked,
     Expired,
@@ -58,8 +59,7 @@ pub(crate) async fn create(
 ) -> Result<Vec<Punishment>, PunishmentsError> {
     let now = app.clock.now();
     let (player, name, ip_based) = target.parts();
-    let created = app
-        .db
+    app.db
         .transaction(async |mut tx| {
             let tx = &mut tx;
             if let (Some(player), Some(name)) = (player, name) {
@@ -97,11 +97,10 @@ pub(crate) async fn create(
                 store::insert(tx, &punishment).await?;
                 created.push(punishment);
             }
-            Ok::<_, PunishmentsError>(created)
+            publish(app, tx, Action::Created, &created).await?;
+            Ok(created)
         })
-        .await?;
-    publish(app, Action::Created, &created).await;
-    Ok(created)
+        .await
 }
 
 /// The punishments of an identity, newest first.
@@ -123,8 +122,15 @@ pub(crate) async fn revoke(
     reason: Option<&str>,
 ) -> Result<Punishment, PunishmentsError> {
     let revocation = Revocation { actor, reason, at: app.clock.now() };
-    if let Some(revoked) = store::revoke(&app.db, network, id, revocation).await? {
-        publish(app, Action::Revoked, std::slice::from_ref(&revoked)).await;
+    let revoked = app
+        .db
+        .transaction(async |mut tx| {
+            let revoked = store::revoke(&mut tx, network, id, revocation).await?;
+            publish(app, &mut tx, Action::Revoked, revoked.as_slice()).await?;
+            Ok::<_, PunishmentsError>(revoked)
+        })
+        .await?;
+    if let Some(revoked) = revoked {
         return Ok(revoked);
     }
     store::get(&app.db, network, id).await?.ok_or(PunishmentsError::Unknown(id))
@@ -141,19 +147,16 @@ pub(crate) async fn unban_name(
 ) -> Result<Vec<Punishment>, PunishmentsError> {
     let revocation = Revocation { actor, reason, at: app.clock.now() };
     let folded = FoldedName::new(name);
-    let revoked = app
-        .db
+    app.db
         .transaction(async |mut tx| {
             let mut address = None;
             if and_last_address {
                 address = store::last_address_of_name(&mut tx, network, &folded).await?;
             }
             let identity = Identity { name: Some(name.to_owned()), address, player: None };
-            store::revoke_bans(&mut tx, network, &identity, revocation).await
+            revoke_bans(app, tx, network, &identity, revocation).await
         })
-        .await?;
-    publish(app, Action::Revoked, &revoked).await;
-    Ok(revoked)
+        .await
 }
 
 /// Revokes every active ban that covers an address.
@@ -166,9 +169,18 @@ pub(crate) async fn unban_address(
 ) -> Result<Vec<Punishment>, PunishmentsError> {
     let revocation = Revocation { actor, reason, at: app.clock.now() };
     let identity = Identity { address: Some(address), ..Identity::default() };
-    let revoked =
-        app.db.transaction(async |mut tx| store::revoke_bans(&mut tx, network, &identity, revocation).await).await?;
-    publish(app, Action::Revoked, &revoked).await;
+    app.db.transaction(async |tx| revoke_bans(app, tx, network, &identity, revocation).await).await
+}
+
+async fn revoke_bans(
+    app: &App,
+    mut tx: Tx,
+    network: NetworkId,
+    identity: &Identity,
+    revocation: Revocation<'_>,
+) -> Result<Vec<Punishment>, PunishmentsError> {
+    let revoked = store::revoke_bans(&mut tx, network, identity, revocation).await?;
+    publish(app, &mut tx, Action::Revoked, &revoked).await?;
     Ok(revoked)
 }
 
@@ -217,14 +229,25 @@ struct PunishmentEvent {
     punishment: PunishmentBody,
 }
 
-/// Publishes what happened to the servers of each network. It is committed already, so a bus that takes nothing any more
-/// because the hub is stopping is no failure: its clients read anew when they reconnect.
-pub(super) async fn publish(app: &App, action: Action, punishments: &[Punishment]) {
+/// Publishes what happened to the servers of each network.
+async fn publish(app: &App, tx: &mut Tx, action: Action, punishments: &[Punishment]) -> Result<(), hub_db::Error> {
     for punishment in punishments {
         let body = PunishmentBody::new(punishment.clone(), app.clock.now());
         let event = PunishmentEvent { action, punishment: body };
-        if let Err(error) = events::publish(app, punishment.network_id, EventKind::Punishment, None, event).await {
-            tracing::warn!(%error, id = punishment.id, ?action, "could not publish a punishment");
-        }
+        events::publish_in(app, tx, punishment.network_id, EventKind::Punishment, None, event).await?;
     }
+    Ok(())
+}
+
+/// Records up to `limit` that have expired, and publishes each. Each moves from open to expired, so that of several nodes,
+/// or of two runs of one, only one publishes it.
+pub(super) async fn expire(app: &App, limit: i64) -> Result<(), hub_db::Error> {
+    let now = app.clock.now();
+    app.db
+        .transaction(async |mut tx| {
+            let mut expired = store::expire(&mut tx, now, limit).await?;
+            expired.sort_by_key(|punishment| (punishment.expires_at, punishment.id));
+            publish(app, &mut tx, Action::Expired, &expired).await
+        })
+        .await
 }

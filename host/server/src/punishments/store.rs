@@ -159,12 +159,12 @@ pub(super) async fn find(
 
 /// Revokes an active punishment; none where it is not active.
 pub(super) async fn revoke(
-    db: &Db,
+    tx: &mut Tx,
     network: NetworkId,
     id: i64,
     revocation: Revocation<'_>,
 ) -> Result<Option<Punishment>, Error> {
-    db.write(concat!(
+    tx.query(concat!(
         "UPDATE punishments SET state = 'REVOKED', revoked_at = $3, revoker_uuid = $4, revoker_name = $5,
              revoke_reason = $6
          WHERE network_id = $1 AND id = $2 AND state = 'OPEN' AND (expires_at IS NULL OR expires_at > $3)
@@ -300,8 +300,8 @@ pub(super) async fn next_expiry(db: &Db) -> Result<Option<Millis>, Error> {
 }
 
 /// Records up to `limit` that have expired, and answers them. Crosses networks: see [`next_expiry`].
-pub(super) async fn expire(db: &Db, now: Millis, limit: i64) -> Result<Vec<Punishment>, Error> {
-    db.write(concat!(
+pub(super) async fn expire(tx: &mut Tx, now: Millis, limit: i64) -> Result<Vec<Punishment>, Error> {
+    tx.query(concat!(
         "UPDATE punishments SET state = 'EXPIRED'
          WHERE state = 'OPEN' AND (network_id, id) IN (
              SELECT network_id, id FROM punishments WHERE state = 'OPEN' AND expires_at <= $1

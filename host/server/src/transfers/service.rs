@@ -60,6 +60,10 @@ struct Payload<'a> {
 /// Sends a player to another server: reserves a slot there and sends the signed command to the server they are on. The
 /// answered transfer tells how that went.
 pub(super) async fn transfer(app: &App, network: NetworkId, order: TransferOrder) -> Result<Transfer, TransfersError> {
+    if !app.bus.is_reachable() {
+        // The command would come too late.
+        return Err(PublishError::from(hub_bus::PublishError::Unreachable).into());
+    }
     let now = app.clock.now();
     let is_world_open = is_world_open(app, network, &order, now).await?;
     let new_id = TransferId(app.ids.uuid());
@@ -128,12 +132,6 @@ async fn send_command(
 ) -> Result<Transfer, TransfersError> {
     let secret = networks::service::signing_secret(app, network).await?;
     let mut transfer = new_transfer(route.id, &order, Some(route.from.clone()), now);
-    app.db
-        .transaction(async |mut tx| {
-            store::supersede(&mut tx, network, order.player, now).await?;
-            store::insert(&mut tx, network, &transfer).await
-        })
-        .await?;
     let command = Command {
         transfer_id: route.id,
         player_uuid: order.player,
@@ -145,8 +143,15 @@ async fn send_command(
         expires_at: transfer.expires_at,
     };
     let payload = Payload { signature: command.sign(&secret), command: &command };
-    events::publish(app, network, EventKind::Transfer, Some(route.from.as_str()), payload).await?;
-    // The answer means that the command was sent; reads show the transfer as under way.
+    app.db
+        .transaction(async |mut tx| {
+            store::supersede(&mut tx, network, order.player, now).await?;
+            store::insert(&mut tx, network, &transfer).await?;
+            let from = Some(route.from.as_str());
+            events::publish_in(app, &mut tx, network, EventKind::Transfer, from, &payload).await
+        })
+        .await?;
+    // The answer means that the command is sent; reads show the transfer as under way.
     transfer.result = Some(SUCCESS.to_owned());
     Ok(transfer)
 }

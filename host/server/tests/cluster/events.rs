@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::fleet::{Client, Fleet, uuid, wait_until};
@@ -17,15 +17,33 @@ pub async fn start_readers(
     servers: impl IntoIterator<Item = (Client, String)>,
     stop: &Arc<AtomicBool>,
 ) -> Vec<JoinHandle<Vec<usize>>> {
+    let line = |data: &Value| data["message"].as_str().unwrap().parse().unwrap();
+    start_readers_of("CHAT", line, servers, stop).await
+}
+
+/// As [`start_readers`], of the numbers that events of a kind carry.
+pub async fn start_readers_of(
+    kind: &'static str,
+    number: fn(&Value) -> usize,
+    servers: impl IntoIterator<Item = (Client, String)>,
+    stop: &Arc<AtomicBool>,
+) -> Vec<JoinHandle<Vec<usize>>> {
     let opened = Arc::new(AtomicUsize::new(0));
-    let start = |(client, server)| tokio::spawn(read(client, server, Arc::clone(&opened), Arc::clone(stop)));
+    let start =
+        |(client, server)| tokio::spawn(read((kind, number), client, server, Arc::clone(&opened), Arc::clone(stop)));
     let readers: Vec<_> = servers.into_iter().map(start).collect();
     wait_until(async || opened.load(Ordering::Relaxed) == readers.len()).await;
     readers
 }
 
-/// Reads chat lines, resuming at another node whenever a stream ends, until the last one arrived.
-async fn read(client: Client, server: String, opened: Arc<AtomicUsize>, stop: Arc<AtomicBool>) -> Vec<usize> {
+/// Reads events of a kind, resuming at another node whenever a stream ends, until the last one arrived.
+async fn read(
+    (kind, number): (&str, fn(&Value) -> usize),
+    client: Client,
+    server: String,
+    opened: Arc<AtomicUsize>,
+    stop: Arc<AtomicBool>,
+) -> Vec<usize> {
     let mut is_first = true;
     let (mut last, mut seen, mut node) = (None::<String>, vec![], 0);
     let mut stopped_at = None::<Instant>;
@@ -60,9 +78,8 @@ async fn read(client: Client, server: String, opened: Arc<AtomicUsize>, stop: Ar
                 if let Some(id) = field("id: ") {
                     last = Some(id.to_owned());
                 }
-                if field("event: ") == Some("CHAT") {
-                    let data: serde_json::Value = serde_json::from_str(field("data: ").unwrap()).unwrap();
-                    seen.push(data["message"].as_str().unwrap().parse().unwrap());
+                if field("event: ") == Some(kind) {
+                    seen.push(number(&serde_json::from_str(field("data: ").unwrap()).unwrap()));
                 }
             }
         }

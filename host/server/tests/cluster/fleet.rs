@@ -251,6 +251,12 @@ impl Fleet {
         PgConnection::connect(&self.database).await.unwrap().execute(statement).await.unwrap();
     }
 
+    /// The numbers that a query answers.
+    pub async fn numbers(&self, query: &'static str) -> Vec<i64> {
+        let mut connection = PgConnection::connect(&self.database).await.unwrap();
+        sqlx::query_scalar(query).fetch_all(&mut connection).await.unwrap()
+    }
+
     /// Pauses a node's process, which it can't notice.
     pub fn pause(&self, node: usize) {
         signal(&self.nodes[node].process.as_ref().unwrap().0, "-STOP");

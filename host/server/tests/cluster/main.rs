@@ -16,4 +16,5 @@ mod propagation;
 mod slots;
 #[path = "../it/support/events.rs"]
 mod stream;
+mod told;
 mod upgrade;

@@ -10,6 +10,7 @@ use hub::config::Settings;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::sync::mpsc::UnboundedSender;
 
 use crate::support::{Backend, Client};
 
@@ -176,6 +177,73 @@ async fn pay_until_killed(hub: &mut Serving, key: &str, kill: usize) -> Vec<(Str
     hub.signal("-KILL");
     hub.child.wait().unwrap();
     payers.join_all().await.concat()
+}
+
+/// Bans one player after the other until the hub is gone.
+async fn ban_until_killed(client: Client, round: usize, banner: usize, answered: UnboundedSender<()>) {
+    for number in 0.. {
+        let body = json!({"playerName": format!("p{round}_{banner}_{number}"), "type": "BAN"});
+        let request = client.request(Method::POST, "/api/plugin/punishments/create-by-name").json(&body);
+        if request.send().await.is_err() || answered.send(()).is_err() {
+            return;
+        }
+    }
+}
+
+/// What a hub has committed and not published when it is killed is told after the restart, to clients that were there
+/// before.
+async fn a_kill_leaves_no_change_untold(backend: Backend) {
+    const KILLS: usize = 6;
+
+    let installation = Installation::new(backend);
+    let key = installation.json(&["network", "create", "demo-net", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let (mut last, mut left, mut left_in_all) = (None::<String>, vec![], 0);
+    for round in 0..=KILLS {
+        let mut hub = installation.serve();
+        let client = hub.client(&key);
+        let mut events = client.events(None, last.as_deref()).await;
+        let (answered, mut answers) = tokio::sync::mpsc::unbounded_channel();
+        for banner in 0..8 {
+            tokio::spawn(ban_until_killed(client.clone(), round, banner, answered.clone()));
+        }
+        if round > 0 {
+            assert_eq!(events.next().await.unwrap().name, "RESYNC");
+        }
+        let reading = tokio::spawn(async move {
+            let mut seen = vec![];
+            while let Some(event) = events.next().await {
+                seen.push(event);
+            }
+            seen
+        });
+        for _ in 0..80 {
+            answers.recv().await.unwrap();
+        }
+        hub.signal("-KILL");
+        hub.child.wait().unwrap();
+        let seen = reading.await.unwrap();
+        last = seen.last().and_then(|event| event.id.clone()).or(last);
+        let told: Vec<_> = seen.iter().map(|event| event.data["punishment"]["id"].as_i64().unwrap()).collect();
+        assert!(told.len() >= 40 && left.iter().all(|id| told.contains(id)), "{left:?} of {told:?}");
+        assert!(told.iter().all(|id| told.iter().filter(|other| *other == id).count() == 1), "{told:?}");
+        let db = hub_db::Db::connect(&installation.settings.database()).await.unwrap();
+        let waiting: Vec<(String,)> = db.query("SELECT data FROM outbox").all().await.unwrap();
+        db.close().await;
+        let waiting = waiting.iter().map(|(data,)| serde_json::from_str::<Value>(data).unwrap());
+        left = waiting.map(|data| data["punishment"]["id"].as_i64().unwrap()).collect();
+        left_in_all += left.len();
+    }
+    assert!(left_in_all > 0, "each kill came when nothing waited");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kill_leaves_no_change_untold_on_sqlite() {
+    a_kill_leaves_no_change_untold(Backend::sqlite()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kill_leaves_no_change_untold_on_postgres() {
+    a_kill_leaves_no_change_untold(Backend::postgres().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

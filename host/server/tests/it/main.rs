@@ -32,6 +32,7 @@ mod servers;
 mod statistics;
 mod stop;
 mod support;
+mod told;
 mod transfers;
 mod unauthorized;
 mod waitlist;

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use hub_db::Tx;
 use serde::Serialize;
 
 use super::{expiry, publish};
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::events::EventKind;
+use crate::networks;
 use crate::servers::{Role, Server, free_slots};
 use crate::values::{Identifier, NetworkId};
 use crate::worlds::model::{Lease, Seed, World};
@@ -74,15 +76,17 @@ struct OpenPayload<'a> {
     snapshot_url: Option<String>,
 }
 
-/// Notifies the lease's node to boot the world.
+/// Notifies the lease's node to boot the world. `secret` signs the link to its snapshot.
 pub(super) async fn notify_node(
     app: &App,
+    tx: &mut Tx,
     network: NetworkId,
     lease: &Lease,
     world: &World,
+    secret: &str,
 ) -> Result<(), WorldsError> {
     let snapshot_url = match &world.blob_key {
-        Some(blob_key) if lease.is_persistent() => get_url(app, network, blob_key, &lease.hub_url).await?,
+        Some(blob_key) if lease.is_persistent() => get_url(app, tx, network, blob_key, &lease.hub_url, secret).await?,
         _ => None,
     };
     let payload = OpenPayload {
@@ -97,8 +101,7 @@ pub(super) async fn notify_node(
         world_gen: lease.world_gen.as_deref(),
         snapshot_url,
     };
-    publish(app, network, EventKind::WorldOpen, lease.node_server_id.as_ref(), payload).await;
-    Ok(())
+    Ok(publish(app, tx, network, EventKind::WorldOpen, lease.node_server_id.as_ref(), payload).await?)
 }
 
 /// Boots a world whose lease waited for the one before it to end, if that has come. Nothing happens where there is no
@@ -110,9 +113,14 @@ pub(in crate::worlds) async fn boot_waiting(app: &App, network: NetworkId, world
     let nodes = nodes(app, network, &world.game_id, waiting.prefer_node.as_ref(), now);
     let leases = store::leases::per_node(&app.db, network, now).await?;
     let Some(node) = choose(&nodes, leases) else { return Ok(()) };
-    let assigned = store::leases::assign(&app.db, network, world_no, &node, now, expiry(app, now)).await?;
-    let Some(lease) = assigned else { return Ok(()) };
-    // Read again: the lease before may have left a snapshot in between.
-    let world = store::worlds::get(&app.db, network, world_no).await?.unwrap_or(world);
-    notify_node(app, network, &lease, &world).await
+    let secret = networks::service::signing_secret(app, network).await?;
+    app.db
+        .transaction(async |mut tx| {
+            let assigned = store::leases::assign(&mut tx, network, world_no, &node, now, expiry(app, now)).await?;
+            let Some(lease) = assigned else { return Ok(()) };
+            // Read again: the lease before may have left a snapshot in between.
+            let newest = store::worlds::get(&mut tx, network, world_no).await?;
+            notify_node(app, &mut tx, network, &lease, newest.as_ref().unwrap_or(&world), &secret).await
+        })
+        .await
 }

@@ -31,13 +31,22 @@ struct ReadyPayload {
 /// The world is up. Said again, it changes nothing.
 pub(in crate::worlds) async fn ready(app: &App, network: NetworkId, by: &LeaseHolder) -> Result<Lease, WorldsError> {
     let now = app.clock.now();
-    let Some(lease) = store::leases::ready(&app.db, network, by, now, expiry(app, now)).await? else {
-        return check_held(app, network, by, now).await;
-    };
     let server = servers::service::snapshot(app, network, &by.node);
-    let payload = ReadyPayload { world_instance_id: lease.id.to_string(), server };
-    publish(app, network, EventKind::WorldReady, None, payload).await;
-    Ok(lease)
+    let payload = ReadyPayload { world_instance_id: by.id.to_string(), server };
+    let ready = app
+        .db
+        .transaction(async |mut tx| {
+            let lease = store::leases::ready(&mut tx, network, by, now, expiry(app, now)).await?;
+            if lease.is_some() {
+                publish(app, &mut tx, network, EventKind::WorldReady, None, &payload).await?;
+            }
+            Ok::<_, WorldsError>(lease)
+        })
+        .await?;
+    match ready {
+        Some(lease) => Ok(lease),
+        None => check_held(app, network, by, now).await,
+    }
 }
 
 /// The node still has the world, with so many players in it; and, where it says so, a new snapshot.

@@ -1,5 +1,6 @@
 //! Saving and unloading worlds.
 
+use hub_db::Tx;
 use serde::Serialize;
 
 use super::publish;
@@ -20,19 +21,39 @@ struct Payload<'a> {
 }
 
 /// Notifies the lease's node.
-async fn notify_node(app: &App, lease: &Lease, kind: EventKind, reason: &str) {
+async fn notify_node(
+    app: &App,
+    tx: &mut Tx,
+    lease: &Lease,
+    kind: EventKind,
+    reason: &str,
+) -> Result<(), hub_db::Error> {
     let payload = Payload { world_id: lease.id, fence: lease.fence, reason };
-    publish(app, lease.network_id, kind, lease.node_server_id.as_ref(), payload).await;
+    publish(app, tx, lease.network_id, kind, lease.node_server_id.as_ref(), payload).await
 }
 
-/// Notifies the node of a lease that is drained from now on: first to save the world, if it is to be kept, then to unload
-/// it.
-async fn notify_drained(app: &App, lease: &Lease, reason: &SaveReason) {
-    let reason = reason.to_string();
-    if lease.is_persistent() {
-        notify_node(app, lease, EventKind::WorldSnapshot, &reason).await;
-    }
-    notify_node(app, lease, EventKind::WorldUnload, &reason).await;
+/// Drains a lease that is up, and where `idle_since` is given, that nobody was in since. Its node is notified: first to save
+/// the world, if it is to be kept, then to unload it.
+async fn drain(
+    app: &App,
+    network: NetworkId,
+    id: i64,
+    idle_since: Option<Millis>,
+    reason: SaveReason,
+) -> Result<Option<Lease>, hub_db::Error> {
+    let (now, reason) = (app.clock.now(), reason.to_string());
+    app.db
+        .transaction(async |mut tx| {
+            let drained = store::leases::drain(&mut tx, network, id, idle_since, now).await?;
+            if let Some(lease) = &drained {
+                if lease.is_persistent() {
+                    notify_node(app, &mut tx, lease, EventKind::WorldSnapshot, &reason).await?;
+                }
+                notify_node(app, &mut tx, lease, EventKind::WorldUnload, &reason).await?;
+            }
+            Ok(drained)
+        })
+        .await
 }
 
 async fn find(app: &App, network: NetworkId, id: i64) -> Result<Lease, WorldsError> {
@@ -42,11 +63,8 @@ async fn find(app: &App, network: NetworkId, id: i64) -> Result<Lease, WorldsErr
 
 /// Nobody needs the world any more. One that is not up stays as it is.
 pub(in crate::worlds) async fn release(app: &App, network: NetworkId, id: i64) -> Result<Lease, WorldsError> {
-    match store::leases::drain(&app.db, network, id, None, app.clock.now()).await? {
-        Some(lease) => {
-            notify_drained(app, &lease, &SaveReason::Released).await;
-            Ok(lease)
-        }
+    match drain(app, network, id, None, SaveReason::Released).await? {
+        Some(lease) => Ok(lease),
         None => find(app, network, id).await,
     }
 }
@@ -58,10 +76,7 @@ pub(in crate::worlds) async fn drain_idle(
     id: i64,
     idle_since: Millis,
 ) -> Result<(), hub_db::Error> {
-    if let Some(lease) = store::leases::drain(&app.db, network, id, Some(idle_since), app.clock.now()).await? {
-        notify_drained(app, &lease, &SaveReason::Idle).await;
-    }
-    Ok(())
+    drain(app, network, id, Some(idle_since), SaveReason::Idle).await.map(drop)
 }
 
 /// Asks the node of a world that is up to save it.
@@ -82,7 +97,9 @@ pub(in crate::worlds) async fn ask_snapshot(
         LeaseState::Loading => return Err(WorldsError::NotReady(id)),
         LeaseState::Ready => {
             let reason = SaveReason::Requested(reason).to_string();
-            notify_node(app, &lease, EventKind::WorldSnapshot, &reason).await;
+            let (lease, reason) = (&lease, &reason);
+            let notify = async |mut tx: Tx| notify_node(app, &mut tx, lease, EventKind::WorldSnapshot, reason).await;
+            app.db.transaction(notify).await?;
         }
         // It is being saved as it is.
         _ => {}

@@ -8,6 +8,7 @@ mod home;
 mod open;
 mod snapshots;
 
+use hub_db::Tx;
 use serde::Serialize;
 
 use crate::app::App;
@@ -27,11 +28,14 @@ fn expiry(app: &App, now: Millis) -> Millis {
     now.saturating_add(millis(app.settings.lease()))
 }
 
-/// Publishes an event for a node, or for the whole network. What it tells of is committed already: a bus that takes
-/// nothing any more (the hub is stopping) is no failure, since a node learns the state of each lease from its next
-/// heartbeat.
-async fn publish(app: &App, network: NetworkId, kind: EventKind, node: Option<&Identifier>, payload: impl Serialize) {
-    if let Err(error) = events::publish(app, network, kind, node.map(Identifier::as_str), payload).await {
-        tracing::warn!(%error, event = kind.name(), "could not tell of a world");
-    }
+/// Publishes an event for a node, or for the whole network, with the change it tells of.
+async fn publish(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    kind: EventKind,
+    node: Option<&Identifier>,
+    payload: impl Serialize,
+) -> Result<(), hub_db::Error> {
+    events::publish_in(app, tx, network, kind, node.map(Identifier::as_str), payload).await
 }

@@ -6,6 +6,7 @@ use super::boot::{self, choose, nodes};
 use super::expiry;
 use crate::app::App;
 use crate::clock::Millis;
+use crate::networks;
 use crate::servers::{self, LiveServer, Reservation, free_slots};
 use crate::values::{Identifier, NetworkId, PlayerId};
 use crate::worlds::model::{Lease, LeaseState, OpenWorldRequest, WorldRef};
@@ -79,13 +80,13 @@ async fn lease_new(
     let nodes = nodes(app, network, &request.world.game_id, request.prefer_node.as_ref(), now);
     // Numbers and texts always have a JSON.
     let seed = request.seed.as_ref().and_then(|seed| serde_json::to_string(seed).ok());
-    let (lease, world) = app
-        .db
+    let secret = networks::service::signing_secret(app, network).await?;
+    app.db
         .transaction(async |mut tx| {
             let tx = &mut tx;
             let id = store::worlds::next_id(tx, network).await?;
             if let Some(lease) = store::leases::live(&mut *tx, network, &request.world, now).await? {
-                return Ok::<_, WorldsError>((lease, None));
+                return Ok(Leased::Existing(Box::new(lease)));
             }
             let world = store::worlds::raise_fence(tx, network, &request.world, id).await?;
             store::leases::mark_expired_lost(tx, network, world.world_no, now).await?;
@@ -103,14 +104,13 @@ async fn lease_new(
                 opened_at: now,
                 expires_at: if draining { now.saturating_add(WAIT_AT_MOST) } else { expiry(app, now) },
             };
-            Ok((store::leases::insert(tx, network, new).await?, Some(world)))
+            let lease = store::leases::insert(tx, network, new).await?;
+            if lease.node_server_id.is_some() {
+                boot::notify_node(app, tx, network, &lease, &world, &secret).await?;
+            }
+            Ok(Leased::New(lease.id))
         })
-        .await?;
-    let Some(world) = world else { return Ok(Leased::Existing(Box::new(lease))) };
-    if lease.node_server_id.is_some() {
-        boot::notify_node(app, network, &lease, &world).await?;
-    }
-    Ok(Leased::New(lease.id))
+        .await
 }
 
 /// The answer for a lease that is booting or up; none where it is not up any more.

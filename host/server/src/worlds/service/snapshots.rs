@@ -60,37 +60,35 @@ pub(in crate::worlds) async fn mint(
     let expires_at = now.saturating_add(millis(GOOD_FOR));
     let url = match app.blobs.presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), GOOD_FOR).await? {
         Some(url) => url,
-        None => own_url(app, network, Access::Put, &blob_key, hub_url).await?,
+        None => {
+            let secret = networks::service::signing_secret(app, network).await?;
+            own_url(app, network, Access::Put, &blob_key, hub_url, &secret)
+        }
     };
     Ok(Upload { url, blob_key, expires_at })
 }
 
-/// A URL to get a snapshot with.
+/// A URL to get a snapshot with; `secret` signs it where it is the hub's own.
 pub(super) async fn get_url(
     app: &App,
+    tx: &mut Tx,
     network: NetworkId,
     blob_key: &str,
     hub_url: &str,
+    secret: &str,
 ) -> Result<Option<String>, WorldsError> {
-    let Some(snapshot) = store::snapshots::get(&app.db, network, blob_key).await? else { return Ok(None) };
+    let Some(snapshot) = store::snapshots::get(tx, network, blob_key).await? else { return Ok(None) };
     if snapshot.file.is_some() {
-        return Ok(Some(own_url(app, network, Access::Get, blob_key, hub_url).await?));
+        return Ok(Some(own_url(app, network, Access::Get, blob_key, hub_url, secret)));
     }
     Ok(app.blobs.presign(Method::GET, &BlobKey::snapshot(network, blob_key), GOOD_FOR).await?)
 }
 
 /// The URL of a snapshot that goes through the hub itself.
-async fn own_url(
-    app: &App,
-    network: NetworkId,
-    access: Access,
-    blob_key: &str,
-    hub_url: &str,
-) -> Result<String, WorldsError> {
-    let secret = networks::service::signing_secret(app, network).await?;
+fn own_url(app: &App, network: NetworkId, access: Access, blob_key: &str, hub_url: &str, secret: &str) -> String {
     let expires_at = app.clock.now().saturating_add(millis(GOOD_FOR));
     let link = SnapshotLink { access, network, blob_key: blob_key.to_owned(), expires_at };
-    Ok(format!("{hub_url}/api/worlds/blobs/{}", link.token(&secret)))
+    format!("{hub_url}/api/worlds/blobs/{}", link.token(secret))
 }
 
 /// What a link allows.

@@ -153,14 +153,14 @@ pub(in crate::worlds) async fn insert(tx: &mut Tx, network: NetworkId, new: NewL
 
 /// Gives a lease that waited to a node, once no earlier one of its world is being drained.
 pub(in crate::worlds) async fn assign(
-    db: &Db,
+    tx: &mut Tx,
     network: NetworkId,
     world_no: i64,
     node: &Identifier,
     now: Millis,
     until: Millis,
 ) -> Result<Option<Lease>, Error> {
-    db.write(returning_lease!(
+    tx.query(returning_lease!(
         "UPDATE world_leases SET node_server_id = $3, expires_at = $5
          WHERE network_id = $1 AND world_no = $2 AND state IN ('LOADING', 'READY') AND state = 'LOADING'
            AND node_server_id IS NULL AND expires_at > $4
@@ -199,13 +199,13 @@ pub(in crate::worlds) async fn waiting(
 
 /// The world is up, as its node says: none where it is not the holder, or has said so already.
 pub(in crate::worlds) async fn ready(
-    db: &Db,
+    tx: &mut Tx,
     network: NetworkId,
     by: &LeaseHolder,
     now: Millis,
     until: Millis,
 ) -> Result<Option<Lease>, Error> {
-    db.write(returning_lease!(
+    tx.query(returning_lease!(
         "UPDATE world_leases SET state = 'READY', idle_since = $5, expires_at = $6
          WHERE network_id = $1 AND id = $2 AND fence = $3 AND node_server_id = $4 AND state = 'LOADING'
            AND expires_at > $5"
@@ -269,13 +269,13 @@ pub(in crate::worlds) async fn expect_players(
 
 /// It is to be saved and unloaded: where it is up, and nobody was in it since `idle_since` if that is given.
 pub(in crate::worlds) async fn drain(
-    db: &Db,
+    tx: &mut Tx,
     network: NetworkId,
     id: i64,
     idle_since: Option<Millis>,
     now: Millis,
 ) -> Result<Option<Lease>, Error> {
-    db.write(returning_lease!(
+    tx.query(returning_lease!(
         "UPDATE world_leases SET state = 'DRAINING'
          WHERE network_id = $1 AND id = $2 AND state = 'READY' AND expires_at > $3
            AND ($4 IS NULL OR idle_since <= $4)"

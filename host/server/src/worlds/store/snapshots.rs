@@ -1,6 +1,6 @@
 //! Snapshots.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
 use crate::values::NetworkId;
@@ -31,11 +31,12 @@ pub(in crate::worlds) async fn insert(
 }
 
 pub(in crate::worlds) async fn get(
-    db: &Db,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     blob_key: &str,
 ) -> Result<Option<WorldSnapshot>, Error> {
-    db.query(
+    let mut on = on.into();
+    on.query(
         "SELECT blob_key, world_no, lease_id, fence, seq, size_bytes, file FROM world_blobs
          WHERE network_id = $1 AND blob_key = $2",
     )

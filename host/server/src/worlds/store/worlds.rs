@@ -1,6 +1,6 @@
 //! Worlds and the numbers they and their leases have.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
 use crate::values::{Identifier, NetworkId};
@@ -45,8 +45,13 @@ pub(in crate::worlds) async fn raise_fence(
     .await
 }
 
-pub(in crate::worlds) async fn get(db: &Db, network: NetworkId, no: i64) -> Result<Option<World>, Error> {
-    db.query(
+pub(in crate::worlds) async fn get(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    no: i64,
+) -> Result<Option<World>, Error> {
+    let mut on = on.into();
+    on.query(
         "SELECT world_no, game_id, owner_scope, owner_id, world_key, fence, blob_key FROM worlds
          WHERE network_id = $1 AND world_no = $2",
     )

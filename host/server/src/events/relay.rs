@@ -1,0 +1,216 @@
+//! Publishes the events in the outbox and deletes them from it.
+//!
+//! One task per network, at the network's owner, and in the order of their ids: so a stream sees the changes of one row in
+//! their order. An event may be published a second time only after a failure or by another node, and then under the same
+//! message id, so that the bus between nodes drops it.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use hub_bus::{EventRef, Inbox, PublishError, StoredEvent};
+use thiserror::Error;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::events::outbox::Relay;
+use crate::events::service::resync;
+use crate::events::store::{self, WaitingEvent};
+use crate::values::NetworkId;
+
+/// Events read at once.
+const BATCH: usize = 200;
+/// Published events that may wait to be deleted; then no more are read.
+const MAX_PUBLISHED: usize = 1_000;
+const RETRY_DELAY: Duration = Duration::from_millis(500);
+/// Events that may wait for a bus that cannot be reached, as many as streams can resume from.
+const MAX_WAITING: i64 = 10_000;
+/// Where a node tells the owners of networks that events wait.
+pub(super) const TOPIC: &str = "outbox";
+
+#[derive(Debug, Error)]
+enum RelayError {
+    #[error("the bus between nodes can't be reached")]
+    Unreachable,
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+/// Starts a relay for each network that needs one.
+pub(super) async fn run(app: App) {
+    loop {
+        for relay in app.outbox.due().await {
+            // Not cut off when the hub stops: what is published would be published again by the next process.
+            app.spawn_until_done(run_relay(app.clone(), relay));
+        }
+    }
+}
+
+/// Marks the networks whose events another node committed or left.
+pub(super) async fn listen(app: App, mut inbox: Inbox) {
+    while let Some(payload) = inbox.next().await {
+        if let Ok(network) = Uuid::from_slice(&payload).map(NetworkId)
+            && app.shards.owns(network)
+        {
+            app.outbox.mark(network);
+        }
+    }
+}
+
+/// Marks the networks with waiting events, for which nobody may be at work: their process ended, or the database could not
+/// be reached. Drops the oldest where a bus that cannot be reached lets too many gather; a RESYNC stands for them.
+pub(super) async fn sweep(app: App) -> Result<(), hub_db::Error> {
+    for network in store::networks(&app.db).await? {
+        if !app.shards.owns(network) {
+            continue;
+        }
+        if !app.bus.is_reachable() {
+            let (name, data) = resync(app.clock.now());
+            let dropped = store::trim(&app.db, network, MAX_WAITING, name, &data).await?;
+            if dropped > 0 {
+                tracing::warn!(%network, dropped, "events waited too long for the bus; a RESYNC stands for them");
+            }
+        }
+        app.outbox.mark(network);
+    }
+    Ok(())
+}
+
+/// What is left to do after a round.
+enum Round {
+    /// Nothing that was there when it read.
+    Complete,
+    /// There may be more to read.
+    Partial,
+    /// Another node owns the network, or the hub stops.
+    Over,
+}
+
+async fn run_relay(app: App, relay: Relay) {
+    let network = relay.network;
+    if !app.shards.owns(network) {
+        return announce(&app, network).await;
+    }
+    let stopping = app.stopping();
+    // Published, and not yet deleted.
+    let mut published = HashSet::new();
+    let mut deleting: Option<BoxFuture<'static, Result<HashSet<i64>, hub_db::Error>>> = None;
+    let (mut may_read, mut paused_until) = (true, None);
+    loop {
+        if may_read && paused_until.is_none() && published.len() < MAX_PUBLISHED {
+            relay.take_mark();
+            match publish_waiting(&app, network, &mut published).await {
+                Ok(Round::Complete) => may_read = false,
+                Ok(Round::Partial) => {}
+                Ok(Round::Over) => break,
+                Err(error) => {
+                    tracing::warn!(%error, %network, "events wait to be published");
+                    paused_until = Some(Instant::now() + RETRY_DELAY);
+                }
+            }
+        }
+        if deleting.is_none() && paused_until.is_none() && !published.is_empty() {
+            deleting = Some(delete(app.clone(), network, published.clone()));
+        }
+        if published.is_empty() && !may_read {
+            if !relay.take_mark() {
+                return;
+            }
+            may_read = true;
+        }
+        let is_waiting = !may_read || paused_until.is_some() || published.len() >= MAX_PUBLISHED;
+        tokio::select! {
+            deleted = finish(&mut deleting) => {
+                deleting = None;
+                match deleted {
+                    Ok(ids) => published.retain(|id| !ids.contains(id)),
+                    Err(error) => {
+                        tracing::warn!(%error, %network, "published events could not be deleted yet");
+                        paused_until = Some(Instant::now() + RETRY_DELAY);
+                    }
+                }
+            }
+            () = relay.marked() => may_read = true,
+            () = sleep_until(paused_until), if paused_until.is_some() => paused_until = None,
+            () = stopping.cancelled() => break,
+            () = std::future::ready(()), if !is_waiting => {}
+        }
+    }
+    // Whoever publishes next begins with what is left.
+    if let Some(deleting) = deleting
+        && let Ok(ids) = deleting.await
+    {
+        published.retain(|id| !ids.contains(id));
+    }
+    if !published.is_empty()
+        && let Err(error) = delete(app, network, published).await
+    {
+        tracing::warn!(%error, %network, "published events were not deleted");
+    }
+}
+
+/// Tells the network's owner, on another node, that events wait.
+async fn announce(app: &App, network: NetworkId) {
+    if let Err(error) = app.shards.broadcast(TOPIC, Bytes::copy_from_slice(network.0.as_bytes())).await {
+        tracing::debug!(%error, %network, "the owner was not told of waiting events; it finds them itself");
+    }
+}
+
+/// Publishes what waits and is not yet published.
+async fn publish_waiting(app: &App, network: NetworkId, published: &mut HashSet<i64>) -> Result<Round, RelayError> {
+    let limit = BATCH + published.len();
+    let waiting = store::waiting(&app.db, network, i64::try_from(limit).unwrap_or(i64::MAX)).await?;
+    let is_complete = waiting.len() < limit;
+    for event in waiting {
+        if published.contains(&event.id) {
+            continue;
+        }
+        if !app.shards.owns(network) {
+            return Ok(Round::Over);
+        }
+        match publish(app, network, &event).await {
+            Ok(_) => {}
+            Err(PublishError::Unreachable) => return Err(RelayError::Unreachable),
+            Err(PublishError::Closed) => return Ok(Round::Over),
+            // It would fail again and again, and hold the others up.
+            Err(error @ (PublishError::Malformed | PublishError::TooLarge)) => {
+                tracing::error!(%error, %network, id = event.id, name = event.name, "an event cannot be published");
+            }
+        }
+        published.insert(event.id);
+    }
+    Ok(if is_complete { Round::Complete } else { Round::Partial })
+}
+
+async fn publish(app: &App, network: NetworkId, waiting: &WaitingEvent) -> Result<u64, PublishError> {
+    let WaitingEvent { id, name, target, data, created_at } = waiting;
+    // With the name, because a RESYNC may take the place of an event that was perhaps published.
+    let message_id = format!("{network}-{id}-{created_at}-{name}");
+    let event = EventRef { name, target: target.as_deref(), data };
+    let stored = StoredEvent { message_id: &message_id, is_left_over: app.outbox.is_left_over(*id), event };
+    app.bus.publish_stored(network.0.as_u128(), stored, app.clock.now()).await
+}
+
+fn delete(app: App, network: NetworkId, ids: HashSet<i64>) -> BoxFuture<'static, Result<HashSet<i64>, hub_db::Error>> {
+    Box::pin(async move {
+        store::delete(&app.db, network, &ids).await?;
+        Ok(ids)
+    })
+}
+
+async fn sleep_until(until: Option<Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The end of a deletion, if one is under way.
+async fn finish<T>(work: &mut Option<BoxFuture<'static, T>>) -> T {
+    match work {
+        Some(work) => work.await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,157 @@
+//! All SQL of the component.
+
+use std::collections::HashSet;
+
+use hub_db::{Db, Error, Sql, Tx};
+use sqlx::FromRow;
+
+use crate::clock::Millis;
+use crate::values::NetworkId;
+
+/// An event that waits to be published.
+#[derive(Debug, FromRow)]
+pub(super) struct WaitingEvent {
+    pub(super) id: i64,
+    pub(super) name: String,
+    pub(super) target: Option<String>,
+    pub(super) data: String,
+    pub(super) created_at: Millis,
+}
+
+pub(super) async fn insert(
+    tx: &mut Tx,
+    network: NetworkId,
+    name: &str,
+    target: Option<&str>,
+    data: &str,
+    now: Millis,
+) -> Result<(), Error> {
+    tx.query("INSERT INTO outbox (network_id, name, target, data, created_at) VALUES ($1, $2, $3, $4, $5)")
+        .bind(network)
+        .bind(name)
+        .bind(target)
+        .bind(data)
+        .bind(now)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+const WAITING: &str =
+    "SELECT id, name, target, data, created_at FROM outbox WHERE network_id = $1 ORDER BY id LIMIT $2";
+
+/// The network's oldest waiting events, in order.
+pub(super) async fn waiting(db: &Db, network: NetworkId, limit: i64) -> Result<Vec<WaitingEvent>, Error> {
+    db.query(WAITING).bind(network).bind(limit).all().await
+}
+
+const DELETE: Sql = Sql {
+    sqlite: "DELETE FROM outbox WHERE network_id = $1 AND id IN (SELECT value FROM json_each($2))",
+    postgres: "DELETE FROM outbox
+               WHERE network_id = $1 AND id IN (SELECT CAST(value AS BIGINT)
+                                                FROM jsonb_array_elements_text(CAST($2 AS JSONB)))",
+};
+
+/// Deletes events that were published.
+pub(super) async fn delete(db: &Db, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
+    db.write(DELETE).bind(network).bind(serde_json::json!(ids).to_string()).execute().await?;
+    Ok(())
+}
+
+// From network to network in the index: with `DISTINCT` it would read every event.
+const NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
+         SELECT (SELECT network_id FROM outbox ORDER BY network_id LIMIT 1)
+         UNION ALL
+         SELECT (SELECT o.network_id FROM outbox o WHERE o.network_id > n.network_id ORDER BY o.network_id LIMIT 1)
+         FROM n WHERE n.network_id IS NOT NULL)
+     SELECT network_id FROM n WHERE network_id IS NOT NULL";
+
+/// The networks with waiting events. Crosses networks: each relay then reads its own.
+pub(super) async fn networks(db: &Db) -> Result<Vec<NetworkId>, Error> {
+    let rows: Vec<(NetworkId,)> = db.query(NETWORKS).all().await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
+}
+
+/// The id of the newest waiting event, of any network. Crosses networks: it is only compared with.
+pub(super) async fn newest(db: &Db) -> Result<Option<i64>, Error> {
+    let (newest,): (Option<i64>,) = db.query("SELECT MAX(id) FROM outbox").one().await?;
+    Ok(newest)
+}
+
+const NTH_NEWEST: &str = "SELECT id FROM outbox WHERE network_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2";
+
+/// Where more than `most` events and a tenth of that wait, keeps the newest `most`. One event with this name and data takes
+/// the place of the others. Answers how many went.
+pub(super) async fn trim(db: &Db, network: NetworkId, most: i64, name: &str, data: &str) -> Result<u64, Error> {
+    db.transaction(async |mut tx| {
+        let nth = async |tx: &mut Tx, nth: i64| tx.query(NTH_NEWEST).bind(network).bind(nth).optional::<(i64,)>().await;
+        if nth(&mut tx, most + most / 10).await?.is_none() {
+            return Ok(0);
+        }
+        let Some((replaced,)) = nth(&mut tx, most).await? else { return Ok(0) };
+        tx.query("UPDATE outbox SET name = $3, target = NULL, data = $4 WHERE network_id = $1 AND id = $2")
+            .bind(network)
+            .bind(replaced)
+            .bind(name)
+            .bind(data)
+            .execute()
+            .await?;
+        tx.query("DELETE FROM outbox WHERE network_id = $1 AND id < $2").bind(network).bind(replaced).execute().await
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use hub_db::Config;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::query_plan::query_plans;
+
+    #[tokio::test]
+    async fn the_oldest_of_too_many_events_give_way_to_one() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
+        db.migrate().await.unwrap();
+        let (network, other) = (NetworkId(Uuid::from_u128(1)), NetworkId(Uuid::from_u128(2)));
+        let add = async |network, count| {
+            for _ in 0..count {
+                db.transaction(async |mut tx| insert(&mut tx, network, "CHAT", Some("a"), "{}", 5).await)
+                    .await
+                    .unwrap();
+            }
+        };
+        let names = async |network| {
+            let waiting = waiting(&db, network, 100).await.unwrap();
+            waiting.into_iter().map(|event| (event.name, event.target)).collect::<Vec<_>>()
+        };
+        add(network, 22).await;
+        add(other, 30).await;
+        assert_eq!(trim(&db, network, 20, "RESYNC", "{}").await.unwrap(), 0, "a tenth more is kept");
+        add(network, 1).await;
+        assert_eq!(trim(&db, network, 20, "RESYNC", "{}").await.unwrap(), 2);
+        let kept = names(network).await;
+        assert_eq!((kept.len(), &kept[0]), (21, &("RESYNC".to_owned(), None)));
+        assert!(kept[1..].iter().all(|(name, target)| name == "CHAT" && target.as_deref() == Some("a")));
+        assert_eq!(names(other).await.len(), 30);
+        assert_eq!(networks(&db).await.unwrap(), [network, other]);
+        let ids = waiting(&db, network, 100).await.unwrap().into_iter().map(|event| event.id).collect();
+        delete(&db, other, &ids).await.unwrap();
+        assert_eq!(names(network).await.len(), 21, "another network's");
+        delete(&db, network, &ids).await.unwrap();
+        assert_eq!((networks(&db).await.unwrap(), newest(&db).await.unwrap()), (vec![other], Some(52)));
+    }
+
+    #[tokio::test]
+    async fn every_statement_reads_its_networks_events_alone() {
+        for plan in query_plans(&[WAITING, DELETE.sqlite, NTH_NEWEST]).await {
+            assert!(plan.iter().all(|step| !step.contains("SCAN outbox")), "{plan:?}");
+            assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{plan:?}");
+        }
+        for plan in query_plans(&[NETWORKS]).await {
+            let reads = plan.iter().filter(|step| step.contains("outbox") || step.contains(" o "));
+            assert!(reads.clone().count() == 2 && reads.clone().all(|step| step.contains("INDEX")), "{plan:?}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Finishes the requests of callers that hang up. A request that changes something may have more to do after its first
+//! commit (keep its answer, refresh what is in memory, follow up on what a module decided), and a caller that closes the
+//! connection must not leave it half done.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::HeaderValue;
+use axum::middleware::Next;
+use axum::response::Response;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
+use tokio::runtime::Handle;
+use tracing::Instrument as _;
+
+use crate::app::App;
+
+/// Of one API key at a time, so that nobody gathers work by hanging up. More are cut off, which leaves every transaction
+/// whole or undone.
+const MAX_PER_KEY: u32 = 64;
+/// For what is under way when the hub stops.
+const STOP_GRACE: Duration = Duration::from_secs(5);
+
+type Key = Option<HeaderValue>;
+
+/// How many requests go on without their callers, by key.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AbandonedRequests(Arc<Mutex<HashMap<Key, u32>>>);
+
+/// Counts one such request.
+struct Abandoned {
+    key: Key,
+    all: AbandonedRequests,
+}
+
+impl AbandonedRequests {
+    fn admit(&self, key: &Key) -> Option<Abandoned> {
+        let mut all = self.0.lock();
+        let count = all.entry(key.clone()).or_default();
+        if *count >= MAX_PER_KEY {
+            return None;
+        }
+        *count += 1;
+        Some(Abandoned { key: key.clone(), all: self.clone() })
+    }
+}
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        let mut all = self.all.0.lock();
+        if let Some(count) = all.get_mut(&self.key) {
+            *count -= 1;
+            if *count == 0 {
+                all.remove(&self.key);
+            }
+        }
+    }
+}
+
+/// Runs every request that may change something to its end.
+pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
+    if request.method().is_safe() {
+        return next.run(request).await;
+    }
+    let key = request.headers().get("x-service-api-key").cloned();
+    let serving = next.run(request).in_current_span().boxed();
+    Serving { app, key, serving: Some(serving) }.await
+}
+
+/// A request being served. Dropped before its end, it goes on by itself.
+struct Serving {
+    app: App,
+    key: Key,
+    serving: Option<BoxFuture<'static, Response>>,
+}
+
+impl Future for Serving {
+    type Output = Response;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
+        // Taken out, so that one that panics does not go on.
+        let Some(mut serving) = self.serving.take() else { return Poll::Pending };
+        let polled = serving.poll_unpin(context);
+        if polled.is_pending() {
+            self.serving = Some(serving);
+        }
+        polled
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // Without a runtime the process is about to end.
+        let (Some(serving), Ok(_)) = (self.serving.take(), Handle::try_current()) else { return };
+        let Some(abandoned) = self.app.abandoned.admit(&self.key) else { return };
+        let app = self.app.clone();
+        self.app.spawn_until_done(async move {
+            let stopping = app.stopping();
+            tokio::select! {
+                _ = serving => {}
+                () = stopping.cancelled().then(|()| tokio::time::sleep(STOP_GRACE)) => {}
+            }
+            drop(abandoned);
+        });
+    }
+}
