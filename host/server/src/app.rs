@@ -19,6 +19,7 @@ use crate::control::Control;
 use crate::events::Streams;
 use crate::geo::Geo;
 use crate::ids::Ids;
+use crate::limits::Usage;
 use crate::modules::Modules;
 use crate::players::PlayerRegions;
 use crate::secrets::HubSecrets;
@@ -62,6 +63,8 @@ pub struct AppState {
     pub shards: ShardRegistry,
     /// Where addresses are.
     pub geo: Geo,
+    /// What networks use of their limits, as far as it is counted in memory.
+    pub usage: Usage,
     /// The hub's own secrets.
     pub secrets: HubSecrets,
     /// Event streams that are open.
@@ -110,6 +113,7 @@ impl AppState {
             logical_clock: LogicalClock::default(),
             geo: Geo::open(settings.geoip.as_deref())?,
             blobs: Blobs::open(&settings, &db)?,
+            usage: Usage::default(),
             secrets: HubSecrets::default(),
             streams: Streams::default(),
             keys: KeyCache::default(),
