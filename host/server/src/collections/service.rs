@@ -264,18 +264,12 @@ pub(super) async fn find_in_range(
     }
     let after = range.min.map_or(IndexKey::MIN, IndexKey::from_number);
     let before = range.max.map_or_else(IndexKey::upper_bound, |max| IndexKey::from_number(max).successor());
-    let range =
-        IndexRange { after: (after, String::new()), before: (before, String::new()), order, limit: part.limit };
+    let range = IndexRange { after: (after, String::new()), before: (before, String::new()), order, limit: part.limit };
     find(app, network, list, range, part.cursor).await
 }
 
 /// The documents of an index, from one end.
-pub(super) async fn find_all(
-    app: &App,
-    network: NetworkId,
-    list: List<'_>,
-    part: ListPart<'_>,
-) -> Result<FoundPage> {
+pub(super) async fn find_all(app: &App, network: NetworkId, list: List<'_>, part: ListPart<'_>) -> Result<FoundPage> {
     index_type(app, network, list.collection, list.field).await?;
     find(app, network, list, IndexRange::all(list.order, part.limit), part.cursor).await
 }

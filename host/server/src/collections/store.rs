@@ -10,11 +10,10 @@ use crate::limits::{Limit, Rows};
 use crate::values::NetworkId;
 
 /// All documents of a network.
-pub(super) const DOCUMENTS: Rows = Rows {
-    limit: Limit::Documents,
-    sql: "SELECT COUNT(*) FROM (SELECT id FROM collection_documents WHERE network_id = $1 LIMIT $2) AS counted",
-    are_few: false,
-};
+pub(super) const DOCUMENTS: Rows = Rows::many(
+    Limit::Documents,
+    "SELECT COUNT(*) FROM (SELECT id FROM collection_documents WHERE network_id = $1 LIMIT $2) AS counted",
+);
 
 #[derive(sqlx::FromRow)]
 struct DefinitionRow {

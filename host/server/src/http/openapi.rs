@@ -78,7 +78,12 @@ fn complete_operation(operation: &mut Operation) {
     }
     if operation.security.is_some() {
         add_error(operation, "401", "The key is missing, malformed, unknown, expired or revoked");
-        add_error(operation, "403", "The key lacks the scope, or its network is suspended");
+        add_error(
+            operation,
+            "403",
+            "The key lacks the scope, or its network is suspended; `quota_exceeded`: the network has as much as it may have, of \
+             what `limit` names",
+        );
         add_error(operation, "429", "Too many requests; `Retry-After` says when to come back");
     }
     if operation.request_body.is_some() {

@@ -44,7 +44,8 @@ impl StoredResponse {
             status: 409,
             content_type: None,
             error_code: Some(WITHHELD.to_owned()),
-            body: b"This was done when it was first sent. Its answer is too large to be kept: read what it showed.".to_vec(),
+            body: b"This was done when it was first sent. Its answer is too large to be kept: read what it showed."
+                .to_vec(),
         }
     }
 

@@ -36,7 +36,8 @@ impl<'de> Deserialize<'de> for Bounds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut bounds = BTreeMap::new();
         for (name, bound) in BTreeMap::<String, i64>::deserialize(deserializer)? {
-            let limit: Limit = name.parse().map_err(|_| de::Error::custom(format_args!("there is no limit `{name}`")))?;
+            let limit: Limit =
+                name.parse().map_err(|_| de::Error::custom(format_args!("there is no limit `{name}`")))?;
             if !(0..=limit.bound()).contains(&bound) {
                 let most = limit.bound();
                 return Err(de::Error::custom(format_args!("the limit `{name}` can be lowered only: 0 to {most}")));

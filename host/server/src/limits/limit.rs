@@ -67,8 +67,8 @@ limits! {
     Reservations = "reservations", 100_000;
     /// Servers that are, or were, provisioned.
     ProvisionedServers = "provisionedServers", 2_000;
-    /// Event streams that are open at one node of the hub. A second stream of a server replaces the first and is not
-    /// counted.
+    /// Streams of events and of logs that are open at one node of the hub. A second event stream of a server replaces the
+    /// first and is not counted.
     Streams = "streams", 5_000;
 
     // Node agents.
@@ -77,7 +77,7 @@ limits! {
     /// Commands that wait for one server's node agent.
     PendingCommands = "pendingCommands", 100;
     /// Servers with a log.
-    ServerLogs = "serverLogs", 2_000;
+    ServerLogs = "serverLogs", 2_000, "the log of the server seen least lately is deleted";
     /// Lines of one server's log.
     LogLines = "logLines", 5_000, "the oldest lines are deleted";
     /// Bytes of one line of a log; as JSON it has at most twice as many.
@@ -95,7 +95,7 @@ limits! {
     /// Data namespaces of one player in one game mode.
     NamespacesPerPlayer = "namespacesPerPlayer", 64;
     /// Bytes of data of one player in one game mode, counted when a namespace is new or has more than 8 KiB.
-    ProfileBytes = "profileBytes", 1_280 * 1_024;
+    ProfileBytes = "profileBytes", 1_152 * 1_024;
     /// Players whose language is stored.
     PlayerLanguages = "playerLanguages", 20_000_000;
 
@@ -154,7 +154,7 @@ limits! {
     Worlds = "worlds", 5_000_000;
     /// Worlds that boot, are up or are being unloaded.
     WorldLeases = "worldLeases", 10_000;
-    /// Snapshot uploads of one lease of a world that are not complete.
+    /// Snapshot uploads of one lease of a world that are not complete and whose link is still good.
     SnapshotUploads = "snapshotUploads", 100;
     /// Transfers of the last day.
     Transfers = "transfers", 10_000_000;

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hub_db::Sql;
 use moka::sync::Cache;
 use parking_lot::Mutex;
 
@@ -31,9 +32,21 @@ pub(crate) struct Rows {
     /// Which limit.
     pub(crate) limit: Limit,
     /// Counts those of the network `$1`, up to `$2`.
-    pub(crate) sql: &'static str,
+    pub(crate) sql: Sql,
     /// Whether they are so few that a request can wait for the count. Then there is no `$2`.
     pub(crate) are_few: bool,
+}
+
+impl Rows {
+    /// Those that `sql` counts of the network `$1`, while the request waits.
+    pub(crate) const fn few(limit: Limit, sql: &'static str) -> Self {
+        Self { limit, sql: Sql { sqlite: sql, postgres: sql }, are_few: true }
+    }
+
+    /// Those that `sql` counts of the network `$1`, up to `$2`.
+    pub(crate) const fn many(limit: Limit, sql: &'static str) -> Self {
+        Self { limit, sql: Sql { sqlite: sql, postgres: sql }, are_few: false }
+    }
 }
 
 /// What networks use.
@@ -120,7 +133,7 @@ where
     let is_outdated = {
         let count = count.lock();
         let is_small = rows.are_few || count.counted.is_some_and(|counted| counted < COUNTED_AT_ONCE);
-        count.added > 0 && (is_small || app.clock.now() - count.counted_at >= millis(RECOUNT_AFTER))
+        is_small || (count.added > 0 && app.clock.now() - count.counted_at >= millis(RECOUNT_AFTER))
     };
     if is_outdated {
         recount(app, network, rows, value, &count).await?;

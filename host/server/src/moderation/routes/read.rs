@@ -11,6 +11,7 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Offset};
+use crate::limits::Limit as NetworkLimit;
 use crate::punishments::{Identity, PunishmentBody, PunishmentFilter, service};
 use crate::values::{Identifier, PlayerId, not_blank};
 
@@ -46,9 +47,10 @@ impl ListQuery {
     }
 }
 
-/// Without a limit: the list decides whether a player may join.
+/// As many as an answer has: the list decides whether a player may join, so no other keeps a ban out of it.
 fn all(active_only: bool) -> PunishmentFilter {
-    PunishmentFilter { active_only, since: None, kind: None, limit: i64::MAX, offset: 0 }
+    let limit = NetworkLimit::PunishmentsPerAnswer.bound();
+    PunishmentFilter { active_only, since: None, kind: None, limit, offset: 0, prefers_bans: true }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -64,7 +66,7 @@ struct HistoryQuery {
 
 impl HistoryQuery {
     fn filter(&self) -> PunishmentFilter {
-        PunishmentFilter { limit: self.limit.0, offset: self.offset.0, ..all(false) }
+        PunishmentFilter { limit: self.limit.0, offset: self.offset.0, prefers_bans: false, ..all(false) }
     }
 }
 

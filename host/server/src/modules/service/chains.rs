@@ -7,7 +7,8 @@ use hub_sandbox::contract::Point;
 
 use crate::app::App;
 use crate::cluster::RequestLease;
-use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, MAX_LINKS, Mode};
+use crate::limits::{self, Limit};
+use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, Mode};
 use crate::modules::service::error::ModulesError;
 use crate::modules::service::links::{self, ReusableLinks};
 use crate::modules::state::{ActiveChain, NetworkChains};
@@ -32,6 +33,7 @@ pub(in crate::modules) async fn put(
     lease: &RequestLease,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     check(&specs)?;
+    limits::check(app, Limit::ChainLinks, 0, specs.len() as i64)?;
     let chains = app.modules.load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
     replace(app, network, &chains, point, specs, lease).await
@@ -77,9 +79,6 @@ pub(in crate::modules) async fn roll_back(
 /// Checks what needs no look-up.
 fn check(specs: &[LinkSpec]) -> Result<(), ModulesError> {
     let invalid = |at: usize, what: &str| Err(ModulesError::InvalidChain(format!("modules[{at}].{what}")));
-    if specs.len() > MAX_LINKS {
-        return Err(ModulesError::InvalidChain(format!("modules`: a chain has at most {MAX_LINKS} modules")));
-    }
     for (at, spec) in specs.iter().enumerate() {
         if !(1..=100).contains(&spec.percent) {
             return invalid(at, "percent`: must be 1 to 100");
