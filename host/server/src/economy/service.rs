@@ -58,7 +58,7 @@ pub(super) async fn change_balance(
                     store::create_currency(tx, network, &change.currency).await?;
                     // This one is among them.
                     let currencies = store::count_currencies(tx, network).await?;
-                    limits::check(app, Limit::Currencies, currencies, 0)?;
+                    limits::check(app, Limit::Currencies, currencies - 1, 1)?;
                     store::open_balance(tx, network, owner, &change.currency, at).await?;
                 }
                 applied = store::apply_change(tx, network, owner, change, at).await?;
