@@ -23,6 +23,7 @@ use crate::geo::Geo;
 use crate::http::connection::Connections;
 use crate::http::hang_up::AbandonedRequests;
 use crate::ids::Ids;
+use crate::limits::Usage;
 use crate::modules::Modules;
 use crate::players::PlayerRegions;
 use crate::secrets::HubSecrets;
@@ -68,6 +69,8 @@ pub struct AppState {
     pub shards: ShardRegistry,
     /// Where addresses are.
     pub geo: Geo,
+    /// What networks use of their limits, as far as it is counted in memory.
+    pub usage: Usage,
     /// The hub's own secrets.
     pub secrets: HubSecrets,
     /// Connections that are open.
@@ -122,6 +125,7 @@ impl AppState {
             logical_clock: LogicalClock::default(),
             geo: Geo::open(settings.geoip.as_deref())?,
             blobs: Blobs::open(&settings, &db)?,
+            usage: Usage::default(),
             secrets: HubSecrets::default(),
             connections: connections(&settings),
             outbox: Outbox::default(),

@@ -12,6 +12,8 @@ use hub_sandbox::contract::Point;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
+use crate::limits::Bounds;
+
 /// An option of older hubs.
 const REPLACED_BY_BLOBS: &str = "snapshots";
 
@@ -269,6 +271,8 @@ pub struct Settings {
     pub smtp: Option<String>,
     /// Who mail is from.
     pub mail_from: String,
+    /// Bounds of every network that are lower than the hub's own, by their names; a table of the config file.
+    pub limits: Bounds,
     /// Not for users.
     #[serde(skip)]
     pub modules: ModuleSettings,
@@ -303,6 +307,7 @@ impl Default for Settings {
             module_cpus: None,
             smtp: None,
             mail_from: "Network Hub <no-reply@localhost>".to_owned(),
+            limits: Bounds::default(),
             modules: ModuleSettings::default(),
         }
     }

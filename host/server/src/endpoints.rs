@@ -27,6 +27,8 @@ pub(crate) struct RouteFacts {
     pub(crate) is_any_node: bool,
     /// It may say, before it changed anything, that the network's next shard owner is to serve it.
     pub(crate) is_retried_on_owner: bool,
+    /// A POST that changes nothing: nothing is kept under its `Idempotency-Key`, because a repeat may as well read again.
+    pub(crate) is_read_only: bool,
 }
 
 impl RouteFacts {
@@ -44,6 +46,10 @@ impl RouteFacts {
 
     pub(crate) fn retry_on_owner(self) -> Self {
         Self { is_retried_on_owner: true, ..self }
+    }
+
+    pub(crate) fn read_only(self) -> Self {
+        Self { is_read_only: true, ..self }
     }
 }
 

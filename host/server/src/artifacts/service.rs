@@ -15,6 +15,7 @@ use crate::cluster::RequestLease;
 use crate::control::service::ControlError;
 use crate::control::{self, Action};
 use crate::http::error::ApiError;
+use crate::limits::{QuotaExceeded, check_rows};
 use crate::secrets::signing_key;
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
@@ -42,6 +43,9 @@ pub(super) enum ArtifactsError {
     /// The agent was not told.
     #[error(transparent)]
     Control(#[from] ControlError),
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The store.
     #[error(transparent)]
     Blob(#[from] BlobError),
@@ -61,6 +65,7 @@ impl From<ArtifactsError> for ApiError {
             ArtifactsError::InvalidLink => Self::new(StatusCode::FORBIDDEN, "invalid_link", message),
             ArtifactsError::LinkExpired => Self::new(StatusCode::GONE, "link_expired", message),
             ArtifactsError::Control(error) => error.into(),
+            ArtifactsError::Quota(exceeded) => exceeded.into(),
             ArtifactsError::Blob(error) => error.into(),
             ArtifactsError::Database(error) => error.into(),
         }
@@ -83,7 +88,9 @@ pub(super) async fn upload(
     version: ArtifactLabel,
     upload: Upload<BLOB_LIMIT>,
 ) -> Result<Uploaded, ArtifactsError> {
-    let ReceivedBlob { blob, sha256, size } = blobs::receive(app, upload.0, BLOB_LIMIT).await?;
+    let is_there = async { Ok(store::find_version(&app.db, network, &name, &version).await?.is_some()) };
+    check_rows::<ArtifactsError>(app, network, store::ARTIFACTS, 1, is_there).await?;
+    let ReceivedBlob { blob, sha256, size } = blobs::receive(app, network, upload.0, BLOB_LIMIT).await?;
     let now = app.clock.now();
     let artifact = Artifact {
         artifact_id: app.ids.token(ID_LENGTH),

@@ -3,7 +3,11 @@
 use hub_db::{Db, Error, Tx};
 
 use crate::artifacts::model::{Artifact, ArtifactLabel};
+use crate::limits::{Limit, Rows};
 use crate::values::NetworkId;
+
+/// All artifacts of a network.
+pub(super) const ARTIFACTS: Rows = Rows::few(Limit::Artifacts, "SELECT COUNT(*) FROM artifacts WHERE network_id = $1");
 
 /// Adds an artifact; false, and nothing is added, where the network has that version already.
 pub(super) async fn insert(tx: &mut Tx, network: NetworkId, artifact: &Artifact) -> Result<bool, Error> {

@@ -38,9 +38,10 @@ use crate::app::App;
 use crate::background::every;
 use crate::config::Settings;
 use crate::http::error::ApiError;
+use crate::limits::QuotaExceeded;
 
 pub(crate) use key::BlobKey;
-pub(crate) use receive::{BlobWriter, ReceivedBlob, TemporaryBlob, Upload, receive};
+pub(crate) use receive::{BlobWriter, ReceivedBlob, TemporaryBlob, Upload, check_bytes, receive};
 pub(crate) use send::{Blob, Validator};
 
 /// The largest artifact or bundle, in bytes.
@@ -70,6 +71,8 @@ pub enum BlobError {
     Missing(String),
     #[error("the blob {key} has {found} bytes and should have {expected}")]
     WrongSize { key: String, found: u64, expected: u64 },
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     #[error(transparent)]
     Store(#[from] object_store::Error),
     #[error(transparent)]
@@ -108,6 +111,7 @@ impl From<BlobError> for ApiError {
             BlobError::TooLarge(limit) => Self::too_large(usize::try_from(limit).unwrap_or(usize::MAX)),
             BlobError::Empty => Self::bad_request("empty_body", message),
             BlobError::Broken(_) => Self::invalid(message),
+            BlobError::Quota(exceeded) => exceeded.into(),
             BlobError::Database(error) => error.into(),
             error if error.is_storage_full() => Self::new(
                 StatusCode::SERVICE_UNAVAILABLE,

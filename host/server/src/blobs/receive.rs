@@ -1,9 +1,10 @@
 //! A blob on its way in.
 
+use std::future::ready;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_LENGTH;
 use futures_util::TryStreamExt as _;
@@ -22,7 +23,8 @@ use crate::blobs::{BlobError, BlobKey, Blobs, INCOMING, StoreBackend, blocking, 
 use crate::clock::{Millis, millis};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
-use crate::values::hex;
+use crate::limits::{self, FILE_BYTES, Limit, check_rows};
+use crate::values::{NetworkId, hex};
 
 /// How long a blob is kept that no row refers to yet, or that is not whole.
 pub(super) const GRACE: Duration = Duration::from_hours(24);
@@ -57,16 +59,33 @@ pub(crate) struct ReceivedBlob {
     pub(crate) size: u64,
 }
 
-/// Reads a whole body into the store. A caller who hangs up, sends nothing or too much leaves nothing.
-pub(crate) async fn receive(app: &App, body: Body, limit: u64) -> Result<ReceivedBlob, BlobError> {
+/// Reads a whole body into the store. A caller who hangs up, sends nothing or too much leaves nothing. The bytes count as
+/// the network's from the start, as far as the body says how many they will be.
+pub(crate) async fn receive(app: &App, network: NetworkId, body: Body, limit: u64) -> Result<ReceivedBlob, BlobError> {
+    let _counted = limits::open::<BlobError>(app, network, Limit::Uploads).await?;
+    let announced = body.size_hint().lower().max(1);
+    check_bytes(app, network, announced).await?;
     let mut writer = app.blobs.writer(app.clock.now(), &app.ids);
-    match copy(body, &mut writer, limit).await {
+    let received = match copy(body, &mut writer, limit).await {
+        Ok((sha256, size)) => match check_bytes(app, network, size.saturating_sub(announced)).await {
+            Ok(()) => Ok((sha256, size)),
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    };
+    match received {
         Ok((sha256, size)) => Ok(ReceivedBlob { blob: writer.finish().await?, sha256, size }),
         Err(error) => {
             writer.abort().await;
             Err(error)
         }
     }
+}
+
+/// Refuses files of more bytes than the network may have.
+pub(crate) async fn check_bytes(app: &App, network: NetworkId, bytes: u64) -> Result<(), BlobError> {
+    let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+    check_rows(app, network, FILE_BYTES, bytes, ready(Ok(bytes == 0))).await
 }
 
 async fn copy(mut body: Body, writer: &mut BlobWriter, limit: u64) -> Result<(String, u64), BlobError> {

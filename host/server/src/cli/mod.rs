@@ -34,6 +34,8 @@ enum Command {
     Module(module::Module),
     /// Print the OpenAPI document
     Openapi,
+    /// Print the bounds of every network as a Markdown table
+    Limits,
     /// Compile the one module that standard input holds; the hub calls itself with it
     #[command(hide = true)]
     CompileModule,
@@ -58,6 +60,10 @@ pub fn run() -> anyhow::Result<()> {
             Command::Key(key) => key.run().await,
             Command::Module(module) => module.run().await,
             Command::CompileModule => Ok(()),
+            Command::Limits => {
+                print!("{}", crate::limits::document());
+                Ok(())
+            }
             Command::Openapi => {
                 println!("{}", serde_json::to_string_pretty(&crate::router::document())?);
                 Ok(())

@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::collections::model::DocumentId;
-use crate::collections::service::FoundDocument;
+use crate::collections::service::{FoundDocument, FoundPage};
 use crate::http::document::Document;
 
 /// A document in a list.
@@ -22,15 +22,30 @@ impl From<FoundDocument> for CollectionItem {
     }
 }
 
-/// Documents, in the order asked.
+/// The documents asked for, each once.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct CollectionItems {
-    items: Vec<CollectionItem>,
+pub(super) struct CollectionDocuments {
+    pub(super) items: Vec<CollectionItem>,
+    /// The ids of those that did not fit into this answer, to be asked for again; absent where all did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Option<Vec<DocumentId>>, example = json!(["blue-dragons"]))]
+    pub(super) rest: Vec<DocumentId>,
 }
 
-impl From<Vec<FoundDocument>> for CollectionItems {
-    fn from(found: Vec<FoundDocument>) -> Self {
-        Self { items: found.into_iter().map(CollectionItem::from).collect() }
+/// Documents, in the order asked.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CollectionItems {
+    items: Vec<CollectionItem>,
+    /// Where there are more: to be sent as `cursor` for the next ones. Absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "WyJndWlsZHMiLCJsZXZlbCIsImFzYyIsImMwMWMiLCJyZWQiXQ")]
+    next_cursor: Option<String>,
+}
+
+impl From<FoundPage> for CollectionItems {
+    fn from((found, next_cursor): FoundPage) -> Self {
+        Self { items: found.into_iter().map(CollectionItem::from).collect(), next_cursor }
     }
 }
 

@@ -8,6 +8,7 @@
 //! index holds an exclusive one: no document slips in between the building of an index and its use. Tables:
 //! `collections` (the definitions), `collection_documents`, `collection_entries` (the indexes).
 
+mod answer;
 mod body;
 mod cursor;
 mod index;

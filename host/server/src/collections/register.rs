@@ -5,8 +5,9 @@ use hub_db::Tx;
 use crate::app::App;
 use crate::collections::index::{self, Entry, TooLong};
 use crate::collections::model::{CollectionDefinition, CollectionName, DocumentId, IndexDefinition};
-use crate::collections::service::{CollectionsError, MAX_COLLECTIONS, MAX_INDEXES, Result, parse};
+use crate::collections::service::{CollectionsError, Result, parse};
 use crate::collections::store;
+use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
 /// Documents read at a time while an index is built.
@@ -28,19 +29,21 @@ pub(super) async fn register(
     app.db
         .transaction(async |mut tx| {
             let mut registered: Vec<(usize, CollectionDefinition)> = Vec::with_capacity(by_name.len());
+            let before = store::count_collections(&mut tx, network).await?;
             for (at, definition) in &by_name {
                 let stored = store::lock_or_create_definition(&mut tx, network, &definition.name).await?;
                 let merged = merge(&stored, definition)?;
                 if merged != stored {
+                    let (used, all) = (stored.indexes.len() as i64, merged.indexes.len() as i64);
+                    limits::check(app, Limit::IndexesPerCollection, used, all - used)?;
                     let new = merged.indexes.get(stored.indexes.len()..).unwrap_or_default();
                     build(&mut tx, network, &merged.name, new).await?;
                     store::update_definition(&mut tx, network, &merged).await?;
                 }
                 registered.push((*at, merged));
             }
-            if store::count_collections(&mut tx, network).await? > MAX_COLLECTIONS {
-                return Err(CollectionsError::TooManyCollections);
-            }
+            let count = store::count_collections(&mut tx, network).await?;
+            limits::check(app, Limit::Collections, before, count - before)?;
             registered.sort_by_key(|(at, _)| *at);
             Ok(registered.into_iter().map(|(_, definition)| definition).collect())
         })
@@ -82,9 +85,6 @@ fn merge(stored: &CollectionDefinition, requested: &CollectionDefinition) -> Res
             Some(_) => {}
             None => merged.indexes.push(index.clone()),
         }
-    }
-    if merged.indexes.len() > MAX_INDEXES {
-        return Err(CollectionsError::TooManyIndexes);
     }
     Ok(merged)
 }

@@ -1,24 +1,19 @@
 //! The rules of collections.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 use thiserror::Error;
 
 use crate::app::App;
+use crate::collections::answer;
 use crate::collections::cursor::{IndexPosition, List};
 use crate::collections::index::{self, IndexKey, MAX_TEXT_BYTES, TooLong};
 use crate::collections::model::{CollectionDefinition, CollectionName, DocumentId, FieldPath, IndexType, Order};
 pub(super) use crate::collections::register::register;
-use crate::collections::store::{self, FoundRow, IndexRange};
+use crate::collections::store::{self, IndexRange};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
+use crate::limits::{Limit, QuotaExceeded, check_rows};
 use crate::values::NetworkId;
-
-/// The most collections of a network.
-pub(super) const MAX_COLLECTIONS: i64 = 1_000;
-/// The most indexes of a collection.
-pub(super) const MAX_INDEXES: usize = 16;
 
 /// What can be wrong with a request about collections.
 #[derive(Debug, Error)]
@@ -59,12 +54,9 @@ pub(super) enum CollectionsError {
     /// Another key field than the collection has.
     #[error("The key of the collection `{0}` is `{1}` already and cannot change.")]
     KeyChanged(CollectionName, FieldPath),
-    /// One collection more than there may be.
-    #[error("A network has at most {MAX_COLLECTIONS} collections.")]
-    TooManyCollections,
-    /// One index more than there may be.
-    #[error("A collection has at most {MAX_INDEXES} indexes.")]
-    TooManyIndexes,
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -85,8 +77,7 @@ impl From<CollectionsError> for ApiError {
             E::ValueTooLong(_) | E::StoredTooLong(..) => Self::bad_request("index_value_too_long", message),
             E::TypeChanged(..) => Self::bad_request("index_type_changed", message),
             E::KeyChanged(..) => Self::bad_request("key_changed", message),
-            E::TooManyCollections => Self::bad_request("too_many_collections", message),
-            E::TooManyIndexes => Self::bad_request("too_many_indexes", message),
+            E::Quota(exceeded) => exceeded.into(),
             E::Database(error) => error.into(),
         }
     }
@@ -127,17 +118,16 @@ pub(super) async fn get(
     Err(CollectionsError::UnknownDocument(collection.clone(), id.clone()))
 }
 
-/// Those of these documents that there are, in the order asked.
+/// Those of these documents that there are, each once, in the order in which they were first asked for; and the ids of
+/// those that do not fit into the answer.
 pub(super) async fn get_many(
     app: &App,
     network: NetworkId,
     collection: &CollectionName,
     ids: &[DocumentId],
-) -> Result<Vec<FoundDocument>> {
+) -> Result<(Vec<FoundDocument>, Vec<DocumentId>)> {
     definition(app, network, collection).await?;
-    let rows = store::documents(&app.db, network, collection, ids).await?;
-    let found: HashMap<_, _> = rows.into_iter().map(|row| (row.id, row.doc)).collect();
-    Ok(ids.iter().filter_map(|id| Some((id.clone(), found.get(id)?.clone()))).collect())
+    answer::by_id(app, network, collection, ids).await
 }
 
 /// Parses a document to index it. It may be JSON that parsers refuse, such as a number beyond all bounds.
@@ -154,6 +144,8 @@ pub(super) async fn put(
     doc: Document,
 ) -> Result<Document> {
     let value = parse(&doc)?;
+    let is_there = store::exists(&app.db, network, collection, id);
+    check_rows::<CollectionsError>(app, network, store::DOCUMENTS, 1, is_there).await?;
     app.db
         .transaction(async |mut tx| {
             let definition = store::lock_definition_shared(&mut tx, network, collection).await?;
@@ -183,7 +175,8 @@ pub(super) async fn delete(
     collection: &CollectionName,
     id: &DocumentId,
 ) -> Result<bool> {
-    app.db
+    let deleted = app
+        .db
         .transaction(async |mut tx| {
             if store::lock_definition_shared(&mut tx, network, collection).await?.is_none() {
                 return Err(CollectionsError::UnknownCollection(collection.clone()));
@@ -194,18 +187,35 @@ pub(super) async fn delete(
             }
             Ok(deleted)
         })
-        .await
+        .await?;
+    if deleted {
+        app.usage.removed(network, Limit::Documents, 1);
+    }
+    Ok(deleted)
 }
 
+/// Documents of a list, and where the next ones begin; none at the end.
+pub(super) type FoundPage = (Vec<FoundDocument>, Option<String>);
+
+/// The documents in a range of an index that fit into one answer, behind the cursor.
 async fn find(
     app: &App,
     network: NetworkId,
-    collection: &CollectionName,
-    field: &FieldPath,
-    range: IndexRange,
-) -> Result<Vec<FoundDocument>> {
-    let found = store::find(&app.db, network, collection, field, range).await?;
-    Ok(found.into_iter().map(FoundRow::into_document).collect())
+    list: List<'_>,
+    mut range: IndexRange,
+    cursor: Option<&str>,
+) -> Result<FoundPage> {
+    if let Some(cursor) = cursor {
+        let position = IndexPosition::from_cursor(cursor, list).ok_or(CollectionsError::BadCursor)?;
+        range.continue_behind(position);
+    }
+    let limit = range.limit;
+    // One more than wanted tells whether there is another page.
+    range.limit = limit.saturating_add(1);
+    let mut found = store::find(&app.db, network, list.collection, list.field, range).await?;
+    let has_more = found.len() as i64 > limit;
+    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    answer::page(app, network, list, found, has_more).await
 }
 
 /// The documents whose field has this value, by id.
@@ -215,13 +225,21 @@ pub(super) async fn find_by_value(
     collection: &CollectionName,
     field: &FieldPath,
     value: &str,
-    limit: i64,
-) -> Result<Vec<FoundDocument>> {
+    part: ListPart<'_>,
+) -> Result<FoundPage> {
     let kind = index_type(app, network, collection, field).await?;
     let key = IndexKey::parse(value, kind).map_err(CollectionsError::BadValue)?;
     let before = (key.successor(), String::new());
-    let range = IndexRange { after: (key, String::new()), before, order: Order::Asc, limit };
-    find(app, network, collection, field, range).await
+    let range = IndexRange { after: (key, String::new()), before, order: Order::Asc, limit: part.limit };
+    find(app, network, List { collection, field, order: Order::Asc }, range, part.cursor).await
+}
+
+/// Which part of a list is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ListPart<'a> {
+    /// Where the part before it ended.
+    pub(super) cursor: Option<&'a str>,
+    pub(super) limit: i64,
 }
 
 /// Which numbers are wanted, both ends included.
@@ -235,60 +253,23 @@ pub(super) struct NumberRange {
 pub(super) async fn find_in_range(
     app: &App,
     network: NetworkId,
-    collection: &CollectionName,
-    field: &FieldPath,
+    list: List<'_>,
     range: NumberRange,
-    order: Order,
-    limit: i64,
-) -> Result<Vec<FoundDocument>> {
+    part: ListPart<'_>,
+) -> Result<FoundPage> {
+    let List { collection, field, order } = list;
     let kind = index_type(app, network, collection, field).await?;
     if kind != IndexType::Number {
         return Err(CollectionsError::NoRange(field.clone(), kind));
     }
     let after = range.min.map_or(IndexKey::MIN, IndexKey::from_number);
     let before = range.max.map_or_else(IndexKey::upper_bound, |max| IndexKey::from_number(max).successor());
-    let range = IndexRange { after: (after, String::new()), before: (before, String::new()), order, limit };
-    find(app, network, collection, field, range).await
+    let range = IndexRange { after: (after, String::new()), before: (before, String::new()), order, limit: part.limit };
+    find(app, network, list, range, part.cursor).await
 }
 
-/// The documents at one end of an index.
-pub(super) async fn find_top(
-    app: &App,
-    network: NetworkId,
-    collection: &CollectionName,
-    field: &FieldPath,
-    order: Order,
-    limit: i64,
-) -> Result<Vec<FoundDocument>> {
-    index_type(app, network, collection, field).await?;
-    find(app, network, collection, field, IndexRange::all(order, limit)).await
-}
-
-/// A page of all documents of an index, and where the next one begins.
-pub(super) async fn page(
-    app: &App,
-    network: NetworkId,
-    collection: &CollectionName,
-    field: &FieldPath,
-    cursor: Option<&str>,
-    order: Order,
-    limit: i64,
-) -> Result<(Vec<FoundDocument>, Option<String>)> {
-    index_type(app, network, collection, field).await?;
-    let list = List { collection, field, order };
-    // One more than wanted tells whether there is another page.
-    let mut range = IndexRange::all(order, limit.saturating_add(1));
-    if let Some(cursor) = cursor {
-        let position = IndexPosition::from_cursor(cursor, list).ok_or(CollectionsError::BadCursor)?;
-        let start = match order {
-            Order::Asc => &mut range.after,
-            Order::Desc => &mut range.before,
-        };
-        *start = (position.key, position.id.into_string());
-    }
-    let mut found = store::find(&app.db, network, collection, field, range).await?;
-    let has_more = found.len() as i64 > limit;
-    found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let next = found.last().filter(|_| has_more).map(|row| row.position.to_cursor(list));
-    Ok((found.into_iter().map(FoundRow::into_document).collect(), next))
+/// The documents of an index, from one end.
+pub(super) async fn find_all(app: &App, network: NetworkId, list: List<'_>, part: ListPart<'_>) -> Result<FoundPage> {
+    index_type(app, network, list.collection, list.field).await?;
+    find(app, network, list, IndexRange::all(list.order, part.limit), part.cursor).await
 }

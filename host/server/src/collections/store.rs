@@ -5,9 +5,15 @@ use hub_db::{Db, Error, Executor, Sql, Tx};
 use crate::collections::cursor::IndexPosition;
 use crate::collections::index::{Entry, IndexKey};
 use crate::collections::model::{CollectionDefinition, CollectionName, DocumentId, FieldPath, Order};
-use crate::collections::service::FoundDocument;
 use crate::http::document::Document;
+use crate::limits::{Limit, Rows};
 use crate::values::NetworkId;
+
+/// All documents of a network.
+pub(super) const DOCUMENTS: Rows = Rows::many(
+    Limit::Documents,
+    "SELECT COUNT(*) FROM (SELECT id FROM collection_documents WHERE network_id = $1 LIMIT $2) AS counted",
+);
 
 #[derive(sqlx::FromRow)]
 struct DefinitionRow {
@@ -112,6 +118,22 @@ pub(super) struct DocumentRow {
     pub(super) doc: Document,
 }
 
+pub(super) async fn exists(
+    db: &Db,
+    network: NetworkId,
+    collection: &CollectionName,
+    id: &DocumentId,
+) -> Result<bool, Error> {
+    let row: Option<(DocumentId,)> = db
+        .query("SELECT id FROM collection_documents WHERE network_id = $1 AND collection = $2 AND id = $3")
+        .bind(network)
+        .bind(collection)
+        .bind(id)
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
+
 pub(super) async fn document(
     db: &Db,
     network: NetworkId,
@@ -143,6 +165,53 @@ pub(super) async fn documents(
     ids: &[DocumentId],
 ) -> Result<Vec<DocumentRow>, Error> {
     db.query(DOCUMENTS_BY_ID).bind(network).bind(collection).bind(to_json(ids)?).all().await
+}
+
+/// A document's size, and the document if it is small: a list of large ones would not fit into memory.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct SizedDocument {
+    bytes: i64,
+    doc: Option<String>,
+}
+
+impl SizedDocument {
+    pub(super) fn bytes(&self) -> usize {
+        usize::try_from(self.bytes).unwrap_or(usize::MAX)
+    }
+
+    /// The document; none where it is large and is to be read by itself.
+    pub(super) fn into_small(self) -> Result<Option<Document>, Error> {
+        self.doc.map(Document::try_from).transpose().map_err(|error| sqlx::Error::Decode(error.into()).into())
+    }
+}
+
+/// A [`SizedDocument`] of an id.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct SizedRow {
+    pub(super) id: DocumentId,
+    #[sqlx(flatten)]
+    pub(super) sized: SizedDocument,
+}
+
+const SIZES_BY_ID: Sql = Sql {
+    sqlite: "SELECT id, CAST(octet_length(doc) AS BIGINT) AS bytes,
+                 CASE WHEN octet_length(doc) <= 16384 THEN doc END AS doc
+             FROM collection_documents
+             WHERE network_id = $1 AND collection = $2 AND id IN (SELECT value FROM json_each($3))",
+    postgres: "SELECT id, CAST(octet_length(doc) AS BIGINT) AS bytes,
+                   CASE WHEN octet_length(doc) <= 16384 THEN doc END AS doc
+               FROM collection_documents WHERE network_id = $1 AND collection = $2
+                 AND id IN (SELECT jsonb_array_elements_text(CAST($3 AS JSONB)))",
+};
+
+/// The sizes of those of these documents that there are, in no order.
+pub(super) async fn sizes(
+    db: &Db,
+    network: NetworkId,
+    collection: &CollectionName,
+    ids: &[DocumentId],
+) -> Result<Vec<SizedRow>, Error> {
+    db.query(SIZES_BY_ID).bind(network).bind(collection).bind(to_json(ids)?).all().await
 }
 
 /// Some documents after `after`, by id.
@@ -257,6 +326,16 @@ impl IndexRange {
         let [after, before] = [IndexKey::MIN, IndexKey::upper_bound()].map(|key| (key, String::new()));
         Self { after, before, order, limit }
     }
+
+    /// Leaves out what comes before a position, and the position.
+    pub(super) fn continue_behind(&mut self, position: IndexPosition) {
+        let position = (position.key, position.id.into_string());
+        match self.order {
+            Order::Asc if position > self.after => self.after = position,
+            Order::Desc if position < self.before => self.before = position,
+            _ => {}
+        }
+    }
 }
 
 /// A document found by an index.
@@ -264,21 +343,17 @@ impl IndexRange {
 pub(super) struct FoundRow {
     #[sqlx(flatten)]
     pub(super) position: IndexPosition,
-    #[sqlx(try_from = "String")]
-    doc: Document,
-}
-
-impl FoundRow {
-    pub(super) fn into_document(self) -> FoundDocument {
-        (self.position.id, self.doc)
-    }
+    #[sqlx(flatten)]
+    pub(super) sized: SizedDocument,
 }
 
 /// `CROSS JOIN` makes SQLite begin with the index, which has the order.
 macro_rules! find {
     ($direction:literal) => {
         concat!(
-            "SELECT e.value, e.id, d.doc FROM collection_entries AS e CROSS JOIN collection_documents AS d
+            "SELECT e.value, e.id, CAST(octet_length(d.doc) AS BIGINT) AS bytes,
+                 CASE WHEN octet_length(d.doc) <= 16384 THEN d.doc END AS doc
+             FROM collection_entries AS e CROSS JOIN collection_documents AS d
              WHERE e.network_id = $1 AND e.collection = $2 AND e.field = $3
                AND (e.value, e.id) > ($4, $5) AND (e.value, e.id) < ($6, $7)
                AND d.network_id = $1 AND d.collection = $2 AND d.id = e.id

@@ -9,6 +9,7 @@ use crate::config_documents::store;
 use crate::events::{self, EventKind};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
+use crate::limits::{QuotaExceeded, check_rows};
 use crate::values::NetworkId;
 
 /// What can be wrong with a request about config documents.
@@ -17,6 +18,9 @@ pub(super) enum ConfigError {
     /// No such document in the caller's network.
     #[error("This network has no config document `{}` of the group `{}`.", .0.namespace, .0.group)]
     Unknown(ConfigKey),
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -27,6 +31,7 @@ impl From<ConfigError> for ApiError {
         let message = error.to_string();
         match error {
             ConfigError::Unknown(_) => Self::not_found("unknown_config", message),
+            ConfigError::Quota(exceeded) => exceeded.into(),
             ConfigError::Database(error) => error.into(),
         }
     }
@@ -40,6 +45,12 @@ pub(super) async fn get(app: &App, network: NetworkId, key: ConfigKey) -> Result
     }
 }
 
+/// Refuses a document that is new where the network has too many.
+async fn check(app: &App, network: NetworkId, key: &ConfigKey) -> Result<(), ConfigError> {
+    let is_there = store::exists(&app.db, network, key);
+    check_rows(app, network, store::CONFIG_DOCUMENTS, 1, is_there).await
+}
+
 /// Stores a document, whatever was stored before.
 pub(super) async fn publish(
     app: &App,
@@ -47,6 +58,7 @@ pub(super) async fn publish(
     key: ConfigKey,
     doc: Document,
 ) -> Result<ConfigDocument, ConfigError> {
+    check(app, network, &key).await?;
     app.db
         .transaction(async |mut tx| {
             if store::put(&mut tx, network, &key, &doc).await? {
@@ -69,6 +81,7 @@ pub(super) async fn register(
     if let Some(doc) = store::get(&app.db, network, &key).await? {
         return Ok(ConfigDocument { key, doc });
     }
+    check(app, network, &key).await?;
     let is_new = app
         .db
         .transaction(async |mut tx| {

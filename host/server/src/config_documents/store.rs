@@ -4,7 +4,23 @@ use hub_db::{Db, Error, Tx};
 
 use crate::config_documents::model::ConfigKey;
 use crate::http::document::Document;
+use crate::limits::{Limit, Rows};
 use crate::values::NetworkId;
+
+/// All config documents of a network.
+pub(super) const CONFIG_DOCUMENTS: Rows =
+    Rows::few(Limit::ConfigDocuments, "SELECT COUNT(*) FROM config_documents WHERE network_id = $1");
+
+pub(super) async fn exists(db: &Db, network: NetworkId, key: &ConfigKey) -> Result<bool, Error> {
+    let row: Option<(String,)> = db
+        .query("SELECT namespace FROM config_documents WHERE network_id = $1 AND doc_group = $2 AND namespace = $3")
+        .bind(network)
+        .bind(&key.group)
+        .bind(&key.namespace)
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
 
 #[derive(sqlx::FromRow)]
 struct DocRow {

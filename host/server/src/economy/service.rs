@@ -8,6 +8,7 @@ use crate::economy::amount::Amount;
 use crate::economy::model::{Balance, BalanceChange, Bounds, Currency, LedgerRow};
 use crate::economy::store;
 use crate::http::error::ApiError;
+use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::owner::Owner;
 use crate::values::{Identifier, NetworkId};
 
@@ -17,6 +18,9 @@ pub(super) enum EconomyError {
     /// The bounds contradict each other.
     #[error("{0}")]
     Bounds(&'static str),
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -26,6 +30,7 @@ impl From<EconomyError> for ApiError {
     fn from(error: EconomyError) -> Self {
         match error {
             EconomyError::Bounds(message) => Self::invalid(message),
+            EconomyError::Quota(exceeded) => exceeded.into(),
             EconomyError::Database(error) => error.into(),
         }
     }
@@ -41,6 +46,8 @@ pub(super) async fn change_balance(
     key: &KeyId,
 ) -> Result<Amount, EconomyError> {
     let now = app.clock.now();
+    let is_there = store::is_open(&app.db, network, owner, &change.currency);
+    check_rows::<EconomyError>(app, network, store::ALL_BALANCES, 1, is_there).await?;
     app.db
         .transaction(async |mut tx| {
             let tx = &mut tx;
@@ -49,6 +56,9 @@ pub(super) async fn change_balance(
             if applied.is_none() {
                 if !store::open_balance(tx, network, owner, &change.currency, at).await? {
                     store::create_currency(tx, network, &change.currency).await?;
+                    // This one is among them.
+                    let currencies = store::count_currencies(tx, network).await?;
+                    limits::check(app, Limit::Currencies, currencies - 1, 1)?;
                     store::open_balance(tx, network, owner, &change.currency, at).await?;
                 }
                 applied = store::apply_change(tx, network, owner, change, at).await?;
@@ -94,6 +104,8 @@ pub(super) async fn define_currency(
     bounds: Bounds,
 ) -> Result<(), EconomyError> {
     bounds.check().map_err(EconomyError::Bounds)?;
+    let is_there = store::has_currency(&app.db, network, name);
+    check_rows::<EconomyError>(app, network, store::CURRENCIES, 1, is_there).await?;
     Ok(store::define_currency(&app.db, network, name, bounds).await?)
 }
 

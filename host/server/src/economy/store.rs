@@ -6,8 +6,51 @@ use crate::auth::KeyId;
 use crate::clock::Millis;
 use crate::economy::amount::Amount;
 use crate::economy::model::{Balance, BalanceChange, Bounds, Currency, LedgerRow};
+use crate::limits::{Limit, Rows};
 use crate::owner::Owner;
 use crate::values::{Identifier, NetworkId};
+
+/// All balances of a network.
+pub(super) const ALL_BALANCES: Rows = Rows::many(
+    Limit::Balances,
+    "SELECT COUNT(*) FROM (SELECT owner_key FROM balances WHERE network_id = $1 LIMIT $2) AS counted",
+);
+
+/// All currencies of a network.
+pub(super) const CURRENCIES: Rows =
+    Rows::few(Limit::Currencies, "SELECT COUNT(*) FROM currencies WHERE network_id = $1");
+
+pub(super) async fn count_currencies(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
+    let (count,): (i64,) =
+        tx.query("SELECT COUNT(*) FROM currencies WHERE network_id = $1").bind(network).one().await?;
+    Ok(count)
+}
+
+pub(super) async fn has_currency(db: &Db, network: NetworkId, name: &Identifier) -> Result<bool, Error> {
+    let row: Option<(String,)> = db
+        .query("SELECT name FROM currencies WHERE network_id = $1 AND name = $2")
+        .bind(network)
+        .bind(name)
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
+
+/// Whether the owner has opened a balance of the currency.
+pub(super) async fn is_open(db: &Db, network: NetworkId, owner: &Owner, currency: &Identifier) -> Result<bool, Error> {
+    let row: Option<(String,)> = db
+        .query(
+            "SELECT currency FROM balances
+             WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND currency = $4",
+        )
+        .bind(network)
+        .bind(owner.owner_type())
+        .bind(owner.key())
+        .bind(currency)
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
 
 /// The balance after adding `$5`, cut to the bounds of its currency. The amount itself is cut first, so that the sum cannot
 /// overflow.

@@ -16,6 +16,7 @@ use crate::events::stream;
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
+use crate::limits::{Limit, open};
 use crate::values::Identifier;
 
 /// The component's routes.
@@ -67,6 +68,8 @@ impl<S: Send + Sync> FromRequestParts<S> for StreamRequest {
 /// 2 minutes, and you get what you missed, in order, once. Where that is no longer possible the stream begins with
 /// `RESYNC`: read anew what you keep. A reader that falls too far behind is disconnected, and resumes the same way.
 ///
+/// The open streams of a network are counted (`streams`).
+///
 /// The stream ends when the hub stops, and when its key is revoked, rolled away or expires.
 #[utoipa::path(get, path = "/api/plugin/events", tag = "Events", security(("apiKey" = ["plugin"])),
     params(OpenQuery, ("Last-Event-ID" = Option<String>, Header, description = "The `id:` of the last event you have")),
@@ -82,10 +85,12 @@ async fn open_events(
     } else {
         let server = query.server_id.as_ref().map(Identifier::as_str);
         let last = request.last_event_id.as_deref();
+        let replaces = server.is_some_and(|server| app.bus.is_connected(caller.network.0.as_u128(), server));
+        let open = if replaces { None } else { Some(open::<ApiError>(&app, caller.network, Limit::Streams).await?) };
         let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now()).await;
         let subscription = subscription.map_err(bus_unreachable)?;
         let has_id = last.is_some_and(|id| !id.is_empty());
-        stream::body(&app, subscription, caller.credential, request.connection, has_id)
+        stream::body(&app, subscription, caller.credential, request.connection, has_id, open)
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::auth::Credential;
 use crate::clock::{Millis, millis};
 use crate::http::connection::Connection;
+use crate::limits::OpenGuard;
 
 const PING_INTERVAL: Duration = Duration::from_secs(15);
 /// How long a stream may take to close after its end. Only a stream whose client reads nothing takes longer.
@@ -75,6 +76,8 @@ struct Sender {
     stream: Arc<OpenStream>,
     /// Read and not yet sent, the next one last.
     frames: Vec<Bytes>,
+    /// Counts it; none where it replaces the stream of its server.
+    _open: Option<OpenGuard>,
 }
 
 /// The body of a stream. `connection` is the one that no other request shares. A client that has no id yet gets one at
@@ -85,6 +88,7 @@ pub(super) fn body(
     credential: Credential,
     connection: Option<Connection>,
     has_id: bool,
+    open: Option<OpenGuard>,
 ) -> Body {
     let stream = Arc::new(OpenStream {
         credential,
@@ -98,7 +102,7 @@ pub(super) fn body(
     });
     app.streams.add(Arc::clone(&stream));
     let preamble = preamble(app, (!has_id).then(|| subscription.start_id()));
-    let sender = Sender { app: app.clone(), subscription, stream, frames: vec![preamble] };
+    let sender = Sender { app: app.clone(), subscription, stream, frames: vec![preamble], _open: open };
     Body::from_stream(unfold(sender, async |mut sender| {
         let frame = sender.next().await?;
         Some((Ok::<_, Infallible>(frame), sender))

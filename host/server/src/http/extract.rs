@@ -10,6 +10,7 @@ use http_body_util::{BodyExt as _, Collected, LengthLimitError, Limited};
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserializer, Serialize};
 
+use crate::http::answer;
 use crate::http::error::ApiError;
 
 /// The largest JSON body, in bytes.
@@ -44,7 +45,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        axum::Json(self.0).into_response()
+        let response = axum::Json(self.0).into_response();
+        answer::check(&response);
+        response
     }
 }
 

@@ -1,5 +1,6 @@
 //! What all routes share: extractors, the shapes of errors and lists, request ids, and the API documentation.
 
+pub(crate) mod answer;
 pub(crate) mod client_address;
 pub(crate) mod connection;
 pub mod document;

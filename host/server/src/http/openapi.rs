@@ -64,7 +64,8 @@ fn add_idempotency_key(operation: &mut Operation) {
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
         .description(Some(
-            "Makes a retry safe: the same key with the same body has one effect and one answer for 24 hours.",
+            "Makes a retry safe: the same key with the same body has one effect and one answer for 24 hours. An answer over \
+             64 KiB is not kept: a repeat is 409 `answer_not_kept`. A route that only reads ignores the key.",
         ))
         .schema(Some(text))
         .build();
@@ -78,7 +79,12 @@ fn complete_operation(operation: &mut Operation) {
     }
     if operation.security.is_some() {
         add_error(operation, "401", "The key is missing, malformed, unknown, expired or revoked");
-        add_error(operation, "403", "The key lacks the scope, or its network is suspended");
+        add_error(
+            operation,
+            "403",
+            "The key lacks the scope, or its network is suspended; `quota_exceeded`: the network has as much as it may have, of \
+             what `limit` names",
+        );
         add_error(operation, "429", "Too many requests; `Retry-After` says when to come back");
     }
     if operation.request_body.is_some() {

@@ -1,6 +1,7 @@
 //! The layer around every route: looks a key up, runs the request once, repeats its response.
 
 use std::collections::HashMap;
+use std::future::ready;
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -24,6 +25,7 @@ use crate::idempotency::store::{self, KeyUse};
 use crate::idempotency::stored_response::StoredResponse;
 use crate::idempotency::{TTL, expired_at};
 use crate::keyed_lock::KeyedLock;
+use crate::limits::{self, Limit, check_rows};
 use crate::values::NetworkId;
 
 /// The content type of routes with a small body.
@@ -81,6 +83,9 @@ pub(crate) async fn layer(State(state): State<LayerState>, request: Request, nex
 
 async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Response, ApiError> {
     let facts = request.extensions().get::<RouteFacts>().copied().unwrap_or_default();
+    if facts.is_read_only {
+        return Ok(next.run(request).await);
+    }
     let path = request.extensions().get::<MatchedPath>().map_or(String::new(), |path| path.as_str().to_owned());
     // Any other route ignores the key, and the route itself refuses a caller who may not use it.
     let Some(route) = state.routes.get(&path) else { return Ok(next.run(request).await) };
@@ -108,6 +113,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
         expired_at: expired_at(now),
     };
     let _lock = state.locks.lock((key_use.network, key_use.key.clone())).await;
+    let mut is_counted = false;
     loop {
         if let Some(earlier) = store::find(&state.app.db, &key_use).await? {
             if earlier.fingerprint != key_use.fingerprint {
@@ -120,6 +126,9 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
             let response = earlier.response;
             let remembered = response.is_withheld().then(|| state.secrets.get(&(key_use.network, key_use.key.clone())));
             return Ok(remembered.flatten().unwrap_or(response).replay());
+        }
+        if !std::mem::replace(&mut is_counted, true) {
+            check_rows::<ApiError>(&state.app, key_use.network, store::KEYS, 1, ready(Ok(false))).await?;
         }
         let attempt =
             Attempt { state, key_use: &key_use, parts: &parts, body: &body, next: &next, is_secret: facts.is_secret };
@@ -164,7 +173,13 @@ impl Attempt<'_> {
 
     /// What to store of a response.
     fn storable(&self, response: &StoredResponse) -> StoredResponse {
-        if self.holds_secret(response) { StoredResponse::withheld() } else { response.clone() }
+        if self.holds_secret(response) {
+            StoredResponse::withheld()
+        } else if response.body.len() as i64 > limits::bound(&self.state.app, Limit::KeptAnswerBytes) {
+            StoredResponse::too_large()
+        } else {
+            response.clone()
+        }
     }
 
     /// Remembers a response with a secret, which must not be stored.

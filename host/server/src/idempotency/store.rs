@@ -5,7 +5,14 @@ use sqlx::FromRow;
 
 use crate::clock::Millis;
 use crate::idempotency::stored_response::StoredResponse;
+use crate::limits::{Limit, Rows};
 use crate::values::NetworkId;
+
+/// All keys of a network that are kept.
+pub(super) const KEYS: Rows = Rows::many(
+    Limit::IdempotencyKeys,
+    "SELECT COUNT(*) FROM (SELECT idempotency_key FROM idempotency_keys WHERE network_id = $1 LIMIT $2) AS counted",
+);
 
 /// An earlier use of a key.
 #[derive(Debug, FromRow)]

@@ -21,7 +21,7 @@ pub(super) struct StoredResponse {
     pub(super) body: Vec<u8>,
 }
 
-/// The error code that is stored instead of a response with a secret.
+/// The error code that is stored instead of a response that is not kept.
 const WITHHELD: &str = "answer_not_kept";
 
 impl StoredResponse {
@@ -35,6 +35,17 @@ impl StoredResponse {
                 b"This was done when it was first sent. Its answer holds a secret, which the hub does not keep: list \
                 the keys, revoke the one that it made, and make another."
                     .to_vec(),
+        }
+    }
+
+    /// What is stored instead of a large response.
+    pub(super) fn too_large() -> Self {
+        Self {
+            status: 409,
+            content_type: None,
+            error_code: Some(WITHHELD.to_owned()),
+            body: b"This was done when it was first sent. Its answer is too large to be kept: read what it showed."
+                .to_vec(),
         }
     }
 

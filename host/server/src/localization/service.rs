@@ -1,6 +1,7 @@
 //! The rules of localization.
 
 use std::collections::{BTreeMap, HashMap};
+use std::future::ready;
 
 use hub_db::Tx;
 use serde::Serialize;
@@ -8,7 +9,9 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::events::{self, EventKind};
+use crate::http::answer::json_size;
 use crate::http::error::ApiError;
+use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::localization::body::LocalizationCatalog;
 use crate::localization::model::{
     INITIAL_LOCALE, Language, Locale, LocaleCode, LocalizationMessage, MessageKey, Namespace,
@@ -17,9 +20,6 @@ pub(super) use crate::localization::store::messages::MessageFilter;
 use crate::localization::store::messages::{self, DefaultsJson, MessageRow, MessageScope};
 use crate::localization::store::{self, CatalogRow, LocaleRow, languages};
 use crate::values::{NetworkId, PlayerId};
-
-/// The most locales of a network.
-const MAX_LOCALES: i64 = 500;
 
 /// What can be wrong with a request about localization.
 #[derive(Debug, Error)]
@@ -33,9 +33,9 @@ pub(super) enum LocalizationError {
     /// The default locale is always enabled.
     #[error("The default locale must be enabled.")]
     DefaultDisabled,
-    /// One locale more than there may be.
-    #[error("A network has at most {MAX_LOCALES} locales.")]
-    TooManyLocales,
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -48,7 +48,7 @@ impl From<LocalizationError> for ApiError {
             LocalizationError::NoOverride => Self::not_found("unknown_override", message),
             LocalizationError::DefaultNeeded => Self::bad_request("default_locale_needed", message),
             LocalizationError::DefaultDisabled => Self::bad_request("default_locale_disabled", message),
-            LocalizationError::TooManyLocales => Self::bad_request("too_many_locales", message),
+            LocalizationError::Quota(exceeded) => exceeded.into(),
             LocalizationError::Database(error) => error.into(),
         }
     }
@@ -149,16 +149,22 @@ pub(super) async fn add_defaults<'a>(
     entries: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Result<usize, LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
-    let defaults = DefaultsJson::from_pairs(entries);
-    if messages::count_missing(&app.db, network, &scope, &defaults).await? == 0 {
+    let entries: Vec<_> = entries.collect();
+    for (_, text) in &entries {
+        check_text(app, text)?;
+    }
+    let defaults = DefaultsJson::from_pairs(entries.into_iter());
+    let missing = messages::count_missing(&app.db, network, &scope, &defaults).await?;
+    if missing == 0 {
         return Ok(0);
     }
+    check_messages(app, network, missing, defaults.bytes()).await?;
     app.db
         .transaction(async |mut tx| {
             let catalog = store::lock_catalog(&mut tx, network).await?;
             let added = messages::add_defaults(&mut tx, network, &scope, &defaults).await?;
             if !added.is_empty() {
-                add_locale(&mut tx, network, locale).await?;
+                add_locale(app, &mut tx, network, locale).await?;
             }
             if added.contains(&true) {
                 bump_version(app, &mut tx, network, catalog).await?;
@@ -168,11 +174,28 @@ pub(super) async fn add_defaults<'a>(
         .await
 }
 
+/// Refuses messages where the network has too many, or too large ones, for one catalog.
+async fn check_messages(app: &App, network: NetworkId, added: i64, bytes: i64) -> Result<(), LocalizationError> {
+    check_rows::<LocalizationError>(app, network, messages::CATALOG_BYTES, bytes, ready(Ok(bytes <= 0))).await?;
+    check_rows(app, network, messages::MESSAGES, added, ready(Ok(added == 0))).await
+}
+
+fn check_text(app: &App, text: &str) -> Result<(), QuotaExceeded> {
+    limits::check(app, Limit::MessageBytes, 0, json_size(&text) as i64)
+}
+
 /// Stores a locale that is new; whether it was.
-async fn add_locale(tx: &mut Tx, network: NetworkId, locale: &LocaleCode) -> Result<bool, LocalizationError> {
+async fn add_locale(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    locale: &LocaleCode,
+) -> Result<bool, LocalizationError> {
     let added = store::insert_locale(tx, network, locale).await?;
-    if added && store::count_locales(tx, network).await? > MAX_LOCALES {
-        return Err(LocalizationError::TooManyLocales);
+    if added {
+        // This one is among them.
+        let count = store::count_locales(tx, network).await?;
+        limits::check(app, Limit::Locales, count - 1, 1)?;
     }
     Ok(added)
 }
@@ -198,10 +221,15 @@ pub(super) async fn put_override(
     text: &str,
 ) -> Result<LocalizationMessage, LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
+    check_text(app, text)?;
+    let stored = messages::overridden(&app.db, network, &scope, key).await?;
+    let before = stored.as_ref().map_or_else(|| -(json_size(key) as i64), |text| json_size(text) as i64);
+    let added = i64::from(stored.is_none());
+    check_messages(app, network, added, json_size(&text) as i64 - before).await?;
     app.db
         .transaction(async |mut tx| {
             let catalog = store::lock_catalog(&mut tx, network).await?;
-            add_locale(&mut tx, network, locale).await?;
+            add_locale(app, &mut tx, network, locale).await?;
             let before = messages::get(&mut tx, network, &scope, key).await?;
             let after = messages::put_override(&mut tx, network, &scope, key, text).await?;
             let is_same = before.as_ref().and_then(MessageRow::effective) == after.effective();
@@ -224,7 +252,8 @@ pub(super) async fn delete_override(
     key: &MessageKey,
 ) -> Result<(), LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
-    app.db
+    let (bytes, messages) = app
+        .db
         .transaction(async |mut tx| {
             let catalog = store::lock_catalog(&mut tx, network).await?;
             let before = messages::get(&mut tx, network, &scope, key).await?;
@@ -235,9 +264,13 @@ pub(super) async fn delete_override(
             if before.override_text != before.default_text {
                 bump_version(app, &mut tx, network, catalog).await?;
             }
-            Ok(())
+            let bytes = before.override_text.as_ref().map_or(0, json_size) as i64;
+            Ok::<_, LocalizationError>((bytes, i64::from(before.default_text.is_none())))
         })
-        .await
+        .await?;
+    app.usage.removed(network, Limit::CatalogBytes, bytes);
+    app.usage.removed(network, Limit::Messages, messages);
+    Ok(())
 }
 
 /// Changes of a locale; an absent field stays as it is.
@@ -258,7 +291,7 @@ pub(super) async fn put_locale(
     app.db
         .transaction(async |mut tx| {
             let before = store::lock_catalog(&mut tx, network).await?;
-            let added = add_locale(&mut tx, network, code).await?;
+            let added = add_locale(app, &mut tx, network, code).await?;
             let stored = store::locale(&mut tx, network, &code.key()).await?;
             let stored = stored.ok_or(hub_db::Error::NotFound)?;
             let mut row = stored.clone();
@@ -316,6 +349,8 @@ pub(super) async fn set_language(
     username: Option<&str>,
     language: Language,
 ) -> Result<Language, LocalizationError> {
+    let is_there = languages::exists(&app.db, network, player);
+    check_rows::<LocalizationError>(app, network, languages::PLAYER_LANGUAGES, 1, is_there).await?;
     languages::put(&app.db, network, player, username, &language).await?;
     Ok(language)
 }

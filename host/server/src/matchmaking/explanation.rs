@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::geo::Region;
+use crate::http::answer::{AnswerBudget, json_size};
 use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
 use crate::servers::GameState;
 use crate::values::Identifier;
@@ -17,6 +18,9 @@ pub(super) struct Explanation {
     player_region: Option<Region>,
     /// All that were looked at, the best first.
     candidates: Vec<ExplainedCandidate>,
+    /// How many more there were than fit into the answer.
+    #[schema(example = 0)]
+    left_out: usize,
 }
 
 /// Who put the candidates into their order.
@@ -60,7 +64,7 @@ struct ExplainedCandidate {
 impl Explanation {
     /// Without candidates.
     pub(super) fn empty() -> Self {
-        Self { decided_by: DecidedBy::BuiltIn, player_region: None, candidates: vec![] }
+        Self { decided_by: DecidedBy::BuiltIn, player_region: None, candidates: vec![], left_out: 0 }
     }
 
     /// Explains `candidates`; `rank` is asked for the open ones.
@@ -78,7 +82,11 @@ impl Explanation {
             })
             .collect();
         explained.sort_by_key(|it| it.rank.unwrap_or(u32::MAX));
-        Self { decided_by, player_region: player.region.clone(), candidates: explained }
+        let mut budget = AnswerBudget::default();
+        let fitting = explained.iter().take_while(|it| budget.take(json_size(it))).count();
+        let left_out = explained.len() - fitting;
+        explained.truncate(fitting);
+        Self { decided_by, player_region: player.region.clone(), candidates: explained, left_out }
     }
 }
 

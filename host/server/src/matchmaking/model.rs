@@ -57,7 +57,7 @@ impl Mode {
 }
 
 /// Where a player is sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Destination {
     pub(super) server_id: Identifier,
     pub(super) world_id: Option<Identifier>,

@@ -174,6 +174,7 @@ async fn find(
     Json(body): Json<FindRequest>,
 ) -> Result<Json<MatchAnswer>, ApiError> {
     let network = finder.caller.network;
+    service::check_reservations(&app, network)?;
     let request = service::with_region(&app, network, body.into_request()?).await;
     Ok(Json(if finder.explain {
         let (matched, explanation) = service::explain(&app, network, &request).await?;

@@ -1,13 +1,14 @@
 //! The rules of matchmaking.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use hub_sandbox::contract::Point;
 
 use crate::app::App;
 use crate::config::Switch;
 use crate::geo::Region;
+use crate::limits::{self, Limit, QuotaExceeded};
 use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
 use crate::matchmaking::explanation::{DecidedBy, Explanation};
 use crate::matchmaking::model::{Affinity, Destination, Match, MatchRequest, MatchResult, Mode};
@@ -32,6 +33,12 @@ pub(super) async fn with_region(app: &App, network: NetworkId, mut request: Matc
         request.region = players::service::region_of(app, network, player).await;
     }
     request
+}
+
+/// Refuses to reserve one more slot where the network has too many.
+pub(super) fn check_reservations(app: &App, network: NetworkId) -> Result<(), QuotaExceeded> {
+    let reserved = app.presence.with(network, |presence| presence.reservation_count(app.clock.now()));
+    limits::check(app, Limit::Reservations, reserved, 1)
 }
 
 /// Finds the player a destination and reserves a slot there.
@@ -125,7 +132,8 @@ pub(super) async fn explain(
     };
     Ok(app.presence.with(network, |presence| {
         let candidates = Candidate::all(presence, &request.mode, &player);
-        let position = |it: &Candidate<'_>| ranked.iter().position(|destination| *destination == it.destination());
+        let positions: HashMap<_, _> = ranked.iter().zip(0_usize..).collect();
+        let position = |it: &Candidate<'_>| positions.get(&it.destination()).copied();
         let rank = |it: &Candidate<'_>| position(it).map(|position| position as u32 + 1);
         let explanation = Explanation::of(decided_by, &candidates, &player, rank);
         let best = candidates.iter().filter(|it| it.is_open() && position(it).is_some()).min_by_key(|it| position(it));

@@ -86,7 +86,8 @@ async fn punishments(
     };
     let since = filter.since_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
     let (kind, limit) = (filter.kind.map(Into::into), i64::from(filter.limit));
-    let filter = punishments::PunishmentFilter { active_only: false, since, kind, limit, offset: 0 };
+    let filter =
+        punishments::PunishmentFilter { active_only: false, since, kind, limit, offset: 0, prefers_bans: false };
     let record = punishments::service::find(app, network, &identity, &filter).await.map_err(|error| {
         tracing::warn!(%network, %error, "a player's record could not be read for a module");
         HostError::Unavailable

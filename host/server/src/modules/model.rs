@@ -9,8 +9,6 @@ use utoipa::ToSchema;
 
 use crate::clock::Millis;
 
-/// The most modules a chain has.
-pub(super) const MAX_LINKS: usize = 16;
 /// The longest configuration of a module in a chain, as JSON text in bytes.
 pub(super) const MAX_CONFIG_BYTES: usize = 64 * 1024;
 

@@ -10,6 +10,7 @@ use crate::auth::{KeyId, KeyRow, OPERATOR_NETWORK, Scope, Scopes};
 use crate::clock::{Clock, Millis};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
+use crate::limits::{self, Limit, QuotaExceeded};
 use crate::networks::store;
 use crate::values::NetworkId;
 
@@ -37,6 +38,9 @@ pub enum NetworksError {
     /// A key for the operator's work cannot belong to a network.
     #[error("The scope `operator` is not a network's to give.")]
     OperatorScope,
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -53,6 +57,7 @@ impl From<NetworksError> for ApiError {
             NetworksError::UnknownKey(_) => Self::not_found("unknown_key", message),
             NetworksError::ScopesExceedOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
             NetworksError::OperatorScope => Self::bad_request("operator_scope", message),
+            NetworksError::Quota(exceeded) => exceeded.into(),
             NetworksError::Database(error) => error.into(),
         }
     }
@@ -140,6 +145,8 @@ pub(super) async fn create_key_for(
     if !own.cover(new.scopes) {
         return Err(NetworksError::ScopesExceedOwn);
     }
+    let keys = store::count_keys(&app.db, network, app.clock.now()).await?;
+    limits::of(app, network).await?.check(Limit::Keys, keys, 1)?;
     create_key(&app.db, &app.clock, &app.ids, network, new).await
 }
 

@@ -105,6 +105,20 @@ pub(super) async fn list_keys(
     .await
 }
 
+/// How many keys the network has that are neither revoked nor expired.
+pub(super) async fn count_keys(db: &Db, network: NetworkId, now: Millis) -> Result<i64, Error> {
+    let (count,): (i64,) = db
+        .query(
+            "SELECT COUNT(*) FROM api_keys
+             WHERE network_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
+        )
+        .bind(network)
+        .bind(now)
+        .one()
+        .await?;
+    Ok(count)
+}
+
 pub(super) async fn live_key(tx: &mut Tx, network: NetworkId, id: &KeyId) -> Result<Option<KeyRow>, Error> {
     tx.query(select_key!("WHERE k.network_id = $1 AND k.key_id = $2 AND k.revoked_at IS NULL"))
         .bind(network)

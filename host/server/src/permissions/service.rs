@@ -6,17 +6,14 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::clock::Millis;
+use crate::http::answer::ANSWER_LIMIT;
 use crate::http::error::ApiError;
+use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::permissions::context::{ContextSet, PermissionContext, PermissionWorld};
 use crate::permissions::model::{Group, Node};
 use crate::permissions::resolver::{self, Decision, Resolved};
 use crate::permissions::store;
 use crate::values::{Identifier, NetworkId, PlayerId};
-
-/// The most groups of a network: all of them are read to resolve one player.
-const MAX_GROUPS: i64 = 1_000;
-/// The most nodes of one holder.
-const MAX_NODES: i64 = 2_000;
 
 /// What can be wrong with a request about permissions.
 #[derive(Debug, Error)]
@@ -24,12 +21,12 @@ pub(crate) enum PermissionsError {
     /// No such group in the caller's network.
     #[error("This network has no group `{0}`.")]
     UnknownGroup(Identifier),
-    /// The network has as many groups as it may.
-    #[error("A network has at most {MAX_GROUPS} groups.")]
-    TooManyGroups,
-    /// The holder has more nodes than it may.
-    #[error("A player or group has at most {MAX_NODES} nodes.")]
-    TooManyNodes,
+    /// The explanation of so many nodes has no room in one answer.
+    #[error("The explanation is too large for one answer; ask for single nodes by `node`.")]
+    TooLarge,
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -40,8 +37,8 @@ impl From<PermissionsError> for ApiError {
         let message = error.to_string();
         match error {
             PermissionsError::UnknownGroup(_) => Self::not_found("unknown_group", message),
-            PermissionsError::TooManyGroups => Self::bad_request("too_many_groups", message),
-            PermissionsError::TooManyNodes => Self::bad_request("too_many_nodes", message),
+            PermissionsError::TooLarge => Self::bad_request("answer_too_large", message),
+            PermissionsError::Quota(exceeded) => exceeded.into(),
             PermissionsError::Database(error) => error.into(),
         }
     }
@@ -70,15 +67,14 @@ pub(super) async fn group(app: &App, network: NetworkId, id: Identifier) -> Resu
 pub(super) async fn put_group(app: &App, network: NetworkId, mut group: Group) -> Result<(), PermissionsError> {
     let nodes: BTreeMap<_, _> = group.nodes.iter().map(|node| (node.key(), node.clone())).collect();
     group.nodes = nodes.into_values().collect();
-    if group.nodes.len() as i64 > MAX_NODES {
-        return Err(PermissionsError::TooManyNodes);
-    }
+    limits::check(app, Limit::NodesPerGroup, 0, group.nodes.len() as i64)?;
     app.db
         .transaction(async |mut tx| {
             store::put_group(&mut tx, network, &group).await?;
-            if store::count_groups(&mut tx, network).await? > MAX_GROUPS {
-                return Err(PermissionsError::TooManyGroups);
-            }
+            // This one is among them.
+            let (groups, bytes) = store::count_groups(&mut tx, network).await?;
+            limits::check(app, Limit::Groups, groups - 1, 1)?;
+            limits::check(app, Limit::GroupBytes, bytes, 0)?;
             Ok(())
         })
         .await
@@ -105,13 +101,19 @@ pub(super) async fn add_node(
     node: &Node,
 ) -> Result<(), PermissionsError> {
     let now = app.clock.now();
+    let is_there = store::has_node(&app.db, network, player, node.key());
+    check_rows::<PermissionsError>(app, network, store::PLAYER_NODES, 1, is_there).await?;
     app.db
         .transaction(async |mut tx| {
             store::delete_expired(&mut tx, network, player, now).await?;
-            store::put_node(&mut tx, network, player, node).await?;
-            if store::count_nodes(&mut tx, network, player).await? > MAX_NODES {
-                return Err(PermissionsError::TooManyNodes);
+            if store::update_node(&mut tx, network, player, node).await? {
+                return Ok(());
             }
+            store::put_node(&mut tx, network, player, node).await?;
+            // This one is among them.
+            let (nodes, bytes) = store::count_nodes(&mut tx, network, player).await?;
+            limits::check(app, Limit::NodesPerPlayer, nodes - 1, 1)?;
+            limits::check(app, Limit::NodeBytesPerPlayer, bytes, 0)?;
             Ok(())
         })
         .await
@@ -146,10 +148,12 @@ pub(super) struct NodeResult {
 }
 
 impl NodeResult {
-    fn new(node: &str, resolved: &Resolved<'_>, decision: Option<Decision<'_>>) -> Self {
+    /// With the groups that the decision came through where it is to be explained.
+    fn new(node: &str, resolved: &Resolved<'_>, decision: Option<Decision<'_>>, explain: bool) -> Self {
+        let path = |decision| if explain { resolved.path(decision) } else { vec![] };
         let source = decision.map(|decision| Source {
             node: decision.node.clone(),
-            through: resolved.path(decision).into_iter().map(|group| group.id.clone()).collect(),
+            through: path(decision).into_iter().map(|group| group.id.clone()).collect(),
         });
         Self { node: node.to_owned(), source }
     }
@@ -164,7 +168,7 @@ impl NodeResult {
 pub(super) struct Source {
     /// The node as it is stored.
     pub(super) node: Node,
-    /// The groups from the player to the holder of the node; empty where it is the player's own.
+    /// The groups from the player to the holder of the node; empty where it is the player's own, or is not explained.
     pub(super) through: Vec<String>,
 }
 
@@ -185,15 +189,25 @@ pub(super) async fn effective(
     player: PlayerId,
     current: &ContextSet,
     wanted: &[Identifier],
+    explain: bool,
 ) -> Result<EffectivePermissions, PermissionsError> {
     let now = app.clock.now();
     let (own, groups) = load(app, network, player, now).await?;
     let resolved = resolver::resolve(&own, &groups, current, now);
-    let results = if wanted.is_empty() {
-        resolved.decisions().map(|(node, decision)| NodeResult::new(node, &resolved, Some(decision))).collect()
+    let decisions: Vec<_> = if wanted.is_empty() {
+        resolved.decisions().map(|(node, decision)| (node, Some(decision))).collect()
     } else {
-        wanted.iter().map(|node| NodeResult::new(node.as_str(), &resolved, resolved.check(node.as_str()))).collect()
+        wanted.iter().map(|node| (node.as_str(), resolved.check(node.as_str()))).collect()
     };
+    let mut results = Vec::with_capacity(decisions.len());
+    // Each node may have come through all groups.
+    let mut left = ANSWER_LIMIT;
+    for (node, decision) in decisions {
+        let result = NodeResult::new(node, &resolved, decision, explain);
+        let through = result.source.iter().flat_map(|source| &source.through).map(String::len).sum::<usize>();
+        left = left.checked_sub(through).ok_or(PermissionsError::TooLarge)?;
+        results.push(result);
+    }
     Ok(EffectivePermissions { groups: resolved.groups().map(|group| group.id.clone()).collect(), results })
 }
 

@@ -3,9 +3,16 @@
 use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
+use crate::limits::{Limit, Rows};
 use crate::permissions::context::{PermissionContext, PermissionWorld};
 use crate::permissions::model::{Group, Node, NodeKey};
 use crate::values::{Identifier, NetworkId, PlayerId};
+
+/// The nodes of all players of a network.
+pub(super) const PLAYER_NODES: Rows = Rows::many(
+    Limit::PlayerNodes,
+    "SELECT COUNT(*) FROM (SELECT node FROM permission_nodes WHERE network_id = $1 LIMIT $2) AS counted",
+);
 
 #[derive(sqlx::FromRow)]
 struct GroupRow {
@@ -91,10 +98,17 @@ pub(super) async fn put_group(tx: &mut Tx, network: NetworkId, group: &Group) ->
     Ok(())
 }
 
-pub(super) async fn count_groups(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
-    let (count,): (i64,) =
-        tx.query("SELECT COUNT(*) FROM permission_groups WHERE network_id = $1").bind(network).one().await?;
-    Ok(count)
+/// How many groups there are, and the bytes of all of them as they are answered at most.
+pub(super) async fn count_groups(tx: &mut Tx, network: NetworkId) -> Result<(i64, i64), Error> {
+    tx.query(
+        "SELECT COUNT(*), CAST(COALESCE(SUM(200 + octet_length(nodes) + 6 * (octet_length(group_id)
+             + COALESCE(octet_length(display_name), 0) + COALESCE(octet_length(chat_prefix), 0)
+             + COALESCE(octet_length(chat_prefix_color), 0) + COALESCE(octet_length(chat_name_color), 0))), 0) AS BIGINT)
+         FROM permission_groups WHERE network_id = $1",
+    )
+    .bind(network)
+    .one()
+    .await
 }
 
 /// False where there was none.
@@ -185,14 +199,58 @@ pub(super) async fn delete_expired(
     Ok(())
 }
 
-pub(super) async fn count_nodes(tx: &mut Tx, network: NetworkId, player: PlayerId) -> Result<i64, Error> {
-    let (count,): (i64,) = tx
-        .query("SELECT COUNT(*) FROM permission_nodes WHERE network_id = $1 AND player_uuid = $2")
+/// How many nodes a player has, and their bytes.
+pub(super) async fn count_nodes(tx: &mut Tx, network: NetworkId, player: PlayerId) -> Result<(i64, i64), Error> {
+    tx.query(
+        "SELECT COUNT(*), CAST(COALESCE(SUM(100 + octet_length(node) + octet_length(context) + octet_length(world)), 0)
+             AS BIGINT)
+         FROM permission_nodes WHERE network_id = $1 AND player_uuid = $2",
+    )
+    .bind(network)
+    .bind(player)
+    .one()
+    .await
+}
+
+pub(super) async fn has_node(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    (node, context, world): NodeKey<'_>,
+) -> Result<bool, Error> {
+    let row: Option<(bool,)> = db
+        .query(
+            "SELECT value FROM permission_nodes
+             WHERE network_id = $1 AND player_uuid = $2 AND node = $3 AND context = $4 AND world = $5",
+        )
         .bind(network)
         .bind(player)
-        .one()
+        .bind(node)
+        .bind(context)
+        .bind(world)
+        .optional()
         .await?;
-    Ok(count)
+    Ok(row.is_some())
+}
+
+/// Gives a node that the player has a new value and expiry; false where they do not have it.
+pub(super) async fn update_node(tx: &mut Tx, network: NetworkId, player: PlayerId, new: &Node) -> Result<bool, Error> {
+    let (node, context, world) = new.key();
+    let rows = tx
+        .query(
+            "UPDATE permission_nodes SET value = $6, expires_at = $7
+             WHERE network_id = $1 AND player_uuid = $2 AND node = $3 AND context = $4 AND world = $5",
+        )
+        .bind(network)
+        .bind(player)
+        .bind(node)
+        .bind(context)
+        .bind(world)
+        .bind(new.value)
+        .bind(new.expires_at)
+        .execute()
+        .await?;
+    Ok(rows > 0)
 }
 
 pub(super) async fn delete_node(

@@ -8,11 +8,13 @@ use crate::economy;
 use crate::economy::Balance;
 use crate::geo::Region;
 use crate::http::error::ApiError;
+use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::owner::Owner;
 use crate::players::model::{
     DataKey, JsonText, LoadRequest, NamespaceData, Player, PlayerFilter, PlayerUpdate, Profile,
 };
 use crate::players::store;
+use crate::players::store::data::DataLimits;
 use crate::punishments;
 use crate::servers;
 use crate::values::{Identifier, Label, NetworkId, PlayerId};
@@ -35,6 +37,9 @@ pub(super) enum PlayersError {
     /// The hub has no such engine.
     #[error("In the query, `gameType`: `{sent}` is none of {}.", .known.join(", "))]
     UnknownEngine { sent: String, known: Vec<String> },
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -49,6 +54,7 @@ impl From<PlayersError> for ApiError {
             PlayersError::VersionConflict(_) => Self::new(StatusCode::CONFLICT, "version_conflict", message),
             PlayersError::TooLarge => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
             PlayersError::UnknownEngine { .. } => Self::invalid(message),
+            PlayersError::Quota(exceeded) => exceeded.into(),
             PlayersError::Database(error) => error.into(),
         }
     }
@@ -78,6 +84,8 @@ pub(super) async fn load(
 }
 
 async fn record(app: &App, network: NetworkId, id: PlayerId, update: &PlayerUpdate) -> Result<Player, PlayersError> {
+    let is_there = async { Ok(store::find(&app.db, network, id).await?.is_some()) };
+    check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, is_there).await?;
     let player = store::upsert(&app.db, network, id, update, app.clock.now()).await?;
     app.player_regions.put(network, id, player.region.clone());
     Ok(player)
@@ -183,13 +191,43 @@ pub(super) async fn put_data(
     if data.as_str().len() > JsonText::LIMIT {
         return Err(PlayersError::TooLarge);
     }
-    let version = store::data::put(&app.db, network, key, data.as_str(), expected, app.clock.now()).await?;
-    version.ok_or(PlayersError::VersionConflict(expected.unwrap_or_default()))
+    let is_there = async { Ok(store::data::get(&app.db, network, key).await?.is_some()) };
+    check_rows::<PlayersError>(app, network, store::data::DATA_ENTRIES, 1, is_there).await?;
+    let most = DataLimits {
+        namespaces: limits::bound(app, Limit::NamespacesPerPlayer),
+        bytes: limits::bound(app, Limit::ProfileBytes),
+    };
+    let version = store::data::put(&app.db, network, key, data.as_str(), expected, most, app.clock.now()).await?;
+    match version {
+        Some(version) => Ok(version),
+        None => Err(why_not_put(app, network, key, data, expected).await?),
+    }
+}
+
+/// Why data was not written.
+async fn why_not_put(
+    app: &App,
+    network: NetworkId,
+    key: &DataKey,
+    data: &JsonText,
+    expected: Option<i64>,
+) -> Result<PlayersError, PlayersError> {
+    let conflict = PlayersError::VersionConflict(expected.unwrap_or_default());
+    let stored = store::data::get(&app.db, network, key).await?;
+    if stored.as_ref().is_some_and(|stored| expected.is_some_and(|expected| expected != stored.version)) {
+        return Ok(conflict);
+    }
+    let (namespaces, bytes) = store::data::others(&app.db, network, key).await?;
+    limits::check(app, Limit::NamespacesPerPlayer, namespaces, 1)?;
+    limits::check(app, Limit::ProfileBytes, bytes, data.as_str().len() as i64)?;
+    // There was another version, or less room, a moment ago.
+    Ok(conflict)
 }
 
 /// Deletes the data stored under a key.
 pub(super) async fn delete_data(app: &App, network: NetworkId, key: &DataKey) -> Result<(), PlayersError> {
     if store::data::delete(&app.db, network, key).await? {
+        app.usage.removed(network, Limit::DataEntries, 1);
         return Ok(());
     }
     Err(PlayersError::NoData(key.namespace.to_string()))

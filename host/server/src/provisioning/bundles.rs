@@ -6,6 +6,7 @@ use thiserror::Error;
 use crate::app::App;
 use crate::blobs::{self, BLOB_LIMIT, BlobError, BlobKey, ReceivedBlob, Upload, Validator};
 use crate::http::error::ApiError;
+use crate::limits::{QuotaExceeded, check_rows};
 use crate::provisioning::store::{self, Bundle};
 use crate::values::{Identifier, NetworkId};
 
@@ -19,6 +20,9 @@ pub(super) enum BundlesError {
     /// There is none.
     #[error("This network has no bundle for the server type `{0}`.")]
     None(Identifier),
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The store.
     #[error(transparent)]
     Blob(#[from] BlobError),
@@ -32,6 +36,7 @@ impl From<BundlesError> for ApiError {
         let message = error.to_string();
         match error {
             BundlesError::None(_) => Self::not_found("unknown_bundle", message),
+            BundlesError::Quota(exceeded) => exceeded.into(),
             BundlesError::Blob(error) => error.into(),
             BundlesError::Database(error) => error.into(),
         }
@@ -45,7 +50,9 @@ pub(super) async fn put(
     server_type: Identifier,
     upload: Upload<BLOB_LIMIT>,
 ) -> Result<Bundle, BundlesError> {
-    let ReceivedBlob { blob, sha256, size } = blobs::receive(app, upload.0, BLOB_LIMIT).await?;
+    let is_there = async { Ok(store::find(&app.db, network, &server_type).await?.is_some()) };
+    check_rows::<BundlesError>(app, network, store::BUNDLES, 1, is_there).await?;
+    let ReceivedBlob { blob, sha256, size } = blobs::receive(app, network, upload.0, BLOB_LIMIT).await?;
     let now = app.clock.now();
     let file_id = app.ids.token(FILE_ID_LENGTH);
     let bundle = Bundle { server_type, file_id, sha256, size_bytes: size as i64, updated_at: now };

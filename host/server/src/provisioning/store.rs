@@ -3,6 +3,7 @@
 use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
+use crate::limits::{Limit, Rows};
 use crate::values::{Identifier, NetworkId};
 
 /// What machines of one server type fetch.
@@ -14,6 +15,10 @@ pub(super) struct Bundle {
     pub(super) size_bytes: i64,
     pub(super) updated_at: Millis,
 }
+
+/// All bundles of a network.
+pub(super) const BUNDLES: Rows =
+    Rows::few(Limit::Bundles, "SELECT COUNT(*) FROM provisioning_bundles WHERE network_id = $1");
 
 pub(super) async fn find(
     on: impl Into<Executor<'_>>,

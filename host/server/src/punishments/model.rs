@@ -170,6 +170,8 @@ pub(crate) struct PunishmentFilter {
     pub(crate) kind: Option<PunishmentKind>,
     pub(crate) limit: i64,
     pub(crate) offset: i64,
+    /// Whether bans take the places of others where there are more than `limit`.
+    pub(crate) prefers_bans: bool,
 }
 
 /// An address a player was seen with.

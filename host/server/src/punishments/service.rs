@@ -1,5 +1,7 @@
 //! The rules of punishments.
 
+use std::future::ready;
+
 use hub_db::Tx;
 use serde::Serialize;
 use thiserror::Error;
@@ -7,6 +9,7 @@ use thiserror::Error;
 use crate::app::App;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
+use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::punishments::body::PunishmentBody;
 use crate::punishments::model::{
     Actor, Identity, KnownAddress, Punishment, PunishmentFilter, PunishmentState, PunishmentTerms, Target,
@@ -14,6 +17,9 @@ use crate::punishments::model::{
 use crate::punishments::store::{self, Revocation};
 use crate::punishments::values::{FoldedName, IpAddress, PunishmentDuration, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
+
+/// The most punishments in one answer.
+const MOST_ANSWERED: usize = Limit::PunishmentsPerAnswer.bound() as usize;
 
 /// What can be wrong with a request about punishments.
 #[derive(Debug, Error)]
@@ -24,6 +30,9 @@ pub(crate) enum PunishmentsError {
     /// The network's review refused it, for this reason.
     #[error("{0}")]
     Rejected(String),
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -35,6 +44,7 @@ impl From<PunishmentsError> for ApiError {
         match error {
             PunishmentsError::Unknown(_) => Self::bad_request("unknown_punishment", message),
             PunishmentsError::Rejected(_) => Self::bad_request("punishment_rejected", message),
+            PunishmentsError::Quota(exceeded) => exceeded.into(),
             PunishmentsError::Database(error) => error.into(),
         }
     }
@@ -59,11 +69,18 @@ pub(crate) async fn create(
 ) -> Result<Vec<Punishment>, PunishmentsError> {
     let now = app.clock.now();
     let (player, name, ip_based) = target.parts();
+    let count = terms.len() as i64;
+    check_rows::<PunishmentsError>(app, network, store::PUNISHMENTS, count, ready(Ok(false))).await?;
+    let names = limits::bound(app, Limit::NamesPerPlayer);
     app.db
         .transaction(async |mut tx| {
             let tx = &mut tx;
             if let (Some(player), Some(name)) = (player, name) {
-                store::record_name(&mut *tx, network, player, &FoldedName::new(name), now).await?;
+                let name = FoldedName::new(name);
+                if !store::record_name(&mut *tx, network, player, &name, now, names).await? {
+                    store::forget_names(&mut *tx, network, player, names - 1).await?;
+                    store::record_name(&mut *tx, network, player, &name, now, names).await?;
+                }
             }
             let address = match (target, player, name) {
                 (Target::Address(address), _, _) => Some(address.clone()),
@@ -73,7 +90,9 @@ pub(crate) async fn create(
                 }
                 _ => None,
             };
-            let count = terms.len() as i64;
+            let folded = name.map(FoldedName::new);
+            let used = store::count_of(tx, network, player, folded.as_ref(), address.as_ref()).await?;
+            limits::check(app, Limit::PunishmentsPerPlayer, used, count)?;
             let first = store::take_ids(tx, network, count).await? - count + 1;
             let mut created = Vec::with_capacity(terms.len());
             for (id, terms) in (first..).zip(terms) {
@@ -147,7 +166,8 @@ pub(crate) async fn unban_name(
 ) -> Result<Vec<Punishment>, PunishmentsError> {
     let revocation = Revocation { actor, reason, at: app.clock.now() };
     let folded = FoldedName::new(name);
-    app.db
+    let mut revoked = app
+        .db
         .transaction(async |mut tx| {
             let mut address = None;
             if and_last_address {
@@ -156,7 +176,9 @@ pub(crate) async fn unban_name(
             let identity = Identity { name: Some(name.to_owned()), address, player: None };
             revoke_bans(app, tx, network, &identity, revocation).await
         })
-        .await
+        .await?;
+    revoked.truncate(MOST_ANSWERED);
+    Ok(revoked)
 }
 
 /// Revokes every active ban that covers an address.
@@ -169,7 +191,10 @@ pub(crate) async fn unban_address(
 ) -> Result<Vec<Punishment>, PunishmentsError> {
     let revocation = Revocation { actor, reason, at: app.clock.now() };
     let identity = Identity { address: Some(address), ..Identity::default() };
-    app.db.transaction(async |tx| revoke_bans(app, tx, network, &identity, revocation).await).await
+    let mut revoked =
+        app.db.transaction(async |tx| revoke_bans(app, tx, network, &identity, revocation).await).await?;
+    revoked.truncate(MOST_ANSWERED);
+    Ok(revoked)
 }
 
 async fn revoke_bans(
@@ -193,12 +218,17 @@ pub(crate) async fn record_address(
     address: &IpAddress,
 ) -> Result<(), PunishmentsError> {
     let now = app.clock.now();
+    let names = limits::bound(app, Limit::NamesPerPlayer);
+    let addresses = limits::bound(app, Limit::AddressesPerPlayer);
     app.db
         .transaction(async |mut tx| {
-            if let Some(name) = name {
-                store::record_name(&mut tx, network, player, &FoldedName::new(name), now).await?;
+            if let Some(name) = name.map(FoldedName::new)
+                && !store::record_name(&mut tx, network, player, &name, now, names).await?
+            {
+                store::forget_names(&mut tx, network, player, names - 1).await?;
+                store::record_name(&mut tx, network, player, &name, now, names).await?;
             }
-            store::record_address(&mut tx, network, player, address, now).await?;
+            store::record_address(&mut tx, network, player, address, now, addresses).await?;
             Ok(())
         })
         .await
@@ -211,7 +241,13 @@ pub(crate) async fn record_name(
     player: PlayerId,
     name: &str,
 ) -> Result<(), PunishmentsError> {
-    Ok(store::record_name(&app.db, network, player, &FoldedName::new(name), app.clock.now()).await?)
+    let (name, now) = (FoldedName::new(name), app.clock.now());
+    let most = limits::bound(app, Limit::NamesPerPlayer);
+    if !store::record_name(&app.db, network, player, &name, now, most).await? {
+        store::forget_names(&app.db, network, player, most - 1).await?;
+        store::record_name(&app.db, network, player, &name, now, most).await?;
+    }
+    Ok(())
 }
 
 /// The addresses a player was seen with, the last first; at most 1,000.

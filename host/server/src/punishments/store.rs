@@ -3,6 +3,7 @@
 use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
+use crate::limits::{Limit, Rows};
 use crate::punishments::model::{Actor, Identity, KnownAddress, Punishment, PunishmentFilter};
 use crate::punishments::values::{FoldedName, IpAddress, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
@@ -60,7 +61,7 @@ const FIND: &str = concat!(
     matching!(),
     ") AND (NOT $5 OR (state = 'OPEN' AND (expires_at IS NULL OR expires_at > $6)))
        AND issued_at >= $7 AND ($8 IS NULL OR kind = $8)
-     ORDER BY issued_at DESC, id DESC LIMIT $9 OFFSET $10"
+     ORDER BY CASE WHEN $11 AND kind = 'BAN' THEN 0 ELSE 1 END, issued_at DESC, id DESC LIMIT $9 OFFSET $10"
 );
 
 const REVOKE_BANS: &str = concat!(
@@ -82,6 +83,40 @@ pub(super) struct Revocation<'a> {
     pub(super) actor: &'a Actor,
     pub(super) reason: Option<&'a str>,
     pub(super) at: Millis,
+}
+
+/// All punishments of a network.
+pub(super) const PUNISHMENTS: Rows = Rows::many(
+    Limit::Punishments,
+    "SELECT COUNT(*) FROM (SELECT id FROM punishments WHERE network_id = $1 LIMIT $2) AS counted",
+);
+
+/// How many punishments the player has, or else the name, or else the address.
+pub(super) async fn count_of(
+    tx: &mut Tx,
+    network: NetworkId,
+    player: Option<PlayerId>,
+    name: Option<&FoldedName>,
+    address: Option<&IpAddress>,
+) -> Result<i64, Error> {
+    let statement = match (player, name) {
+        (Some(player), _) => tx
+            .query("SELECT COUNT(*) FROM punishments WHERE network_id = $1 AND player_uuid = $2")
+            .bind(network)
+            .bind(player),
+        (None, Some(name)) => tx
+            .query(
+                "SELECT COUNT(*) FROM punishments WHERE network_id = $1 AND name_folded = $2 AND player_uuid IS NULL",
+            )
+            .bind(network)
+            .bind(name),
+        (None, None) => tx
+            .query("SELECT COUNT(*) FROM punishments WHERE network_id = $1 AND ip_address = $2")
+            .bind(network)
+            .bind(address),
+    };
+    let (count,): (i64,) = statement.one().await?;
+    Ok(count)
 }
 
 /// Takes the network's next `count` ids and answers the last of them. The counter's row is locked until the transaction
@@ -142,7 +177,8 @@ pub(super) async fn find(
     filter: &PunishmentFilter,
     now: Millis,
 ) -> Result<Vec<Punishment>, Error> {
-    db.query(FIND)
+    let mut found: Vec<Punishment> = db
+        .query(FIND)
         .bind(network)
         .bind(identity.player)
         .bind(identity.name.as_deref().map(FoldedName::new))
@@ -153,8 +189,15 @@ pub(super) async fn find(
         .bind(filter.kind.map(PunishmentKind::as_str))
         .bind(filter.limit)
         .bind(filter.offset)
+        .bind(filter.prefers_bans)
         .all()
-        .await
+        .await?;
+    sort_newest_first(&mut found);
+    Ok(found)
+}
+
+fn sort_newest_first(punishments: &mut [Punishment]) {
+    punishments.sort_by_key(|punishment| std::cmp::Reverse((punishment.issued_at, punishment.id)));
 }
 
 /// Revokes an active punishment; none where it is not active.
@@ -200,38 +243,93 @@ pub(super) async fn revoke_bans(
         .bind(revocation.reason)
         .all()
         .await?;
-    revoked.sort_by_key(|punishment| std::cmp::Reverse((punishment.issued_at, punishment.id)));
+    sort_newest_first(&mut revoked);
     Ok(revoked)
 }
 
+/// Records that a player was seen with a name; false where it is new and the player has `most` of them.
 pub(super) async fn record_name(
     on: impl Into<Executor<'_>>,
     network: NetworkId,
     player: PlayerId,
     name: &FoldedName,
     at: Millis,
-) -> Result<(), Error> {
-    on.into()
+    most: i64,
+) -> Result<bool, Error> {
+    let rows = on
+        .into()
         .write(
-            "INSERT INTO player_names (network_id, player_uuid, name_folded, last_seen) VALUES ($1, $2, $3, $4)
+            "INSERT INTO player_names (network_id, player_uuid, name_folded, last_seen)
+             SELECT $1, $2, $3, $4
+             WHERE EXISTS (SELECT n.last_seen FROM player_names n
+                     WHERE n.network_id = $1 AND n.player_uuid = $2 AND n.name_folded = $3)
+                OR (SELECT COUNT(*) FROM player_names n WHERE n.network_id = $1 AND n.player_uuid = $2) < $5
              ON CONFLICT (network_id, player_uuid, name_folded) DO UPDATE SET last_seen = excluded.last_seen",
         )
         .bind(network)
         .bind(player)
         .bind(name)
         .bind(at)
+        .bind(most)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+/// Forgets all names of a player but for the `kept` seen last.
+pub(super) async fn forget_names(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    player: PlayerId,
+    kept: i64,
+) -> Result<(), Error> {
+    on.into()
+        .write(
+            "DELETE FROM player_names WHERE network_id = $1 AND player_uuid = $2 AND name_folded NOT IN (
+                 SELECT n.name_folded FROM player_names n WHERE n.network_id = $1 AND n.player_uuid = $2
+                 ORDER BY n.last_seen DESC, n.name_folded LIMIT $3)",
+        )
+        .bind(network)
+        .bind(player)
+        .bind(kept)
         .execute()
         .await?;
     Ok(())
 }
 
+/// Records that a player was seen with an address. Of more than `most` those not seen for the longest are forgotten.
 pub(super) async fn record_address(
     tx: &mut Tx,
     network: NetworkId,
     player: PlayerId,
     address: &IpAddress,
     at: Millis,
+    most: i64,
 ) -> Result<(), Error> {
+    let known = tx
+        .query(
+            "UPDATE player_addresses SET last_seen = $4
+             WHERE network_id = $1 AND player_uuid = $2 AND ip_address = $3",
+        )
+        .bind(network)
+        .bind(player)
+        .bind(address)
+        .bind(at)
+        .execute()
+        .await?;
+    if known > 0 {
+        return Ok(());
+    }
+    tx.query(
+        "DELETE FROM player_addresses WHERE network_id = $1 AND player_uuid = $2 AND ip_address NOT IN (
+             SELECT a.ip_address FROM player_addresses a WHERE a.network_id = $1 AND a.player_uuid = $2
+             ORDER BY a.last_seen DESC, a.ip_address LIMIT $3)",
+    )
+    .bind(network)
+    .bind(player)
+    .bind(most.saturating_sub(1))
+    .execute()
+    .await?;
     tx.query(
         "INSERT INTO player_addresses (network_id, player_uuid, ip_address, first_seen, last_seen)
          VALUES ($1, $2, $3, $4, $4)

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::http::error::ApiError;
+use crate::limits::QuotaExceeded;
 use crate::values::Identifier;
 
 /// What can be wrong with a look-up of a server.
@@ -11,6 +12,9 @@ pub(crate) enum ServersError {
     /// The registry has no such server.
     #[error("This network has no server `{0}`.")]
     Unknown(Identifier),
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -21,6 +25,7 @@ impl From<ServersError> for ApiError {
         let message = error.to_string();
         match error {
             ServersError::Unknown(_) => Self::not_found("unknown_server", message),
+            ServersError::Quota(exceeded) => exceeded.into(),
             ServersError::Database(error) => error.into(),
         }
     }

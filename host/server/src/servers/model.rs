@@ -219,6 +219,14 @@ pub(crate) struct Heartbeat {
     pub(crate) software: SoftwareReport,
 }
 
+impl Heartbeat {
+    /// One that reports nothing but that the server is there.
+    pub(crate) fn sign_of_life(server_id: Identifier) -> Self {
+        let software = SoftwareReport::default();
+        Self { server_id, game_state: None, players_to_start: None, worlds: None, players: None, software }
+    }
+}
+
 /// Where a player is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlayerLocation {

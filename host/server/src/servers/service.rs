@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::app::App;
+use crate::limits::{Limit, check_rows};
 use crate::servers::error::ServersError;
 use crate::servers::model::PlayerLocation;
 use crate::servers::presence::Server;
@@ -14,6 +15,9 @@ use crate::values::{Identifier, NetworkId, PlayerId};
 
 pub use crate::servers::saving::save_all;
 
+/// Servers that are forgotten at once, so that it is not done for each new one.
+const FORGOTTEN_AT_ONCE: i64 = 100;
+
 fn registered(app: &App, network: NetworkId, mut row: RegistryRow, provisioned: bool) -> RegisteredServer {
     let now = app.clock.now();
     let live = app.presence.with(network, |presence| {
@@ -23,6 +27,20 @@ fn registered(app: &App, network: NetworkId, mut row: RegistryRow, provisioned: 
         Some(server.snapshot())
     });
     RegisteredServer { row, live, provisioned }
+}
+
+/// Makes room in the registry for a server that is new to it: those that are offline for the longest are forgotten.
+pub(crate) async fn make_room(app: &App, network: NetworkId, id: &Identifier) -> Result<(), hub_db::Error> {
+    let is_there = store::exists(&app.db, network, id);
+    match check_rows::<ServersError>(app, network, store::KNOWN_SERVERS, 1, is_there).await {
+        Err(ServersError::Quota(_)) => {
+            let forgotten = store::forget_offline(&app.db, network, FORGOTTEN_AT_ONCE).await?;
+            app.usage.removed(network, Limit::KnownServers, i64::try_from(forgotten).unwrap_or(i64::MAX));
+            Ok(())
+        }
+        Err(ServersError::Database(error)) => Err(error),
+        Ok(()) | Err(ServersError::Unknown(_)) => Ok(()),
+    }
 }
 
 /// The servers that a search finds, by id, and how many there are.

@@ -7,6 +7,7 @@ mod row;
 use hub_db::{Db, Error, Sql};
 
 use crate::geo::Region;
+use crate::limits::{Limit, Rows};
 use crate::servers::registry::{RegistryRow, Search};
 use crate::servers::store::row::{ServerRow, server_columns};
 use crate::values::{Identifier, NetworkId, like_pattern};
@@ -14,6 +15,22 @@ use crate::values::{Identifier, NetworkId, like_pattern};
 fn json(value: &impl serde::Serialize) -> String {
     // Plain records of texts and numbers always have a JSON.
     serde_json::to_string(value).unwrap_or_else(|_| "[]".to_owned())
+}
+
+/// All servers of a network's registry.
+pub(super) const KNOWN_SERVERS: Rows =
+    Rows::few(Limit::KnownServers, "SELECT COUNT(*) FROM servers WHERE network_id = $1");
+
+/// Deletes the servers that are offline for the longest, and answers how many.
+pub(super) async fn forget_offline(db: &Db, network: NetworkId, most: i64) -> Result<u64, Error> {
+    db.write(
+        "DELETE FROM servers WHERE network_id = $1 AND server_id IN (
+             SELECT server_id FROM servers WHERE network_id = $1 AND NOT present ORDER BY last_seen, server_id LIMIT $2)",
+    )
+    .bind(network)
+    .bind(most)
+    .execute()
+    .await
 }
 
 pub(super) async fn exists(db: &Db, network: NetworkId, id: &Identifier) -> Result<bool, Error> {

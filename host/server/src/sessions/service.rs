@@ -9,6 +9,7 @@ use crate::clock::{Millis, millis};
 use crate::control;
 use crate::geo::{GeoLocation, Region};
 use crate::http::error::ApiError;
+use crate::limits::{self, QuotaExceeded};
 use crate::networks;
 use crate::networks::service::NetworksError;
 use crate::players;
@@ -37,6 +38,9 @@ pub(super) enum SessionsError {
         /// The engines in the settings.
         known: Vec<String>,
     },
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The network is gone.
     #[error(transparent)]
     Network(#[from] NetworksError),
@@ -52,6 +56,7 @@ impl From<SessionsError> for ApiError {
             SessionsError::NotOnline(_) => Self::bad_request("unknown_server", message),
             SessionsError::NotOnServer(..) => Self::bad_request("player_not_on_server", message),
             SessionsError::UnknownEngine { .. } => Self::invalid(message),
+            SessionsError::Quota(exceeded) => exceeded.into(),
             SessionsError::Network(error) => error.into(),
             SessionsError::Database(error) => error.into(),
         }
@@ -77,7 +82,17 @@ pub(super) async fn register(app: &App, network: NetworkId, new: Registration) -
     let signing_secret = networks::service::signing_secret(app, network).await?;
     let server_id = new.info.server_id.clone();
     let offline_after = millis(app.settings.offline_after());
-    app.presence.with(network, |presence| presence.register(new, app.clock.now(), offline_after));
+    let limits = limits::of(app, network).await?;
+    let now = app.clock.now();
+    let is_new = app.presence.with(network, |presence| {
+        presence.check_registration(&new, &limits, now)?;
+        let is_new = presence.server(server_id.as_str(), now).is_none();
+        presence.register(new, now, offline_after);
+        Ok::<_, QuotaExceeded>(is_new)
+    })?;
+    if is_new {
+        servers::service::make_room(app, network, &server_id).await?;
+    }
     servers::save(app, network).await?;
     let heartbeat_interval = HEARTBEAT_INTERVAL.min(offline_after / 3).max(1);
     Ok(Session { server_id, heartbeat_interval, offline_after, signing_secret })
@@ -93,13 +108,19 @@ pub(super) fn locate(app: &App, region: Option<Region>, addresses: impl IntoIter
     }
 }
 
-/// Keeps a server online. In memory alone: what a crash loses of it, the next heartbeat brings again.
-pub(super) fn heartbeat(app: &App, network: NetworkId, heartbeat: Heartbeat) -> Result<(), SessionsError> {
+/// Keeps a server online. In memory alone: what a crash loses of it, the next heartbeat brings again. One that reports more
+/// than the network may have is refused, and is a sign of life all the same.
+pub(super) async fn heartbeat(app: &App, network: NetworkId, heartbeat: Heartbeat) -> Result<(), SessionsError> {
     let id = heartbeat.server_id.clone();
     let offline_after = millis(app.settings.offline_after());
-    app.presence
-        .with(network, |presence| presence.heartbeat(heartbeat, app.clock.now(), offline_after))
-        .map_err(|_| SessionsError::NotOnline(id))
+    let limits = limits::of(app, network).await?;
+    let now = app.clock.now();
+    app.presence.with(network, |presence| {
+        let checked = presence.check_heartbeat(&heartbeat, &limits, now);
+        let noted = if checked.is_ok() { heartbeat } else { Heartbeat::sign_of_life(id.clone()) };
+        presence.heartbeat(noted, now, offline_after).map_err(|_| SessionsError::NotOnline(id))?;
+        checked.map_err(SessionsError::from)
+    })
 }
 
 /// Takes a server offline; one that is not online stays so.
@@ -116,9 +137,13 @@ pub(super) async fn join(
     player: PlayerId,
     name: Option<Identifier>,
 ) -> Result<(), SessionsError> {
-    app.presence
-        .with(network, |presence| presence.join(server, player, name.clone(), app.clock.now()))
-        .map_err(|_| SessionsError::NotOnline(server.clone()))?;
+    let limits = limits::of(app, network).await?;
+    let now = app.clock.now();
+    app.presence.with(network, |presence| {
+        presence.check_join(server, player, &limits, now)?;
+        let joined = presence.join(server, player, name.clone(), now);
+        joined.map_err(|_| SessionsError::NotOnline(server.clone()))
+    })?;
     servers::save(app, network).await?;
     // The join counts even if one of these fails.
     if let Err(error) = transfers::service::record_arrival(app, network, player, server).await {

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::http::error::ApiError;
+use crate::limits::{self, Limit, QuotaExceeded};
 use crate::owner::Owner;
 use crate::statistics::model::{FiniteNumber, StatisticKey, StatisticRow};
 use crate::statistics::period::{Day, Period};
@@ -18,6 +19,9 @@ pub(super) enum StatisticsError {
     /// The sum would not be finite any more.
     #[error("In the body, `amount`: the value would leave the range from -1e300 to 1e300.")]
     OutOfRange,
+    /// More than one owner may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(hub_db::Error),
@@ -34,6 +38,7 @@ impl From<StatisticsError> for ApiError {
         let message = error.to_string();
         match error {
             StatisticsError::OutOfRange => Self::invalid(message),
+            StatisticsError::Quota(exceeded) => exceeded.into(),
             StatisticsError::Database(error) => error.into(),
         }
     }
@@ -48,7 +53,12 @@ pub(super) async fn increment(
     amount: FiniteNumber,
 ) -> Result<BTreeMap<Period, FiniteNumber>, StatisticsError> {
     let now = app.clock.now();
-    let values = store::add(&app.db, network, owner, key, amount, now, app.logical_clock.next(now)).await?;
+    let most = limits::bound(app, Limit::StatisticsPerOwner);
+    let at = store::Moment { now, reached: app.logical_clock.next(now) };
+    let values = store::add(&app.db, network, owner, key, amount, at, most).await?;
+    if values.is_empty() {
+        return Err(QuotaExceeded { limit: Limit::StatisticsPerOwner, value: most, used: most }.into());
+    }
     Ok(values.into_iter().collect())
 }
 

@@ -13,24 +13,40 @@ fn starts(day: Day) -> [String; 3] {
     [Period::Daily, Period::Weekly, Period::Monthly].map(|period| day.start_of(period).to_text())
 }
 
-/// Adds to the four periods of a day at once; answers their new values. `reached` ranks owners with equal values: the lower
-/// is first. [`Error::is_check_violation`] where a value would leave the range.
+/// When a statistic is added to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) now: Millis,
+    /// Ranks owners with equal values: the lower is first.
+    pub(super) reached: i64,
+}
+
+/// Adds to the four periods of a day at once; answers their new values, or nothing where the statistic is new and the owner
+/// has `most` of the game mode. [`Error::is_check_violation`] where a value would leave the range.
 pub(super) async fn add(
     db: &Db,
     network: NetworkId,
     owner: &Owner,
     key: &StatisticKey,
     amount: FiniteNumber,
-    now: Millis,
-    reached: i64,
+    at: Moment,
+    most: i64,
 ) -> Result<Vec<(Period, FiniteNumber)>, Error> {
-    let [daily, weekly, monthly] = starts(Day::of(now));
+    let [daily, weekly, monthly] = starts(Day::of(at.now));
     let rows: Vec<(String, FiniteNumber)> = db
         .write(
             "INSERT INTO statistics (network_id, owner_type, owner_key, game_mode, name, period, period_start, value,
                  updated_at, reached)
-             VALUES ($1, $2, $3, $4, $5, 'DAILY', $9, $6, $7, $8), ($1, $2, $3, $4, $5, 'WEEKLY', $10, $6, $7, $8),
-                 ($1, $2, $3, $4, $5, 'MONTHLY', $11, $6, $7, $8), ($1, $2, $3, $4, $5, 'LIFETIME', '1970-01-01', $6, $7, $8)
+             SELECT $1, $2, $3, $4, $5, p.period, p.period_start, $6, $7, $8
+             FROM (SELECT 'DAILY' AS period, $9 AS period_start UNION ALL SELECT 'WEEKLY', $10
+                 UNION ALL SELECT 'MONTHLY', $11 UNION ALL SELECT 'LIFETIME', '1970-01-01') AS p
+             WHERE EXISTS (
+                 SELECT s.name FROM statistics s
+                 WHERE s.network_id = $1 AND s.owner_type = $2 AND s.owner_key = $3 AND s.game_mode = $4
+                   AND s.period = 'LIFETIME' AND s.period_start = '1970-01-01' AND s.name = $5)
+               OR (SELECT COUNT(*) FROM statistics s
+                 WHERE s.network_id = $1 AND s.owner_type = $2 AND s.owner_key = $3 AND s.game_mode = $4
+                   AND s.period = 'LIFETIME' AND s.period_start = '1970-01-01') < $12
              ON CONFLICT (network_id, owner_type, owner_key, game_mode, period, period_start, name) DO UPDATE SET
                  value = statistics.value + excluded.value, updated_at = excluded.updated_at,
                  reached = CASE WHEN statistics.value + excluded.value = statistics.value THEN statistics.reached
@@ -43,11 +59,12 @@ pub(super) async fn add(
         .bind(&key.game_mode)
         .bind(&key.name)
         .bind(amount)
-        .bind(now)
-        .bind(reached)
+        .bind(at.now)
+        .bind(at.reached)
         .bind(daily)
         .bind(weekly)
         .bind(monthly)
+        .bind(most)
         .all()
         .await?;
     Ok(rows.into_iter().filter_map(|(period, value)| Some((period.parse().ok()?, value))).collect())

@@ -1,5 +1,7 @@
 //! The rules of transfers.
 
+use std::future::ready;
+
 use serde::Serialize;
 use thiserror::Error;
 
@@ -7,6 +9,7 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::events::{self, EventKind, PublishError};
 use crate::http::error::ApiError;
+use crate::limits::{QuotaExceeded, check_rows};
 use crate::networks;
 use crate::networks::service::NetworksError;
 use crate::servers::{self, NetworkPresence, Reservation};
@@ -26,6 +29,9 @@ pub(super) enum TransfersError {
     /// No such transfer in the caller's network.
     #[error("This network has no transfer {0}; they can be read for a day.")]
     Unknown(TransferId),
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The network is gone.
     #[error(transparent)]
     Network(#[from] NetworksError),
@@ -43,6 +49,7 @@ impl From<TransfersError> for ApiError {
         match error {
             TransfersError::UnknownReported(_) => Self::bad_request("unknown_transfer", message),
             TransfersError::Unknown(_) => Self::not_found("unknown_transfer", message),
+            TransfersError::Quota(exceeded) => exceeded.into(),
             TransfersError::Network(error) => error.into(),
             TransfersError::Publish(error) => error.into(),
             TransfersError::Database(error) => error.into(),
@@ -65,6 +72,7 @@ pub(super) async fn transfer(app: &App, network: NetworkId, order: TransferOrder
         return Err(PublishError::from(hub_bus::PublishError::Unreachable).into());
     }
     let now = app.clock.now();
+    check_rows::<TransfersError>(app, network, store::TRANSFERS, 1, ready(Ok(false))).await?;
     let is_world_open = is_world_open(app, network, &order, now).await?;
     let new_id = TransferId(app.ids.uuid());
     let find = |presence: &mut NetworkPresence| find_route(presence, &order, is_world_open, new_id, now);

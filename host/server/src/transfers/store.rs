@@ -3,8 +3,15 @@
 use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
+use crate::limits::{Limit, Rows};
 use crate::transfers::model::{FAILED, Reported, SUCCESS, TIMEOUT, TIMEOUT_MESSAGE, Transfer, TransferId};
 use crate::values::{Identifier, NetworkId, PlayerId};
+
+/// All transfers of a network that are kept.
+pub(super) const TRANSFERS: Rows = Rows::many(
+    Limit::Transfers,
+    "SELECT COUNT(*) FROM (SELECT id FROM transfers WHERE network_id = $1 LIMIT $2) AS counted",
+);
 
 /// Records a transfer.
 pub(super) async fn insert(on: impl Into<Executor<'_>>, network: NetworkId, new: &Transfer) -> Result<(), Error> {

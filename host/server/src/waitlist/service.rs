@@ -6,7 +6,9 @@ use axum::http::StatusCode;
 use thiserror::Error;
 
 use crate::app::App;
+use crate::auth::OPERATOR_NETWORK;
 use crate::http::error::ApiError;
+use crate::limits::{QuotaExceeded, check_rows};
 use crate::waitlist::model::{Email, LINK_TTL, WaitlistEntry, fold, hash_token};
 use crate::waitlist::store;
 
@@ -31,6 +33,9 @@ pub(super) enum WaitlistError {
     /// The address is not on the list.
     #[error("This address is not on the list.")]
     Unknown,
+    /// The list is full. Not for the wire.
+    #[error(transparent)]
+    Full(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -47,6 +52,7 @@ impl From<WaitlistError> for ApiError {
             WaitlistError::LinkUsed => Self::bad_request("token_used", message),
             WaitlistError::LinkExpired => Self::bad_request("token_expired", message),
             WaitlistError::Unknown => Self::not_found("unknown_address", message),
+            WaitlistError::Full(exceeded) => exceeded.into(),
             WaitlistError::Database(error) => error.into(),
         }
     }
@@ -56,6 +62,15 @@ impl From<WaitlistError> for ApiError {
 pub(super) async fn join(app: &App, remote: IpAddr, email: &Email, source: Option<&str>) -> Result<(), WaitlistError> {
     let now = app.clock.now();
     app.waitlist.throttle.check(remote, now).map_err(|retry_after| WaitlistError::TooMany { retry_after })?;
+    let is_there = store::exists(&app.db, email);
+    match check_rows(app, OPERATOR_NETWORK, store::ENTRIES, 1, is_there).await {
+        // The answer does not say so: it would tell who is on the list.
+        Err(WaitlistError::Full(exceeded)) => {
+            tracing::warn!(%exceeded, "an address was not put on the waitlist");
+            return Ok(());
+        }
+        checked => checked?,
+    }
     store::join(&app.db, email, source, now).await?;
     app.waitlist.wake.notify_one();
     Ok(())

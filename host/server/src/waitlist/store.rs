@@ -4,7 +4,24 @@ use hub_db::{Db, Error, Tx};
 
 use crate::auth::OPERATOR_NETWORK;
 use crate::clock::Millis;
+use crate::limits::{Limit, Rows};
 use crate::waitlist::model::{Email, WaitlistEntry};
+
+/// All addresses on the list.
+pub(super) const ENTRIES: Rows = Rows::many(
+    Limit::WaitlistEntries,
+    "SELECT COUNT(*) FROM (SELECT email_folded FROM waitlist WHERE network_id = $1 LIMIT $2) AS counted",
+);
+
+pub(super) async fn exists(db: &Db, email: &Email) -> Result<bool, Error> {
+    let row: Option<(String,)> = db
+        .query("SELECT email FROM waitlist WHERE network_id = $1 AND email_folded = $2")
+        .bind(OPERATOR_NETWORK)
+        .bind(email.folded())
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
 
 /// Adds an address and makes its mail due at once, unless one is due already or the address is confirmed.
 pub(super) async fn join(db: &Db, email: &Email, source: Option<&str>, now: Millis) -> Result<(), Error> {

@@ -6,19 +6,17 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::Plugin;
-use crate::collections::body::CollectionItems;
+use crate::collections::body::{CollectionDocuments, CollectionItem};
 use crate::collections::model::{CollectionName, DocumentId};
 use crate::collections::service;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::document::Document;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
-
-/// The most documents asked for at once.
-const MAX_IDS: usize = 200;
+use crate::limits::Limit;
 
 pub(super) fn router() -> Endpoints {
-    endpoints![get_document, put_document, delete_document, get_documents: transactional]
+    endpoints![get_document, put_document, delete_document, get_documents: read_only]
 }
 
 /// Get a document
@@ -40,7 +38,7 @@ async fn get_document(
 ///
 /// Any JSON value of at most 256 KiB, in the place of what was there, and answers it. A text in an indexed field is at
 /// most 1,024 bytes (400 `index_value_too_long`); the collection's key field, where it is there, holds the id (400
-/// `key_mismatch`). The id `mget` is taken by the route.
+/// `key_mismatch`). The id `mget` is taken by the route. A network's documents are counted (`documents`).
 #[utoipa::path(put, path = "/api/plugin/collections/{collection}/{id}", tag = "Collections",
     security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("id" = DocumentId, Path)),
     request_body(content = serde_json::Value, content_type = "application/json",
@@ -79,25 +77,29 @@ async fn delete_document(
 
 #[derive(Debug, Deserialize, ToSchema)]
 struct GetDocuments {
-    /// At most 200.
+    /// At most 200, as they are sent.
     #[schema(max_items = 200)]
     ids: Vec<DocumentId>,
 }
 
 /// Get several documents
 ///
-/// In the order asked; what is not there is left out.
+/// Each once, where it was first asked for; what is not there is left out. An answer has at most 4 MiB: those that did not
+/// fit are named in `rest`.
 #[utoipa::path(post, path = "/api/plugin/collections/{collection}/mget", tag = "Collections",
     security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path)),
-    responses((status = 200, body = CollectionItems), (status = 404, body = ErrorBody, description = "No such collection")))]
+    responses((status = 200, body = CollectionDocuments),
+        (status = 404, body = ErrorBody, description = "No such collection")))]
 async fn get_documents(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path(collection): Path<CollectionName>,
     Json(body): Json<GetDocuments>,
-) -> Result<Json<CollectionItems>, ApiError> {
-    if body.ids.len() > MAX_IDS {
-        return Err(ApiError::invalid(format!("In the body, `ids`: must be at most {MAX_IDS}.")));
+) -> Result<Json<CollectionDocuments>, ApiError> {
+    let most = Limit::DocumentsPerRequest.bound();
+    if body.ids.len() as i64 > most {
+        return Err(ApiError::invalid(format!("In the body, `ids`: must be at most {most}.")));
     }
-    Ok(Json(service::get_many(&app, caller.network, &collection, &body.ids).await?.into()))
+    let (found, rest) = service::get_many(&app, caller.network, &collection, &body.ids).await?;
+    Ok(Json(CollectionDocuments { items: found.into_iter().map(CollectionItem::from).collect(), rest }))
 }

@@ -7,8 +7,9 @@ use utoipa::IntoParams;
 use crate::app::App;
 use crate::auth::Plugin;
 use crate::collections::body::{CollectionItem, CollectionItems, CollectionPage};
+use crate::collections::cursor::List;
 use crate::collections::model::{CollectionName, FieldPath, Order};
-use crate::collections::service::{self, NumberRange};
+use crate::collections::service::{self, ListPart, NumberRange};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
@@ -37,12 +38,19 @@ fn parse_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64
     number.map(Some).ok_or_else(|| de::Error::custom("must be a number"))
 }
 
+/// A blank cursor is the same as none.
+fn part(cursor: Option<&str>, limit: Limit) -> ListPart<'_> {
+    ListPart { cursor: not_blank(cursor), limit: limit.0 }
+}
+
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ByQuery {
     /// The value the field has: text, a number, or `true` or `false`, as the field is indexed.
     #[param(example = "7")]
     value: String,
+    /// The `nextCursor` of the answer before; from the beginning when absent.
+    cursor: Option<String>,
     #[serde(default)]
     #[param(inline, required = false)]
     limit: Limit,
@@ -50,7 +58,7 @@ struct ByQuery {
 
 /// Find documents by a value
 ///
-/// Those whose indexed field has exactly this value, by id.
+/// Those whose indexed field has exactly this value, by id. Where there are more, `nextCursor` says where they begin.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/by/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), ByQuery),
     responses((status = 200, body = CollectionItems), (status = 404, body = ErrorBody, description = "No such collection")))]
@@ -60,7 +68,8 @@ async fn find_documents_by(
     Path((collection, field)): Path<(CollectionName, FieldPath)>,
     Query(query): Query<ByQuery>,
 ) -> Result<Json<CollectionItems>, ApiError> {
-    let found = service::find_by_value(&app, caller.network, &collection, &field, &query.value, query.limit.0).await?;
+    let part = part(query.cursor.as_deref(), query.limit);
+    let found = service::find_by_value(&app, caller.network, &collection, &field, &query.value, part).await?;
     Ok(Json(found.into()))
 }
 
@@ -92,9 +101,9 @@ async fn page_documents(
     Path((collection, field)): Path<(CollectionName, FieldPath)>,
     Query(query): Query<PageQuery>,
 ) -> Result<Json<CollectionPage>, ApiError> {
-    let (cursor, order) = (not_blank(query.cursor.as_deref()), query.order.unwrap_or(Order::Asc));
-    let page = service::page(&app, caller.network, &collection, &field, cursor, order, query.limit.0);
-    let (found, next_cursor) = page.await?;
+    let list = List { collection: &collection, field: &field, order: query.order.unwrap_or(Order::Asc) };
+    let part = part(query.cursor.as_deref(), query.limit);
+    let (found, next_cursor) = service::find_all(&app, caller.network, list, part).await?;
     Ok(Json(CollectionPage { items: found.into_iter().map(CollectionItem::from).collect(), next_cursor }))
 }
 
@@ -109,6 +118,8 @@ struct RangeQuery {
     #[serde(default, deserialize_with = "parse_number")]
     #[param(example = 10.0)]
     max: Option<f64>,
+    /// The `nextCursor` of the answer before; from the beginning when absent.
+    cursor: Option<String>,
     #[serde(default)]
     #[param(inline, required = false)]
     limit: Limit,
@@ -121,7 +132,7 @@ struct RangeQuery {
 /// Find documents in a range
 ///
 /// Those whose field, indexed as `number`, lies between `min` and `max`, both included. Another type of index is 400
-/// `wrong_index_type`.
+/// `wrong_index_type`. Where there are more, `nextCursor` says where they begin.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/range/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])),
     params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), RangeQuery),
@@ -133,14 +144,17 @@ async fn find_documents_in_range(
     Query(query): Query<RangeQuery>,
 ) -> Result<Json<CollectionItems>, ApiError> {
     let range = NumberRange { min: query.min, max: query.max };
-    let order = query.order.unwrap_or(Order::Asc);
-    let found = service::find_in_range(&app, caller.network, &collection, &field, range, order, query.limit.0).await?;
+    let list = List { collection: &collection, field: &field, order: query.order.unwrap_or(Order::Asc) };
+    let part = part(query.cursor.as_deref(), query.limit);
+    let found = service::find_in_range(&app, caller.network, list, range, part).await?;
     Ok(Json(found.into()))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct TopQuery {
+    /// The `nextCursor` of the answer before; from the beginning when absent.
+    cursor: Option<String>,
     #[serde(default)]
     #[param(inline, required = false)]
     limit: Limit,
@@ -152,7 +166,7 @@ struct TopQuery {
 
 /// Find the top documents
 ///
-/// Those with the greatest values in the field, or the least.
+/// Those with the greatest values in the field, or the least. Where there are more, `nextCursor` says where they begin.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/top/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])),
     params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), TopQuery),
@@ -163,7 +177,8 @@ async fn find_top_documents(
     Path((collection, field)): Path<(CollectionName, FieldPath)>,
     Query(query): Query<TopQuery>,
 ) -> Result<Json<CollectionItems>, ApiError> {
-    let order = query.order.unwrap_or(Order::Desc);
-    let found = service::find_top(&app, caller.network, &collection, &field, order, query.limit.0).await?;
+    let list = List { collection: &collection, field: &field, order: query.order.unwrap_or(Order::Desc) };
+    let part = part(query.cursor.as_deref(), query.limit);
+    let found = service::find_all(&app, caller.network, list, part).await?;
     Ok(Json(found.into()))
 }

@@ -9,11 +9,12 @@ use uuid::Uuid;
 
 use crate::clock::Millis;
 use crate::control::model::{AgentCommand, AgentReport};
+use crate::limits::Limit;
 
 /// How long an agent counts as connected after its last poll ended, in milliseconds.
 pub(in crate::control) const AGENT_TTL: Millis = 30_000;
-/// Stored commands that wait for one agent.
-const MAX_PENDING: usize = 100;
+/// Commands that wait for one agent.
+const MAX_PENDING: usize = Limit::PendingCommands.bound() as usize;
 
 /// A server's agent.
 #[derive(Default)]
@@ -64,6 +65,13 @@ impl AgentEntry {
         drop(state);
         self.changed.notify_waiters();
         oldest
+    }
+
+    /// How many commands wait.
+    pub(super) fn pending(&self, now: Millis) -> usize {
+        let mut state = self.state.lock();
+        state.drop_expired(now);
+        state.pending.len()
     }
 
     /// Queues a command that was saved.

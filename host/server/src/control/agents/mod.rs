@@ -54,6 +54,20 @@ impl Agents {
         state.report.clone().filter(|_| state.is_connected(now))
     }
 
+    /// How many servers of the network have an entry, and whether this one has.
+    pub(super) fn count(&self, network: NetworkId, server: &Identifier) -> (usize, bool) {
+        let entries = self.entries.read();
+        if entries.contains_key(&(network, server.clone())) {
+            return (0, true);
+        }
+        (entries.keys().filter(|(of, _)| *of == network).count(), false)
+    }
+
+    /// How many commands wait for the server's agent.
+    pub(super) fn pending(&self, network: NetworkId, server: &Identifier, now: Millis) -> usize {
+        self.find(network, server).map_or(0, |entry| entry.pending(now))
+    }
+
     /// Queues a command for the server's agent, if it is connected. Dropping the handle cancels the command.
     pub(super) fn send(
         &self,

@@ -21,6 +21,7 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{BoundedInt, Page, PageQuery};
+use crate::limits::{Limit as NetworkLimit, open};
 use crate::values::Identifier;
 
 pub(super) fn router() -> Endpoints {
@@ -96,10 +97,11 @@ async fn follow_log(app: &App, caller: &Caller, server: Identifier, from: StartA
     service::last_line(app, caller.network, &server).await?;
     let watched = app.revocations.watch(caller.credential.clone(), Scope::ServersRead);
     let revoked = watched.revoked();
+    let counted = open::<ApiError>(app, caller.network, NetworkLimit::Streams).await?;
     let lines = log_stream::follow(app, caller.network, server, from).await?;
     let events = lines.map(move |line| {
-        // Watched for as long as the stream is open.
-        let _ = &watched;
+        // Watched and counted for as long as the stream is open.
+        let _ = (&watched, &counted);
         Ok::<_, Infallible>(event(&line))
     });
     let events = events.take_until(revoked.cancelled_owned()).take_until(app.stopping().cancelled_owned());

@@ -10,6 +10,7 @@ use crate::control::replies::{self, Reply};
 use crate::control::service::deadline::Deadline;
 use crate::control::service::error::ControlError;
 use crate::control::store;
+use crate::limits::{self, Limit, QuotaExceeded};
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
 
@@ -28,6 +29,8 @@ pub(in crate::control) async fn run_action(
     let deadline = Deadline::new(app, millis(REPLY_TIMEOUT));
     let now = app.clock.now();
     let command = AgentCommand { id: app.ids.uuid(), action, issued_at: now };
+    let pending = app.control.agents.pending(network, server, now);
+    limits::check(app, Limit::PendingCommands, pending as i64, 1)?;
     let Some(mut handle) = app.control.agents.send(network, server, command, now, deadline.at) else {
         return Err(no_node(app, network, server).await?);
     };
@@ -54,6 +57,7 @@ pub async fn queue_action(
     lease: &RequestLease,
 ) -> Result<(), ControlError> {
     let now = app.clock.now();
+    check_agent(app, network, server)?;
     let command = AgentCommand { id: app.ids.uuid(), action, issued_at: now };
     let stored = app
         .db
@@ -77,6 +81,12 @@ pub async fn queue_action(
         tracing::warn!(%network, %error, "could not delete a command that newer ones replaced");
     }
     Ok(())
+}
+
+/// Refuses a server that would have one agent more than the network may.
+pub(super) fn check_agent(app: &App, network: NetworkId, server: &Identifier) -> Result<(), QuotaExceeded> {
+    let (count, is_there) = app.control.agents.count(network, server);
+    if is_there { Ok(()) } else { limits::check(app, Limit::Agents, count as i64, 1) }
 }
 
 /// Why there is no agent: a server that never registered may still have one.

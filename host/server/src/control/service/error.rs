@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use crate::events::PublishError;
 use crate::http::error::ApiError;
+use crate::limits::QuotaExceeded;
 use crate::values::Identifier;
 
 /// What can be wrong with a request about control.
@@ -34,6 +35,9 @@ pub enum ControlError {
     /// The hub is shutting down.
     #[error("The hub is stopping; try again in a moment.")]
     Stopping,
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The command could not be sent.
     #[error(transparent)]
     Publish(#[from] PublishError),
@@ -55,6 +59,7 @@ impl From<ControlError> for ApiError {
             ControlError::NoOutput(..) => unavailable("no_output", message),
             ControlError::Moving => unavailable("moved", message).retry_after(1),
             ControlError::Stopping => unavailable("stopping", message).retry_after(1),
+            ControlError::Quota(exceeded) => exceeded.into(),
             ControlError::Publish(error) => error.into(),
             ControlError::Database(error) => error.into(),
         }

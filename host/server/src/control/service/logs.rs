@@ -4,16 +4,18 @@ use crate::app::App;
 use crate::control::model::{LogLine, NewLogLine};
 use crate::control::service::error::ControlError;
 use crate::control::store::logs as store;
+use crate::http::answer::json_size;
 use crate::http::page::{Limit, Page, PageNumber};
+use crate::limits::{Limit as NetworkLimit, check_rows};
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
 
 /// Lines of a server's log that count; older ones may be deleted.
-const MAX_LINES: i64 = 5_000;
+const MAX_LINES: i64 = NetworkLimit::LogLines.bound();
 /// Old lines are deleted whenever a log has grown by this much.
 const PRUNE_EVERY: i64 = 1_000;
 /// A longer line is cut, in bytes.
-const MAX_LINE_BYTES: usize = 8 * 1024;
+const MAX_LINE_BYTES: usize = NetworkLimit::LogLineBytes.bound() as usize;
 
 /// Stores lines of a server's output and hands them to its followers. Answers how many there were.
 pub(in crate::control) async fn append(
@@ -29,8 +31,9 @@ pub(in crate::control) async fn append(
     // Earlier lines would be deleted at once.
     lines.drain(..lines.len().saturating_sub(MAX_LINES as usize));
     for line in &mut lines {
-        line.text.truncate(line.text.floor_char_boundary(MAX_LINE_BYTES));
+        cut(&mut line.text);
     }
+    make_room(app, network, server).await?;
     let stored = lines.len() as i64;
     let last = app
         .db
@@ -48,6 +51,27 @@ pub(in crate::control) async fn append(
         numbered.map(|(line, seq)| LogLine { seq, at: line.at, stream: line.stream, text: line.text }).collect()
     });
     Ok(accepted)
+}
+
+/// Cuts a line so that a page of lines is no larger than an answer may be: as JSON a control character has six bytes.
+fn cut(text: &mut String) {
+    text.truncate(text.floor_char_boundary(MAX_LINE_BYTES));
+    if json_size(text) > 2 * MAX_LINE_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_LINE_BYTES / 3));
+    }
+}
+
+/// Makes room for the log of a server that has none: that of the server seen least lately is deleted.
+async fn make_room(app: &App, network: NetworkId, server: &Identifier) -> Result<(), ControlError> {
+    let is_there = async { Ok(store::last_seq(&app.db, network, server).await?.is_some()) };
+    match check_rows::<ControlError>(app, network, store::SERVER_LOGS, 1, is_there).await {
+        Err(ControlError::Quota(_)) => {
+            let deleted = app.db.transaction(async |mut tx| store::delete_oldest_log(&mut tx, network).await).await?;
+            app.usage.removed(network, NetworkLimit::ServerLogs, i64::from(deleted));
+            Ok(())
+        }
+        checked => checked,
+    }
 }
 
 /// A page of the server's log, the newest line first.

@@ -5,8 +5,11 @@ use crate::clock::Millis;
 use crate::cluster::RequestLease;
 use crate::control::agents::{PendingCommand, Poll, PollOutcome};
 use crate::control::model::AgentReport;
+use crate::control::service::commands::check_agent;
 use crate::control::service::error::ControlError;
 use crate::control::store;
+use crate::http::answer::json_size;
+use crate::limits::{self, Limit};
 use crate::values::{Identifier, NetworkId};
 
 /// Answers an agent its server's commands, and waits up to `wait_ms` for one.
@@ -18,6 +21,8 @@ pub(in crate::control) async fn poll(
     wait_ms: Millis,
     lease: &RequestLease,
 ) -> Result<Vec<String>, ControlError> {
+    limits::check(app, Limit::AgentReportBytes, 0, json_size(&report) as i64)?;
+    check_agent(app, network, server)?;
     let now = app.clock.now();
     let until = now.saturating_add(wait_ms);
     let mut poll = app.control.agents.poll(network, server, report, now);

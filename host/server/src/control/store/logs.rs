@@ -5,7 +5,29 @@ use serde_json::{Value, json};
 
 use crate::clock::Millis;
 use crate::control::model::{LogLine, NewLogLine};
+use crate::limits::{Limit, Rows};
 use crate::values::{Identifier, NetworkId};
+
+/// All logs of a network.
+pub(in crate::control) const SERVER_LOGS: Rows =
+    Rows::few(Limit::ServerLogs, "SELECT COUNT(*) FROM server_logs WHERE network_id = $1");
+
+const OLDEST_LOG: &str = "SELECT l.server_id FROM server_logs l
+     LEFT JOIN servers s ON s.network_id = l.network_id AND s.server_id = l.server_id
+     WHERE l.network_id = $1 ORDER BY COALESCE(s.last_seen, 0), l.server_id LIMIT 1";
+
+/// Deletes the log of the server that was seen least lately; whether there was one.
+pub(in crate::control) async fn delete_oldest_log(tx: &mut Tx, network: NetworkId) -> Result<bool, Error> {
+    let oldest: Option<(Identifier,)> = tx.query(OLDEST_LOG).bind(network).optional().await?;
+    let Some((server,)) = oldest else { return Ok(false) };
+    for sql in [
+        "DELETE FROM server_log_lines WHERE network_id = $1 AND server_id = $2",
+        "DELETE FROM server_logs WHERE network_id = $1 AND server_id = $2",
+    ] {
+        tx.query(sql).bind(network).bind(&server).execute().await?;
+    }
+    Ok(true)
+}
 
 /// Gives out `count` numbers of the server's log and answers the last of them. Others who add lines wait for this
 /// transaction, so that lower numbers are never committed later.

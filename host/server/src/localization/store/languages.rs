@@ -2,8 +2,25 @@
 
 use hub_db::{Db, Error};
 
+use crate::limits::{Limit, Rows};
 use crate::localization::model::{Language, LocaleCode, Source};
 use crate::values::{NetworkId, PlayerId};
+
+/// All players of a network whose language is stored.
+pub(crate) const PLAYER_LANGUAGES: Rows = Rows::many(
+    Limit::PlayerLanguages,
+    "SELECT COUNT(*) FROM (SELECT player_uuid FROM player_languages WHERE network_id = $1 LIMIT $2) AS counted",
+);
+
+pub(crate) async fn exists(db: &Db, network: NetworkId, player: PlayerId) -> Result<bool, Error> {
+    let row: Option<(PlayerId,)> = db
+        .query("SELECT player_uuid FROM player_languages WHERE network_id = $1 AND player_uuid = $2")
+        .bind(network)
+        .bind(player)
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
 
 #[derive(sqlx::FromRow)]
 struct LanguageRow {

@@ -2,6 +2,7 @@
 
 use hub_db::{Db, Error, Sql, Tx};
 
+use crate::limits::{Limit, Rows};
 use crate::localization::model::{MessageKey, Namespace};
 use crate::values::{NetworkId, like_pattern};
 
@@ -12,6 +13,26 @@ pub(crate) struct MessageScope<'a> {
     pub(crate) locale_key: String,
 }
 
+/// All messages of a network, in each locale.
+pub(crate) const MESSAGES: Rows =
+    Rows::few(Limit::Messages, "SELECT COUNT(*) FROM localization_messages WHERE network_id = $1");
+
+/// The bytes of all messages of a network as JSON.
+pub(crate) const CATALOG_BYTES: Rows = Rows {
+    limit: Limit::CatalogBytes,
+    sql: Sql {
+        sqlite: "SELECT CAST(COALESCE(SUM(8 + octet_length(json_quote(message_key))
+                     + octet_length(COALESCE(json_quote(default_text), ''))
+                     + octet_length(COALESCE(json_quote(override_text), ''))), 0) AS BIGINT)
+                 FROM localization_messages WHERE network_id = $1",
+        postgres: "SELECT CAST(COALESCE(SUM(8 + octet_length(CAST(to_json(message_key) AS TEXT))
+                       + octet_length(COALESCE(CAST(to_json(default_text) AS TEXT), ''))
+                       + octet_length(COALESCE(CAST(to_json(override_text) AS TEXT), ''))), 0) AS BIGINT)
+                   FROM localization_messages WHERE network_id = $1",
+    },
+    are_few: true,
+};
+
 /// Default texts by key, as one JSON text that both databases read.
 #[derive(Clone, Debug)]
 pub(crate) struct DefaultsJson(String);
@@ -19,6 +40,11 @@ pub(crate) struct DefaultsJson(String);
 impl DefaultsJson {
     pub(crate) fn from_pairs<'a>(entries: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         Self(to_json(&entries.collect::<Vec<_>>()))
+    }
+
+    /// What they add to the catalog at most.
+    pub(crate) fn bytes(&self) -> i64 {
+        self.0.len() as i64
     }
 }
 
@@ -151,6 +177,27 @@ pub(crate) async fn get(
     .bind(key)
     .optional()
     .await
+}
+
+/// What the operator made of a message: an empty text where nothing, none where there is no such message.
+pub(crate) async fn overridden(
+    db: &Db,
+    network: NetworkId,
+    scope: &MessageScope<'_>,
+    key: &MessageKey,
+) -> Result<Option<String>, Error> {
+    let row: Option<(String,)> = db
+        .query(
+            "SELECT COALESCE(override_text, '') FROM localization_messages
+             WHERE network_id = $1 AND namespace = $2 AND locale_key = $3 AND message_key = $4",
+        )
+        .bind(network)
+        .bind(scope.namespace)
+        .bind(&scope.locale_key)
+        .bind(key)
+        .optional()
+        .await?;
+    Ok(row.map(|(text,)| text))
 }
 
 pub(crate) async fn put_override(

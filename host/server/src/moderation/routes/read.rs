@@ -11,6 +11,7 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Offset};
+use crate::limits::Limit as NetworkLimit;
 use crate::punishments::{Identity, PunishmentBody, PunishmentFilter, service};
 use crate::values::{Identifier, PlayerId, not_blank};
 
@@ -46,9 +47,10 @@ impl ListQuery {
     }
 }
 
-/// Without a limit: the list decides whether a player may join.
+/// As many as an answer has: the list decides whether a player may join, so no other keeps a ban out of it.
 fn all(active_only: bool) -> PunishmentFilter {
-    PunishmentFilter { active_only, since: None, kind: None, limit: i64::MAX, offset: 0 }
+    let limit = NetworkLimit::PunishmentsPerAnswer.bound();
+    PunishmentFilter { active_only, since: None, kind: None, limit, offset: 0, prefers_bans: true }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -64,7 +66,7 @@ struct HistoryQuery {
 
 impl HistoryQuery {
     fn filter(&self) -> PunishmentFilter {
-        PunishmentFilter { limit: self.limit.0, offset: self.offset.0, ..all(false) }
+        PunishmentFilter { limit: self.limit.0, offset: self.offset.0, prefers_bans: false, ..all(false) }
     }
 }
 
@@ -82,7 +84,8 @@ fn by_player(id: PlayerId) -> Identity {
 
 /// List a name's punishments
 ///
-/// Those made under the name, compared without case, and those of the player who bears it now. Newest first.
+/// Those made under the name, compared without case, and those of the player who bears it now. Newest first; at most 400,
+/// bans before all others.
 #[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}", tag = "Punishments",
     security(("apiKey" = ["plugin"])), params(("name" = String, Path), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
@@ -112,7 +115,8 @@ async fn list_history_of_name(
 
 /// List a player's punishments
 ///
-/// Those made by UUID, and those made by a name the player was seen with. Newest first.
+/// Those made by UUID, and those made by a name the player was seen with. Newest first; at most 400, bans before all
+/// others.
 #[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}", tag = "Punishments",
     security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
@@ -158,7 +162,8 @@ struct MatchQuery {
 /// Match a player or an address
 ///
 /// With both, what matches either one; with neither, 400. An address matches the punishments of itself and the
-/// ip-based ones of players who had it when they were punished or were seen with it since. Newest first.
+/// ip-based ones of players who had it when they were punished or were seen with it since. Newest first; at most 400, bans
+/// before all others.
 #[utoipa::path(get, path = "/api/plugin/punishments/query", tag = "Punishments",
     security(("apiKey" = ["plugin"])), params(MatchQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]

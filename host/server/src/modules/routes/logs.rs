@@ -19,6 +19,7 @@ use crate::auth::Scope;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
+use crate::limits::{Limit as NetworkLimit, open};
 use crate::modules::logs::{Line, MAX_LINES};
 use crate::modules::service::uploads;
 
@@ -53,12 +54,13 @@ pub(super) async fn logs(
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     if accept.contains("text/event-stream") {
         let limit = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
+        let counted = open::<ApiError>(&app, caller.network, NetworkLimit::Streams).await?;
         let (lines, following) = app.modules.logs.follow(caller.network, &name, limit);
         let watched = app.revocations.watch(caller.credential.clone(), Scope::ModulesRead);
         let revoked = watched.revoked();
         let events = stream::iter(lines).chain(new_lines(following)).map(move |line| {
             // Kept for as long as the stream is.
-            let _ = &watched;
+            let _ = (&watched, &counted);
             Ok::<_, Infallible>(event(&line))
         });
         let events = events.take_until(revoked.cancelled_owned()).take_until(app.stopping().cancelled_owned());

@@ -7,7 +7,8 @@ use hub_sandbox::contract::Point;
 
 use crate::app::App;
 use crate::cluster::RequestLease;
-use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, MAX_LINKS, Mode};
+use crate::limits::Limit;
+use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, Mode};
 use crate::modules::service::error::ModulesError;
 use crate::modules::service::links::{self, ReusableLinks};
 use crate::modules::state::{ActiveChain, NetworkChains};
@@ -77,8 +78,9 @@ pub(in crate::modules) async fn roll_back(
 /// Checks what needs no look-up.
 fn check(specs: &[LinkSpec]) -> Result<(), ModulesError> {
     let invalid = |at: usize, what: &str| Err(ModulesError::InvalidChain(format!("modules[{at}].{what}")));
-    if specs.len() > MAX_LINKS {
-        return Err(ModulesError::InvalidChain(format!("modules`: a chain has at most {MAX_LINKS} modules")));
+    let most = Limit::ChainLinks.bound();
+    if specs.len() as i64 > most {
+        return Err(ModulesError::InvalidChain(format!("modules`: a chain has at most {most} modules")));
     }
     for (at, spec) in specs.iter().enumerate() {
         if !(1..=100).contains(&spec.percent) {

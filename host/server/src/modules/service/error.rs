@@ -5,6 +5,7 @@ use hub_sandbox::contract::Point;
 
 use crate::blobs::BlobError;
 use crate::http::error::ApiError;
+use crate::limits::QuotaExceeded;
 
 /// Why a request about modules failed.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,9 @@ pub enum ModulesError {
     /// The sandbox failed; the operator finds why in the log.
     #[error("a module could not be prepared: {0}")]
     Sandbox(String),
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -75,6 +79,7 @@ impl From<BlobError> for ModulesError {
     fn from(error: BlobError) -> Self {
         match error {
             BlobError::Database(error) => error.into(),
+            BlobError::Quota(exceeded) => exceeded.into(),
             error => Self::Blob(error),
         }
     }
@@ -101,6 +106,7 @@ impl From<ModulesError> for ApiError {
             }
             ModulesError::Moving => Self::new(StatusCode::SERVICE_UNAVAILABLE, "moved", message).retry_after(1),
             ModulesError::NothingBefore(_) => Self::bad_request("nothing_to_roll_back", message),
+            ModulesError::Quota(exceeded) => exceeded.into(),
             ModulesError::Database(error) => error.into(),
             ModulesError::Load(_) | ModulesError::Sandbox(_) | ModulesError::Blob(_) | ModulesError::Stored(_) => {
                 Self::internal(error)

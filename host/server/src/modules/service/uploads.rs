@@ -1,6 +1,6 @@
 //! From uploaded bytes to a numbered version that can be put into a chain.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use hub_sandbox::{PrepareError, Prepared, UploadPermit};
 use crate::app::App;
 use crate::blobs;
 use crate::clock::millis;
+use crate::limits::check_rows;
 use crate::modules::model::{LinkSpec, ModuleName, ModuleRow, ModuleState};
 use crate::modules::service::error::ModulesError;
 use crate::modules::service::storing::{self, Inserted, evaluate, insert, record_outcome};
@@ -61,6 +62,8 @@ pub(in crate::modules) async fn upload(
     if let Some(row) = store::find_same(&app.db, network, name.as_str(), &sha256).await? {
         return known(app, network, row);
     }
+    check_rows::<ModulesError>(app, network, store::MODULES, 1, ready(Ok(false))).await?;
+    blobs::check_bytes(app, network, bytes.len() as u64).await?;
     let mut preparing = prepare(app, bytes.clone(), permit);
     tokio::select! {
         (outcome, _permit) = &mut preparing => {

@@ -4,6 +4,7 @@ use hub_db::{Db, Error, Executor, Tx};
 
 use crate::blobs::INLINE_LIMIT;
 use crate::clock::Millis;
+use crate::limits::{Limit, Rows};
 use crate::modules::model::{ModuleRow, ModuleState, Points};
 use crate::values::NetworkId;
 
@@ -35,6 +36,10 @@ pub(in crate::modules) struct CompileOutcome {
 }
 
 /// Takes the name's next number. Until the transaction ends, nobody else changes anything about this name.
+/// All versions of a network's modules.
+pub(in crate::modules) const MODULES: Rows =
+    Rows::few(Limit::Modules, "SELECT COUNT(*) FROM modules WHERE network_id = $1");
+
 pub(in crate::modules) async fn next_version(tx: &mut Tx, network: NetworkId, name: &str) -> Result<i64, Error> {
     let (version,) = tx
         .query(

@@ -7,11 +7,12 @@ use utoipa::IntoParams;
 use crate::app::App;
 use crate::auth::Plugin;
 use crate::endpoints::{Endpoints, endpoints};
+use crate::http::answer::{ANSWER_LIMIT, json_size};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::permissions::body::EffectiveBody;
 use crate::permissions::context::{ContextSet, PermissionContext, PermissionWorld};
-use crate::permissions::service;
+use crate::permissions::service::{self, PermissionsError};
 use crate::values::{Identifier, PlayerId, blank_as_absent};
 
 /// The most nodes of one request.
@@ -57,7 +58,7 @@ fn comma_separated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ide
 /// As LuckPerms does: the player's own nodes before groups; groups by priority, depth first; a node bound to more
 /// contexts before one bound to fewer, a temporary before a permanent one; the node itself before wildcards, longer
 /// wildcards before shorter. True, false, or null where nothing is said. `docs/permissions.md` has all rules. Expiry
-/// counts at the moment of the question, and every change at once.
+/// counts at the moment of the question, and every change at once. An explanation over 4 MiB is 400 `answer_too_large`.
 #[utoipa::path(get, path = "/api/plugin/permissions/users/{uuid}/effective", tag = "Permissions",
     security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), EffectiveQuery),
     responses((status = 200, body = EffectiveBody)))]
@@ -68,6 +69,10 @@ async fn get_effective_permissions(
     Query(query): Query<EffectiveQuery>,
 ) -> Result<Json<EffectiveBody>, ApiError> {
     let current = ContextSet::new(query.context.as_ref(), query.world.as_ref());
-    let effective = service::effective(&app, caller.network, player, &current, &query.node).await?;
-    Ok(Json(EffectiveBody::new(player, effective, query.explain)))
+    let effective = service::effective(&app, caller.network, player, &current, &query.node, query.explain).await?;
+    let body = EffectiveBody::new(player, effective, query.explain);
+    if query.explain && json_size(&body) > ANSWER_LIMIT {
+        return Err(PermissionsError::TooLarge.into());
+    }
+    Ok(Json(body))
 }

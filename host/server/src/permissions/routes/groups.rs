@@ -43,7 +43,7 @@ async fn get_permission_group(
 /// Put a permission group
 ///
 /// Creates it or replaces the whole of it, nodes included; the id in the path counts. In effect for the next question
-/// anybody asks. A network has at most 1,000 groups (400 `too_many_groups`), a group 2,000 nodes (400 `too_many_nodes`).
+/// anybody asks. The network's groups, their nodes and their bytes are counted (`groups`, `nodesPerGroup`, `groupBytes`).
 #[utoipa::path(put, path = "/api/plugin/permissions/groups/{groupId}", tag = "Permissions",
     security(("apiKey" = ["plugin"])), params(("groupId" = String, Path, example = "vip")),
     responses((status = 204, description = "Stored")))]

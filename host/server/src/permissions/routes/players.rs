@@ -37,7 +37,8 @@ async fn list_player_permissions(
 /// Give a player a node
 ///
 /// One they have already, with the same context and world, gets the value and the expiry sent now. `group.vip` makes
-/// the player a member of the group `vip`. A player has at most 2,000 nodes (400 `too_many_nodes`).
+/// the player a member of the group `vip`. A player's nodes and their bytes are counted (`nodesPerPlayer`,
+/// `nodeBytesPerPlayer`).
 #[utoipa::path(post, path = "/api/plugin/permissions/users/{uuid}/permissions", tag = "Permissions",
     security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path)),
     responses((status = 204, description = "Given")))]

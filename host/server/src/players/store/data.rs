@@ -3,6 +3,7 @@
 use hub_db::{Db, Error};
 
 use crate::clock::Millis;
+use crate::limits::{Limit, Rows};
 use crate::players::model::{DataKey, NamespaceData};
 use crate::values::{Label, NetworkId, PlayerId};
 
@@ -44,20 +45,55 @@ pub(in crate::players) async fn list(
     Ok(namespaces)
 }
 
-/// Writes on top of the version `expected`, or of any; answers the new version, or none where another version is stored.
-/// Where nothing is stored, `expected` is ignored.
+/// The data namespaces of all players of a network.
+pub(in crate::players) const DATA_ENTRIES: Rows = Rows::many(
+    Limit::DataEntries,
+    "SELECT COUNT(*) FROM (SELECT namespace FROM player_data WHERE network_id = $1 LIMIT $2) AS counted",
+);
+
+/// The other namespaces of the player in the game mode: how many, and their bytes.
+pub(in crate::players) async fn others(db: &Db, network: NetworkId, key: &DataKey) -> Result<(i64, i64), Error> {
+    db.query(
+        "SELECT COUNT(*), CAST(COALESCE(SUM(octet_length(data)), 0) AS BIGINT) FROM player_data
+         WHERE network_id = $1 AND player_uuid = $2 AND game_mode = $3 AND namespace <> $4",
+    )
+    .bind(network)
+    .bind(key.player)
+    .bind(&key.game_mode)
+    .bind(&key.namespace)
+    .one()
+    .await
+}
+
+/// How much one player may have in a game mode.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::players) struct DataLimits {
+    pub(in crate::players) namespaces: i64,
+    pub(in crate::players) bytes: i64,
+}
+
+/// Writes on top of the version `expected`, or of any; answers the new version, or none where another version is stored, or
+/// where the player would have more than they may. Where nothing is stored, `expected` is ignored. Small data over other
+/// data is counted with nothing, because most writes are that.
 pub(in crate::players) async fn put(
     db: &Db,
     network: NetworkId,
     key: &DataKey,
     data: &str,
     expected: Option<i64>,
+    most: DataLimits,
     now: Millis,
 ) -> Result<Option<i64>, Error> {
     let row: Option<(i64,)> = db
         .write(
             "INSERT INTO player_data (network_id, player_uuid, game_mode, namespace, data, version, updated_at)
-             VALUES ($1, $2, $3, $4, $5, 1, $6)
+             SELECT $1, $2, $3, $4, $5, 1, $6
+             WHERE (octet_length($5) <= 8192 AND EXISTS (
+                     SELECT d.version FROM player_data d
+                     WHERE d.network_id = $1 AND d.player_uuid = $2 AND d.game_mode = $3 AND d.namespace = $4))
+                OR (SELECT COUNT(*) < $8 AND COALESCE(SUM(octet_length(d.data)), 0) + octet_length($5) <= $9
+                    FROM player_data d
+                    WHERE d.network_id = $1 AND d.player_uuid = $2 AND d.game_mode = $3 AND d.namespace <> $4)
              ON CONFLICT (network_id, player_uuid, game_mode, namespace) DO UPDATE SET
                  data = excluded.data, version = player_data.version + 1, updated_at = excluded.updated_at
              WHERE $7 IS NULL OR player_data.version = $7
@@ -70,6 +106,8 @@ pub(in crate::players) async fn put(
         .bind(data)
         .bind(now)
         .bind(expected)
+        .bind(most.namespaces)
+        .bind(most.bytes)
         .optional()
         .await?;
     Ok(row.map(|(version,)| version))

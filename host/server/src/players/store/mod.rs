@@ -8,7 +8,14 @@ use hub_db::{Db, Error};
 use super::model::{Player, PlayerUpdate, fold_case};
 use crate::clock::Millis;
 use crate::geo::Region;
+use crate::limits::{Limit, Rows};
 use crate::values::{Identifier, NetworkId, PlayerId};
+
+/// All players of a network who were ever seen.
+pub(super) const KNOWN_PLAYERS: Rows = Rows::many(
+    Limit::KnownPlayers,
+    "SELECT COUNT(*) FROM (SELECT player_uuid FROM players WHERE network_id = $1 LIMIT $2) AS counted",
+);
 
 /// Creates or updates a player who was seen at `at`; answers the player as stored now.
 pub(super) async fn upsert(

@@ -9,7 +9,9 @@ mod store;
 use serde::de;
 
 use crate::app::App;
+use crate::limits::{Limit, check_rows};
 use crate::servers::error::ServersError;
+use crate::servers::store as registry;
 use crate::values::{Identifier, NetworkId};
 
 pub(crate) use model::{DesiredState, MachineSpec, Phase, ProvisionedServer};
@@ -39,6 +41,10 @@ pub(crate) async fn await_auth(
     address: WebAddress,
     code: String,
 ) -> Result<Phase, ServersError> {
+    let is_there = async {
+        Ok(registry::exists(&app.db, network, server).await? || store::exists(&app.db, network, server).await?)
+    };
+    check_rows::<ServersError>(app, network, store::PROVISIONED_SERVERS, 1, is_there).await?;
     let saved = store::await_auth(&app.db, network, server, &address.0, &code, app.clock.now()).await?;
     Ok(if saved { Phase::AwaitingAuth } else { Phase::Registered })
 }
@@ -50,6 +56,8 @@ pub(crate) async fn put(
     server: Identifier,
     spec: MachineSpec,
 ) -> Result<ProvisionedServer, ServersError> {
+    let is_there = store::exists(&app.db, network, &server);
+    check_rows::<ServersError>(app, network, store::PROVISIONED_SERVERS, 1, is_there).await?;
     store::put(&app.db, network, &server, &spec, app.clock.now()).await?;
     let rows = store::find_all(&app.db, network, std::slice::from_ref(&server)).await?;
     rows.into_iter().next().ok_or(ServersError::Unknown(server))
@@ -67,5 +75,9 @@ pub(crate) async fn list(
 
 /// Deletes what is known of a machine. If its server has registered, that stays in the registry.
 pub(crate) async fn delete(app: &App, network: NetworkId, server: Identifier) -> Result<(), ServersError> {
-    if store::delete(&app.db, network, &server).await? { Ok(()) } else { Err(ServersError::Unknown(server)) }
+    if !store::delete(&app.db, network, &server).await? {
+        return Err(ServersError::Unknown(server));
+    }
+    app.usage.removed(network, Limit::ProvisionedServers, 1);
+    Ok(())
 }

@@ -4,9 +4,14 @@ use hub_db::{Db, Error, Sql};
 
 use crate::clock::Millis;
 use crate::geo::Region;
+use crate::limits::{Limit, Rows};
 use crate::servers::model::search_text;
 use crate::servers::provisioned::model::{MachineSpec, Phase, ProvisionedServer};
 use crate::values::{Identifier, NetworkId};
+
+/// All servers of a network that are, or were, provisioned.
+pub(super) const PROVISIONED_SERVERS: Rows =
+    Rows::few(Limit::ProvisionedServers, "SELECT COUNT(*) FROM provisioned_servers WHERE network_id = $1");
 
 /// Selects the network's rows as [`Row`]s; `$rest` follows the first condition.
 macro_rules! select {

@@ -60,6 +60,9 @@ struct HeartbeatPlayer {
 /// Every five seconds. A server that is silent for longer than the offline time is offline: its heartbeat, like one
 /// after unregistering, is 400 `unknown_server`, and it has to register again. A player in `players` who has joined
 /// another server lately stays there: this list is then older than the move.
+///
+/// A heartbeat of more worlds, players or bytes than the network may have (`worldsPerServer`, `players`,
+/// `playersPerServer`, `serverBytes`) is 403 `quota_exceeded`: the server stays online with what was reported before.
 #[utoipa::path(post, path = "/api/plugin/servers/heartbeat", tag = "Servers", security(("apiKey" = ["plugin"])),
     responses((status = 204, description = "Noted")))]
 async fn heartbeat(
@@ -83,6 +86,6 @@ async fn heartbeat(
         players: body.players.map(|players| players.into_iter().map(|player| (player.uuid, player.name)).collect()),
         software,
     };
-    service::heartbeat(&app, caller.network, heartbeat)?;
+    service::heartbeat(&app, caller.network, heartbeat).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,13 +1,17 @@
 //! Join, world change, leave, and the players online.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::auth::Plugin;
 use crate::endpoints::{Endpoints, endpoints};
+use crate::http::answer::{AnswerBudget, json_size};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::servers::PlayerLocation;
@@ -17,6 +21,9 @@ use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
 pub(super) fn router() -> Endpoints {
     endpoints![list, join, change_world, leave]
 }
+
+/// Where the list goes on, where it was cut.
+static NEXT_CURSOR: HeaderName = HeaderName::from_static("next-cursor");
 
 /// A player who is online.
 #[derive(Debug, Serialize, ToSchema)]
@@ -48,20 +55,53 @@ impl From<PlayerLocation> for PresenceRecord {
 struct ListQuery {
     /// Only players on servers of this type.
     server_type: Option<String>,
+    /// The `Next-Cursor` of the answer before; from the beginning when absent.
+    cursor: Option<String>,
+}
+
+/// Where an answer ended: a server and a player on it.
+fn position(cursor: &str) -> Option<(Identifier, PlayerId)> {
+    let json = URL_SAFE_NO_PAD.decode(cursor).ok()?;
+    serde_json::from_slice(&json).ok()
+}
+
+fn cursor(last: &PresenceRecord) -> Option<HeaderValue> {
+    let json = serde_json::to_vec(&(&last.server_id, last.player_uuid)).ok()?;
+    HeaderValue::try_from(URL_SAFE_NO_PAD.encode(json)).ok()
 }
 
 /// List the players online
 ///
-/// By server and then by UUID.
+/// By server and then by UUID. An answer has at most 4 MiB, which are some 20,000 players: where there are more, its header
+/// `Next-Cursor` is to be sent as `cursor` for the next ones.
 #[utoipa::path(get, path = "/api/plugin/servers/players", tag = "Servers", security(("apiKey" = ["plugin"])),
     params(ListQuery), operation_id = "list_online_players", responses((status = 200, body = Vec<PresenceRecord>)))]
 async fn list(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Query(query): Query<ListQuery>,
-) -> Json<Vec<PresenceRecord>> {
+) -> Result<Response, ApiError> {
+    let after = not_blank(query.cursor.as_deref()).map(|cursor| position(cursor).ok_or_else(invalid_cursor));
+    let after = after.transpose()?;
     let players = service::players(&app, caller.network, not_blank(query.server_type.as_deref()));
-    Json(players.into_iter().map(PresenceRecord::from).collect())
+    let is_behind =
+        |it: &PlayerLocation| after.as_ref().is_none_or(|after| (&it.server_id, it.player) > (&after.0, after.1));
+    let mut rest = players.into_iter().filter(is_behind).map(PresenceRecord::from).peekable();
+    let mut budget = AnswerBudget::default();
+    let records: Vec<_> = std::iter::from_fn(|| rest.next_if(|record| budget.take(json_size(record)))).collect();
+    let next = records.last().filter(|_| rest.peek().is_some()).and_then(cursor);
+    let mut response = Json(records).into_response();
+    if let Some(next) = next {
+        response.headers_mut().insert(NEXT_CURSOR.clone(), next);
+    }
+    Ok(response)
+}
+
+fn invalid_cursor() -> ApiError {
+    ApiError::bad_request(
+        "invalid_cursor",
+        "In the query, `cursor`: must be the `Next-Cursor` of an answer of this route.",
+    )
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use crate::blobs::BlobError;
 use crate::http::error::ApiError;
+use crate::limits::QuotaExceeded;
 use crate::networks::service::NetworksError;
 
 #[derive(Debug, Error)]
@@ -39,6 +40,8 @@ pub(in crate::worlds) enum WorldsError {
     #[error("no node can boot it")]
     NoNode,
     #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
+    #[error(transparent)]
     Network(#[from] NetworksError),
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -53,6 +56,7 @@ impl From<BlobError> for WorldsError {
             BlobError::Empty => Self::CutOff("a snapshot has at least one byte".to_owned()),
             BlobError::Broken(cause) => Self::CutOff(cause),
             BlobError::Database(error) => error.into(),
+            BlobError::Quota(exceeded) => exceeded.into(),
             error => Self::Blob(error),
         }
     }
@@ -75,6 +79,7 @@ impl From<WorldsError> for ApiError {
             WorldsError::ExpiredLink => Self::new(StatusCode::GONE, "link_expired", message),
             WorldsError::TooLarge(_) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
             WorldsError::CutOff(_) => Self::invalid(message),
+            WorldsError::Quota(exceeded) => exceeded.into(),
             WorldsError::Network(error) => error.into(),
             WorldsError::Database(error) => error.into(),
             WorldsError::Blob(error) => Self::internal(error),

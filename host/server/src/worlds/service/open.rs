@@ -6,6 +6,7 @@ use super::boot::{self, choose, nodes};
 use super::expiry;
 use crate::app::App;
 use crate::clock::Millis;
+use crate::limits::{self, Limit, check_rows};
 use crate::networks;
 use crate::servers::{self, LiveServer, Reservation, free_slots};
 use crate::values::{Identifier, NetworkId, PlayerId};
@@ -49,6 +50,8 @@ pub(in crate::worlds) async fn open(
     {
         return Ok(opened);
     }
+    let is_there = store::worlds::exists(&app.db, network, &request.world);
+    check_rows::<WorldsError>(app, network, store::worlds::WORLDS, 1, is_there).await?;
     for _ in 0..ATTEMPTS {
         match lease_new(app, network, request, hub_url, now).await {
             Ok(Leased::New(id)) => return Ok(Opened::Booting { id }),
@@ -92,6 +95,8 @@ async fn lease_new(
             store::leases::mark_expired_lost(tx, network, world.world_no, now).await?;
             let draining = store::leases::is_draining(tx, network, world.world_no, now).await?;
             let leases = store::leases::per_node(&mut *tx, network, now).await?;
+            let live = leases.iter().map(|(_, count)| count).sum();
+            limits::check(app, Limit::WorldLeases, live, 1)?;
             let node = choose(&nodes, leases).ok_or(WorldsError::NoNode)?;
             let new = NewLease {
                 id,

@@ -11,6 +11,7 @@ use super::callbacks::SavedSnapshot;
 use crate::app::App;
 use crate::blobs::{self, Blob, BlobKey, ReceivedBlob, TemporaryBlob};
 use crate::clock::{Millis, millis};
+use crate::limits::{self, Limit};
 use crate::networks;
 use crate::networks::service::NetworksError;
 use crate::values::NetworkId;
@@ -48,6 +49,9 @@ pub(in crate::worlds) async fn mint(
             if !lease.is_persistent() {
                 return Err(WorldsError::NotPersistent(id));
             }
+            let minted_after = now.saturating_sub(millis(GOOD_FOR));
+            let open = store::snapshots::count_open(&mut tx, network, &lease, minted_after).await?;
+            limits::check(app, Limit::SnapshotUploads, open, 1)?;
             let blob_key = format!("{network}/{}/{}-{}", lease.world_no, lease.fence, lease.uploads);
             store::snapshots::insert(&mut tx, network, &lease, &blob_key, now).await?;
             Ok(Some(blob_key))
@@ -124,7 +128,7 @@ pub(in crate::worlds) async fn receive(
     if announced.is_some_and(|length| length > limit) {
         return Err(WorldsError::TooLarge(limit));
     }
-    let ReceivedBlob { blob, size, .. } = blobs::receive(app, body, limit).await?;
+    let ReceivedBlob { blob, size, .. } = blobs::receive(app, network, body, limit).await?;
     // On its own: a caller who hangs up from here on has uploaded it.
     let app = app.clone();
     let recording = tokio::spawn(async move { record(&app, network, &snapshot, blob, size).await });

@@ -30,6 +30,27 @@ pub(in crate::worlds) async fn insert(
     Ok(())
 }
 
+/// Uploads of this lease that are not complete and whose link is still good.
+pub(in crate::worlds) async fn count_open(
+    tx: &mut Tx,
+    network: NetworkId,
+    lease: &Lease,
+    minted_after: Millis,
+) -> Result<i64, Error> {
+    let (count,): (i64,) = tx
+        .query(
+            "SELECT COUNT(*) FROM world_blobs
+             WHERE network_id = $1 AND world_no = $2 AND fence = $3 AND size_bytes IS NULL AND minted_at > $4",
+        )
+        .bind(network)
+        .bind(lease.world_no)
+        .bind(lease.fence)
+        .bind(minted_after)
+        .one()
+        .await?;
+    Ok(count)
+}
+
 pub(in crate::worlds) async fn get(
     on: impl Into<Executor<'_>>,
     network: NetworkId,

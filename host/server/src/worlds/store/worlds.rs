@@ -3,8 +3,32 @@
 use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
+use crate::limits::{Limit, Rows};
 use crate::values::{Identifier, NetworkId};
 use crate::worlds::model::{World, WorldRef, WorldSnapshot};
+
+/// All worlds of a network that were ever opened.
+pub(in crate::worlds) const WORLDS: Rows = Rows::many(
+    Limit::Worlds,
+    "SELECT COUNT(*) FROM (SELECT world_no FROM worlds WHERE network_id = $1 LIMIT $2) AS counted",
+);
+
+/// Whether the world was ever opened.
+pub(in crate::worlds) async fn exists(db: &Db, network: NetworkId, world: &WorldRef) -> Result<bool, Error> {
+    let row: Option<(i64,)> = db
+        .query(
+            "SELECT world_no FROM worlds
+             WHERE network_id = $1 AND game_id = $2 AND owner_scope = $3 AND owner_id = $4 AND world_key = $5",
+        )
+        .bind(network)
+        .bind(&world.game_id)
+        .bind(&world.owner_scope)
+        .bind(&world.owner_id)
+        .bind(&world.world_key)
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
 
 /// The network's next lease id. Its counter is held until the transaction ends, so that worlds of a network are opened
 /// one after the other and each sees the leases of those before it.

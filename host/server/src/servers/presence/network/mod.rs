@@ -1,6 +1,7 @@
 //! Presence in one network: pure state, no I/O. Time is a parameter; what has expired by then does not count, whether
 //! or not it was swept.
 
+mod limits;
 mod players;
 mod reservations;
 mod saving;

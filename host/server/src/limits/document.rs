@@ -1,0 +1,50 @@
+//! The table in `docs/limits.md`.
+
+use std::fmt::Write as _;
+
+use strum::VariantArray as _;
+
+use crate::limits::Limit;
+
+/// A Markdown table of all bounds.
+pub fn document() -> String {
+    let mut table = String::from("| limit | bound | what is counted | over it |\n|---|---:|---|---|\n");
+    for limit in Limit::VARIANTS {
+        let effect = limit.effect().unwrap_or("403 `quota_exceeded`");
+        let description = limit.description().split_whitespace().collect::<Vec<_>>().join(" ");
+        let bound = grouped(limit.bound());
+        // Writing to a text cannot fail.
+        let _ = writeln!(table, "| `{limit}` | {bound} | {description} | {effect} |");
+    }
+    table
+}
+
+/// A number with a comma before each three digits.
+fn grouped(number: i64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_in_the_docs_is_that_of_the_code() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/limits.md");
+        let page = std::fs::read_to_string(file).unwrap();
+        assert!(page.contains(&document()), "put what `hub limits` prints into docs/limits.md:\n{}", document());
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([7, 999, 1_000, 1_234_567].map(grouped), ["7", "999", "1,000", "1,234,567"]);
+    }
+}

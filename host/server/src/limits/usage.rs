@@ -1,0 +1,229 @@
+//! What networks use, counted in memory: rows, so that adding one costs no count, and what is open.
+//!
+//! Rows are counted in the database when a network first adds one, and then with each row that is added here. An update of
+//! a row that is there counts like a new one until the next count, which therefore comes a little early. A table of many
+//! rows is counted in the background, and rows may be added meanwhile. Only the owner of a network adds most of its rows;
+//! where several nodes do, each notices the others' within [`MAX_AGE`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub_db::Sql;
+use moka::sync::Cache;
+use parking_lot::Mutex;
+
+use crate::app::App;
+use crate::clock::{Millis, millis};
+use crate::limits::{Limit, QuotaExceeded, of};
+use crate::values::NetworkId;
+
+/// How long a count is used.
+const MAX_AGE: Duration = Duration::from_hours(1);
+const MAX_COUNTS: u64 = 200_000;
+/// Rows that are counted while a request waits.
+const COUNTED_AT_ONCE: i64 = 20_000;
+/// A large table is counted again after this time at the earliest.
+const RECOUNT_AFTER: Duration = Duration::from_secs(1);
+
+/// Rows, or bytes in rows, that a limit counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows {
+    /// Which limit.
+    pub(crate) limit: Limit,
+    /// Counts those of the network `$1`, up to `$2`.
+    pub(crate) sql: Sql,
+    /// Whether they are so few that a request can wait for the count. Then there is no `$2`.
+    pub(crate) are_few: bool,
+}
+
+impl Rows {
+    /// Those that `sql` counts of the network `$1`, while the request waits.
+    pub(crate) const fn few(limit: Limit, sql: &'static str) -> Self {
+        Self { limit, sql: Sql { sqlite: sql, postgres: sql }, are_few: true }
+    }
+
+    /// Those that `sql` counts of the network `$1`, up to `$2`.
+    pub(crate) const fn many(limit: Limit, sql: &'static str) -> Self {
+        Self { limit, sql: Sql { sqlite: sql, postgres: sql }, are_few: false }
+    }
+}
+
+/// What networks use.
+#[derive(Clone, Debug)]
+pub struct Usage {
+    counts: Cache<(NetworkId, Limit), Arc<Mutex<Count>>>,
+    open: Arc<Mutex<HashMap<(NetworkId, Limit), i64>>>,
+}
+
+impl Default for Usage {
+    fn default() -> Self {
+        let counts = Cache::builder().max_capacity(MAX_COUNTS).time_to_live(MAX_AGE).build();
+        Self { counts, open: Arc::default() }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Count {
+    /// None until they were counted.
+    counted: Option<i64>,
+    /// Since then.
+    added: i64,
+    counted_at: Millis,
+    /// A count is under way in the background.
+    counting: bool,
+}
+
+impl Count {
+    fn used(&self) -> i64 {
+        self.counted.unwrap_or(0).saturating_add(self.added)
+    }
+
+    fn set(&mut self, counted: i64, at: Millis) {
+        self.counted = Some(counted);
+        self.added = 0;
+        self.counted_at = at;
+    }
+}
+
+impl Usage {
+    fn count(&self, network: NetworkId, limit: Limit) -> Arc<Mutex<Count>> {
+        self.counts.get_with((network, limit), Arc::default)
+    }
+
+    /// Notes that rows were deleted.
+    pub(crate) fn removed(&self, network: NetworkId, limit: Limit, rows: i64) {
+        let count = self.count(network, limit);
+        let mut count = count.lock();
+        if let Some(counted) = &mut count.counted {
+            *counted = counted.saturating_sub(rows);
+        }
+    }
+}
+
+/// Refuses to add rows where that is over the limit. `is_there` says whether the row exists already, so that it is not
+/// added but updated; it is asked only where the limit is reached.
+pub(crate) async fn check_rows<E>(
+    app: &App,
+    network: NetworkId,
+    rows: Rows,
+    added: i64,
+    is_there: impl Future<Output = Result<bool, hub_db::Error>>,
+) -> Result<(), E>
+where
+    E: From<QuotaExceeded> + From<hub_db::Error>,
+{
+    let limits = of(app, network).await?;
+    let value = limits.value(rows.limit);
+    let count = app.usage.count(network, rows.limit);
+    let is_counted = count.lock().counted.is_some();
+    if !is_counted {
+        recount(app, network, rows, value, &count).await?;
+    }
+    {
+        let mut count = count.lock();
+        if count.used().saturating_add(added) <= value {
+            count.added = count.added.saturating_add(added);
+            return Ok(());
+        }
+    }
+    if is_there.await? {
+        return Ok(());
+    }
+    let is_outdated = {
+        let count = count.lock();
+        let is_small = rows.are_few || count.counted.is_some_and(|counted| counted < COUNTED_AT_ONCE);
+        is_small || (count.added > 0 && app.clock.now() - count.counted_at >= millis(RECOUNT_AFTER))
+    };
+    if is_outdated {
+        recount(app, network, rows, value, &count).await?;
+    }
+    let mut count = count.lock();
+    limits.check(rows.limit, count.used(), added)?;
+    count.added = count.added.saturating_add(added);
+    Ok(())
+}
+
+/// Counts at once, or begins to where there are many.
+async fn recount(
+    app: &App,
+    network: NetworkId,
+    rows: Rows,
+    value: i64,
+    count: &Arc<Mutex<Count>>,
+) -> Result<(), hub_db::Error> {
+    let counted_before = count.lock().counted;
+    if rows.are_few || counted_before.is_none_or(|counted| counted < COUNTED_AT_ONCE) {
+        let most = if rows.are_few { None } else { Some(COUNTED_AT_ONCE) };
+        let now = app.clock.now();
+        let counted = select(app, network, rows, most).await?;
+        count.lock().set(counted, now);
+        if rows.are_few || counted < COUNTED_AT_ONCE {
+            return Ok(());
+        }
+    }
+    if std::mem::replace(&mut count.lock().counting, true) {
+        return Ok(());
+    }
+    let (task, count) = (app.clone(), Arc::clone(count));
+    app.spawn(async move {
+        let now = task.clock.now();
+        let counted = select(&task, network, rows, Some(value.saturating_add(1))).await;
+        let mut count = count.lock();
+        count.counting = false;
+        match counted {
+            Ok(counted) => count.set(counted, now),
+            Err(error) => tracing::warn!(%network, limit = %rows.limit, %error, "could not count what a network has"),
+        }
+    });
+    Ok(())
+}
+
+async fn select(app: &App, network: NetworkId, rows: Rows, most: Option<i64>) -> Result<i64, hub_db::Error> {
+    let statement = app.db.query(rows.sql).bind(network);
+    let statement = match most {
+        Some(most) => statement.bind(most),
+        None => statement,
+    };
+    let (counted,): (i64,) = statement.one().await?;
+    Ok(counted)
+}
+
+/// One more of what is open, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct OpenGuard {
+    open: Arc<Mutex<HashMap<(NetworkId, Limit), i64>>>,
+    key: (NetworkId, Limit),
+}
+
+/// Opens one more of what the limit counts.
+pub(crate) async fn open<E>(app: &App, network: NetworkId, limit: Limit) -> Result<OpenGuard, E>
+where
+    E: From<QuotaExceeded> + From<hub_db::Error>,
+{
+    let limits = of(app, network).await?;
+    let key = (network, limit);
+    let mut open = app.usage.open.lock();
+    let count = open.entry(key).or_default();
+    if let Err(exceeded) = limits.check(limit, *count, 1) {
+        if *count == 0 {
+            open.remove(&key);
+        }
+        return Err(exceeded.into());
+    }
+    *count += 1;
+    drop(open);
+    Ok(OpenGuard { open: Arc::clone(&app.usage.open), key })
+}
+
+impl Drop for OpenGuard {
+    fn drop(&mut self) {
+        let mut open = self.open.lock();
+        if let Some(count) = open.get_mut(&self.key) {
+            *count -= 1;
+            if *count <= 0 {
+                open.remove(&self.key);
+            }
+        }
+    }
+}
