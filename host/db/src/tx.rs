@@ -1,7 +1,7 @@
 //! A transaction's handle.
 
 use futures_util::future::BoxFuture;
-use sqlx::{PgConnection, SqliteConnection};
+use sqlx::PgConnection;
 
 use crate::{
     Backend, Error,
@@ -9,7 +9,7 @@ use crate::{
     pool::Pooled,
     postgres,
     query::{Fetched, Query},
-    sqlite,
+    sqlite::{self, TimedConnection},
 };
 
 /// What runs in a transaction; answers whether it succeeded. It may run again.
@@ -34,12 +34,12 @@ pub(crate) fn refuse_nested() -> Result<(), Error> {
 pub struct Tx(Lease);
 
 enum Lease {
-    Sqlite(LeasedConnection<SqliteConnection>),
+    Sqlite(LeasedConnection<TimedConnection>),
     Postgres(LeasedConnection<Pooled<PgConnection>>),
 }
 
-impl From<LeasedConnection<SqliteConnection>> for Tx {
-    fn from(lease: LeasedConnection<SqliteConnection>) -> Self {
+impl From<LeasedConnection<TimedConnection>> for Tx {
+    fn from(lease: LeasedConnection<TimedConnection>) -> Self {
         Self(Lease::Sqlite(lease))
     }
 }
@@ -83,7 +83,7 @@ impl Tx {
     /// Runs a statement that controls the transaction.
     pub(crate) async fn control(&mut self, sql: &'static str) -> Result<(), Error> {
         match &mut self.0 {
-            Lease::Sqlite(lease) => Ok(sqlite::control(lease.parts()?.0, sql).await?),
+            Lease::Sqlite(lease) => lease.parts()?.0.control_part(sql).await,
             Lease::Postgres(lease) => postgres::control(lease.parts()?.0, sql).await,
         }
     }
