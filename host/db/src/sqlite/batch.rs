@@ -153,6 +153,9 @@ impl Batch {
         drop(to_caller.send(Ok(lease)));
         let (mut conn, outcome) = returned.await.map_err(|_| sqlx::Error::WorkerCrashed)?;
         let mut keep = false;
+        if outcome != TxOutcome::Succeeded {
+            conn.settle().await?;
+        }
         let interrupted = conn.take_interrupted();
         self.interrupted |= interrupted;
         if let Ok(EndRequest { commit, reply }) = end.await {
@@ -166,8 +169,6 @@ impl Batch {
         }
         self.at_savepoint = !keep;
         if !keep {
-            // Its caller may have gone in the middle of a statement, which would otherwise go on without a limit.
-            conn.settle().await?;
             conn.control("ROLLBACK TO job").await?;
         }
         Ok(conn)

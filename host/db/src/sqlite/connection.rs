@@ -1,6 +1,7 @@
 //! A connection whose statements have a time limit.
 
 use std::{
+    mem,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -61,6 +62,8 @@ pub(crate) struct TimedConnection {
     /// A statement was interrupted. If it was writing, SQLite has rolled back the whole transaction, so that nothing
     /// must run until whoever began it knows.
     interrupted: bool,
+    /// A statement was begun whose end nobody has seen.
+    is_running: bool,
 }
 
 impl TimedConnection {
@@ -69,7 +72,7 @@ impl TimedConnection {
         let deadline = Arc::new(Deadline { opened_at: Instant::now(), micros: AtomicU64::new(u64::MAX) });
         let watched = Arc::clone(&deadline);
         conn.lock_handle().await?.set_progress_handler(INSTRUCTIONS, move || !watched.is_over());
-        Ok(Self { conn, limit: options.limit, deadline, interrupted: false })
+        Ok(Self { conn, limit: options.limit, deadline, interrupted: false, is_running: false })
     }
 
     /// Runs a statement of this task's own work.
@@ -85,17 +88,17 @@ impl TimedConnection {
         let Arguments::Sqlite(arguments) = query.arguments else { unreachable!("a query of another database") };
         let statement = sqlx::query_with(query.text, arguments).persistent(query.persistent);
         self.deadline.set(limit);
+        self.is_running = true;
         let conn = &mut self.conn;
-        let fetched: sqlx::Result<Vec<SqliteRow>> = match query.fetch {
-            Fetch::Count => match statement.execute(conn).await {
-                Ok(done) => return Ok(Fetched::Count(done.rows_affected())),
-                Err(error) => Err(error),
-            },
-            Fetch::First => statement.fetch_optional(conn).await.map(|row| row.into_iter().collect()),
-            Fetch::All => statement.fetch_all(conn).await,
+        let rows = |rows: Vec<SqliteRow>| Fetched::Sqlite(rows);
+        let fetched = match query.fetch {
+            Fetch::Count => statement.execute(conn).await.map(|done| Fetched::Count(done.rows_affected())),
+            Fetch::First => statement.fetch_optional(conn).await.map(|row| rows(row.into_iter().collect())),
+            Fetch::All => statement.fetch_all(conn).await.map(rows),
         };
+        self.is_running = false;
         match fetched {
-            Ok(rows) => Ok(Fetched::Sqlite(rows)),
+            Ok(fetched) => Ok(fetched),
             Err(error) if is_interrupt(&error) => {
                 self.interrupted = true;
                 Err(Error::TimedOut)
@@ -119,9 +122,11 @@ impl TimedConnection {
         sqlx::query(sql).execute(&mut self.conn).await.map(drop)
     }
 
-    /// Waits for a statement whose caller has gone; it ends at its own deadline.
+    /// Waits for a statement whose caller has gone in the middle of it; it ends at its own deadline.
     pub(super) async fn settle(&mut self) -> sqlx::Result<()> {
-        self.conn.ping().await
+        self.conn.ping().await?;
+        self.interrupted |= mem::take(&mut self.is_running) && self.deadline.is_over();
+        Ok(())
     }
 
     /// Ends the statement under way, if there is one.
@@ -131,7 +136,7 @@ impl TimedConnection {
 
     /// Whether a statement was interrupted since the last call.
     pub(super) fn take_interrupted(&mut self) -> bool {
-        std::mem::take(&mut self.interrupted)
+        mem::take(&mut self.interrupted)
     }
 
     pub(super) async fn close(self) -> sqlx::Result<()> {
@@ -162,7 +167,9 @@ impl Reusable for TimedConnection {
     /// Nobody waits for the statement any more. Its thread resets it before it starts the next one.
     async fn recover(&mut self, (): &(), _in_transaction: bool) -> sqlx::Result<()> {
         self.interrupt();
+        self.conn.ping().await?;
         self.interrupted = false;
-        self.conn.ping().await
+        self.is_running = false;
+        Ok(())
     }
 }
