@@ -11,9 +11,14 @@ tokio::task_local! {
 pub const NO_TENANT: Uuid = Uuid::nil();
 
 /// Runs `work` as that of a tenant: its statements take their turns among those of other tenants. Tasks that `work`
-/// starts are not part of it, see [`current_tenant`].
+/// starts are not part of it, see [`in_current_tenant`].
 pub fn with_tenant<F: Future>(tenant: Uuid, work: F) -> TaskLocalFuture<Uuid, F> {
     TENANT.scope(tenant, work)
+}
+
+/// Runs `work`, in a task of its own, as that of the tenant whose work this task does.
+pub fn in_current_tenant<F: Future>(work: F) -> TaskLocalFuture<Uuid, F> {
+    with_tenant(current_tenant(), work)
 }
 
 /// The tenant whose work this task does; [`NO_TENANT`] where none was named.

@@ -139,7 +139,7 @@ impl App {
         Self(Arc::new(state))
     }
 
-    /// Runs background work until the hub stops.
+    /// Runs background work until the hub stops, for the network whose work the caller does.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.spawn_boxed(work.boxed());
     }
@@ -147,14 +147,14 @@ impl App {
     /// One type of task for all work: each further one would compile the runtime's machinery anew.
     fn spawn_boxed(&self, work: BoxFuture<'static, ()>) {
         let stop = self.stop.clone();
-        self.tasks.spawn(async move {
+        self.tasks.spawn(hub_db::in_current_tenant(async move {
             tokio::select! {
                 // Once told to stop, no work begins that waited for its time.
                 biased;
                 () = stop.cancelled() => {}
                 () = work => {}
             }
-        });
+        }));
     }
 
     /// A handle that does not keep the hub alive.

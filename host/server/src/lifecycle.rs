@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub_db::Db;
+use hub_db::{Db, TimeLimits};
 
 use crate::app::{App, AppState};
 use crate::clock::Clock;
@@ -23,7 +23,8 @@ const NETWORK_STATES: &[&dyn cluster::NetworkState] =
 
 /// Opens the database, restores what the last run knew and starts the background work.
 pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<App> {
-    let db = Db::connect(&settings.database()).await?;
+    let statement = Duration::from_millis(settings.database_timeout);
+    let db = Db::connect_limited(&settings.database(), TimeLimits { statement, ..TimeLimits::default() }).await?;
     db.migrate().await?;
     let module_store = modules::open_store(&settings, &db).await?;
     let (bus, shards) = cluster::open(&settings, &ids).await?;

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::http::error::ApiError;
 use crate::http::{client_address, openapi, reference, request_id};
-use crate::{cluster, idempotency};
+use crate::{auth, cluster, idempotency};
 
 fn endpoints() -> Endpoints {
     Endpoints::default()
@@ -69,6 +69,7 @@ pub fn router(app: &App) -> Router {
             )
         })
         .layer(from_fn_with_state(app.clone(), cluster::layer))
+        .layer(from_fn_with_state(app.clone(), auth::layer))
         .layer(from_fn_with_state(facts, facts_layer))
         .layer(from_fn_with_state(app.clone(), client_address::layer))
         .layer(CatchPanicLayer::custom(|_| {

@@ -133,9 +133,15 @@ impl From<hub_db::Error> for ApiError {
         if !error.is_unavailable() {
             return Self::internal(error);
         }
-        let message = "The hub's database can't be reached, or is too busy; try again.";
-        let mut unavailable =
-            Self::new(StatusCode::SERVICE_UNAVAILABLE, "database_unavailable", message).retry_after(1);
+        let (code, message) = if error.is_timeout() {
+            (
+                "database_timeout",
+                "This took longer than the hub's database may take, and nothing of it is kept; try again.",
+            )
+        } else {
+            ("database_unavailable", "The hub's database can't be reached, or is too busy; try again.")
+        };
+        let mut unavailable = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(1);
         unavailable.cause = Some(Arc::new(error));
         unavailable
     }
