@@ -1,7 +1,7 @@
 //! All routes of all components, and the layers around them.
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -9,7 +9,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::http::error::ApiError;
-use crate::http::{client_address, openapi, reference, request_id};
+use crate::http::{client_address, json, openapi, reference, request_id};
 use crate::{auth, cluster, idempotency};
 
 fn endpoints() -> Endpoints {
@@ -57,6 +57,7 @@ pub fn router(app: &App) -> Router {
     let (routes, document, facts) = routes();
     let idempotency = idempotency::LayerState::new(app, &document);
     routes
+        .route_layer(from_fn(json::layer))
         .route_layer(from_fn_with_state(idempotency, idempotency::layer))
         .merge(reference::router(&document))
         .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))

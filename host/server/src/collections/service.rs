@@ -11,6 +11,7 @@ use crate::collections::index::{self, IndexKey, MAX_TEXT_BYTES, TooLong};
 use crate::collections::model::{CollectionDefinition, CollectionName, DocumentId, FieldPath, IndexType, Order};
 pub(super) use crate::collections::register::register;
 use crate::collections::store::{self, FoundRow, IndexRange};
+use crate::compute::{LARGE_JSON, compute_if};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
 use crate::values::NetworkId;
@@ -153,7 +154,7 @@ pub(super) async fn put(
     id: &DocumentId,
     doc: Document,
 ) -> Result<Document> {
-    let value = parse(&doc)?;
+    let value = compute_if(doc.as_str().len() > LARGE_JSON, || parse(&doc)).await?;
     app.db
         .transaction(async |mut tx| {
             let definition = store::lock_definition_shared(&mut tx, network, collection).await?;

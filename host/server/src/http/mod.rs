@@ -8,6 +8,7 @@ pub mod error;
 mod examples;
 pub mod extract;
 pub(crate) mod hub_url;
+pub(crate) mod json;
 pub(crate) mod openapi;
 pub(crate) mod page;
 pub(crate) mod reference;

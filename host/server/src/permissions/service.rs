@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::clock::Millis;
+use crate::compute::{MANY_ROWS, compute_if};
 use crate::http::error::ApiError;
 use crate::permissions::context::{ContextSet, PermissionContext, PermissionWorld};
 use crate::permissions::model::{Group, Node};
@@ -188,13 +189,20 @@ pub(super) async fn effective(
 ) -> Result<EffectivePermissions, PermissionsError> {
     let now = app.clock.now();
     let (own, groups) = load(app, network, player, now).await?;
-    let resolved = resolver::resolve(&own, &groups, current, now);
-    let results = if wanted.is_empty() {
-        resolved.decisions().map(|(node, decision)| NodeResult::new(node, &resolved, Some(decision))).collect()
-    } else {
-        wanted.iter().map(|node| NodeResult::new(node.as_str(), &resolved, resolved.check(node.as_str()))).collect()
+    let evaluate = || {
+        let resolved = resolver::resolve(&own, &groups, current, now);
+        let results = if wanted.is_empty() {
+            resolved.decisions().map(|(node, decision)| NodeResult::new(node, &resolved, Some(decision))).collect()
+        } else {
+            wanted.iter().map(|node| NodeResult::new(node.as_str(), &resolved, resolved.check(node.as_str()))).collect()
+        };
+        EffectivePermissions { groups: resolved.groups().map(|group| group.id.clone()).collect(), results }
     };
-    Ok(EffectivePermissions { groups: resolved.groups().map(|group| group.id.clone()).collect(), results })
+    Ok(compute_if(has_many_nodes(&own, &groups), evaluate).await)
+}
+
+fn has_many_nodes(own: &[Node], groups: &[Group]) -> bool {
+    own.len() + groups.iter().map(|group| group.nodes.len()).sum::<usize>() > MANY_ROWS
 }
 
 /// Whether a player may do one thing in a context; none where nothing decides it.
@@ -209,5 +217,6 @@ pub(crate) async fn check(
     let now = app.clock.now();
     let current = ContextSet::new(context, world);
     let (own, groups) = load(app, network, player, now).await?;
-    Ok(resolver::resolve(&own, &groups, &current, now).check(node).map(|decision| decision.node.value))
+    let check = || resolver::resolve(&own, &groups, &current, now).check(node).map(|decision| decision.node.value);
+    Ok(compute_if(has_many_nodes(&own, &groups), check).await)
 }
