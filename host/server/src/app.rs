@@ -14,6 +14,7 @@ use crate::auth::{KeyCache, RevocationWatch};
 use crate::blobs::Blobs;
 use crate::clock::{Clock, LogicalClock};
 use crate::cluster::ShardRegistry;
+use crate::collections::IndexBuilds;
 use crate::config::Settings;
 use crate::control::Control;
 use crate::events::Streams;
@@ -74,6 +75,8 @@ pub struct AppState {
     pub presence: Presence,
     /// Where players are routed from, as far as it was asked lately.
     pub player_regions: PlayerRegions,
+    /// Wakes who builds the indexes of collections.
+    pub(crate) index_builds: IndexBuilds,
     /// Node agents, and what is asked of servers.
     pub control: Control,
     /// The networks' modules.
@@ -116,6 +119,7 @@ impl AppState {
             revocations: RevocationWatch::default(),
             presence: Presence::new(!shards.is_single_node()),
             player_regions: PlayerRegions::default(),
+            index_builds: IndexBuilds::default(),
             control: Control::default(),
             modules: Modules::open(&settings, &ids)?,
             waitlist: Waitlist::open(&settings)?,

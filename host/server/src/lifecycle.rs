@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
-use crate::{auth, blobs, control, events, idempotency, modules, servers, waitlist};
+use crate::{auth, blobs, collections, control, events, idempotency, modules, servers, waitlist};
 use crate::{punishments, transfers, worlds};
 
 /// How long requests are still answered on the connections there are, each as the last one, before all are closed.
@@ -32,6 +32,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     cluster::start(&app, NETWORK_STATES).await?;
     auth::start(&app);
     blobs::start(&app);
+    collections::start(&app);
     control::start(&app).await?;
     events::start(&app);
     idempotency::start(&app);

@@ -191,3 +191,21 @@ pub struct ErrorDetails {
     #[schema(example = 1000)]
     pub used: Option<i64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_took_too_long_is_told_from_a_database_that_is_not_there() {
+        for (error, status, code) in [
+            (hub_db::Error::TimedOut, 503, "database_timeout"),
+            (hub_db::Error::Busy, 503, "database_unavailable"),
+            (hub_db::Error::Closed, 503, "database_unavailable"),
+            (hub_db::Error::Aborted, 500, "internal"),
+        ] {
+            let error = ApiError::from(error);
+            assert_eq!((error.status().as_u16(), error.code()), (status, code));
+        }
+    }
+}

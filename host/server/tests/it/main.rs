@@ -28,6 +28,7 @@ mod postgres;
 mod provisioning;
 mod punishments;
 mod servers;
+mod shares;
 mod statistics;
 mod support;
 mod transfers;
