@@ -8,10 +8,11 @@
 use std::{mem, sync::Arc};
 
 use futures_util::future::BoxFuture;
+use tokio::sync::Notify;
 
 use crate::{
     Backend, Error, Tx,
-    engine::{CommitHandle, Engine},
+    engine::{CommitHandle, Engine, Lane},
     lease::TxOutcome,
     query::{Fetched, Query},
     tx::{self, Work},
@@ -38,6 +39,8 @@ pub enum AmbientOutcome<T> {
 pub(crate) struct AmbientTransaction {
     engine: Arc<Engine>,
     on_begin: OnBegin,
+    /// Told when the transaction begins.
+    begun: Notify,
     // Statements of one task that run at once queue for the one connection.
     state: tokio::sync::Mutex<State>,
 }
@@ -72,6 +75,7 @@ impl AmbientTransaction {
         Arc::new(Self {
             engine: Arc::clone(engine),
             on_begin: Arc::clone(on_begin),
+            begun: Notify::new(),
             state: tokio::sync::Mutex::new(State::NotBegun),
         })
     }
@@ -82,14 +86,29 @@ impl AmbientTransaction {
         (std::ptr::eq(Arc::as_ptr(&ambient.engine), engine) && !tx::is_in_transaction()).then_some(ambient)
     }
 
-    pub(crate) async fn scope<T>(self: &Arc<Self>, work: BoxFuture<'_, T>) -> T {
-        AMBIENT.scope(Arc::clone(self), work).await
+    /// Runs `work` in this transaction; none where the transaction took longer than it may, and `work` was given up.
+    pub(crate) async fn scope<T>(self: &Arc<Self>, work: BoxFuture<'_, T>) -> Option<T> {
+        let expired = async {
+            match self.engine.transaction_limit() {
+                Some(limit) => {
+                    self.begun.notified().await;
+                    tokio::time::sleep(limit).await;
+                }
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            result = AMBIENT.scope(Arc::clone(self), work) => Some(result),
+            () = expired => None,
+        }
     }
 
     /// The transaction, begun if it is not yet.
     async fn open<'s>(&self, state: &'s mut State) -> Result<&'s mut Tx, Error> {
         if matches!(state, State::NotBegun) {
-            let (mut tx, commit) = self.engine.begin().await?;
+            let (mut tx, commit) = self.engine.begin(Lane::Shared).await?;
+            self.begun.notify_one();
             match (self.on_begin)(&mut tx).await {
                 Ok(true) => *state = State::Open(tx, commit),
                 answer => {
@@ -136,7 +155,7 @@ impl AmbientTransaction {
             return tx.run_unrecorded(query).await;
         }
         drop(state);
-        self.engine.read(query).await
+        self.engine.read(Lane::Shared, query).await
     }
 
     /// Runs a transaction inside this one, which is undone alone if it fails.

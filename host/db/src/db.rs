@@ -8,7 +8,8 @@ use parking_lot::Mutex;
 use crate::{
     AmbientOutcome, Backend, Config, Error, OnBegin, Record, Snapshot, Sql, Statement, Tx,
     ambient::{AmbientTransaction, End},
-    engine::Engine,
+    engine::{Engine, Lane},
+    limits::{TimeLimits, at_most},
     migrate,
     postgres::Postgres,
     retry::Attempts,
@@ -20,18 +21,29 @@ use crate::{
 
 /// A database, open. Clones share it.
 #[derive(Clone)]
-pub struct Db(Arc<Engine>);
+pub struct Db {
+    engine: Arc<Engine>,
+    lane: Lane,
+}
 
 impl Db {
     /// Opens the database. A missing SQLite file is created; a PostgreSQL server must answer.
     pub fn connect(config: &Config) -> BoxFuture<'_, Result<Self, Error>> {
+        Self::connect_limited(config, TimeLimits::default())
+    }
+
+    /// Opens the database with time limits other than the usual ones.
+    pub fn connect_limited(config: &Config, limits: TimeLimits) -> BoxFuture<'_, Result<Self, Error>> {
         Box::pin(async move {
-            Ok(Self(Arc::new(match config {
-                Config::Sqlite { path } => Engine::Sqlite(Box::new(Sqlite::open(path, Durability::Full).await?)),
-                Config::Postgres { url, max_connections, statement_timeout } => {
-                    Engine::Postgres(Box::new(Postgres::connect(url, *max_connections, *statement_timeout).await?))
+            Ok(Self::new(match config {
+                Config::Sqlite { path } => {
+                    Engine::Sqlite(Box::new(Sqlite::open(path, Durability::Full, limits).await?))
                 }
-            })))
+                Config::Postgres { url, max_connections, statement_timeout } => {
+                    let postgres = Postgres::connect(url, *max_connections, *statement_timeout, limits).await?;
+                    Engine::Postgres(Box::new(postgres))
+                }
+            }))
         })
     }
 
@@ -39,16 +51,29 @@ impl Db {
     /// acknowledges survives a kill of the process, but a power cut may lose the latest writes: none waits for the disk.
     pub fn connect_relaxed(path: &Path) -> BoxFuture<'_, Result<Self, Error>> {
         Box::pin(async move {
-            let sqlite = Sqlite::open(path, Durability::Relaxed).await?;
+            let sqlite = Sqlite::open(path, Durability::Relaxed, TimeLimits::default()).await?;
             migrate::relaxed(sqlite.options()).await?;
-            Ok(Self(Arc::new(Engine::Sqlite(Box::new(sqlite)))))
+            Ok(Self::new(Engine::Sqlite(Box::new(sqlite))))
         })
+    }
+
+    fn new(engine: Engine) -> Self {
+        Self { engine: Arc::new(engine), lane: Lane::Shared }
+    }
+
+    /// The same database over a few connections of their own, for the short statements that must wait behind no
+    /// tenant's work, such as those that decide who a caller is or that this node is still alive. Writes on SQLite come
+    /// next, after the job that the writer is at. It is no part of an
+    /// [ambient transaction](Db::ambient_transaction).
+    #[must_use]
+    pub fn reserved(&self) -> Self {
+        Self { engine: Arc::clone(&self.engine), lane: Lane::Reserved }
     }
 
     /// Waits until all that is acknowledged so far survives a power cut. Only [`Db::connect_relaxed`] needs it.
     pub fn flush(&self) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async {
-            match &*self.0 {
+            match &*self.engine {
                 Engine::Sqlite(sqlite) => sqlite.flush().await,
                 Engine::Postgres(_) => Ok(()),
             }
@@ -58,7 +83,7 @@ impl Db {
     /// Brings the schema up to date. Safe to run from several processes at once.
     pub fn migrate(&self) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async {
-            match &*self.0 {
+            match &*self.engine {
                 Engine::Sqlite(sqlite) => migrate::sqlite(sqlite.options()).await,
                 Engine::Postgres(postgres) => migrate::postgres(postgres.server()).await,
             }
@@ -67,13 +92,13 @@ impl Db {
 
     /// The kind of database.
     pub fn backend(&self) -> Backend {
-        self.0.backend()
+        self.engine.backend()
     }
 
     /// Checks that the database answers.
     pub fn ping(&self) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async {
-            if let Engine::Sqlite(sqlite) = &*self.0 {
+            if let Engine::Sqlite(sqlite) = &*self.engine {
                 sqlite.check_writer()?;
             }
             self.query("SELECT 1").execute().await.map(drop)
@@ -82,7 +107,7 @@ impl Db {
 
     /// A reading statement outside any transaction. It sees all that has been acknowledged.
     pub fn query(&self, sql: impl Into<Sql>) -> Statement<'_> {
-        Statement::new(sql.into(), Target::Read(&self.0))
+        Statement::new(sql.into(), Target::Read(&self.engine, self.lane))
     }
 
     /// Reads one page of a list and the number of all its rows. `count` answers one number, `list` takes the limit and
@@ -119,7 +144,7 @@ impl Db {
     /// has no time limit.
     pub fn snapshot(&self) -> BoxFuture<'_, Result<Snapshot, Error>> {
         Box::pin(async {
-            match &*self.0 {
+            match &*self.engine {
                 Engine::Sqlite(sqlite) => Snapshot::sqlite(sqlite.connect_reader(snapshot::READ_AHEAD).await?).await,
                 Engine::Postgres(postgres) => Snapshot::postgres(postgres.server().connect_untimed().await?).await,
             }
@@ -131,7 +156,7 @@ impl Db {
     ///
     /// PostgreSQL runs it again when it loses against a concurrent transaction.
     pub fn write(&self, sql: impl Into<Sql>) -> Statement<'_> {
-        Statement::new(sql.into(), Target::Write(&self.0))
+        Statement::new(sql.into(), Target::Write(&self.engine, self.lane))
     }
 
     /// Runs `work` as one transaction: committed whole and durable if it answers `Ok`, rolled back if it
@@ -141,7 +166,7 @@ impl Db {
     /// so it must change nothing but the database. It must wait for nothing but the database
     /// either: on SQLite all writers wait for it. All its statements go through its own handle;
     /// [`Db::query`] would not see what it has written. A failed statement spoils the transaction
-    /// on both databases, see [`Error::Aborted`].
+    /// on both databases, see [`Error::Aborted`], and one that takes too long is rolled back, see [`TimeLimits`].
     ///
     /// ```no_run
     /// # async fn rename(db: &hub_db::Db, id: i64, name: &str) -> Result<(), hub_db::Error> {
@@ -178,16 +203,20 @@ impl Db {
     fn run_transaction<'w>(&'w self, work: &'w mut Work<'w>) -> BoxFuture<'w, Result<(), Error>> {
         Box::pin(async {
             tx::refuse_nested()?;
-            if let Some(ambient) = AmbientTransaction::current(&self.0) {
+            if self.lane == Lane::Shared
+                && let Some(ambient) = AmbientTransaction::current(&self.engine)
+            {
                 return ambient.transaction(work).await;
             }
             let mut attempts = Attempts::first();
             loop {
-                let (tx, commit) = self.0.begin().await?;
-                let succeeded = tx.run_work(work).await;
-                match commit.finish(succeeded).await {
-                    Err(error @ Error::Conflict) => attempts.retry(error).await?,
-                    result => return result,
+                let (tx, commit) = self.engine.begin(self.lane).await?;
+                let succeeded = at_most(self.engine.transaction_limit(), tx.run_work(work)).await;
+                match (commit.finish(succeeded == Some(true)).await, succeeded) {
+                    // Whatever it answered would not be kept.
+                    (_, None) => return Err(Error::TimedOut),
+                    (Err(error @ Error::Conflict), _) => attempts.retry(error).await?,
+                    (result, _) => return result,
                 }
             }
         })
@@ -209,8 +238,11 @@ impl Db {
     {
         let mut attempts = Attempts::first();
         loop {
-            let ambient = AmbientTransaction::new(&self.0, &on_begin);
-            let result = ambient.scope(Box::pin(work())).await;
+            let ambient = AmbientTransaction::new(&self.engine, &on_begin);
+            let Some(result) = ambient.scope(Box::pin(work())).await else {
+                // Dropped, the transaction is rolled back.
+                return Err(Error::TimedOut);
+            };
             let finished = match ambient.end().await {
                 Ok(End::NotBegun) => return Ok(AmbientOutcome::NotBegun(result)),
                 Ok(End::Cancelled) => return Ok(AmbientOutcome::Cancelled),
@@ -231,7 +263,7 @@ impl Db {
     /// Finishes what is under way and closes the database. Later use answers [`Error::Closed`].
     pub fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
-            match &*self.0 {
+            match &*self.engine {
                 Engine::Sqlite(sqlite) => sqlite.close().await,
                 Engine::Postgres(postgres) => postgres.close().await,
             }

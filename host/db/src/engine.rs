@@ -1,12 +1,24 @@
 //! Either database, behind one interface.
 
+use std::time::Duration;
+
 use crate::{
     Backend, Error, Tx,
     ended::EndHooks,
+    limits::unless_exempt,
     postgres::{self, Postgres},
     query::{Fetched, Query},
     sqlite::{self, Sqlite},
 };
+
+/// Over which connections a statement goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// Those that tenants share.
+    Shared,
+    /// Those for what must not wait behind any tenant.
+    Reserved,
+}
 
 pub(crate) enum Engine {
     Sqlite(Box<Sqlite>),
@@ -21,29 +33,37 @@ impl Engine {
         }
     }
 
-    pub(crate) async fn read(&self, query: Query) -> Result<Fetched, Error> {
+    /// The longest a transaction may take.
+    pub(crate) fn transaction_limit(&self) -> Option<Duration> {
+        unless_exempt(match self {
+            Self::Sqlite(sqlite) => sqlite.time_limits().transaction,
+            Self::Postgres(postgres) => postgres.transaction_limit(),
+        })
+    }
+
+    pub(crate) async fn read(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
         match self {
-            Self::Sqlite(sqlite) => sqlite.read(query).await,
-            Self::Postgres(postgres) => postgres.read(query).await,
+            Self::Sqlite(sqlite) => sqlite.read(lane, query).await,
+            Self::Postgres(postgres) => postgres.read(lane, query).await,
         }
     }
 
-    pub(crate) async fn write(&self, query: Query) -> Result<Fetched, Error> {
+    pub(crate) async fn write(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
         match self {
-            Self::Sqlite(sqlite) => sqlite.write(query).await,
-            Self::Postgres(postgres) => postgres.write(query).await,
+            Self::Sqlite(sqlite) => sqlite.write(lane, query).await,
+            Self::Postgres(postgres) => postgres.write(lane, query).await,
         }
     }
 
-    pub(crate) async fn begin(&self) -> Result<(Tx, CommitHandle), Error> {
+    pub(crate) async fn begin(&self, lane: Lane) -> Result<(Tx, CommitHandle), Error> {
         let hooks = EndHooks::default();
         let (tx, committer) = match self {
             Self::Sqlite(sqlite) => {
-                let (lease, commit) = sqlite.begin().await?;
+                let (lease, commit) = sqlite.begin(lane).await?;
                 (Tx::new(lease, &hooks), Committer::Sqlite(commit))
             }
             Self::Postgres(postgres) => {
-                let (lease, commit) = postgres.begin().await?;
+                let (lease, commit) = postgres.begin(lane).await?;
                 (Tx::new(lease, &hooks), Committer::Postgres(commit))
             }
         };

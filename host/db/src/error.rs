@@ -27,6 +27,12 @@ pub enum Error {
     /// The beginning of the [ambient transaction](crate::Db::ambient_transaction) this belongs to cancelled it.
     #[error("the transaction was cancelled")]
     Cancelled,
+    /// A statement or transaction took longer than it [may](crate::TimeLimits); nothing of it is kept.
+    #[error("it took longer than the database's time limit")]
+    TimedOut,
+    /// The tenant has as many writes queued as it may.
+    #[error("too many writes of this tenant are waiting")]
+    Busy,
     /// The commit shared with other writers failed; nothing of it is kept.
     #[error("commit failed: {0}")]
     Commit(#[source] Arc<sqlx::Error>),
@@ -90,8 +96,14 @@ impl Error {
             Some(Io(_) | PoolTimedOut | Tls(_) | WorkerCrashed) => true,
             Some(Database(error)) => error.code().is_some_and(|code| is_transient(&code)),
             Some(_) => false,
-            None => matches!(self, Self::Closed | Self::Conflict),
+            None => matches!(self, Self::Closed | Self::Conflict | Self::TimedOut | Self::Busy),
         }
+    }
+
+    /// It took longer than it may.
+    pub fn is_timeout(&self) -> bool {
+        // PostgreSQL cancelled the statement.
+        matches!(self, Self::TimedOut) || self.has_code(&["57014"])
     }
 
     /// PostgreSQL aborted this transaction in favour of another, by a serialization failure (40001)

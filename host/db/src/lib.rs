@@ -13,6 +13,12 @@
 //!
 //! What the last two acknowledge survives a kill and a power cut; with [`Db::connect_relaxed`] only a kill.
 //!
+//! # Fair shares
+//!
+//! [`with_tenant`] says whose work a task does. Tenants take turns in the queue of SQLite's writer, and none takes more
+//! than its share of the connections ([`FairPermits`]), so that one tenant's work waits behind its own and never behind
+//! another's. [`Db::reserved`] waits behind nobody's. Statements and transactions have [`TimeLimits`].
+//!
 //! # Writing SQL for both
 //!
 //! | Rust | SQLite column | PostgreSQL column |
@@ -36,7 +42,9 @@ mod ended;
 mod engine;
 mod error;
 mod executor;
+mod fair;
 mod lease;
+mod limits;
 mod migrate;
 mod pool;
 mod postgres;
@@ -46,6 +54,7 @@ mod snapshot;
 mod sql;
 mod sqlite;
 mod statement;
+mod tenant;
 mod tx;
 
 pub use ambient::{AmbientOutcome, OnBegin, has_uncommitted_writes};
@@ -54,8 +63,11 @@ pub use config::{Backend, Config};
 pub use db::Db;
 pub use error::Error;
 pub use executor::Executor;
+pub use fair::{FairPermit, FairPermits};
+pub use limits::{TimeLimits, without_time_limit};
 pub use migrate::schema_version;
 pub use snapshot::Snapshot;
 pub use sql::{Record, Sql, Value};
 pub use statement::Statement;
+pub use tenant::{NO_TENANT, current_tenant, in_current_tenant, with_tenant};
 pub use tx::Tx;

@@ -7,10 +7,13 @@
 use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use sqlx::{ConnectOptions, Connection};
-use tokio::{runtime::Handle, sync::Semaphore, time::Instant};
+use tokio::{runtime::Handle, time::Instant};
 
-use crate::Error;
+use crate::{
+    Error,
+    fair::{FairPermit, FairPermits},
+    tenant::{NO_TENANT, current_tenant},
+};
 
 /// How long a caller waits for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -19,9 +22,17 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 const PING_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A connection that can be used again after a caller left it in the middle of something.
-pub(crate) trait Recover: Connection + 'static {
+pub(crate) trait Reusable: Sized + Send + 'static {
+    /// How it is opened.
+    type Options: Send + Sync;
     /// How the connections of a pool are used.
     type Settings: Send + Sync;
+
+    fn open(options: &Self::Options) -> impl Future<Output = sqlx::Result<Self>> + Send;
+
+    fn ping(&mut self) -> impl Future<Output = sqlx::Result<()>> + Send;
+
+    fn close(self) -> impl Future<Output = sqlx::Result<()>> + Send;
 
     /// Waits for what is still under way, and rolls back if a transaction may be open.
     fn recover(
@@ -40,17 +51,19 @@ pub(crate) struct Limits {
     pub(crate) idle_timeout: Duration,
     /// One older than this is closed, so that a failover is noticed.
     pub(crate) max_lifetime: Duration,
+    /// Whether tenants leave connections for others; if not, whoever asks first is first.
+    pub(crate) is_shared: bool,
 }
 
 /// Connections, opened as they are needed.
-pub(crate) struct Pool<C: Recover>(Arc<Shared<C>>);
+pub(crate) struct Pool<C: Reusable>(Arc<Shared<C>>);
 
-struct Shared<C: Recover> {
+struct Shared<C: Reusable> {
     options: C::Options,
     settings: C::Settings,
     limits: Limits,
-    /// One for each connection that is not in use.
-    permits: Semaphore,
+    /// One for each connection.
+    permits: FairPermits,
     idle: Mutex<Idle<C>>,
 }
 
@@ -67,34 +80,40 @@ struct Entry<C> {
     used_at: Instant,
 }
 
-impl<C: Recover> Pool<C> {
+impl<C: Reusable> Pool<C> {
     pub(crate) fn new(options: C::Options, settings: C::Settings, limits: Limits) -> Self {
-        let permits = Semaphore::new(limits.max_connections as usize);
+        let total = limits.max_connections as usize;
+        let permits = if limits.is_shared { FairPermits::new(total) } else { FairPermits::unshared(total) };
         let idle = Mutex::new(Idle { connections: VecDeque::new(), valid_since: Instant::now() });
         Self(Arc::new(Shared { options, settings, limits, permits, idle }))
     }
 
+    /// A connection for the work of the current tenant.
     pub(crate) async fn acquire(&self) -> Result<Pooled<C>, Error> {
         let shared = &self.0;
-        if let Ok(permit) = shared.permits.try_acquire() {
+        let tenant = if shared.limits.is_shared { current_tenant() } else { NO_TENANT };
+        let permit = shared.permits.try_acquire(tenant);
+        if let Some(permit) = permit {
             let now = Instant::now();
             let fresh = shared.idle.lock().connections.pop_back_if(|entry| {
                 now - entry.used_at < shared.limits.ping_after && now - entry.opened_at < shared.limits.max_lifetime
             });
-            if let Some(entry) = fresh {
-                permit.forget();
-                return Ok(self.pooled(entry));
-            }
+            return match fresh {
+                Some(entry) => Ok(self.pooled(entry, permit)),
+                None => in_time(Box::pin(self.connect(permit))).await,
+            };
         }
         // Boxed, since it is rare and would make every statement's future large.
-        tokio::time::timeout(ACQUIRE_TIMEOUT, Box::pin(self.acquire_slow()))
-            .await
-            .unwrap_or(Err(Error::Driver(sqlx::Error::PoolTimedOut)))
+        in_time(Box::pin(async move {
+            let permit = shared.permits.acquire(tenant).await.ok_or(Error::Closed)?;
+            self.connect(permit).await
+        }))
+        .await
     }
 
-    async fn acquire_slow(&self) -> Result<Pooled<C>, Error> {
+    /// An idle connection that answers, or a new one.
+    async fn connect(&self, permit: FairPermit) -> Result<Pooled<C>, Error> {
         let shared = &self.0;
-        let permit = shared.permits.acquire().await.map_err(|_| Error::Closed)?;
         loop {
             let candidate = shared.idle.lock().connections.pop_back();
             let entry = match candidate {
@@ -107,25 +126,28 @@ impl<C: Recover> Pool<C> {
                     entry
                 }
                 None => {
-                    let conn = shared.options.connect().await?;
+                    let conn = C::open(&shared.options).await?;
                     let now = Instant::now();
                     Entry { conn, opened_at: now, used_at: now }
                 }
             };
-            permit.forget();
-            return Ok(self.pooled(entry));
+            return Ok(self.pooled(entry, permit));
         }
     }
 
-    fn pooled(&self, entry: Entry<C>) -> Pooled<C> {
-        Pooled { entry: Some(entry), in_transaction: false, broken: false, pool: Arc::clone(&self.0) }
+    fn pooled(&self, entry: Entry<C>, permit: FairPermit) -> Pooled<C> {
+        Pooled {
+            entry: Some(entry),
+            in_transaction: false,
+            broken: false,
+            pool: Arc::clone(&self.0),
+            permit: Some(permit),
+        }
     }
 
     /// Waits for all connections and closes them.
     pub(crate) async fn close(&self) {
-        let all = self.0.permits.acquire_many(self.0.limits.max_connections).await;
-        self.0.permits.close();
-        drop(all);
+        self.0.permits.close().await;
         let idle = mem::take(&mut self.0.idle.lock().connections);
         for entry in idle {
             if let Err(error) = entry.conn.close().await {
@@ -135,11 +157,15 @@ impl<C: Recover> Pool<C> {
     }
 }
 
-async fn is_alive(conn: &mut impl Connection) -> bool {
+async fn in_time<T>(acquiring: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    tokio::time::timeout(ACQUIRE_TIMEOUT, acquiring).await.unwrap_or(Err(Error::Driver(sqlx::Error::PoolTimedOut)))
+}
+
+async fn is_alive(conn: &mut impl Reusable) -> bool {
     tokio::time::timeout(PING_TIMEOUT, conn.ping()).await.is_ok_and(|answer| answer.is_ok())
 }
 
-impl<C: Recover> Shared<C> {
+impl<C: Reusable> Shared<C> {
     /// Takes a connection back and closes those idle for too long.
     fn put_back(&self, mut entry: Entry<C>) {
         entry.used_at = Instant::now();
@@ -149,15 +175,12 @@ impl<C: Recover> Shared<C> {
         if entry.opened_at >= idle.valid_since {
             idle.connections.push_back(entry);
         }
-        drop(idle);
-        self.permits.add_permits(1);
     }
 
     /// Drops a lost connection and, likely lost too, all that were open beside it.
     fn discard(&self, entry: Entry<C>) {
         self.invalidate(entry.opened_at);
         drop(entry);
-        self.permits.add_permits(1);
     }
 
     /// Stops using all connections because one opened at that moment is lost, unless that one was not in use any more.
@@ -172,16 +195,18 @@ impl<C: Recover> Shared<C> {
 
 /// A connection in use. Dropped without [`Pooled::release`], as when a statement fails or
 /// its caller hangs up, it recovers before it is used again.
-pub(crate) struct Pooled<C: Recover> {
+pub(crate) struct Pooled<C: Reusable> {
     entry: Option<Entry<C>>,
     /// A transaction may be open on it.
     pub(crate) in_transaction: bool,
     /// It must not be used again.
     broken: bool,
     pool: Arc<Shared<C>>,
+    /// Given back after the connection.
+    permit: Option<FairPermit>,
 }
 
-impl<C: Recover> Pooled<C> {
+impl<C: Reusable> Pooled<C> {
     pub(crate) fn conn(&mut self) -> Result<&mut C, Error> {
         Ok(self.parts()?.0)
     }
@@ -210,15 +235,17 @@ impl<C: Recover> Pooled<C> {
     }
 }
 
-impl<C: Recover> Drop for Pooled<C> {
+impl<C: Reusable> Drop for Pooled<C> {
     fn drop(&mut self) {
         let Some(mut entry) = self.entry.take() else { return };
         if self.broken {
             self.pool.discard(entry);
             return;
         }
-        let (pool, in_transaction) = (Arc::clone(&self.pool), self.in_transaction);
+        let (pool, in_transaction, permit) = (Arc::clone(&self.pool), self.in_transaction, self.permit.take());
         let recovery = async move {
+            // Others may use a connection again once this one is idle.
+            let _permit = permit;
             match entry.conn.recover(&pool.settings, in_transaction).await {
                 Ok(()) => pool.put_back(entry),
                 Err(error) => {

@@ -3,16 +3,21 @@
 //! Whatever can be compiled once, here, is behind a boxed future: a crate that runs statements compiles only the decoding
 //! of its rows.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use sqlx::error::BoxDynError;
 
 use crate::{
     Backend, Error, Record, Sql, Tx, Value,
     ambient::AmbientTransaction,
-    engine::Engine,
+    engine::{Engine, Lane},
     query::{Fetch, Fetched, Query},
     tx,
 };
+
+/// Records that are decoded before others are served: some hundred microseconds.
+const RECORDS_AT_ONCE: usize = 256;
 
 /// A statement that gathers its values and then runs.
 #[must_use = "a statement does nothing until it is run"]
@@ -25,15 +30,15 @@ pub struct Statement<'c> {
 
 /// Where a statement runs.
 pub(crate) enum Target<'c> {
-    Read(&'c Engine),
-    Write(&'c Engine),
+    Read(&'c Engine, Lane),
+    Write(&'c Engine, Lane),
     Tx(&'c mut Tx),
 }
 
 impl<'c> Statement<'c> {
     pub(crate) fn new(sql: Sql, target: Target<'c>) -> Self {
         let backend = match &target {
-            Target::Read(engine) | Target::Write(engine) => engine.backend(),
+            Target::Read(engine, _) | Target::Write(engine, _) => engine.backend(),
             Target::Tx(tx) => tx.backend(),
         };
         let text = match backend {
@@ -67,6 +72,10 @@ impl<'c> Statement<'c> {
         let mut records = Vec::new();
         while let Some(record) = fetched.row(records.len())? {
             records.push(record);
+            if records.len() % RECORDS_AT_ONCE == 0 {
+                // Others on this thread are served meanwhile.
+                tokio::task::yield_now().await;
+            }
         }
         Ok(records)
     }
@@ -86,20 +95,25 @@ impl<'c> Statement<'c> {
         }
         self.query.fetch = fetch;
         match self.target {
-            Target::Read(engine) => match AmbientTransaction::current(engine) {
+            Target::Read(engine, lane) => match ambient(engine, lane) {
                 Some(ambient) => ambient.read(self.query).await,
-                None => engine.read(self.query).await,
+                None => engine.read(lane, self.query).await,
             },
-            Target::Write(engine) => {
+            Target::Write(engine, lane) => {
                 tx::refuse_nested()?;
-                match AmbientTransaction::current(engine) {
+                match ambient(engine, lane) {
                     Some(ambient) => ambient.write(self.query).await,
-                    None => engine.write(self.query).await,
+                    None => engine.write(lane, self.query).await,
                 }
             }
             Target::Tx(tx) => tx.run(self.query).await,
         }
     }
+}
+
+/// The ambient transaction that a statement belongs to. Reserved connections belong to none.
+fn ambient(engine: &Engine, lane: Lane) -> Option<Arc<AmbientTransaction>> {
+    if lane == Lane::Shared { AmbientTransaction::current(engine) } else { None }
 }
 
 impl Tx {

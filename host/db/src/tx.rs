@@ -1,7 +1,7 @@
 //! A transaction's handle.
 
 use futures_util::future::BoxFuture;
-use sqlx::{PgConnection, SqliteConnection};
+use sqlx::PgConnection;
 
 use crate::{
     Backend, Error,
@@ -10,7 +10,7 @@ use crate::{
     pool::Pooled,
     postgres,
     query::{Fetched, Query},
-    sqlite,
+    sqlite::{self, TimedConnection},
 };
 
 /// What runs in a transaction; answers whether it succeeded. It may run again.
@@ -38,12 +38,12 @@ pub struct Tx {
 }
 
 pub(crate) enum Lease {
-    Sqlite(LeasedConnection<SqliteConnection>),
+    Sqlite(LeasedConnection<TimedConnection>),
     Postgres(LeasedConnection<Pooled<PgConnection>>),
 }
 
-impl From<LeasedConnection<SqliteConnection>> for Lease {
-    fn from(lease: LeasedConnection<SqliteConnection>) -> Self {
+impl From<LeasedConnection<TimedConnection>> for Lease {
+    fn from(lease: LeasedConnection<TimedConnection>) -> Self {
         Self::Sqlite(lease)
     }
 }
@@ -99,7 +99,7 @@ impl Tx {
     /// Runs a statement that controls the transaction.
     pub(crate) async fn control(&mut self, sql: &'static str) -> Result<(), Error> {
         match &mut self.lease {
-            Lease::Sqlite(lease) => Ok(sqlite::control(lease.parts()?.0, sql).await?),
+            Lease::Sqlite(lease) => lease.parts()?.0.control_part(sql).await,
             Lease::Postgres(lease) => postgres::control(lease.parts()?.0, sql).await,
         }
     }

@@ -16,6 +16,7 @@ use crate::auth::{KeyCache, RevocationWatch};
 use crate::blobs::Blobs;
 use crate::clock::{Clock, LogicalClock};
 use crate::cluster::ShardRegistry;
+use crate::collections::IndexBuilds;
 use crate::config::Settings;
 use crate::control::Control;
 use crate::events::{Outbox, Streams};
@@ -89,6 +90,8 @@ pub struct AppState {
     pub presence: Presence,
     /// Where players are routed from, as far as it was asked lately.
     pub player_regions: PlayerRegions,
+    /// Wakes who builds the indexes of collections.
+    pub(crate) index_builds: IndexBuilds,
     /// Node agents, and what is asked of servers.
     pub control: Control,
     /// The networks' modules.
@@ -135,6 +138,7 @@ impl AppState {
             revocations: RevocationWatch::default(),
             presence: Presence::new(!shards.is_single_node()),
             player_regions: PlayerRegions::default(),
+            index_builds: IndexBuilds::default(),
             control: Control::default(),
             modules: Modules::open(&settings, &ids)?,
             waitlist: Waitlist::open(&settings)?,
@@ -173,7 +177,7 @@ impl App {
         Self(Arc::new(state))
     }
 
-    /// Runs background work until the hub stops.
+    /// Runs background work until the hub stops, for the network whose work the caller does.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.spawn_boxed(work.boxed());
     }
@@ -181,14 +185,14 @@ impl App {
     /// One type of task for all work: each further one would compile the runtime's machinery anew.
     fn spawn_boxed(&self, work: BoxFuture<'static, ()>) {
         let stop = self.stop.clone();
-        self.tasks.spawn(async move {
+        self.tasks.spawn(hub_db::in_current_tenant(async move {
             tokio::select! {
                 // Once told to stop, no work begins that waited for its time.
                 biased;
                 () = stop.cancelled() => {}
                 () = work => {}
             }
-        });
+        }));
     }
 
     /// Runs work that is not cut off when the hub stops: the stop waits for it, so it ends by itself soon after.

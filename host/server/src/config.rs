@@ -58,7 +58,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database_connections: Option<u32>,
-    /// Longest that PostgreSQL may take for one statement, in milliseconds [default: 15000]
+    /// Longest that the database may take for one statement, in milliseconds [default: 15000]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database_timeout: Option<u64>,
@@ -221,7 +221,7 @@ pub struct Settings {
     pub blobs: Option<String>,
     /// Connections to PostgreSQL at most.
     pub database_connections: u32,
-    /// Milliseconds that PostgreSQL may take for one statement.
+    /// Milliseconds that the database may take for one statement.
     pub database_timeout: u64,
     /// Address to serve on.
     pub listen: SocketAddr,

@@ -13,6 +13,7 @@ pub mod cli;
 pub mod clock;
 pub mod cluster;
 mod collections;
+mod compute;
 pub mod config;
 mod config_documents;
 pub mod control;

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use hub_db::Db;
+use hub_db::{Db, TimeLimits};
 
 use crate::app::{App, AppState};
 use crate::clock::Clock;
 use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
-use crate::{auth, blobs, control, data_folder, events, idempotency, modules, servers, waitlist};
+use crate::{auth, blobs, collections, control, data_folder, events, idempotency, modules, servers, waitlist};
 use crate::{punishments, transfers, worlds};
 
 /// How long requests are still answered on the connections there are, each as the last one, before all are closed. A
@@ -26,7 +26,8 @@ const NETWORK_STATES: &[&dyn cluster::NetworkState] =
 pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<App> {
     let data = settings.data.clone();
     tokio::task::spawn_blocking(move || data_folder::make_private(&data)).await?;
-    let db = Db::connect(&settings.database()).await?;
+    let statement = Duration::from_millis(settings.database_timeout);
+    let db = Db::connect_limited(&settings.database(), TimeLimits { statement, ..TimeLimits::default() }).await?;
     db.migrate().await?;
     let module_store = modules::open_store(&settings, &db).await?;
     let (bus, shards) = cluster::open(&settings, &ids).await?;
@@ -34,6 +35,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     cluster::start(&app, NETWORK_STATES).await?;
     auth::start(&app);
     blobs::start(&app);
+    collections::start(&app);
     control::start(&app).await?;
     events::start(&app).await?;
     idempotency::start(&app);

@@ -1,7 +1,7 @@
 //! All routes of all components, and the layers around them.
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
@@ -9,8 +9,8 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::http::error::ApiError;
-use crate::http::{client_address, hang_up, openapi, reference, request_id};
-use crate::{cluster, idempotency};
+use crate::http::{client_address, hang_up, json, openapi, reference, request_id};
+use crate::{auth, cluster, idempotency};
 
 fn endpoints() -> Endpoints {
     Endpoints::default()
@@ -57,6 +57,7 @@ pub fn router(app: &App) -> Router {
     let (routes, document, facts) = routes();
     let idempotency = idempotency::LayerState::new(app, &document);
     routes
+        .route_layer(from_fn(json::layer))
         .route_layer(from_fn_with_state(idempotency, idempotency::layer))
         // Around the answers that are kept, so that a retry of who hung up gets one.
         .route_layer(from_fn_with_state(app.clone(), hang_up::layer))
@@ -71,6 +72,7 @@ pub fn router(app: &App) -> Router {
             )
         })
         .layer(from_fn_with_state(app.clone(), cluster::layer))
+        .layer(from_fn_with_state(app.clone(), auth::layer))
         .layer(from_fn_with_state(facts, facts_layer))
         .layer(from_fn_with_state(app.clone(), client_address::layer))
         .layer(CatchPanicLayer::custom(|_| {

@@ -69,12 +69,13 @@ impl Server {
     }
 
     /// Connections whose statements have timeouts.
-    pub(super) async fn pool(&self, max_connections: u32) -> Result<Pool, Error> {
+    pub(super) fn pool(&self, max_connections: u32, is_shared: bool) -> Pool {
         let limits = Limits {
             max_connections: max_connections.max(1),
             ping_after: Duration::from_secs(1),
             idle_timeout: Duration::from_mins(5),
             max_lifetime: Duration::from_mins(30),
+            is_shared,
         };
         let mut options = self.options.clone();
         let mut begin = "BEGIN".to_owned();
@@ -89,14 +90,12 @@ impl Server {
         }
         let response_timeout = self.statement_timeout.saturating_add(GRACE);
         let settings = SessionSettings { begin: begin.into(), owns_session: self.owns_session, response_timeout };
-        let pool = Pool::new(options, settings, limits);
-        self.check(&pool).await?;
-        Ok(pool)
+        Pool::new(options, settings, limits)
     }
 
     /// Reports a wrong address or password now, not to the first request. So too a session that is shared: the name of
     /// the statement that one connection prepared is taken for the other.
-    async fn check(&self, pool: &Pool) -> Result<(), Error> {
+    pub(super) async fn check(&self, pool: &Pool) -> Result<(), Error> {
         let outcome = async {
             let mut unpooled = self.options.connect().await?;
             let mut pooled = pool.acquire().await?;

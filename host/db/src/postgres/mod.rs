@@ -6,7 +6,7 @@ mod run;
 
 use std::time::Duration;
 
-use sqlx::{Connection, PgConnection};
+use sqlx::{ConnectOptions as _, Connection, PgConnection, postgres::PgConnectOptions};
 use tokio::sync::oneshot;
 
 pub(crate) use self::connect::Server;
@@ -16,18 +16,40 @@ use self::run::{begin, run};
 pub(crate) use self::run::{control, run_leased};
 use crate::{
     Error,
+    engine::Lane,
     lease::{LeasedConnection, TxOutcome},
-    pool::{Pooled, Recover},
+    limits::TimeLimits,
+    pool::{Pooled, Reusable},
     query::{Fetched, Query},
     retry::Attempts,
 };
 
-impl Recover for PgConnection {
+/// Connections for what must not wait behind any tenant.
+const RESERVED_CONNECTIONS: u32 = 2;
+
+impl Reusable for PgConnection {
+    type Options = PgConnectOptions;
     type Settings = SessionSettings;
+
+    async fn open(options: &PgConnectOptions) -> sqlx::Result<Self> {
+        options.connect().await
+    }
+
+    async fn ping(&mut self) -> sqlx::Result<()> {
+        Connection::ping(self).await
+    }
+
+    async fn close(self) -> sqlx::Result<()> {
+        Connection::close(self).await
+    }
 
     async fn recover(&mut self, settings: &SessionSettings, in_transaction: bool) -> sqlx::Result<()> {
         let recovery = async {
-            if in_transaction { sqlx::raw_sql("ROLLBACK").execute(self).await.map(drop) } else { self.ping().await }
+            if in_transaction {
+                sqlx::raw_sql("ROLLBACK").execute(self).await.map(drop)
+            } else {
+                Connection::ping(self).await
+            }
         };
         // What is still under way may take its time.
         tokio::time::timeout(settings.response_timeout, recovery).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
@@ -38,40 +60,62 @@ impl Recover for PgConnection {
 pub(crate) struct Postgres {
     server: Server,
     pool: Pool,
+    reserved: Pool,
+    transaction_limit: Duration,
 }
 
 impl Postgres {
-    pub(crate) async fn connect(url: &str, max_connections: u32, statement_timeout: Duration) -> Result<Self, Error> {
+    pub(crate) async fn connect(
+        url: &str,
+        max_connections: u32,
+        statement_timeout: Duration,
+        time_limits: TimeLimits,
+    ) -> Result<Self, Error> {
         let server = Server::new(url, statement_timeout)?;
-        let pool = server.pool(max_connections).await?;
-        Ok(Self { server, pool })
+        let pool = server.pool(max_connections, true);
+        server.check(&pool).await?;
+        let reserved = server.pool(RESERVED_CONNECTIONS, false);
+        // Time for one statement that takes as long as it may, and others.
+        let transaction_limit = time_limits.transaction.max(2 * statement_timeout);
+        Ok(Self { server, pool, reserved, transaction_limit })
     }
 
     pub(crate) fn server(&self) -> &Server {
         &self.server
     }
 
-    pub(crate) async fn read(&self, query: Query) -> Result<Fetched, Error> {
-        self.run_again_if(Error::is_stale, query).await
+    pub(crate) fn transaction_limit(&self) -> Duration {
+        self.transaction_limit
     }
 
-    pub(crate) async fn write(&self, query: Query) -> Result<Fetched, Error> {
-        self.run_again_if(Error::is_conflict, query).await
+    fn pool(&self, lane: Lane) -> &Pool {
+        match lane {
+            Lane::Shared => &self.pool,
+            Lane::Reserved => &self.reserved,
+        }
+    }
+
+    pub(crate) async fn read(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
+        self.run_again_if(Error::is_stale, lane, query).await
+    }
+
+    pub(crate) async fn write(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
+        self.run_again_if(Error::is_conflict, lane, query).await
     }
 
     /// Runs a statement outside any transaction, and again as long as it fails in that way.
-    async fn run_again_if(&self, is_passing: fn(&Error) -> bool, query: Query) -> Result<Fetched, Error> {
+    async fn run_again_if(&self, is_passing: fn(&Error) -> bool, lane: Lane, query: Query) -> Result<Fetched, Error> {
         let mut attempts = Attempts::first();
         loop {
-            match self.run_once(query.clone()).await {
+            match self.run_once(lane, query.clone()).await {
                 Err(error) if is_passing(&error) => attempts.retry(error).await?,
                 result => return result,
             }
         }
     }
 
-    async fn run_once(&self, query: Query) -> Result<Fetched, Error> {
-        let mut pooled = self.pool.acquire().await?;
+    async fn run_once(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
+        let mut pooled = self.pool(lane).acquire().await?;
         // A statement is prepared in one step and run in the next, which a pooler may give to another session.
         let in_transaction = !pooled.settings().owns_session;
         if in_transaction {
@@ -85,8 +129,11 @@ impl Postgres {
         Ok(fetched)
     }
 
-    pub(crate) async fn begin(&self) -> Result<(LeasedConnection<Pooled<PgConnection>>, CommitHandle), Error> {
-        let mut pooled = self.pool.acquire().await?;
+    pub(crate) async fn begin(
+        &self,
+        lane: Lane,
+    ) -> Result<(LeasedConnection<Pooled<PgConnection>>, CommitHandle), Error> {
+        let mut pooled = self.pool(lane).acquire().await?;
         begin(&mut pooled).await?;
         let (lease, returned) = LeasedConnection::new(pooled);
         Ok((lease, CommitHandle(returned)))
@@ -94,6 +141,7 @@ impl Postgres {
 
     pub(crate) async fn close(&self) {
         self.pool.close().await;
+        self.reserved.close().await;
     }
 }
 

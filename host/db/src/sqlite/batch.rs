@@ -3,15 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
-use sqlx::SqliteConnection;
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
+use tokio::{sync::oneshot, time::Instant};
 
 use super::{
+    connection::TimedConnection,
     job::{EndRequest, Job, Transaction, Write},
-    run::{control, run},
+    queue::Receiver,
 };
 use crate::{
     Error,
@@ -25,29 +22,34 @@ const MAX_JOBS: usize = 256;
 pub(super) const MAX_COMMANDS: usize = 2 * MAX_JOBS + 2;
 
 /// Opens the batch's transaction, with the first job's savepoint.
-pub(super) async fn begin(mut conn: SqliteConnection) -> sqlx::Result<SqliteConnection> {
+pub(super) async fn begin(mut conn: TimedConnection) -> sqlx::Result<TimedConnection> {
     // IMMEDIATE: a writer in another process is waited for here, never in the middle.
-    control(&mut conn, "BEGIN IMMEDIATE; SAVEPOINT job").await?;
+    conn.control("BEGIN IMMEDIATE; SAVEPOINT job").await?;
     Ok(conn)
 }
 
 /// Runs `first` and what else is queued, commits it, and replies to all callers. The connection
 /// comes back unless its state is in doubt; closing it then rolls back what was not committed.
 pub(super) async fn run_batch(
-    conn: SqliteConnection,
+    conn: TimedConnection,
     first: Job,
-    queue: &mut mpsc::Receiver<Job>,
+    queue: &mut Receiver,
     max_duration: Duration,
-) -> Option<SqliteConnection> {
-    let mut batch = Batch { replies: Vec::new(), at_savepoint: true };
+) -> Option<TimedConnection> {
+    let mut batch = Batch { replies: Vec::new(), at_savepoint: true, interrupted: false };
     match batch.run_jobs(conn, first, queue, max_duration).await {
         Ok(conn) => {
             batch.reply(None);
             Some(conn)
         }
+        Err(error) if batch.interrupted => {
+            tracing::warn!(%error, "a write took too long, and a batch has to run again without it");
+            batch.reply(Some(&Loss::Interrupted));
+            None
+        }
         Err(error) => {
             tracing::error!(%error, "a batch of writes is lost");
-            batch.reply(Some(&Arc::new(error)));
+            batch.reply(Some(&Loss::Failed(Arc::new(error))));
             None
         }
     }
@@ -55,9 +57,27 @@ pub(super) async fn run_batch(
 
 /// Has the connection's own thread run a statement that controls the transaction before whatever it is asked next. Not
 /// to wait for the answer saves each transaction a round trip to that thread.
-fn post_control(conn: &mut SqliteConnection, sql: &'static str) {
+fn post_control(conn: &mut TimedConnection, sql: &'static str) {
     // Polled once, the future hands the statement over, which always finds room (`MAX_COMMANDS`).
-    let _ = control(conn, sql).now_or_never();
+    let _ = conn.control(sql).now_or_never();
+}
+
+/// Why nothing of a batch is kept.
+enum Loss {
+    /// It could not be committed.
+    Failed(Arc<sqlx::Error>),
+    /// A statement that was writing ran into its time limit, for which SQLite rolls back all that is open. The others
+    /// may run again.
+    Interrupted,
+}
+
+impl Loss {
+    fn error(&self) -> Error {
+        match self {
+            Self::Failed(error) => Error::Commit(Arc::clone(error)),
+            Self::Interrupted => Error::Conflict,
+        }
+    }
 }
 
 struct Batch {
@@ -65,6 +85,8 @@ struct Batch {
     replies: Vec<Reply>,
     /// Nothing has been done since the savepoint `job`, so a transaction may begin there.
     at_savepoint: bool,
+    /// A statement ran into its time limit.
+    interrupted: bool,
 }
 
 enum Reply {
@@ -75,11 +97,11 @@ enum Reply {
 impl Batch {
     async fn run_jobs(
         &mut self,
-        mut conn: SqliteConnection,
+        mut conn: TimedConnection,
         first: Job,
-        queue: &mut mpsc::Receiver<Job>,
+        queue: &mut Receiver,
         max_duration: Duration,
-    ) -> sqlx::Result<SqliteConnection> {
+    ) -> sqlx::Result<TimedConnection> {
         let started = Instant::now();
         let mut jobs = 0;
         let mut next = Some(first);
@@ -89,23 +111,24 @@ impl Batch {
                 Job::Transaction(transaction) => self.transaction(conn, transaction).await?,
             };
             jobs += 1;
-            next = if jobs < MAX_JOBS && started.elapsed() < max_duration { queue.try_recv().ok() } else { None };
+            next = if jobs < MAX_JOBS && started.elapsed() < max_duration { queue.try_recv() } else { None };
         }
-        control(&mut conn, "COMMIT").await?;
+        conn.control("COMMIT").await?;
         Ok(conn)
     }
 
     /// A single statement needs no savepoint: if it fails, SQLite has undone just that one.
-    async fn write(&mut self, mut conn: SqliteConnection, write: Write) -> sqlx::Result<SqliteConnection> {
+    async fn write(&mut self, mut conn: TimedConnection, write: Write) -> sqlx::Result<TimedConnection> {
         if write.reply.is_closed() {
             return Ok(conn);
         }
-        let result = run(&mut conn, write.query).await;
+        let result = conn.run_for(write.limit, write.query).await;
         let failed = result.is_err();
         self.replies.push(Reply::Write(write.reply, result));
         if failed {
+            self.interrupted |= conn.take_interrupted();
             // Some failures (a full disk) end the whole transaction; then this fails as well.
-            control(&mut conn, "RELEASE job; SAVEPOINT job").await?;
+            conn.control("RELEASE job; SAVEPOINT job").await?;
         }
         self.at_savepoint = failed;
         Ok(conn)
@@ -114,9 +137,9 @@ impl Batch {
     /// Leases the connection to a transaction and takes it back.
     async fn transaction(
         &mut self,
-        mut conn: SqliteConnection,
+        mut conn: TimedConnection,
         Transaction { lease: to_caller, end }: Transaction,
-    ) -> sqlx::Result<SqliteConnection> {
+    ) -> sqlx::Result<TimedConnection> {
         if to_caller.is_closed() {
             return Ok(conn);
         }
@@ -131,20 +154,29 @@ impl Batch {
         drop(to_caller.send(Ok(lease)));
         let (mut conn, outcome) = returned.await.map_err(|_| sqlx::Error::WorkerCrashed)?;
         let mut keep = false;
+        if outcome != TxOutcome::Succeeded {
+            conn.settle().await?;
+        }
+        let interrupted = conn.take_interrupted();
+        self.interrupted |= interrupted;
         if let Ok(EndRequest { commit, reply, hooks }) = end.await {
-            keep = commit && outcome == TxOutcome::Succeeded;
-            let result = if commit && !keep { Err(Error::Aborted) } else { Ok(()) };
+            keep = commit && outcome == TxOutcome::Succeeded && !interrupted;
+            let result = match commit {
+                _ if interrupted => Err(Error::TimedOut),
+                true if !keep => Err(Error::Aborted),
+                _ => Ok(()),
+            };
             self.replies.push(Reply::Transaction(reply, result, hooks));
         }
         self.at_savepoint = !keep;
         if !keep {
-            control(&mut conn, "ROLLBACK TO job").await?;
+            conn.control("ROLLBACK TO job").await?;
         }
         Ok(conn)
     }
 
     /// Tells every caller the result of its own job, or that the batch as a whole is lost.
-    fn reply(self, failure: Option<&Arc<sqlx::Error>>) {
+    fn reply(self, failure: Option<&Loss>) {
         for reply in self.replies {
             match reply {
                 Reply::Write(to, result) => send(to, result, failure),
@@ -157,9 +189,9 @@ impl Batch {
     }
 }
 
-fn send<T>(to: oneshot::Sender<Result<T, Error>>, result: Result<T, Error>, failure: Option<&Arc<sqlx::Error>>) {
+fn send<T>(to: oneshot::Sender<Result<T, Error>>, result: Result<T, Error>, failure: Option<&Loss>) {
     let result = match failure {
-        Some(error) => result.and(Err(Error::Commit(Arc::clone(error)))),
+        Some(loss) => result.and(Err(loss.error())),
         None => result,
     };
     // A caller that no longer listens has hung up.

@@ -1,10 +1,10 @@
 //! What callers ask of the writer.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use sqlx::SqliteConnection;
 use tokio::sync::oneshot;
 
+use super::connection::TimedConnection;
 use crate::{
     Error,
     ended::EndHooks,
@@ -21,12 +21,13 @@ pub(super) enum Job {
 
 pub(super) struct Write {
     pub(super) query: Query,
+    pub(super) limit: Option<Duration>,
     pub(super) reply: oneshot::Sender<Result<Fetched, Error>>,
 }
 
 pub(super) struct Transaction {
     /// Takes the connection to the caller.
-    pub(super) lease: oneshot::Sender<Result<LeasedConnection<SqliteConnection>, Error>>,
+    pub(super) lease: oneshot::Sender<Result<LeasedConnection<TimedConnection>, Error>>,
     /// Says how to end it; nothing comes from a caller that hung up or panicked.
     pub(super) end: oneshot::Receiver<EndRequest>,
 }

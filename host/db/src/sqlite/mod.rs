@@ -2,9 +2,10 @@
 
 mod batch;
 mod checkpoint;
+mod connection;
 mod durability;
 mod job;
-mod run;
+mod queue;
 mod writer;
 
 use std::{num::NonZero, path::Path, thread::available_parallelism, time::Duration};
@@ -15,39 +16,41 @@ use sqlx::{
 };
 
 use self::checkpoint::Checkpointer;
+pub(crate) use self::connection::TimedConnection;
+use self::connection::TimedOptions;
 pub(crate) use self::durability::Durability;
 pub(crate) use self::job::CommitHandle;
-pub(crate) use self::run::{control, run_leased};
+use self::queue::Turn;
 use self::writer::Writer;
 use crate::{
     Error,
+    engine::Lane,
     lease::LeasedConnection,
-    pool::{Limits, Pool, Recover},
+    limits::{TimeLimits, unless_exempt},
+    pool::{Limits, Pool},
     query::{Fetched, PREPARED_STATEMENTS, Query},
+    retry::Attempts,
+    tenant::current_tenant,
 };
 
 /// How long to wait for another process that writes to the same file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-impl Recover for SqliteConnection {
-    type Settings = ();
-
-    /// Its thread resets a statement whose caller has gone before it starts the next one.
-    async fn recover(&mut self, (): &(), _in_transaction: bool) -> sqlx::Result<()> {
-        self.ping().await
-    }
-}
+/// Readers for what must not wait behind any tenant.
+const RESERVED_READERS: u32 = 2;
 
 /// An open SQLite file.
 pub(crate) struct Sqlite {
     options: SqliteConnectOptions,
-    readers: Pool<SqliteConnection>,
+    readers: Pool<TimedConnection>,
+    reserved: Pool<TimedConnection>,
     writer: Writer,
+    time_limits: TimeLimits,
     checkpointer: Option<Checkpointer>,
 }
 
 impl Sqlite {
-    pub(crate) async fn open(path: &Path, durability: Durability) -> Result<Self, Error> {
+    pub(crate) async fn open(path: &Path, durability: Durability, time_limits: TimeLimits) -> Result<Self, Error> {
         if let Some(folder) = path.parent() {
             tokio::fs::create_dir_all(folder).await.map_err(Error::Folder)?;
         }
@@ -62,17 +65,23 @@ impl Sqlite {
             .statement_cache_capacity(PREPARED_STATEMENTS)
             .command_buffer_size(batch::MAX_COMMANDS);
         // The writer creates the file, so it comes before the readers.
-        let conn = SqliteConnection::connect_with(&options).await?;
-        let writer = Writer::spawn(conn, options.clone(), durability)?;
+        let of_writer = TimedOptions { connect: options.clone(), limit: time_limits.write };
+        let conn = TimedConnection::open(&of_writer).await?;
+        let writer = Writer::spawn(conn, of_writer, durability)?;
         let limits = Limits {
             max_connections: max_readers(),
             ping_after: Duration::MAX,
             idle_timeout: Duration::MAX,
             max_lifetime: Duration::MAX,
+            is_shared: true,
         };
-        let readers = Pool::new(options.clone().pragma("query_only", "ON"), (), limits);
+        let read_only =
+            TimedOptions { connect: options.clone().pragma("query_only", "ON"), limit: time_limits.statement };
+        let reserved_limits = Limits { max_connections: RESERVED_READERS, is_shared: false, ..limits };
+        let reserved = Pool::new(read_only.clone(), (), reserved_limits);
+        let readers = Pool::new(read_only, (), limits);
         let checkpointer = (durability == Durability::Relaxed).then(|| Checkpointer::start(options.clone()));
-        Ok(Self { options, readers, writer, checkpointer })
+        Ok(Self { options, readers, reserved, writer, time_limits, checkpointer })
     }
 
     pub(crate) fn options(&self) -> &SqliteConnectOptions {
@@ -84,19 +93,35 @@ impl Sqlite {
         self.writer.check()
     }
 
-    pub(crate) async fn read(&self, query: Query) -> Result<Fetched, Error> {
-        let mut pooled = self.readers.acquire().await?;
-        let fetched = run::run(pooled.conn()?, query).await?;
+    pub(crate) fn time_limits(&self) -> &TimeLimits {
+        &self.time_limits
+    }
+
+    pub(crate) async fn read(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
+        let readers = match lane {
+            Lane::Shared => &self.readers,
+            Lane::Reserved => &self.reserved,
+        };
+        let mut pooled = readers.acquire().await?;
+        let fetched = pooled.conn()?.run(query).await?;
         pooled.release();
         Ok(fetched)
     }
 
-    pub(crate) async fn write(&self, query: Query) -> Result<Fetched, Error> {
-        self.writer.write(query).await
+    pub(crate) async fn write(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
+        let limit = unless_exempt(self.time_limits.write);
+        let mut attempts = Attempts::first();
+        loop {
+            match self.writer.write(turn(lane), query.clone(), limit).await {
+                // Another job of its batch ran into its time limit.
+                Err(error @ Error::Conflict) => attempts.retry(error).await?,
+                result => return result,
+            }
+        }
     }
 
-    pub(crate) async fn begin(&self) -> Result<(LeasedConnection<SqliteConnection>, CommitHandle), Error> {
-        self.writer.begin().await
+    pub(crate) async fn begin(&self, lane: Lane) -> Result<(LeasedConnection<TimedConnection>, CommitHandle), Error> {
+        self.writer.begin(turn(lane)).await
     }
 
     /// Opens a reader beside the pool, which reads that many rows ahead of its caller.
@@ -116,10 +141,28 @@ impl Sqlite {
         }
         // Readers go first: the last connection to close folds the log into the file.
         self.readers.close().await;
+        self.reserved.close().await;
         self.writer.close().await;
     }
 }
 
+fn turn(lane: Lane) -> Turn {
+    match lane {
+        Lane::Shared => Turn::Tenant(current_tenant()),
+        Lane::Reserved => Turn::Reserved,
+    }
+}
+
+/// One network alone gets half of them: one for each processor, and four at least.
 fn max_readers() -> u32 {
-    available_parallelism().map_or(4, |cores| u32::try_from(NonZero::get(cores)).unwrap_or(4).max(4))
+    2 * available_parallelism().map_or(4, |cores| u32::try_from(NonZero::get(cores)).unwrap_or(4).max(4))
+}
+
+/// Runs a statement of the transaction that holds `lease`.
+pub(crate) async fn run_leased(lease: &mut LeasedConnection<TimedConnection>, query: Query) -> Result<Fetched, Error> {
+    let (conn, outcome) = lease.parts()?;
+    let before = outcome.start_statement();
+    let result = conn.run(query).await;
+    outcome.record(before, &result);
+    result
 }

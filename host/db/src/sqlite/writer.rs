@@ -1,8 +1,8 @@
 //! The one writer of a SQLite file, which commits queued requests together.
 //!
 //! A commit waits for the disk, and SQLite has one writer at a time: callers that write one after the other wait
-//! for one disk write each. Here they queue for the one connection; the writer runs their jobs
-//! in one open transaction, commits when the queue is empty, and only then replies to them
+//! for one disk write each. Here they queue for the one connection, in which tenants take turns; the writer runs their
+//! jobs in one open transaction, commits when the queue is empty, and only then replies to them
 //! all. What is acknowledged is durable, but those who wait together share the disk
 //! write: several times the throughput, the more the slower the disk is
 //! (`docs/decisions/0001-group-commit.md`).
@@ -13,14 +13,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use parking_lot::Mutex;
-use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 use super::{
     batch,
+    connection::{TimedConnection, TimedOptions},
     durability::Durability,
     job::{CommitHandle, Job, Transaction, Write},
+    queue::{self, Turn},
 };
 use crate::{
     Error,
@@ -28,25 +28,17 @@ use crate::{
     query::{Fetched, Query},
 };
 
-/// Jobs in the queue; further callers wait for room in it.
-const QUEUE_CAPACITY: usize = 1024;
-
-/// The queue in front of the writer.
+/// The writer, seen by its callers.
 pub(super) struct Writer {
-    /// None once the writer is told to close.
-    queue: Mutex<Option<mpsc::Sender<Job>>>,
+    queue: queue::Sender,
     /// Its sender is dropped when the writer has closed.
     closed: watch::Receiver<()>,
 }
 
 impl Writer {
     /// Starts the writer on `conn`; `options` open another one should it break.
-    pub(super) fn spawn(
-        conn: SqliteConnection,
-        options: SqliteConnectOptions,
-        durability: Durability,
-    ) -> Result<Self, Error> {
-        let (sender, queue) = mpsc::channel(QUEUE_CAPACITY);
+    pub(super) fn spawn(conn: TimedConnection, options: TimedOptions, durability: Durability) -> Result<Self, Error> {
+        let (sender, queue) = queue::channel();
         let (closing, closed) = watch::channel(());
         let work = async move {
             write_batches(queue, conn, options, durability.max_batch()).await;
@@ -56,40 +48,33 @@ impl Writer {
             Durability::Full => drop(tokio::spawn(work)),
             Durability::Relaxed => spawn_thread(work).map_err(sqlx::Error::Io)?,
         }
-        Ok(Self { queue: Mutex::new(Some(sender)), closed })
+        Ok(Self { queue: sender, closed })
     }
 
-    pub(super) async fn write(&self, query: Query) -> Result<Fetched, Error> {
+    /// Runs a single statement for at most that long.
+    pub(super) async fn write(&self, turn: Turn, query: Query, limit: Option<Duration>) -> Result<Fetched, Error> {
         let (reply, result) = oneshot::channel();
-        self.send(Job::Write(Write { query, reply })).await?;
+        self.queue.send(turn, Job::Write(Write { query, limit, reply }))?;
         result.await.unwrap_or(Err(Error::Closed))
     }
 
     /// Waits until a transaction may run.
-    pub(super) async fn begin(&self) -> Result<(LeasedConnection<SqliteConnection>, CommitHandle), Error> {
+    pub(super) async fn begin(&self, turn: Turn) -> Result<(LeasedConnection<TimedConnection>, CommitHandle), Error> {
         let (to_caller, lease) = oneshot::channel();
         let (commit, end) = oneshot::channel();
-        self.send(Job::Transaction(Transaction { lease: to_caller, end })).await?;
+        self.queue.send(turn, Job::Transaction(Transaction { lease: to_caller, end }))?;
         Ok((lease.await.unwrap_or(Err(Error::Closed))?, CommitHandle(commit)))
     }
 
     /// Closes the queue and waits until all that is in it has been committed.
     pub(super) async fn close(&self) {
-        self.queue.lock().take();
+        self.queue.close();
         // Nothing is ever sent: this waits for the sender to be dropped.
         let _ = self.closed.clone().changed().await;
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
-        match &*self.queue.lock() {
-            Some(queue) if !queue.is_closed() => Ok(()),
-            _ => Err(Error::Closed),
-        }
-    }
-
-    async fn send(&self, job: Job) -> Result<(), Error> {
-        let queue = self.queue.lock().clone().ok_or(Error::Closed)?;
-        queue.send(job).await.map_err(|_| Error::Closed)
+        if self.queue.is_closed() { Err(Error::Closed) } else { Ok(()) }
     }
 }
 
@@ -101,12 +86,7 @@ fn spawn_thread(work: impl Future<Output = ()> + Send + 'static) -> std::io::Res
 }
 
 /// Writes batch after batch until the queue is closed and empty.
-async fn write_batches(
-    mut queue: mpsc::Receiver<Job>,
-    conn: SqliteConnection,
-    options: SqliteConnectOptions,
-    max_batch: Duration,
-) {
+async fn write_batches(mut queue: queue::Receiver, conn: TimedConnection, options: TimedOptions, max_batch: Duration) {
     let mut open = Some(conn);
     while let Some(first) = queue.recv().await {
         match begin(open.take(), &options).await {
@@ -115,7 +95,7 @@ async fn write_batches(
                 tracing::error!(%error, "cannot write to the database");
                 let error = Arc::new(error);
                 first.fail(&error);
-                while let Ok(job) = queue.try_recv() {
+                while let Some(job) = queue.try_recv() {
                     job.fail(&error);
                 }
             }
@@ -129,10 +109,10 @@ async fn write_batches(
 }
 
 /// Begins a batch, on a new connection where the last one was lost.
-async fn begin(open: Option<SqliteConnection>, options: &SqliteConnectOptions) -> sqlx::Result<SqliteConnection> {
+async fn begin(open: Option<TimedConnection>, options: &TimedOptions) -> sqlx::Result<TimedConnection> {
     let conn = match open {
         Some(conn) => conn,
-        None => options.connect().await?,
+        None => TimedConnection::open(options).await?,
     };
     batch::begin(conn).await
 }

@@ -7,6 +7,8 @@ mod common;
 mod durability;
 mod executor;
 mod failures;
+mod fair;
+mod limits;
 mod migrate;
 mod pgbouncer;
 mod postgres;

@@ -66,6 +66,7 @@ tables! {
     collections [name: Text] [key_field: Text, indexes: Text];
     collection_documents [collection: Text, id: Text] [doc: Text];
     collection_entries [collection: Text, id: Text, field: Text] [value: Bytes];
+    collection_index_builds [collection: Text] [fields: Text, after_id: Text];
     players [player_uuid: Uuid] [
         username: Text, username_folded: Text, game_type: Text, region: Text, country: Text, first_seen: Integer,
         last_seen: Integer

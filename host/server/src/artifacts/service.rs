@@ -102,7 +102,7 @@ pub(super) async fn upload(
     };
     // On its own: a caller who hangs up from here on has uploaded it.
     let app = app.clone();
-    let inserting = tokio::spawn(async move {
+    let inserting = tokio::spawn(hub_db::with_tenant(network.0, async move {
         let key = key(network, &artifact);
         blob.store(&key, now).await?;
         let inserted = app.db.transaction(async |mut tx| {
@@ -120,7 +120,7 @@ pub(super) async fn upload(
             Some(known) if known.sha256 == artifact.sha256 => Ok(Uploaded::Known(known)),
             _ => Err(ArtifactsError::VersionExists(artifact.name, artifact.version)),
         }
-    });
+    }));
     inserting.await.map_err(BlobError::from)?
 }
 
@@ -216,8 +216,8 @@ pub(super) async fn send(app: &App, token: &str, has: &Validator) -> Result<Resp
     if claims.expires_at <= app.clock.now() {
         return Err(ArtifactsError::LinkExpired);
     }
-    let artifact = store::find(&app.db, claims.network, &claims.artifact_id).await?;
-    let artifact = artifact.ok_or(ArtifactsError::Unknown)?;
+    let artifact = store::find(&app.db, claims.network, &claims.artifact_id);
+    let artifact = hub_db::with_tenant(claims.network.0, artifact).await?.ok_or(ArtifactsError::Unknown)?;
     let size = u64::try_from(artifact.size_bytes).unwrap_or_default();
     Ok(app.blobs.send(&key(claims.network, &artifact), &artifact.sha256, size, has).await?)
 }

@@ -6,8 +6,8 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 
 use crate::app::App;
+use crate::auth::layer;
 use crate::auth::model::{Credential, KeyId, Scope, Scopes};
-use crate::auth::service::authenticate;
 use crate::http::error::ApiError;
 use crate::values::NetworkId;
 
@@ -28,8 +28,7 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(crate) async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
-        let header = parts.headers.get("x-service-api-key").map(axum::http::HeaderValue::as_bytes);
-        let key = authenticate(app, header).await?;
+        let key = layer::identify(app, &parts.headers, &parts.extensions).await?;
         let remote = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()

@@ -1,12 +1,14 @@
 //! Who calls, and what they may do: keys, scopes, and the extractors that state a route's permission.
 //!
 //! Invariants: a key's secret is never stored, only its SHA-256; a revoked, expired or replaced secret is refused
-//! everywhere within a second, also by streams that are open. `networks` creates and lists the keys.
+//! everywhere within a second, also by streams that are open; looking a key up waits behind no network's work. `networks`
+//! creates and lists the keys.
 //! Table: `api_keys`, read here, with `networks`.
 
 mod cache;
 mod caller;
 pub(crate) mod key;
+mod layer;
 mod model;
 mod revocation;
 mod service;
@@ -16,11 +18,12 @@ pub use cache::KeyCache;
 pub(crate) use caller::{
     Agent, Caller, ModulesRead, ModulesWrite, NetworkManage, Operator, Permission, Plugin, ServersControl, ServersRead,
 };
+pub(crate) use layer::{identify, layer};
 pub(crate) use model::Credential;
 pub(crate) use model::KeyRow;
 pub use model::{KeyId, Scope, Scopes};
 pub use revocation::RevocationWatch;
-pub(crate) use service::{authenticate, flush_uses, revoked, start};
+pub(crate) use service::{flush_uses, revoked, start};
 pub(crate) use store::select_key;
 
 use crate::values::NetworkId;

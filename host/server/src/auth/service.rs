@@ -48,7 +48,7 @@ pub(crate) async fn revoked(
         return Ok(HashSet::new());
     }
     let ids: HashSet<_> = credentials.iter().map(|credential| &credential.id).collect();
-    let rows = store::find_keys(&app.db, &ids.into_iter().collect::<Vec<_>>()).await?;
+    let rows = store::find_keys(&app.db.reserved(), &ids.into_iter().collect::<Vec<_>>()).await?;
     let rows: HashMap<_, _> = rows.iter().map(|row| (&row.key_id, row)).collect();
     let now = app.clock.now();
     let is_valid = |credential: &Credential| {
@@ -86,7 +86,7 @@ async fn find_key(app: &App, id: &KeyId) -> Result<Option<Arc<KeyRow>>, hub_db::
     if let Some(row) = app.keys.get(id) {
         return Ok(Some(row));
     }
-    let row = store::find_key(&app.db, id).await?.map(Arc::new);
+    let row = store::find_key(&app.db.reserved(), id).await?.map(Arc::new);
     if let Some(row) = &row {
         app.keys.put(row.clone());
     }

@@ -139,7 +139,8 @@ impl Import {
         let settings = Settings::of_storage(&self.storage)?;
         let db = open_database(&self.storage).await?;
         let store = open_store(&settings, &db).await?;
-        let imported = archive::import(&settings, &db, &store, &Ids::System, &self.file, self.operator).await;
+        let importing = archive::import(&settings, &db, &store, &Ids::System, &self.file, self.operator);
+        let imported = hub_db::without_time_limit(Box::pin(importing)).await;
         store.close().await;
         db.close().await;
         print_report(&imported?, self.json);

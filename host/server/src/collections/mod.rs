@@ -5,11 +5,13 @@
 //! first; pages go by value and id, so that inserts neither repeat nor skip a document.
 //!
 //! A writer of documents therefore holds a shared lock on the collection's definition until it commits, and adding an
-//! index holds an exclusive one: no document slips in between the building of an index and its use. Tables:
-//! `collections` (the definitions), `collection_documents`, `collection_entries` (the indexes).
+//! index holds an exclusive one: no document slips in between the adding of an index and its building. An index is used
+//! once it is complete. Tables: `collections` (the definitions), `collection_documents`, `collection_entries` (the
+//! indexes), `collection_index_builds` (indexes that are not complete).
 
 mod answer;
 mod body;
+mod build;
 mod cursor;
 mod index;
 mod model;
@@ -18,4 +20,12 @@ mod routes;
 mod service;
 mod store;
 
+use crate::app::App;
+
+pub use build::IndexBuilds;
 pub(crate) use routes::router;
+
+/// Starts the background work.
+pub(crate) fn start(app: &App) {
+    app.spawn(build::run(app.clone()));
+}

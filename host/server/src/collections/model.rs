@@ -64,12 +64,11 @@ pub(super) struct IndexDefinition {
 }
 
 /// What a collection is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CollectionDefinition {
     /// What it is called.
     pub(super) name: CollectionName,
     /// The field of a document that, where it is there, must hold the document's id.
-    #[schema(example = "id")]
     pub(super) key: Option<FieldPath>,
     /// The fields by which documents are found.
     pub(super) indexes: Vec<IndexDefinition>,

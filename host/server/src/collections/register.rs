@@ -1,32 +1,38 @@
 //! Registering collections: definitions only grow, and a new index is built over what is stored.
 
-use hub_db::Tx;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::app::App;
-use crate::collections::index::{self, Entry, TooLong};
-use crate::collections::model::{CollectionDefinition, CollectionName, DocumentId, IndexDefinition};
-use crate::collections::service::{CollectionsError, Result, parse};
-use crate::collections::store;
+use crate::collections::build::{self, Batch};
+use crate::collections::model::{CollectionDefinition, CollectionName};
+use crate::collections::service::{CollectionsError, Result};
+use crate::collections::store::{self, StoredCollection, builds};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
-/// Documents read at a time while an index is built.
-const BATCH: i64 = 200;
+/// How long a caller waits for indexes to be complete.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long to leave a build to whoever is at it.
+const RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// Registers what is new in these definitions and answers what each collection is then, in the order asked. Every
-/// server asks this as it starts; nearly always nothing is new, so that is checked first.
+/// server asks this as it starts; nearly always nothing is new, so that is checked first. New indexes are complete where
+/// that takes no longer than a moment.
 pub(super) async fn register(
     app: &App,
     network: NetworkId,
     requested: &[CollectionDefinition],
-) -> Result<Vec<CollectionDefinition>> {
+) -> Result<Vec<StoredCollection>> {
     if let Some(unchanged) = unchanged(app, network, requested).await? {
         return Ok(unchanged);
     }
     // Locked by name: two calls for the same collections then cannot wait for each other.
     let mut by_name: Vec<_> = requested.iter().enumerate().collect();
     by_name.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
-    app.db
+    let registered = app
+        .db
         .transaction(async |mut tx| {
             let mut registered: Vec<(usize, CollectionDefinition)> = Vec::with_capacity(by_name.len());
             let before = store::count_collections(&mut tx, network).await?;
@@ -37,7 +43,10 @@ pub(super) async fn register(
                     let (used, all) = (stored.indexes.len() as i64, merged.indexes.len() as i64);
                     limits::check(app, Limit::IndexesPerCollection, used, all - used)?;
                     let new = merged.indexes.get(stored.indexes.len()..).unwrap_or_default();
-                    build(&mut tx, network, &merged.name, new).await?;
+                    if !new.is_empty() && builds::has_documents(&mut tx, network, &merged.name).await? {
+                        let fields = new.iter().map(|index| index.field.clone()).collect();
+                        builds::begin(&mut tx, network, &merged.name, fields).await?;
+                    }
                     store::update_definition(&mut tx, network, &merged).await?;
                 }
                 registered.push((*at, merged));
@@ -45,9 +54,34 @@ pub(super) async fn register(
             let count = store::count_collections(&mut tx, network).await?;
             limits::check(app, Limit::Collections, before, count - before)?;
             registered.sort_by_key(|(at, _)| *at);
-            Ok(registered.into_iter().map(|(_, definition)| definition).collect())
+            let background = app.clone();
+            tx.on_end(move || background.index_builds.wake());
+            Ok::<_, CollectionsError>(registered.into_iter().map(|(_, definition)| definition).collect::<Vec<_>>())
         })
-        .await
+        .await?;
+    let mut answer = Vec::with_capacity(registered.len());
+    let deadline = Instant::now() + PATIENCE;
+    for definition in registered {
+        // Nobody can build what is not committed yet.
+        if !hub_db::has_uncommitted_writes() {
+            await_build(app, network, &definition.name, deadline).await?;
+        }
+        let build = builds::find(&app.db, network, &definition.name).await?;
+        answer.push(StoredCollection { definition, building: build.map_or(vec![], |build| build.fields) });
+    }
+    Ok(answer)
+}
+
+/// Takes part in building a collection's indexes until they are complete, or the deadline is over.
+async fn await_build(app: &App, network: NetworkId, collection: &CollectionName, deadline: Instant) -> Result<()> {
+    while Instant::now() < deadline {
+        match build::build_batch(app, network, collection).await? {
+            Batch::Complete => return Ok(()),
+            Batch::Done => {}
+            Batch::Taken => tokio::time::sleep(RETRY_DELAY).await,
+        }
+    }
+    Ok(())
 }
 
 /// What the collections are, if these definitions would change none of them.
@@ -55,11 +89,11 @@ async fn unchanged(
     app: &App,
     network: NetworkId,
     requested: &[CollectionDefinition],
-) -> Result<Option<Vec<CollectionDefinition>>> {
+) -> Result<Option<Vec<StoredCollection>>> {
     let mut unchanged = Vec::with_capacity(requested.len());
     for definition in requested {
-        match store::definition(&app.db, network, &definition.name).await? {
-            Some(stored) if merge(&stored, definition)? == stored => unchanged.push(stored),
+        match store::collection(&app.db, network, &definition.name).await? {
+            Some(stored) if merge(&stored.definition, definition)? == stored.definition => unchanged.push(stored),
             _ => return Ok(None),
         }
     }
@@ -89,37 +123,10 @@ fn merge(stored: &CollectionDefinition, requested: &CollectionDefinition) -> Res
     Ok(merged)
 }
 
-/// Adds the stored documents to new indexes, a batch at a time.
-async fn build(
-    tx: &mut Tx,
-    network: NetworkId,
-    collection: &CollectionName,
-    indexes: &[IndexDefinition],
-) -> Result<()> {
-    if indexes.is_empty() {
-        return Ok(());
-    }
-    let mut after: Option<DocumentId> = None;
-    loop {
-        let batch = store::documents_after(tx, network, collection, after.as_ref(), BATCH).await?;
-        let mut entries: Vec<(&DocumentId, Entry)> = vec![];
-        for row in &batch {
-            let found = index::entries(&parse(&row.doc)?, indexes)
-                .map_err(|TooLong(field)| CollectionsError::StoredTooLong(field, row.id.clone()))?;
-            entries.extend(found.into_iter().map(|entry| (&row.id, entry)));
-        }
-        store::add_entries(tx, network, collection, entries.iter().map(|(id, entry)| (*id, entry))).await?;
-        match batch.last() {
-            Some(last) => after = Some(last.id.clone()),
-            None => return Ok(()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collections::model::IndexType;
+    use crate::collections::model::{IndexDefinition, IndexType};
 
     fn definition(key: Option<&str>, indexes: &[(&str, IndexType)]) -> CollectionDefinition {
         let indexes =

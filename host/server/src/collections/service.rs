@@ -1,5 +1,6 @@
 //! The rules of collections.
 
+use axum::http::StatusCode;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -7,9 +8,11 @@ use crate::app::App;
 use crate::collections::answer;
 use crate::collections::cursor::{IndexPosition, List};
 use crate::collections::index::{self, IndexKey, MAX_TEXT_BYTES, TooLong};
-use crate::collections::model::{CollectionDefinition, CollectionName, DocumentId, FieldPath, IndexType, Order};
+use crate::collections::model::{CollectionName, DocumentId, FieldPath, IndexType, Order};
 pub(super) use crate::collections::register::register;
+pub(super) use crate::collections::store::StoredCollection;
 use crate::collections::store::{self, IndexRange};
+use crate::compute::{LARGE_JSON, compute_if};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
 use crate::limits::{Limit, QuotaExceeded, check_rows};
@@ -27,6 +30,9 @@ pub(super) enum CollectionsError {
     /// No index of the field.
     #[error("The collection `{0}` has no index of the field `{1}`; register one to search by it.")]
     NotIndexed(CollectionName, FieldPath),
+    /// An index that has not all documents yet.
+    #[error("The index of the field `{1}` of the collection `{0}` is being built; try again in a moment.")]
+    Building(CollectionName, FieldPath),
     /// An index of another type than this route needs.
     #[error("The field `{0}` is indexed as `{1}`; only a field indexed as `number` has a range.")]
     NoRange(FieldPath, IndexType),
@@ -42,9 +48,6 @@ pub(super) enum CollectionsError {
     /// A text that an index cannot take.
     #[error("The field `{0}` is indexed, so its text must be at most {MAX_TEXT_BYTES} bytes.")]
     ValueTooLong(FieldPath),
-    /// A stored text that a new index cannot take.
-    #[error("The field `{0}` of the document `{1}` is too long to be indexed (more than {MAX_TEXT_BYTES} bytes).")]
-    StoredTooLong(FieldPath, DocumentId),
     /// A document that holds something no reader takes.
     #[error("The document cannot be read: {0}.")]
     Unreadable(String),
@@ -70,11 +73,12 @@ impl From<CollectionsError> for ApiError {
             E::UnknownCollection(_) => Self::not_found("unknown_collection", message),
             E::UnknownDocument(..) => Self::not_found("unknown_document", message),
             E::NotIndexed(..) => Self::bad_request("field_not_indexed", message),
+            E::Building(..) => Self::new(StatusCode::SERVICE_UNAVAILABLE, "index_building", message).retry_after(1),
             E::NoRange(..) => Self::bad_request("wrong_index_type", message),
             E::BadValue(_) | E::Unreadable(_) => Self::invalid(message),
             E::BadCursor => Self::bad_request("invalid_cursor", message),
             E::KeyMismatch(..) => Self::bad_request("key_mismatch", message),
-            E::ValueTooLong(_) | E::StoredTooLong(..) => Self::bad_request("index_value_too_long", message),
+            E::ValueTooLong(_) => Self::bad_request("index_value_too_long", message),
             E::TypeChanged(..) => Self::bad_request("index_type_changed", message),
             E::KeyChanged(..) => Self::bad_request("key_changed", message),
             E::Quota(exceeded) => exceeded.into(),
@@ -88,8 +92,8 @@ pub(super) type Result<T, E = CollectionsError> = std::result::Result<T, E>;
 /// A document and its id.
 pub(super) type FoundDocument = (DocumentId, Document);
 
-async fn definition(app: &App, network: NetworkId, collection: &CollectionName) -> Result<CollectionDefinition> {
-    let found = store::definition(&app.db, network, collection).await?;
+async fn stored(app: &App, network: NetworkId, collection: &CollectionName) -> Result<StoredCollection> {
+    let found = store::collection(&app.db, network, collection).await?;
     found.ok_or_else(|| CollectionsError::UnknownCollection(collection.clone()))
 }
 
@@ -99,9 +103,13 @@ async fn index_type(
     collection: &CollectionName,
     field: &FieldPath,
 ) -> Result<IndexType> {
-    let definition = definition(app, network, collection).await?;
-    let index = definition.index(field).map(|index| index.r#type);
-    index.ok_or_else(|| CollectionsError::NotIndexed(collection.clone(), field.clone()))
+    let stored = stored(app, network, collection).await?;
+    let index = stored.definition.index(field);
+    let index = index.ok_or_else(|| CollectionsError::NotIndexed(collection.clone(), field.clone()))?;
+    if stored.building.contains(field) {
+        return Err(CollectionsError::Building(collection.clone(), field.clone()));
+    }
+    Ok(index.r#type)
 }
 
 /// One document.
@@ -114,7 +122,7 @@ pub(super) async fn get(
     if let Some(doc) = store::document(&app.db, network, collection, id).await? {
         return Ok(doc);
     }
-    definition(app, network, collection).await?;
+    stored(app, network, collection).await?;
     Err(CollectionsError::UnknownDocument(collection.clone(), id.clone()))
 }
 
@@ -126,7 +134,7 @@ pub(super) async fn get_many(
     collection: &CollectionName,
     ids: &[DocumentId],
 ) -> Result<(Vec<FoundDocument>, Vec<DocumentId>)> {
-    definition(app, network, collection).await?;
+    stored(app, network, collection).await?;
     answer::by_id(app, network, collection, ids).await
 }
 
@@ -143,7 +151,7 @@ pub(super) async fn put(
     id: &DocumentId,
     doc: Document,
 ) -> Result<Document> {
-    let value = parse(&doc)?;
+    let value = compute_if(doc.as_str().len() > LARGE_JSON, || parse(&doc)).await?;
     let is_there = store::exists(&app.db, network, collection, id);
     check_rows::<CollectionsError>(app, network, store::DOCUMENTS, 1, is_there).await?;
     app.db

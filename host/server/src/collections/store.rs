@@ -1,6 +1,8 @@
 //! All SQL of collections.
 
-use hub_db::{Db, Error, Executor, Sql, Tx};
+pub(super) mod builds;
+
+use hub_db::{Db, Error, Sql, Tx};
 
 use crate::collections::cursor::IndexPosition;
 use crate::collections::index::{Entry, IndexKey};
@@ -31,30 +33,45 @@ impl TryFrom<DefinitionRow> for CollectionDefinition {
     }
 }
 
-const DEFINITION: &str = "SELECT name, key_field, indexes FROM collections WHERE network_id = $1 AND name = $2";
-
 /// SQLite has one writer and needs no lock.
 const DEFINITION_FOR_SHARE: Sql = Sql {
-    sqlite: DEFINITION,
+    sqlite: "SELECT name, key_field, indexes FROM collections WHERE network_id = $1 AND name = $2",
     postgres: "SELECT name, key_field, indexes FROM collections WHERE network_id = $1 AND name = $2 FOR SHARE",
 };
 
-async fn select_definition(
-    on: impl Into<Executor<'_>>,
-    sql: impl Into<Sql>,
-    network: NetworkId,
-    name: &CollectionName,
-) -> Result<Option<CollectionDefinition>, Error> {
-    let row: Option<DefinitionRow> = on.into().query(sql).bind(network).bind(name).optional().await?;
-    row.map(CollectionDefinition::try_from).transpose()
+/// A collection and which of its indexes are not complete yet.
+#[derive(Clone, Debug)]
+pub(super) struct StoredCollection {
+    pub(super) definition: CollectionDefinition,
+    pub(super) building: Vec<FieldPath>,
 }
 
-pub(super) async fn definition(
+#[derive(sqlx::FromRow)]
+struct CollectionRow {
+    #[sqlx(flatten)]
+    definition: DefinitionRow,
+    building: Option<String>,
+}
+
+pub(super) async fn collection(
     db: &Db,
     network: NetworkId,
     name: &CollectionName,
-) -> Result<Option<CollectionDefinition>, Error> {
-    select_definition(db, DEFINITION, network, name).await
+) -> Result<Option<StoredCollection>, Error> {
+    let row: Option<CollectionRow> = db
+        .query(
+            "SELECT c.name, c.key_field, c.indexes, b.fields AS building
+             FROM collections c
+             LEFT JOIN collection_index_builds b ON b.network_id = c.network_id AND b.collection = c.name
+             WHERE c.network_id = $1 AND c.name = $2",
+        )
+        .bind(network)
+        .bind(name)
+        .optional()
+        .await?;
+    let Some(CollectionRow { definition, building }) = row else { return Ok(None) };
+    let building = building.map_or_else(|| Ok(vec![]), |fields| builds::parse_fields(&fields))?;
+    Ok(Some(StoredCollection { definition: definition.try_into()?, building }))
 }
 
 /// The definition, unchanged until this transaction ends.
@@ -63,7 +80,8 @@ pub(super) async fn lock_definition_shared(
     network: NetworkId,
     name: &CollectionName,
 ) -> Result<Option<CollectionDefinition>, Error> {
-    select_definition(tx, DEFINITION_FOR_SHARE, network, name).await
+    let row: Option<DefinitionRow> = tx.query(DEFINITION_FOR_SHARE).bind(network).bind(name).optional().await?;
+    row.map(CollectionDefinition::try_from).transpose()
 }
 
 /// The definition, created where there is none, locked against readers in [`lock_definition_shared`].
@@ -214,26 +232,6 @@ pub(super) async fn sizes(
     db.query(SIZES_BY_ID).bind(network).bind(collection).bind(to_json(ids)?).all().await
 }
 
-/// Some documents after `after`, by id.
-pub(super) async fn documents_after(
-    tx: &mut Tx,
-    network: NetworkId,
-    collection: &CollectionName,
-    after: Option<&DocumentId>,
-    limit: i64,
-) -> Result<Vec<DocumentRow>, Error> {
-    tx.query(
-        "SELECT id, doc FROM collection_documents WHERE network_id = $1 AND collection = $2 AND id > $3
-         ORDER BY id LIMIT $4",
-    )
-    .bind(network)
-    .bind(collection)
-    .bind(after.map_or("", DocumentId::as_str))
-    .bind(limit)
-    .all()
-    .await
-}
-
 /// Stores a document and locks its row until the transaction ends, so that the entries of two concurrent writes do not
 /// mix.
 pub(super) async fn put_document(
@@ -303,12 +301,43 @@ pub(super) async fn add_entries<'a>(
     collection: &CollectionName,
     entries: impl Iterator<Item = (&'a DocumentId, &'a Entry)>,
 ) -> Result<(), Error> {
+    insert_entries(tx, ADD_ENTRIES, network, collection, entries).await
+}
+
+async fn insert_entries<'a>(
+    tx: &mut Tx,
+    sql: Sql,
+    network: NetworkId,
+    collection: &CollectionName,
+    entries: impl Iterator<Item = (&'a DocumentId, &'a Entry)>,
+) -> Result<(), Error> {
     let rows: Vec<_> = entries.map(|(id, (field, key))| (id, field, key.to_hex())).collect();
     if rows.is_empty() {
         return Ok(());
     }
-    tx.query(ADD_ENTRIES).bind(network).bind(collection).bind(to_json(&rows)?).execute().await?;
+    tx.query(sql).bind(network).bind(collection).bind(to_json(&rows)?).execute().await?;
     Ok(())
+}
+
+/// `WHERE TRUE` tells SQLite that `ON` is not a join's.
+const ADD_MISSING_ENTRIES: Sql = Sql {
+    sqlite: "INSERT INTO collection_entries (network_id, collection, id, field, value)
+             SELECT $1, $2, e.value ->> 0, e.value ->> 1, unhex(e.value ->> 2) FROM json_each($3) AS e WHERE TRUE
+             ON CONFLICT (network_id, collection, id, field) DO NOTHING",
+    postgres: "INSERT INTO collection_entries (network_id, collection, id, field, value)
+               SELECT $1, $2, e.entry ->> 0, e.entry ->> 1, decode(e.entry ->> 2, 'hex')
+               FROM jsonb_array_elements(CAST($3 AS JSONB)) AS e (entry)
+               ON CONFLICT (network_id, collection, id, field) DO NOTHING",
+};
+
+/// Adds those entries of documents that are not there yet, all in one statement.
+pub(super) async fn add_missing_entries<'a>(
+    tx: &mut Tx,
+    network: NetworkId,
+    collection: &CollectionName,
+    entries: impl Iterator<Item = (&'a DocumentId, &'a Entry)>,
+) -> Result<(), Error> {
+    insert_entries(tx, ADD_MISSING_ENTRIES, network, collection, entries).await
 }
 
 /// At most `limit` entries strictly between two positions.

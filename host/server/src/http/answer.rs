@@ -2,8 +2,6 @@
 
 use std::io;
 
-use axum::body::HttpBody as _;
-use axum::response::Response;
 use serde::Serialize;
 
 /// The most bytes of JSON that an answer has.
@@ -57,10 +55,8 @@ impl AnswerBudget {
 }
 
 /// Logs an answer that is larger than any may be: a bound is missing somewhere.
-pub(super) fn check(answer: &Response) {
-    if let Some(bytes) = answer.body().size_hint().exact()
-        && bytes > ANSWER_LIMIT as u64
-    {
+pub(super) fn check(bytes: usize) {
+    if bytes > ANSWER_LIMIT {
         tracing::error!(bytes, "an answer is larger than the {ANSWER_LIMIT} bytes that any may have");
     }
 }

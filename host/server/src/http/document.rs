@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::compute::{LARGE_JSON, compute_if};
 use crate::http::error::ApiError;
 use crate::http::extract::{read_body, reject_nul};
 
@@ -101,10 +102,13 @@ impl<S: Send + Sync> FromRequest<S> for Document {
         if bytes.is_empty() {
             return Err(ApiError::invalid("A JSON body is needed here and none was sent."));
         }
-        reject_nul(&bytes)?;
-        let raw: &RawValue = serde_json::from_slice(&bytes)
-            .map_err(|error| ApiError::invalid(format!("The body is not one JSON value: {error}.")))?;
-        Self::compact(raw).map_err(|reason| ApiError::invalid(format!("In the body, {reason}.")))
+        let compacted = compute_if(bytes.len() > LARGE_JSON, || {
+            reject_nul(&bytes)?;
+            let raw: &RawValue = serde_json::from_slice(&bytes)
+                .map_err(|error| ApiError::invalid(format!("The body is not one JSON value: {error}.")))?;
+            Self::compact(raw).map_err(|reason| ApiError::invalid(format!("In the body, {reason}.")))
+        });
+        compacted.await
     }
 }
 

@@ -151,9 +151,15 @@ impl From<hub_db::Error> for ApiError {
         if !error.is_unavailable() {
             return Self::internal(error);
         }
-        let message = "The hub's database can't be reached, or is too busy; try again.";
-        let mut unavailable =
-            Self::new(StatusCode::SERVICE_UNAVAILABLE, "database_unavailable", message).retry_after(1);
+        let (code, message) = if error.is_timeout() {
+            (
+                "database_timeout",
+                "This took longer than the hub's database may take, and nothing of it is kept; try again.",
+            )
+        } else {
+            ("database_unavailable", "The hub's database can't be reached, or is too busy; try again.")
+        };
+        let mut unavailable = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(1);
         unavailable.cause = Some(Arc::new(error));
         unavailable
     }
@@ -202,4 +208,22 @@ pub struct ErrorDetails {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = 1000)]
     pub used: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_took_too_long_is_told_from_a_database_that_is_not_there() {
+        for (error, status, code) in [
+            (hub_db::Error::TimedOut, 503, "database_timeout"),
+            (hub_db::Error::Busy, 503, "database_unavailable"),
+            (hub_db::Error::Closed, 503, "database_unavailable"),
+            (hub_db::Error::Aborted, 500, "internal"),
+        ] {
+            let error = ApiError::from(error);
+            assert_eq!((error.status().as_u16(), error.code()), (status, code));
+        }
+    }
 }

@@ -10,8 +10,9 @@ use http_body_util::{BodyExt as _, Collected, LengthLimitError, Limited};
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserializer, Serialize};
 
-use crate::http::answer;
+use crate::compute::{LARGE_JSON, compute_if};
 use crate::http::error::ApiError;
+use crate::http::json;
 
 /// The largest JSON body, in bytes.
 pub(crate) const JSON_LIMIT: usize = 1024 * 1024;
@@ -25,29 +26,31 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let bytes = read_body(request, JSON_LIMIT).await?;
-        reject_nul(&bytes)?;
-        let mut json = serde_json::Deserializer::from_slice(&bytes);
-        let value = serde_path_to_error::deserialize(Object(&mut json)).map_err(|error| {
-            let path = error.path().to_string();
-            let reason = error.into_inner();
-            if bytes.is_empty() {
-                ApiError::invalid("A JSON body is needed here and none was sent.")
-            } else if path == "." {
-                ApiError::invalid(format!("The body is not what this route takes: {reason}."))
-            } else {
-                ApiError::invalid(format!("In the body, `{path}`: {reason}."))
-            }
-        })?;
-        json.end().map_err(|error| ApiError::invalid(format!("The body is not one JSON value: {error}.")))?;
-        Ok(Self(value))
+        compute_if(bytes.len() > LARGE_JSON, || parse(&bytes)).await.map(Self)
     }
 }
 
-impl<T: Serialize> IntoResponse for Json<T> {
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    reject_nul(bytes)?;
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(Object(&mut json)).map_err(|error| {
+        let path = error.path().to_string();
+        let reason = error.into_inner();
+        if bytes.is_empty() {
+            ApiError::invalid("A JSON body is needed here and none was sent.")
+        } else if path == "." {
+            ApiError::invalid(format!("The body is not what this route takes: {reason}."))
+        } else {
+            ApiError::invalid(format!("In the body, `{path}`: {reason}."))
+        }
+    })?;
+    json.end().map_err(|error| ApiError::invalid(format!("The body is not one JSON value: {error}.")))?;
+    Ok(value)
+}
+
+impl<T: Serialize + Send + 'static> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        let response = axum::Json(self.0).into_response();
-        answer::check(&response);
-        response
+        json::unwritten(self.0)
     }
 }
 

@@ -9,6 +9,7 @@ mod examples;
 pub mod extract;
 pub(crate) mod hang_up;
 pub(crate) mod hub_url;
+pub(crate) mod json;
 pub(crate) mod openapi;
 pub(crate) mod page;
 pub(crate) mod reference;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::app::App;
+use crate::compute::{MANY_ROWS, compute_if};
 use crate::events::{self, EventKind};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
@@ -17,7 +18,7 @@ use crate::localization::model::{
     INITIAL_LOCALE, Language, Locale, LocaleCode, LocalizationMessage, MessageKey, Namespace,
 };
 pub(super) use crate::localization::store::messages::MessageFilter;
-use crate::localization::store::messages::{self, DefaultsJson, MessageRow, MessageScope};
+use crate::localization::store::messages::{self, DefaultsJson, EffectiveRow, MessageRow, MessageScope};
 use crate::localization::store::{self, CatalogRow, LocaleRow, languages};
 use crate::values::{NetworkId, PlayerId};
 
@@ -106,7 +107,19 @@ pub(super) async fn catalog(
     namespaces: Option<&[Namespace]>,
 ) -> Result<LocalizationCatalog, LocalizationError> {
     let (catalog, locales) = read_locales(app, network).await?;
-    let mut rows = messages::effective(&app.db, network, namespaces).await?;
+    let rows = messages::effective(&app.db, network, namespaces).await?;
+    let messages = compute_if(rows.len() > MANY_ROWS, || by_locale(rows, &locales, namespaces)).await;
+    let default_locale = locales.codes.get(&catalog.default_key).cloned();
+    let default_locale = default_locale.or_else(|| INITIAL_LOCALE.parse().ok()).ok_or(hub_db::Error::NotFound)?;
+    Ok(LocalizationCatalog { version: catalog.version, default_locale, locales: locales.sorted, messages })
+}
+
+/// The texts by locale and key. A key of several namespaces is that of the first.
+fn by_locale(
+    mut rows: Vec<EffectiveRow>,
+    locales: &Locales,
+    namespaces: Option<&[Namespace]>,
+) -> BTreeMap<String, BTreeMap<String, String>> {
     if let Some(namespaces) = namespaces {
         rows.sort_by_key(|row| namespaces.iter().position(|namespace| namespace.as_str() == row.namespace));
     }
@@ -116,9 +129,7 @@ pub(super) async fn catalog(
         let texts = messages.entry(code.to_string()).or_default();
         texts.entry(row.message_key).or_insert(row.text);
     }
-    let default_locale = locales.codes.get(&catalog.default_key).cloned();
-    let default_locale = default_locale.or_else(|| INITIAL_LOCALE.parse().ok()).ok_or(hub_db::Error::NotFound)?;
-    Ok(LocalizationCatalog { version: catalog.version, default_locale, locales: locales.sorted, messages })
+    messages
 }
 
 #[derive(Serialize)]

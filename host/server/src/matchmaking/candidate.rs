@@ -134,6 +134,35 @@ impl<'a> Candidate<'a> {
         }
     }
 
+    /// Whether a mode has more candidates than are evaluated at once.
+    pub(super) fn are_many(presence: &NetworkPresence, mode: &Mode, player: &PlayerContext, most: usize) -> bool {
+        match mode {
+            Mode::Server { server_type } => presence.count_of_type(server_type) > most,
+            Mode::World { server_type, .. } => {
+                let mut worlds = presence.of_type(server_type, player.now).map(|server| server.worlds.len());
+                worlds.try_fold(0, |sum: usize, more| Some(sum + more).filter(|sum| *sum <= most)).is_none()
+            }
+            Mode::Direct(_) => false,
+        }
+    }
+
+    /// Evaluates the candidates of a mode on one server; answers how many there were.
+    pub(super) fn for_each_on(
+        presence: &NetworkPresence,
+        server: &'a Server,
+        mode: &Mode,
+        player: &PlayerContext,
+        mut take: impl FnMut(Self),
+    ) -> usize {
+        let Mode::World { world_type, .. } = mode else {
+            take(Self::evaluate(presence, server, None, player));
+            return 1;
+        };
+        let wanted = server.worlds.iter().filter(|it| world_type.is_none() || it.report.world_type == *world_type);
+        wanted.for_each(|world| take(Self::evaluate(presence, server, Some(world), player)));
+        server.worlds.len()
+    }
+
     /// The candidate at that destination, if it is online.
     pub(super) fn at(presence: &'a NetworkPresence, at: &Destination, player: &PlayerContext) -> Option<Self> {
         let server = presence.server(at.server_id.as_str(), player.now)?;

@@ -47,6 +47,11 @@ impl Mode {
         }
     }
 
+    /// The result where nothing is open, and something is full or nothing is.
+    pub(super) fn none_open(&self, any_full: bool) -> MatchResult {
+        if any_full { self.all_full() } else { self.none_available() }
+    }
+
     /// The result where everything that could be joined is full.
     pub(super) fn all_full(&self) -> MatchResult {
         match self {
@@ -57,7 +62,7 @@ impl Mode {
 }
 
 /// Where a player is sent.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Destination {
     pub(super) server_id: Identifier,
     pub(super) world_id: Option<Identifier>,

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::matchmaking::candidate::Candidate;
+use crate::matchmaking::model::Destination;
 
 /// Compares two candidates; the better one is less. First the live world of the requested owner, then the player's
 /// region, then, for minigames, the one whose game lacks fewest players and then the fullest, for others the emptiest,
@@ -15,7 +16,34 @@ pub(super) fn compare(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
     })
 }
 
-fn key(candidate: &Candidate<'_>) -> (bool, bool, u32, i64) {
+/// A candidate's place in the built-in order, to be compared with others when presence is no longer locked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    key: Key,
+    destination: Destination,
+}
+
+impl Rank {
+    pub(super) fn of(candidate: &Candidate<'_>) -> Self {
+        Self { key: key(candidate), destination: candidate.destination() }
+    }
+
+    /// Whether a candidate comes before this one.
+    pub(super) fn is_after(&self, candidate: &Candidate<'_>) -> bool {
+        key(candidate).cmp(&self.key).then_with(|| {
+            let ids = (&candidate.server.info.server_id, candidate.world.map(|it| &it.report.world_id));
+            ids.cmp(&(&self.destination.server_id, self.destination.world_id.as_ref()))
+        }) == Ordering::Less
+    }
+
+    pub(super) fn into_destination(self) -> Destination {
+        self.destination
+    }
+}
+
+type Key = (bool, bool, u32, i64);
+
+fn key(candidate: &Candidate<'_>) -> Key {
     let to_start = candidate.players_to_start();
     let players = i64::from(candidate.taken);
     let filling = if to_start > 0 { -players } else { players };

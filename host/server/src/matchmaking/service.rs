@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use hub_sandbox::contract::Point;
 
 use crate::app::App;
+use crate::compute::compute;
 use crate::config::Switch;
 use crate::geo::Region;
 use crate::limits::{self, Limit, QuotaExceeded};
@@ -14,6 +15,7 @@ use crate::matchmaking::explanation::{DecidedBy, Explanation};
 use crate::matchmaking::model::{Affinity, Destination, Match, MatchRequest, MatchResult, Mode};
 use crate::matchmaking::offer::Offer;
 use crate::matchmaking::reserve::reserve_slot;
+use crate::matchmaking::survey::{self, Survey};
 use crate::matchmaking::{direct, policy};
 use crate::modules::service::{Ranking, has_chain, take_sample};
 use crate::players;
@@ -23,6 +25,8 @@ use crate::worlds;
 
 /// How often modules rank anew when others took all the slots they ranked.
 const MAX_ATTEMPTS: usize = 4;
+/// How many of the best of many candidates are tried before all are looked at anew.
+const MOST_TRIED: usize = 32;
 
 /// The request with the player's region where it names none.
 pub(super) async fn with_region(app: &App, network: NetworkId, mut request: MatchRequest) -> MatchRequest {
@@ -60,7 +64,10 @@ async fn find_and_reserve(app: &App, network: NetworkId, request: &MatchRequest)
     }
     let player = player_context(app, request, owner_world);
     let sampled = take_sample(app, network, Point::Matchmaking);
-    let (matched, offer) = app.presence.with(network, |presence| {
+    let decided = app.presence.with(network, |presence| {
+        if survey::is_needed(presence, &request.mode, &player) {
+            return None;
+        }
         // Before a slot is reserved.
         let offer = if sampled { offer(presence, request, &player).ok() } else { None };
         let candidates = Candidate::all(presence, &request.mode, &player);
@@ -69,12 +76,64 @@ async fn find_and_reserve(app: &App, network: NetworkId, request: &MatchRequest)
             Some(best) => reserve_slot(presence, &best, &player, app.ids.uuid()).unwrap_or_else(Match::none),
             None => Match::none(none_open(&request.mode, &candidates)),
         };
-        (matched, offer)
+        Some((matched, offer))
     });
+    let Some((matched, offer)) = decided else {
+        return Ok(find_among_many(app, network, request, player, sampled).await);
+    };
     if let Some(offer) = offer {
         offer.record(app, network);
     }
     Ok(matched)
+}
+
+/// The best is chosen outside presence's lock; then the first that still has room gets the player.
+async fn find_among_many(
+    app: &App,
+    network: NetworkId,
+    request: &MatchRequest,
+    mut player: PlayerContext,
+    sampled: bool,
+) -> Match {
+    for attempt in 0..MAX_ATTEMPTS {
+        player.now = app.clock.now();
+        let survey = survey::best_of_many(app, network, &request.mode, &player, MOST_TRIED).await;
+        if survey.best.is_empty() {
+            return Match::none(request.mode.none_open(survey.any_full));
+        }
+        if sampled && attempt == 0 {
+            let offer = app.presence.with(network, |presence| offer_of(presence, request, &player, &survey));
+            if let Ok(offer) = offer {
+                offer.record(app, network);
+            }
+        }
+        let matched = app.presence.with(network, |presence| {
+            let mut best = survey.best.iter();
+            best.find_map(|destination| reserve_slot(presence, destination, &player, app.ids.uuid()).ok())
+        });
+        if let Some(matched) = matched {
+            return matched;
+        }
+    }
+    Match::none(request.mode.all_full())
+}
+
+/// What modules choose from.
+async fn offer_now(
+    app: &App,
+    network: NetworkId,
+    request: &MatchRequest,
+    player: &PlayerContext,
+) -> Result<Offer, MatchResult> {
+    let few = app.presence.with(network, |presence| {
+        let is_few = !survey::is_needed(presence, &request.mode, player);
+        is_few.then(|| offer(presence, request, player))
+    });
+    if let Some(offer) = few {
+        return offer;
+    }
+    let survey = survey::best_of_many(app, network, &request.mode, player, survey::MOST_OFFERED).await;
+    compute(|| app.presence.with(network, |presence| offer_of(presence, request, player, &survey))).await
 }
 
 /// The modules rank outside presence's lock; then the first destination that still has room is chosen.
@@ -86,8 +145,7 @@ async fn find_by_modules(
 ) -> Match {
     for _ in 0..MAX_ATTEMPTS {
         let player = player_context(app, request, owner_world.clone());
-        let offer = app.presence.with(network, |presence| offer(presence, request, &player));
-        let (destinations, ranking) = match offer {
+        let (destinations, ranking) = match offer_now(app, network, request, &player).await {
             Ok(offer) => offer.rank(app, network).await,
             Err(result) => return Match::none(result),
         };
@@ -118,9 +176,12 @@ pub(super) async fn explain(
         return direct::explain(app, network, destination, &player_context(app, request, None)).await;
     }
     let player = player_context(app, request, owner_world(app, network, request).await?);
-    let offer = app.presence.with(network, |presence| offer(presence, request, &player));
-    let (ranked, decided_by, refused) = match offer {
-        Err(_) => (vec![], DecidedBy::BuiltIn, None),
+    let mut none = None;
+    let (ranked, decided_by, refused) = match offer_now(app, network, request, &player).await {
+        Err(result) => {
+            none = Some(result);
+            (vec![], DecidedBy::BuiltIn, None)
+        }
         Ok(offer) => match offer.rank(app, network).await {
             (destinations, Ranking::BuiltIn) => (destinations, DecidedBy::BuiltIn, None),
             (destinations, Ranking::Order(order)) => {
@@ -130,8 +191,13 @@ pub(super) async fn explain(
             (_, Ranking::Refused(reason)) => (vec![], DecidedBy::Modules, Some(reason)),
         },
     };
-    Ok(app.presence.with(network, |presence| {
-        let candidates = Candidate::all(presence, &request.mode, &player);
+    let explain = |presence: &mut NetworkPresence| {
+        let is_few = !survey::is_needed(presence, &request.mode, &player);
+        let candidates = if is_few {
+            Candidate::all(presence, &request.mode, &player)
+        } else {
+            ranked.iter().filter_map(|it| Candidate::at(presence, it, &player)).collect()
+        };
         let positions: HashMap<_, _> = ranked.iter().zip(0_usize..).collect();
         let position = |it: &Candidate<'_>| positions.get(&it.destination()).copied();
         let rank = |it: &Candidate<'_>| position(it).map(|position| position as u32 + 1);
@@ -140,10 +206,11 @@ pub(super) async fn explain(
         let matched = match (best, refused) {
             (_, Some(reason)) => Match::refused(reason),
             (Some(best), None) => best.preview(),
-            (None, None) => Match::none(none_open(&request.mode, &candidates)),
+            (None, None) => Match::none(none.unwrap_or_else(|| none_open(&request.mode, &candidates))),
         };
         (matched, explanation)
-    }))
+    };
+    Ok(compute(|| app.presence.with(network, explain)).await)
 }
 
 /// The open candidates in the built-in order, or why there are none.
@@ -154,6 +221,21 @@ fn offer(presence: &NetworkPresence, request: &MatchRequest, player: &PlayerCont
         return Err(none_open(&request.mode, &candidates));
     }
     open.sort_unstable_by(policy::compare);
+    Ok(Offer::new(request, player, &open))
+}
+
+/// The same from what a survey found.
+fn offer_of(
+    presence: &NetworkPresence,
+    request: &MatchRequest,
+    player: &PlayerContext,
+    survey: &Survey,
+) -> Result<Offer, MatchResult> {
+    let best = survey.best.iter().filter_map(|it| Candidate::at(presence, it, player));
+    let open: Vec<_> = best.filter(Candidate::is_open).collect();
+    if open.is_empty() {
+        return Err(request.mode.none_open(survey.any_full));
+    }
     Ok(Offer::new(request, player, &open))
 }
 
@@ -178,7 +260,7 @@ fn player_context(app: &App, request: &MatchRequest, owner_world: Option<Destina
 
 fn none_open(mode: &Mode, candidates: &[Candidate<'_>]) -> MatchResult {
     let is_full = |it: &Candidate<'_>| it.ineligible.is_some_and(Ineligibility::is_fullness);
-    if candidates.iter().any(is_full) { mode.all_full() } else { mode.none_available() }
+    mode.none_open(candidates.iter().any(is_full))
 }
 
 /// A region with game servers online.

@@ -35,6 +35,10 @@ impl ModuleHost {
     }
 
     async fn answer_call(&self, call: &HostCall) -> Result<HostAnswer, HostError> {
+        hub_db::with_tenant(self.network.0, self.answer_as_tenant(call)).await
+    }
+
+    async fn answer_as_tenant(&self, call: &HostCall) -> Result<HostAnswer, HostError> {
         let app = self.app.upgrade().ok_or(HostError::Unavailable)?;
         let of = Owner { network: self.network, module: &self.module };
         Ok(match call {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use hub_db::with_tenant;
 use hub_sandbox::contract::Point;
 use hub_sandbox::{Chain, Link, MAX_CHAIN_CALLS, Sandbox};
 use parking_lot::{Mutex, RwLock};
@@ -162,7 +163,7 @@ impl Modules {
         if !chains.loaded.initialized() {
             // A task of its own: loading goes on when this call stops waiting for it.
             let (app, chains) = (app.clone(), Arc::clone(&chains));
-            let loading = tokio::spawn(async move { load(&app, network, &chains).await });
+            let loading = tokio::spawn(with_tenant(network.0, async move { load(&app, network, &chains).await }));
             match tokio::time::timeout(LOAD_TIMEOUT, loading).await {
                 Ok(Ok(Ok(()))) => {}
                 Ok(Ok(Err(error))) => tracing::error!(%network, %error, "a network's modules could not be loaded"),

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::clock::Millis;
+use crate::compute::{MANY_ROWS, compute_if};
 use crate::http::answer::ANSWER_LIMIT;
 use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
@@ -193,22 +194,29 @@ pub(super) async fn effective(
 ) -> Result<EffectivePermissions, PermissionsError> {
     let now = app.clock.now();
     let (own, groups) = load(app, network, player, now).await?;
-    let resolved = resolver::resolve(&own, &groups, current, now);
-    let decisions: Vec<_> = if wanted.is_empty() {
-        resolved.decisions().map(|(node, decision)| (node, Some(decision))).collect()
-    } else {
-        wanted.iter().map(|node| (node.as_str(), resolved.check(node.as_str()))).collect()
+    let evaluate = || {
+        let resolved = resolver::resolve(&own, &groups, current, now);
+        let decisions: Vec<_> = if wanted.is_empty() {
+            resolved.decisions().map(|(node, decision)| (node, Some(decision))).collect()
+        } else {
+            wanted.iter().map(|node| (node.as_str(), resolved.check(node.as_str()))).collect()
+        };
+        let mut results = Vec::with_capacity(decisions.len());
+        // Each node may have come through all groups.
+        let mut left = ANSWER_LIMIT;
+        for (node, decision) in decisions {
+            let result = NodeResult::new(node, &resolved, decision, explain);
+            let through = result.source.iter().flat_map(|source| &source.through).map(String::len).sum::<usize>();
+            left = left.checked_sub(through).ok_or(PermissionsError::TooLarge)?;
+            results.push(result);
+        }
+        Ok(EffectivePermissions { groups: resolved.groups().map(|group| group.id.clone()).collect(), results })
     };
-    let mut results = Vec::with_capacity(decisions.len());
-    // Each node may have come through all groups.
-    let mut left = ANSWER_LIMIT;
-    for (node, decision) in decisions {
-        let result = NodeResult::new(node, &resolved, decision, explain);
-        let through = result.source.iter().flat_map(|source| &source.through).map(String::len).sum::<usize>();
-        left = left.checked_sub(through).ok_or(PermissionsError::TooLarge)?;
-        results.push(result);
-    }
-    Ok(EffectivePermissions { groups: resolved.groups().map(|group| group.id.clone()).collect(), results })
+    compute_if(has_many_nodes(&own, &groups), evaluate).await
+}
+
+fn has_many_nodes(own: &[Node], groups: &[Group]) -> bool {
+    own.len() + groups.iter().map(|group| group.nodes.len()).sum::<usize>() > MANY_ROWS
 }
 
 /// Whether a player may do one thing in a context; none where nothing decides it.
@@ -223,5 +231,6 @@ pub(crate) async fn check(
     let now = app.clock.now();
     let current = ContextSet::new(context, world);
     let (own, groups) = load(app, network, player, now).await?;
-    Ok(resolver::resolve(&own, &groups, &current, now).check(node).map(|decision| decision.node.value))
+    let check = || resolver::resolve(&own, &groups, &current, now).check(node).map(|decision| decision.node.value);
+    Ok(compute_if(has_many_nodes(&own, &groups), check).await)
 }

@@ -3,6 +3,7 @@
 use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
+use crate::compute::{LARGE_JSON, compute_if};
 use crate::limits::{Limit, Rows};
 use crate::permissions::context::{PermissionContext, PermissionWorld};
 use crate::permissions::model::{Group, Node, NodeKey};
@@ -57,7 +58,8 @@ pub(super) async fn groups(db: &Db, network: NetworkId) -> Result<Vec<Group>, Er
         .bind(network)
         .all()
         .await?;
-    rows.into_iter().map(Group::try_from).collect()
+    let size: usize = rows.iter().map(|row| row.nodes.len()).sum();
+    compute_if(size > LARGE_JSON, || rows.into_iter().map(Group::try_from).collect()).await
 }
 
 pub(super) async fn group(db: &Db, network: NetworkId, id: &str) -> Result<Option<Group>, Error> {

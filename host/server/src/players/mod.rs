@@ -2,7 +2,7 @@
 //!
 //! Invariants: reading never creates a player; the engine of a player is recorded once; the version of a namespace's data
 //! rises by one with every write, and a write that names a version succeeds only on top of that one.
-//! Tables: `players` (on SQLite with its index `player_search`) and `player_data`. Players' addresses belong to
+//! Tables: `players` (on SQLite with its index `network_player_search`) and `player_data`. Players' addresses belong to
 //! `punishments`, their balances and statistics to `economy` and `statistics`.
 
 mod model;

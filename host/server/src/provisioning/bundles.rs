@@ -58,12 +58,12 @@ pub(super) async fn put(
     let bundle = Bundle { server_type, file_id, sha256, size_bytes: size as i64, updated_at: now };
     let app = app.clone();
     // On its own: a caller who hangs up from here on has stored it.
-    let replacing = tokio::spawn(async move {
+    let replacing = tokio::spawn(hub_db::with_tenant(network.0, async move {
         blob.store(&key(network, &bundle), now).await?;
         let before = replace(&app, network, &bundle).await?;
         app.blobs.delete_unreferenced(&before).await;
         Ok(bundle)
-    });
+    }));
     replacing.await.map_err(BlobError::from)?
 }
 

@@ -55,7 +55,7 @@ pub async fn save_all(app: &App) -> Result<(), Error> {
     let mut result = Ok(());
     for (network, shared) in app.presence.all() {
         shared.with(|presence| presence.sweep(app.clock.now()));
-        if let Err(error) = save_shared(app, network, &shared).await {
+        if let Err(error) = hub_db::with_tenant(network.0, save_shared(app, network, &shared)).await {
             result = Err(error);
         }
     }

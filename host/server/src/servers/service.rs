@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::app::App;
+use crate::compute::compute_if;
 use crate::limits::{Limit, check_rows};
 use crate::servers::error::ServersError;
 use crate::servers::model::PlayerLocation;
@@ -17,6 +18,8 @@ pub use crate::servers::saving::save_all;
 
 /// Servers that are forgotten at once, so that it is not done for each new one.
 const FORGOTTEN_AT_ONCE: i64 = 100;
+/// Servers whose present state is put together without further ado.
+const FEW_SERVERS: usize = 8;
 
 fn registered(app: &App, network: NetworkId, mut row: RegistryRow, provisioned: bool) -> RegisteredServer {
     let now = app.clock.now();
@@ -84,7 +87,8 @@ async fn find_all(app: &App, network: NetworkId, ids: &[Identifier]) -> Result<V
         (None, Some(machine)) => Some(KnownServer::Provisioning(Box::new(machine))),
         (None, None) => None,
     });
-    Ok(known.collect())
+    // Each with all its worlds.
+    Ok(compute_if(ids.len() > FEW_SERVERS, || known.collect()).await)
 }
 
 /// Whether the network's registry has the server: online, offline, or being made.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use hub_db::with_tenant;
+
 use crate::app::App;
 use crate::background::every;
 use crate::clock::millis;
@@ -35,13 +37,13 @@ pub async fn maintain_leases(app: &App) -> Result<(), hub_db::Error> {
         if !app.shards.owns(network) {
             continue;
         }
-        service::drain_idle(app, network, id, idle_since).await?;
+        with_tenant(network.0, service::drain_idle(app, network, id, idle_since)).await?;
     }
     for (network, world) in store::sweep::waiting(&app.db, now, BATCH).await? {
         if !app.shards.owns(network) {
             continue;
         }
-        if let Err(error) = service::boot_waiting(app, network, world).await {
+        if let Err(error) = with_tenant(network.0, service::boot_waiting(app, network, world)).await {
             tracing::warn!(%error, %network, world, "could not boot a world that waited");
         }
     }

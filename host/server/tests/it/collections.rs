@@ -1,12 +1,13 @@
 //! Collections: documents by id and by index, stable pages, indexes that are built during writes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use hub::ids::Ids;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, on_all};
+use crate::support::{Answer, Client, Hub, on_all};
 
 fn path(rest: &str) -> String {
     format!("/api/plugin/collections/{rest}")
@@ -167,7 +168,7 @@ on_all! {
     async fn definitions_only_grow(hub: Hub) {
         let client = hub.network().await;
         let first = register(&client, "guilds", &[("level", "number")]).await;
-        let level = json!({"field": "level", "type": "number"});
+        let level = json!({"field": "level", "type": "number", "state": "READY"});
         let definition = json!({"name": "guilds", "key": "id", "indexes": [level]});
         assert_eq!(first.expect(200), &json!({"collections": [definition]}));
         assert_eq!(register(&client, "guilds", &[]).await.expect(200), &first.body);
@@ -182,7 +183,7 @@ on_all! {
         let answer = client.post(&path("register"), more).await;
         assert_eq!(answer.expect(200), &json!({"collections": [
             {"name": "new", "key": null, "indexes": []},
-            {"name": "guilds", "key": "id", "indexes": [level, {"field": "name", "type": "string"}]},
+            {"name": "guilds", "key": "id", "indexes": [level, {"field": "name", "type": "string", "state": "READY"}]},
         ]}));
         assert_eq!(found(&client, "guilds/by/name?value=n249").await, "g249");
         assert_eq!(get(&client, "guilds/page/name?limit=200").await["items"].as_array().unwrap().len(), 200);
@@ -192,7 +193,12 @@ on_all! {
         client.post(&path("register"), keyed).await.expect_error(400, "key_changed");
         client.get(&path("fresh/a")).await.expect_error(404, "unknown_collection");
         put(&client, "guilds/long", json!({"text": "x".repeat(2_000)})).await;
-        register(&client, "guilds", &[("text", "string")]).await.expect_error(400, "index_value_too_long");
+        put(&client, "guilds/short", json!({"text": "x"})).await;
+        // What was stored before and is too long is left out.
+        register(&client, "guilds", &[("text", "string")]).await.expect(200);
+        assert_eq!(found(&client, "guilds/top/text").await, "short");
+        let again = client.put(&path("guilds/long"), json!({"text": "x".repeat(2_000)})).await;
+        again.expect_error(400, "index_value_too_long");
         let many: Vec<_> = (0..17).map(|at| (format!("f{at}"), "bool")).collect();
         let many: Vec<_> = many.iter().map(|(field, kind)| (field.as_str(), *kind)).collect();
         register(&client, "many", &many).await.expect_quota("indexesPerCollection", 16);
@@ -300,6 +306,69 @@ on_all! {
         for field in ["n", "m"] {
             let all: BTreeSet<_> = ids(&get(&client, &format!("guilds/top/{field}?limit=200")).await).into_iter().collect();
             assert_eq!(all.len(), 72, "{field}");
+        }
+    }
+
+    async fn an_index_is_used_once_it_is_complete(hub: Hub) {
+        let client = hub.network().await;
+        let network = client.network.unwrap();
+        register(&client, "guilds", &[("name", "string")]).await.expect(200);
+        for at in 0..300 {
+            put(&client, &format!("guilds/g{at:03}"), json!({"level": at, "name": "n"})).await;
+        }
+        // As a hub leaves it that was killed at the first half of the documents.
+        let db = &hub.app.db;
+        register(&client, "guilds", &[("level", "number")]).await.expect(200);
+        for sql in [
+            "DELETE FROM collection_entries WHERE network_id = $1 AND field = 'level' AND id > 'g149'",
+            "INSERT INTO collection_index_builds (network_id, collection, fields, after_id)
+             VALUES ($1, 'guilds', '[\"level\"]', 'g149')",
+        ] {
+            db.write(sql).bind(network.0).execute().await.unwrap();
+        }
+        for rest in ["by/level?value=1", "top/level", "range/level?min=1", "page/level"] {
+            let building = client.get(&path(&format!("guilds/{rest}"))).await;
+            building.expect_error(503, "index_building");
+            assert_eq!(building.headers["retry-after"], "1");
+        }
+        let states = register(&client, "guilds", &[]).await.expect(200)["collections"][0]["indexes"].clone();
+        assert_eq!((&states[0]["state"], &states[1]["state"]), (&json!("READY"), &json!("BUILDING")));
+        assert_eq!(ids(&get(&client, "guilds/top/name?limit=200").await).len(), 200);
+        // Writes keep the index on both sides of what is built.
+        put(&client, "guilds/g000", json!({"level": 1000})).await;
+        put(&client, "guilds/g299", json!({"level": 2000})).await;
+        client.delete(&path("guilds/g298")).await.expect(200);
+        put(&client, "guilds/g297", json!({"name": "without"})).await;
+        let hub = hub.abandon(Duration::from_secs(1)).await;
+        let client = hub.with_key(client.key.as_deref().unwrap());
+        Hub::eventually("complete", async || client.get(&path("guilds/top/level")).await.status == 200).await;
+        assert_eq!(found(&client, "guilds/top/level?limit=3").await, "g299 g000 g296");
+        let (mut all, mut cursor) = (vec![], String::new());
+        loop {
+            let page = get(&client, &format!("guilds/page/level?limit=200&cursor={cursor}")).await;
+            all.extend(ids(&page));
+            let Some(next) = page["nextCursor"].as_str() else { break };
+            next.clone_into(&mut cursor);
+        }
+        assert_eq!(all.len(), 298);
+    }
+
+    async fn indexes_that_are_added_with_a_key_are_built_afterwards(hub: Hub) {
+        let client = hub.network().await;
+        register(&client, "guilds", &[]).await.expect(200);
+        for at in 0..50 {
+            put(&client, &format!("guilds/g{at}"), json!({"a": at, "b": at, "c": "x"})).await;
+        }
+        let body = json!({"collections": [{"name": "guilds", "indexes": [
+            {"field": "a", "type": "number"}, {"field": "b", "type": "number"}, {"field": "c", "type": "string"},
+        ]}]});
+        let request = client.request(Method::POST, &path("register")).header("Idempotency-Key", "k").json(&body);
+        let answer = client.send(request).await;
+        assert_eq!(answer.expect(200)["collections"][0]["indexes"][0]["state"], "BUILDING");
+        for field in ["a", "b", "c"] {
+            let list = path(&format!("guilds/top/{field}?limit=200"));
+            Hub::eventually("complete", async || client.get(&list).await.status == 200).await;
+            assert_eq!(ids(client.get(&list).await.expect(200)).len(), 50);
         }
     }
 

@@ -30,6 +30,7 @@ mod postgres;
 mod provisioning;
 mod punishments;
 mod servers;
+mod shares;
 mod statistics;
 mod stop;
 mod support;

@@ -27,7 +27,7 @@ async fn a_database_that_takes_too_long_is_503() {
     let mut database = hub.database().await;
     database.execute("BEGIN; LOCK TABLE balances").await.unwrap();
     let refused = pay(&owner).await;
-    refused.expect_error(503, "database_unavailable");
+    refused.expect_error(503, "database_timeout");
     assert_eq!(refused.headers["retry-after"], "1");
     database.execute("COMMIT").await.unwrap();
     assert_eq!(pay(&owner).await.expect(200)["balance"], 2);

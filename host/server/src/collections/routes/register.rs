@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::auth::Plugin;
 use crate::collections::model::{CollectionDefinition, CollectionName, FieldPath, IndexDefinition};
-use crate::collections::service;
+use crate::collections::service::{self, StoredCollection};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
@@ -42,13 +42,53 @@ struct RegisterCollection {
 /// What the collections are now.
 #[derive(Debug, Serialize, ToSchema)]
 struct RegisteredCollections {
-    collections: Vec<CollectionDefinition>,
+    collections: Vec<RegisteredCollection>,
+}
+
+/// What a collection is now.
+#[derive(Debug, Serialize, ToSchema)]
+struct RegisteredCollection {
+    name: CollectionName,
+    /// The field of a document that, where it is there, must hold the document's id.
+    #[schema(example = "id")]
+    key: Option<FieldPath>,
+    indexes: Vec<RegisteredIndex>,
+}
+
+/// An index of a collection.
+#[derive(Debug, Serialize, ToSchema)]
+struct RegisteredIndex {
+    #[serde(flatten)]
+    definition: IndexDefinition,
+    state: IndexState,
+}
+
+/// Whether documents can be found by an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum IndexState {
+    /// Documents that were stored before it are still being added; to find by it is 503 `index_building`.
+    Building,
+    /// All documents are in it.
+    Ready,
+}
+
+impl From<StoredCollection> for RegisteredCollection {
+    fn from(StoredCollection { definition, building }: StoredCollection) -> Self {
+        let index = |definition: IndexDefinition| {
+            let state = if building.contains(&definition.field) { IndexState::Building } else { IndexState::Ready };
+            RegisteredIndex { definition, state }
+        };
+        let indexes = definition.indexes.into_iter().map(index).collect();
+        Self { name: definition.name, key: definition.key, indexes }
+    }
 }
 
 /// Register collections
 ///
 /// Adds what is new and answers what each collection is now: safe whenever a server starts. A new index is built over
-/// the documents that are stored, which are locked against changes meanwhile. What is there stays: an index that is
+/// the documents that are stored; where that takes longer than two seconds, the answer comes before, with the index
+/// BUILDING, and the build goes on. A stored text that is too long for it is left out. What is there stays: an index that is
 /// not named is kept, one whose type differs is 400 `index_type_changed`, another key 400 `key_changed`; then nothing
 /// of the call is done. A key that is added later counts for documents put from then on.
 #[utoipa::path(post, path = "/api/plugin/collections/register", tag = "Collections",
@@ -67,5 +107,6 @@ async fn register_collections(
         indexes: collection.indexes.unwrap_or_default(),
     });
     let requested: Vec<_> = requested.collect();
-    Ok(Json(RegisteredCollections { collections: service::register(&app, caller.network, &requested).await? }))
+    let registered = service::register(&app, caller.network, &requested).await?;
+    Ok(Json(RegisteredCollections { collections: registered.into_iter().map(RegisteredCollection::from).collect() }))
 }

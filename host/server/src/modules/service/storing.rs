@@ -73,9 +73,8 @@ pub(super) async fn insert(
     let blobs = Parts { upload: upload_blob, component: component_blob };
     // On its own: a caller who hangs up from here on has uploaded it.
     let (task, bytes) = (app.clone(), bytes.clone());
-    let inserting =
-        tokio::spawn(async move { insert_version(&task, network, new, bytes, blobs, outcome, component).await });
-    inserting.await.map_err(BlobError::from)?
+    let inserting = async move { insert_version(&task, network, new, bytes, blobs, outcome, component).await };
+    tokio::spawn(hub_db::with_tenant(network.0, inserting)).await.map_err(BlobError::from)?
 }
 
 /// The large ones of a version's bytes, in the store and without a key.

@@ -53,20 +53,35 @@ const BY_NAME: Queries = queries!(
     "+p.last_seen",
     "$5 OFFSET $6"
 );
+/// The players of a network whose name has a part. The index has the rows of a network side by side: those of others are
+/// not looked at.
+macro_rules! by_part {
+    ($before:literal, $after:literal) => {
+        concat!(
+            $before,
+            " FROM players p WHERE +p.network_id = $1
+               AND p.number IN (
+                   SELECT s.rowid & 4294967295 FROM network_player_search s WHERE s.network_player_search MATCH $2
+                     AND s.rowid BETWEEN
+                         COALESCE((SELECT number FROM player_search_networks WHERE network_id = $1), -1) * 4294967296
+                         AND COALESCE((SELECT number FROM player_search_networks WHERE network_id = $1), -1) * 4294967296
+                             + 4294967295)
+               AND ($3 IS NULL OR +p.region = $3)",
+            $after
+        )
+    };
+}
 /// Both databases start at the few names that match: the pluses keep them from using the network's other indexes.
 const BY_PART: Queries = Queries {
     count: Sql {
-        sqlite: "SELECT COUNT(*) FROM players p WHERE +p.network_id = $1
-                   AND p.number IN (SELECT s.rowid FROM player_search s WHERE s.player_search MATCH $2)
-                   AND ($3 IS NULL OR +p.region = $3)",
+        sqlite: by_part!("SELECT COUNT(*)", ""),
         postgres: count!(" AND p.username_folded LIKE $2 AND ($3 IS NULL OR p.region = $3)"),
     },
     list: Sql {
-        sqlite: "SELECT p.player_uuid, p.username, p.game_type, p.region, p.country, p.first_seen, p.last_seen
-                 FROM players p WHERE +p.network_id = $1
-                   AND p.number IN (SELECT s.rowid FROM player_search s WHERE s.player_search MATCH $2)
-                   AND ($3 IS NULL OR +p.region = $3)
-                 ORDER BY p.last_seen DESC, p.player_uuid LIMIT $4 OFFSET $5",
+        sqlite: by_part!(
+            "SELECT p.player_uuid, p.username, p.game_type, p.region, p.country, p.first_seen, p.last_seen",
+            " ORDER BY p.last_seen DESC, p.player_uuid LIMIT $4 OFFSET $5"
+        ),
         postgres: list!(
             " AND p.username_folded LIKE $2 AND ($3 IS NULL OR p.region = $3)",
             "+p.last_seen",
@@ -141,6 +156,15 @@ mod tests {
                 assert!(plan.iter().any(|step| step.contains(index)), "{index}: {plan:#?}");
                 assert!(!plan.iter().any(|step| step.starts_with("SCAN players")), "{plan:#?}");
             }
+        }
+    }
+
+    /// `><` is a range of rows: those of the network.
+    #[tokio::test]
+    async fn a_part_is_searched_in_the_rows_of_one_network() {
+        for plan in query_plans(&[BY_PART.count.sqlite, BY_PART.list.sqlite]).await {
+            let search = plan.iter().find(|step| step.contains("SCAN s VIRTUAL TABLE")).unwrap();
+            assert!(search.contains("><"), "{plan:#?}");
         }
     }
 

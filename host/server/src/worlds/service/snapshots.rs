@@ -120,8 +120,9 @@ pub(in crate::worlds) async fn receive(
     let limit = app.settings.snapshot_settings.limit;
     let link = verify(app, token, Access::Put).await?;
     let network = link.network;
-    let snapshot = store::snapshots::get(&app.db, network, &link.blob_key).await?.ok_or(WorldsError::Gone)?;
-    let lease = store::leases::get(&app.db, network, snapshot.lease_id).await?;
+    let snapshot = store::snapshots::get(&app.db, network, &link.blob_key);
+    let snapshot = hub_db::with_tenant(network.0, snapshot).await?.ok_or(WorldsError::Gone)?;
+    let lease = hub_db::with_tenant(network.0, store::leases::get(&app.db, network, snapshot.lease_id)).await?;
     if !lease.is_some_and(|lease| lease.at(app.clock.now()).is_live()) {
         return Err(WorldsError::Ended(snapshot.lease_id));
     }
@@ -131,8 +132,8 @@ pub(in crate::worlds) async fn receive(
     let ReceivedBlob { blob, size, .. } = blobs::receive(app, network, body, limit).await?;
     // On its own: a caller who hangs up from here on has uploaded it.
     let app = app.clone();
-    let recording = tokio::spawn(async move { record(&app, network, &snapshot, blob, size).await });
-    recording.await.map_err(blobs::BlobError::from)?
+    let recording = async move { record(&app, network, &snapshot, blob, size).await };
+    tokio::spawn(hub_db::with_tenant(network.0, recording)).await.map_err(blobs::BlobError::from)?
 }
 
 /// Under a name of its own: the same link may be used again while somebody reads what came by it.
@@ -186,7 +187,8 @@ async fn record(
 /// The snapshot that a link leads to.
 pub(in crate::worlds) async fn read(app: &App, token: &str) -> Result<Blob, WorldsError> {
     let link = verify(app, token, Access::Get).await?;
-    let snapshot = store::snapshots::get(&app.db, link.network, &link.blob_key).await?;
+    let snapshot = store::snapshots::get(&app.db, link.network, &link.blob_key);
+    let snapshot = hub_db::with_tenant(link.network.0, snapshot).await?;
     let file = snapshot.and_then(|snapshot| snapshot.file).ok_or(WorldsError::Gone)?;
     app.blobs.get(&BlobKey::snapshot(link.network, &file)).await?.ok_or(WorldsError::Gone)
 }

@@ -26,6 +26,12 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("player_search_data", "part of it"),
     ("player_search_docsize", "part of it"),
     ("player_search_idx", "part of it"),
+    ("player_search_networks", "numbers of the networks in SQLite's search index"),
+    ("network_player_search", "SQLite's search index, which triggers keep like `players`"),
+    ("network_player_search_config", "part of it"),
+    ("network_player_search_data", "part of it"),
+    ("network_player_search_docsize", "part of it"),
+    ("network_player_search_idx", "part of it"),
 ];
 
 /// Every table's columns with their types, and its primary key after `network_id`.

@@ -58,6 +58,11 @@ impl NetworkPresence {
         self.by_type.get(kind).into_iter().flatten().filter_map(move |id| self.server(id, now))
     }
 
+    /// How many servers of a type there are, online or not swept yet.
+    pub(crate) fn count_of_type(&self, kind: &Identifier) -> usize {
+        self.by_type.get(kind).map_or(0, BTreeSet::len)
+    }
+
     /// Where the player is.
     pub(crate) fn locate(&self, player: PlayerId, now: Millis) -> Option<PlayerLocation> {
         let server = self.server(self.players.get(&player)?, now)?;

@@ -1,0 +1,43 @@
+//! How long work may take.
+
+use std::time::Duration;
+
+/// Time limits of statements and transactions. Migrations and [snapshots](crate::Snapshot) have none, nor has what runs
+/// in [`without_time_limit`].
+#[derive(Clone, Copy, Debug)]
+pub struct TimeLimits {
+    /// The longest a statement may take. PostgreSQL has its own, in its [`Config`](crate::Config).
+    pub statement: Duration,
+    /// The longest a writing statement may take on SQLite, where all other writers wait for it.
+    pub write: Duration,
+    /// The longest a transaction may take, from when it begins.
+    pub transaction: Duration,
+}
+
+impl Default for TimeLimits {
+    fn default() -> Self {
+        Self { statement: Duration::from_secs(15), write: Duration::from_secs(5), transaction: Duration::from_secs(10) }
+    }
+}
+
+tokio::task_local! {
+    static UNTIMED: ();
+}
+
+/// Runs work of the operator, such as an import, whose statements and transactions take as long as they take.
+pub async fn without_time_limit<F: Future>(work: F) -> F::Output {
+    UNTIMED.scope((), work).await
+}
+
+/// This limit, or none for work of the operator.
+pub(crate) fn unless_exempt(limit: Duration) -> Option<Duration> {
+    UNTIMED.try_with(|()| ()).is_err().then_some(limit)
+}
+
+/// Runs `work` for at most that long.
+pub(crate) async fn at_most<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
+    match limit {
+        Some(limit) => tokio::time::timeout(limit, work).await.ok(),
+        None => Some(work.await),
+    }
+}

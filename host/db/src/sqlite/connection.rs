@@ -1,0 +1,175 @@
+//! A connection whose statements have a time limit.
+
+use std::{
+    mem,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use sqlx::{
+    ConnectOptions as _, Connection as _, SqliteConnection,
+    sqlite::{SqliteConnectOptions, SqliteRow},
+};
+use tokio::time::Instant;
+
+use crate::{
+    Error,
+    limits::unless_exempt,
+    pool::Reusable,
+    query::{Arguments, Fetch, Fetched, Query},
+};
+
+/// Instructions of SQLite's virtual machine between two looks at the clock: some ten microseconds.
+const INSTRUCTIONS: i32 = 1_000;
+/// SQLite's code for a statement that was interrupted.
+const INTERRUPT: &str = "9";
+
+/// When the statement under way is to end, in microseconds since the connection was opened.
+struct Deadline {
+    opened_at: Instant,
+    micros: AtomicU64,
+}
+
+impl Deadline {
+    fn set(&self, limit: Option<Duration>) {
+        let until = limit.map(|limit| self.opened_at.elapsed() + limit);
+        let micros = until.and_then(|until| u64::try_from(until.as_micros()).ok()).unwrap_or(u64::MAX);
+        self.micros.store(micros, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        let micros = self.micros.load(Ordering::Relaxed);
+        micros != u64::MAX && self.opened_at.elapsed().as_micros() >= u128::from(micros)
+    }
+}
+
+/// How a connection is opened.
+#[derive(Clone)]
+pub(crate) struct TimedOptions {
+    pub(super) connect: SqliteConnectOptions,
+    /// The longest a statement may take.
+    pub(super) limit: Duration,
+}
+
+/// A connection whose statements end at a deadline.
+pub(crate) struct TimedConnection {
+    conn: SqliteConnection,
+    limit: Duration,
+    deadline: Arc<Deadline>,
+    /// A statement was interrupted. If it was writing, SQLite has rolled back the whole transaction, so that nothing
+    /// must run until whoever began it knows.
+    interrupted: bool,
+    /// A statement was begun whose end nobody has seen.
+    is_running: bool,
+}
+
+impl TimedConnection {
+    pub(super) async fn open(options: &TimedOptions) -> sqlx::Result<Self> {
+        let mut conn = options.connect.connect().await?;
+        let deadline = Arc::new(Deadline { opened_at: Instant::now(), micros: AtomicU64::new(u64::MAX) });
+        let watched = Arc::clone(&deadline);
+        conn.lock_handle().await?.set_progress_handler(INSTRUCTIONS, move || !watched.is_over());
+        Ok(Self { conn, limit: options.limit, deadline, interrupted: false, is_running: false })
+    }
+
+    /// Runs a statement of this task's own work.
+    pub(super) async fn run(&mut self, query: Query) -> Result<Fetched, Error> {
+        self.run_for(unless_exempt(self.limit), query).await
+    }
+
+    /// Runs a statement for at most that long.
+    pub(super) async fn run_for(&mut self, limit: Option<Duration>, query: Query) -> Result<Fetched, Error> {
+        if self.interrupted {
+            return Err(Error::TimedOut);
+        }
+        let Arguments::Sqlite(arguments) = query.arguments else { unreachable!("a query of another database") };
+        let statement = sqlx::query_with(query.text, arguments).persistent(query.persistent);
+        self.deadline.set(limit);
+        self.is_running = true;
+        let conn = &mut self.conn;
+        let rows = |rows: Vec<SqliteRow>| Fetched::Sqlite(rows);
+        let fetched = match query.fetch {
+            Fetch::Count => statement.execute(conn).await.map(|done| Fetched::Count(done.rows_affected())),
+            Fetch::First => statement.fetch_optional(conn).await.map(|row| rows(row.into_iter().collect())),
+            Fetch::All => statement.fetch_all(conn).await.map(rows),
+        };
+        self.is_running = false;
+        match fetched {
+            Ok(fetched) => Ok(fetched),
+            Err(error) if is_interrupt(&error) => {
+                self.interrupted = true;
+                Err(Error::TimedOut)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Runs a statement that controls a part of a transaction.
+    pub(crate) async fn control_part(&mut self, sql: &'static str) -> Result<(), Error> {
+        if self.interrupted {
+            // There may be no transaction any more, and this would begin one.
+            return Err(Error::TimedOut);
+        }
+        Ok(self.control(sql).await?)
+    }
+
+    /// Runs a statement that controls the transaction, however long it takes.
+    pub(super) async fn control(&mut self, sql: &'static str) -> sqlx::Result<()> {
+        self.deadline.set(None);
+        sqlx::query(sql).execute(&mut self.conn).await.map(drop)
+    }
+
+    /// Waits for a statement whose caller has gone in the middle of it; it ends at its own deadline.
+    pub(super) async fn settle(&mut self) -> sqlx::Result<()> {
+        self.conn.ping().await?;
+        self.interrupted |= mem::take(&mut self.is_running) && self.deadline.is_over();
+        Ok(())
+    }
+
+    /// Ends the statement under way, if there is one.
+    fn interrupt(&self) {
+        self.deadline.set(Some(Duration::ZERO));
+    }
+
+    /// Whether a statement was interrupted since the last call.
+    pub(super) fn take_interrupted(&mut self) -> bool {
+        mem::take(&mut self.interrupted)
+    }
+
+    pub(super) async fn close(self) -> sqlx::Result<()> {
+        self.conn.close().await
+    }
+}
+
+fn is_interrupt(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == INTERRUPT)
+}
+
+impl Reusable for TimedConnection {
+    type Options = TimedOptions;
+    type Settings = ();
+
+    async fn open(options: &TimedOptions) -> sqlx::Result<Self> {
+        Self::open(options).await
+    }
+
+    async fn ping(&mut self) -> sqlx::Result<()> {
+        self.conn.ping().await
+    }
+
+    async fn close(self) -> sqlx::Result<()> {
+        self.conn.close().await
+    }
+
+    /// Nobody waits for the statement any more. Its thread resets it before it starts the next one.
+    async fn recover(&mut self, (): &(), _in_transaction: bool) -> sqlx::Result<()> {
+        self.interrupt();
+        self.conn.ping().await?;
+        self.interrupted = false;
+        self.is_running = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! The queue in front of the writer, in which tenants take turns.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use super::job::Job;
+use crate::{Error, fair::FairQueue};
+
+/// Jobs of one tenant that wait; further ones are refused. At the rate of a slow disk they wait for seconds already.
+const MAX_QUEUED: usize = 4_096;
+
+/// What the sender and the receiver share.
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// There is a job, or no more will come.
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// Come before all tenants'.
+    reserved: VecDeque<Job>,
+    jobs: FairQueue<Job>,
+    /// No more jobs are taken.
+    closed: bool,
+}
+
+/// The callers' end.
+pub(super) struct Sender(Arc<Shared>);
+
+/// The writer's end. Dropped, it closes the queue and drops the jobs in it, which tells their callers.
+pub(super) struct Receiver(Arc<Shared>);
+
+/// Whose job it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Turn {
+    /// A tenant's.
+    Tenant(Uuid),
+    /// One that must not wait behind any tenant's.
+    Reserved,
+}
+
+pub(super) fn channel() -> (Sender, Receiver) {
+    let shared = Arc::new(Shared::default());
+    (Sender(Arc::clone(&shared)), Receiver(shared))
+}
+
+impl Sender {
+    pub(super) fn send(&self, turn: Turn, job: Job) -> Result<(), Error> {
+        let mut state = self.0.state.lock();
+        if state.closed {
+            return Err(Error::Closed);
+        }
+        match turn {
+            Turn::Reserved => state.reserved.push_back(job),
+            Turn::Tenant(tenant) if state.jobs.len_of(tenant) >= MAX_QUEUED => return Err(Error::Busy),
+            Turn::Tenant(tenant) => state.jobs.push(tenant, job),
+        }
+        drop(state);
+        self.0.changed.notify_one();
+        Ok(())
+    }
+
+    /// Takes no more jobs; those that wait are still done.
+    pub(super) fn close(&self) {
+        self.0.state.lock().closed = true;
+        self.0.changed.notify_one();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.0.state.lock().closed
+    }
+}
+
+impl Receiver {
+    /// The next job; none where the queue is closed and empty.
+    pub(super) async fn recv(&mut self) -> Option<Job> {
+        loop {
+            {
+                let mut state = self.0.state.lock();
+                if let Some(job) = state.next() {
+                    return Some(job);
+                }
+                if state.closed {
+                    return None;
+                }
+            }
+            self.0.changed.notified().await;
+        }
+    }
+
+    /// The next job, if one waits.
+    pub(super) fn try_recv(&mut self) -> Option<Job> {
+        self.0.state.lock().next()
+    }
+}
+
+impl State {
+    fn next(&mut self) -> Option<Job> {
+        self.reserved.pop_front().or_else(|| self.jobs.pop())
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        let jobs = {
+            let mut state = self.0.state.lock();
+            state.closed = true;
+            (std::mem::take(&mut state.reserved), std::mem::take(&mut state.jobs))
+        };
+        drop(jobs);
+    }
+}

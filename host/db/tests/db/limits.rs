@@ -1,0 +1,156 @@
+//! Statements and transactions that take too long.
+
+use std::{future::pending, time::Duration};
+
+use hub_db::{AmbientOutcome, Config, Db, Error, TimeLimits, without_time_limit};
+use tokio::task::JoinSet;
+
+use crate::common::{Fixture, count, on_both};
+
+const TABLE: &str = "CREATE TABLE t (id BIGINT PRIMARY KEY)";
+const ENDLESS_READ: &str = "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT COUNT(*) FROM c";
+const ENDLESS_WRITE: &str =
+    "INSERT INTO t WITH RECURSIVE c (n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c";
+
+/// The same database with limits that a test can wait for.
+async fn impatient(fixture: &Fixture) -> Db {
+    let soon = Duration::from_millis(100);
+    let limits = TimeLimits { statement: soon, write: 2 * soon, transaction: 5 * soon };
+    let config = match fixture.config.clone() {
+        Config::Postgres { url, max_connections, .. } => {
+            Config::Postgres { url, max_connections, statement_timeout: soon }
+        }
+        sqlite @ Config::Sqlite { .. } => sqlite,
+    };
+    Db::connect_limited(&config, limits).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_that_takes_too_long_is_ended_and_its_connection_used_again() {
+    on_both(async |fixture| {
+        let db = impatient(fixture).await;
+        // More than there are connections.
+        for _ in 0..30 {
+            let late = match db.backend() {
+                hub_db::Backend::Sqlite => db.query(ENDLESS_READ),
+                hub_db::Backend::Postgres => db.query("SELECT pg_sleep(60)"),
+            };
+            let late = late.execute().await.unwrap_err();
+            assert!(late.is_timeout() && late.is_unavailable(), "{late}");
+            db.query("SELECT 1").execute().await.unwrap();
+        }
+        db.close().await;
+    })
+    .await;
+}
+
+/// SQLite rolls back the whole batch for it: the others of the batch run again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_takes_too_long_fails_alone() {
+    let fixture = Fixture::sqlite().await;
+    fixture.set_up(&[TABLE]).await;
+    let db = impatient(&fixture).await;
+    for in_transaction in [false, true] {
+        db.write("DELETE FROM t").execute().await.unwrap();
+        let mut others = JoinSet::new();
+        for id in 0..40_i64 {
+            let db = db.clone();
+            others.spawn(async move {
+                if id % 2 == 0 {
+                    return db.write("INSERT INTO t VALUES ($1)").bind(id).execute().await;
+                }
+                db.transaction(async |mut tx| tx.query("INSERT INTO t VALUES ($1)").bind(id).execute().await).await
+            });
+        }
+        let late = if in_transaction {
+            db.transaction(async |mut tx| {
+                // It goes on as if nothing had happened, outside of any transaction as SQLite sees it.
+                let late = tx.query(ENDLESS_WRITE).execute().await.unwrap_err();
+                assert!(late.is_timeout(), "{late}");
+                tx.query("INSERT INTO t VALUES (99)").execute().await.unwrap_err();
+                Ok::<_, Error>(())
+            })
+            .await
+        } else {
+            db.write(ENDLESS_WRITE).execute().await.map(drop)
+        };
+        let late = late.unwrap_err();
+        assert!(late.is_timeout(), "{late}");
+        for written in others.join_all().await {
+            written.unwrap();
+        }
+        assert_eq!(count(&db).await, 40);
+    }
+    db.close().await;
+    fixture.remove().await;
+}
+
+/// Its client has stalled, or it computes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_that_takes_too_long_is_rolled_back() {
+    on_both(async |fixture| {
+        fixture.set_up(&[TABLE]).await;
+        let db = impatient(fixture).await;
+        let stalled = db.transaction(async |mut tx| {
+            tx.query("INSERT INTO t VALUES (1)").execute().await?;
+            pending::<Result<(), Error>>().await
+        });
+        let behind = async { db.write("INSERT INTO t VALUES (2)").execute().await };
+        let (stalled, behind) = tokio::join!(stalled, behind);
+        assert!(stalled.unwrap_err().is_timeout());
+        behind.unwrap();
+        assert_eq!(count(&db).await, 1);
+        db.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ambient_transaction_that_takes_too_long_is_rolled_back() {
+    on_both(async |fixture| {
+        fixture.set_up(&[TABLE]).await;
+        let db = impatient(fixture).await;
+        let run = |stalls: bool, computes_before: bool| {
+            let db = db.clone();
+            async move {
+                let work = || async {
+                    if computes_before {
+                        tokio::time::sleep(Duration::from_millis(700)).await;
+                    }
+                    db.write("INSERT INTO t VALUES (1)").execute().await.unwrap();
+                    if stalls {
+                        pending::<()>().await;
+                    }
+                };
+                let begin: hub_db::OnBegin = std::sync::Arc::new(|_| Box::pin(async { Ok(true) }));
+                db.ambient_transaction(begin, work, |_, ()| Box::pin(async { Ok(true) })).await
+            }
+        };
+        assert!(run(true, false).await.unwrap_err().is_timeout());
+        assert_eq!(count(&db).await, 0);
+        // What it does before its first write holds nobody up.
+        assert!(matches!(run(false, true).await.unwrap(), AmbientOutcome::Finished(())));
+        assert_eq!(count(&db).await, 1);
+        db.close().await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operators_work_has_no_limit() {
+    let fixture = Fixture::sqlite().await;
+    fixture.set_up(&[TABLE]).await;
+    let db = impatient(&fixture).await;
+    const SLOW: &str = "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 5000000)
+        SELECT COUNT(*) FROM c";
+    assert!(db.query(SLOW).execute().await.unwrap_err().is_timeout(), "it is not slow");
+    let moved = without_time_limit(db.transaction(async |mut tx| {
+        tx.query(SLOW).execute().await?;
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        tx.query("INSERT INTO t VALUES (1)").execute().await
+    }));
+    moved.await.unwrap();
+    assert_eq!(count(&db).await, 1);
+    db.close().await;
+    fixture.remove().await;
+}

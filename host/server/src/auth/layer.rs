@@ -1,0 +1,42 @@
+//! Finds out once for each request who calls, and runs the request as the work of the caller's network.
+
+use axum::extract::{Request, State};
+use axum::http::{Extensions, HeaderMap, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::auth::model::ActiveKey;
+use crate::auth::service::authenticate;
+use crate::http::error::ApiError;
+
+/// The tenant of all requests without a valid key; a signed link's network takes over once the link is verified.
+const PUBLIC: Uuid = Uuid::max();
+
+/// What the key of a request is, or why it is none.
+#[derive(Clone)]
+struct Identified(Result<ActiveKey, ApiError>);
+
+/// Identifies the caller of a request that has a key, and shares the database and the processor fairly among networks.
+pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let mut tenant = PUBLIC;
+    if let Some(header) = header(request.headers()) {
+        let identified = authenticate(&app, Some(header)).await;
+        tenant = identified.as_ref().map_or(PUBLIC, |key| key.network.0);
+        request.extensions_mut().insert(Identified(identified));
+    }
+    hub_db::with_tenant(tenant, next.run(request)).await
+}
+
+/// The key behind a request: 401 unless it is valid, 403 where its network is suspended.
+pub(crate) async fn identify(app: &App, headers: &HeaderMap, extensions: &Extensions) -> Result<ActiveKey, ApiError> {
+    match extensions.get::<Identified>() {
+        Some(Identified(identified)) => identified.clone(),
+        None => authenticate(app, header(headers)).await,
+    }
+}
+
+fn header(headers: &HeaderMap) -> Option<&[u8]> {
+    headers.get("x-service-api-key").map(HeaderValue::as_bytes)
+}

@@ -1,0 +1,77 @@
+//! Work that takes a processor for longer than a moment, beside the threads that serve requests.
+//!
+//! Those threads are as many as there are processors, so that a few milliseconds of work on each are a few milliseconds
+//! in which nobody is served. Here a network takes no more than its share of the processors, and waits behind its own
+//! work alone.
+
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
+
+use hub_db::{FairPermits, current_tenant};
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+/// Bytes of JSON from which on reading or writing it takes longer than half a millisecond.
+pub(crate) const LARGE_JSON: usize = 64 * 1024;
+/// Rows from which on putting them together does.
+pub(crate) const MANY_ROWS: usize = 500;
+
+/// The processors belong to the process.
+static PROCESSORS: LazyLock<FairPermits> =
+    LazyLock::new(|| FairPermits::new(available_parallelism().map_or(2, usize::from).max(2)));
+
+/// Runs work that takes longer than a millisecond, or grows with what a network stores, as that of the current network.
+/// It costs some ten microseconds: small work does better without.
+pub(crate) async fn compute<T>(work: impl FnOnce() -> T) -> T {
+    let _permit = PROCESSORS.acquire(current_tenant()).await;
+    match Handle::current().runtime_flavor() {
+        // Another thread serves meanwhile what this one has.
+        RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}
+
+/// Runs `work` by [`compute`] where it is large.
+pub(crate) async fn compute_if<T>(is_large: bool, work: impl FnOnce() -> T) -> T {
+    if is_large { compute(work).await } else { work() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Barrier};
+
+    use hub_db::with_tenant;
+    use tokio::task::JoinSet;
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// With one worker thread, which computing must not block, and a network that computes as much as it may.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_network_that_computes_all_the_time_blocks_nobody() {
+        const NOISY: Uuid = Uuid::from_u128(1);
+        let (started, end) = (Arc::new(AtomicUsize::new(0)), Arc::new(Barrier::new(2)));
+        let mut noisy = JoinSet::new();
+        for _ in 0..50 {
+            let (started, end) = (Arc::clone(&started), Arc::clone(&end));
+            noisy.spawn(with_tenant(
+                NOISY,
+                compute(move || {
+                    if started.fetch_add(1, Ordering::SeqCst) == 0 {
+                        end.wait();
+                    }
+                }),
+            ));
+        }
+        while started.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        let other = tokio::spawn(with_tenant(Uuid::from_u128(2), compute(|| 7)));
+        assert_eq!(other.await.unwrap(), 7);
+        let before = started.load(Ordering::SeqCst);
+        assert!(PROCESSORS.try_acquire(NOISY).is_none() || before == 50, "the first of 50 still computes");
+        tokio::task::spawn_blocking(move || end.wait()).await.unwrap();
+        noisy.join_all().await;
+        assert_eq!(started.load(Ordering::SeqCst), 50);
+    }
+}

@@ -1,0 +1,83 @@
+//! JSON answers. A large one is written beside the threads that serve requests.
+
+use std::io;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use parking_lot::Mutex;
+use serde::Serialize;
+
+use crate::compute::{LARGE_JSON, compute};
+use crate::http::answer;
+use crate::http::error::ApiError;
+
+/// A value that is still to be written. Whoever writes it takes it out: a response's extensions must be clonable.
+#[derive(Clone)]
+struct Unwritten(Arc<Mutex<Option<Box<dyn Writable>>>>);
+
+trait Writable: Send {
+    fn write(&self, limit: usize) -> Result<Vec<u8>, serde_json::Error>;
+}
+
+impl<T: Serialize + Send> Writable for T {
+    fn write(&self, limit: usize) -> Result<Vec<u8>, serde_json::Error> {
+        let mut bounded = Bounded { bytes: Vec::with_capacity(256), limit };
+        serde_json::to_writer(&mut bounded, self)?;
+        Ok(bounded.bytes)
+    }
+}
+
+/// Bytes up to a limit.
+struct Bounded {
+    bytes: Vec<u8>,
+    limit: usize,
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > self.limit {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A response whose body [`layer`] writes.
+pub(super) fn unwritten(value: impl Serialize + Send + 'static) -> Response {
+    let mut response = Response::new(Body::empty());
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let value: Box<dyn Writable> = Box::new(value);
+    response.extensions_mut().insert(Unwritten(Arc::new(Mutex::new(Some(value)))));
+    response
+}
+
+/// Writes the JSON of responses.
+pub(crate) async fn layer(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let Some(Unwritten(value)) = response.extensions_mut().remove::<Unwritten>() else { return response };
+    let Some(value) = value.lock().take() else { return response };
+    let written = match value.write(LARGE_JSON) {
+        // Begun anew, so that what is large is known without a look at every value.
+        Err(error) if error.is_io() => compute(move || value.write(usize::MAX)).await,
+        written => written,
+    };
+    match written {
+        Ok(bytes) => {
+            answer::check(bytes.len());
+            *response.body_mut() = Body::from(bytes);
+            // That of the body there was before.
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+            response
+        }
+        Err(error) => ApiError::internal(error).into_response(),
+    }
+}

@@ -1,0 +1,101 @@
+//! The best of many candidates.
+//!
+//! Evaluating hundreds of thousands of worlds takes a second. It must neither hold the lock of presence for that long,
+//! since whoever asks for it meanwhile blocks a thread that serves other networks, nor run on such a thread.
+
+use crate::app::App;
+use crate::compute::compute;
+use crate::matchmaking::candidate::{Candidate, PlayerContext};
+use crate::matchmaking::model::{Destination, Mode};
+use crate::matchmaking::policy::Rank;
+use crate::servers::NetworkPresence;
+use crate::values::{Identifier, NetworkId};
+
+/// Candidates that are evaluated at once, under one lock: half a millisecond.
+const FEW: usize = 512;
+/// The most candidates that modules and explanations get.
+pub(super) const MOST_OFFERED: usize = 1_000;
+
+/// What there is to choose from.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// The best open candidates, in the built-in order.
+    pub(super) best: Vec<Destination>,
+    /// Something is kept from being joined by nothing but its fullness.
+    pub(super) any_full: bool,
+}
+
+/// Whether there are more candidates than [`FEW`].
+pub(super) fn is_needed(presence: &NetworkPresence, mode: &Mode, player: &PlayerContext) -> bool {
+    Candidate::are_many(presence, mode, player, FEW)
+}
+
+/// The best `wanted` candidates.
+pub(super) async fn best_of_many(
+    app: &App,
+    network: NetworkId,
+    mode: &Mode,
+    player: &PlayerContext,
+    wanted: usize,
+) -> Survey {
+    compute(|| survey(app, network, mode, player, wanted)).await
+}
+
+fn survey(app: &App, network: NetworkId, mode: &Mode, player: &PlayerContext, wanted: usize) -> Survey {
+    let (Mode::Server { server_type } | Mode::World { server_type, .. }) = mode else { return Survey::default() };
+    let servers: Vec<Identifier> = app.presence.with(network, |presence| {
+        presence.of_type(server_type, player.now).map(|server| server.info.server_id.clone()).collect()
+    });
+    let mut best = Best::new(wanted);
+    let (mut any_full, mut servers) = (false, servers.iter().peekable());
+    while servers.peek().is_some() {
+        app.presence.with(network, |presence| {
+            let mut evaluated = 0;
+            while evaluated < FEW
+                && let Some(id) = servers.next()
+            {
+                // It may have gone offline since.
+                let Some(server) = presence.server(id.as_str(), player.now) else { continue };
+                evaluated +=
+                    Candidate::for_each_on(presence, server, mode, player, |candidate| match candidate.ineligible {
+                        None => best.add(&candidate),
+                        Some(ineligible) => any_full |= ineligible.is_fullness(),
+                    });
+            }
+        });
+    }
+    Survey { best: best.into_sorted(), any_full }
+}
+
+/// The best so far.
+struct Best {
+    /// Fewer than twice as many as are wanted, in no order.
+    ranks: Vec<Rank>,
+    wanted: usize,
+    /// Those after it are not among the best.
+    last: Option<Rank>,
+}
+
+impl Best {
+    fn new(wanted: usize) -> Self {
+        Self { ranks: vec![], wanted: wanted.max(1), last: None }
+    }
+
+    fn add(&mut self, candidate: &Candidate<'_>) {
+        if self.last.as_ref().is_some_and(|last| !last.is_after(candidate)) {
+            return;
+        }
+        self.ranks.push(Rank::of(candidate));
+        if self.ranks.len() >= 2 * self.wanted {
+            let (_, last, _) = self.ranks.select_nth_unstable(self.wanted - 1);
+            self.last = Some(last.clone());
+            self.ranks.truncate(self.wanted);
+        }
+    }
+
+    fn into_sorted(mut self) -> Vec<Destination> {
+        self.ranks.sort_unstable();
+        self.ranks.truncate(self.wanted);
+        self.ranks.into_iter().map(Rank::into_destination).collect()
+    }
+}

@@ -1,0 +1,1 @@
+-- SQLite's alone: the index `player_search` begins with the network here.
