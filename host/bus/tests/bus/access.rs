@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use hub_bus::{Cluster, ClusterConfig};
+use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig};
 use nkeys::KeyPair;
 use tempfile::TempDir;
 
+use crate::common::{self, NETWORK, chat};
 use crate::nats::Nats;
 
 /// A bus that lets nobody in without credentials, by TLS.
@@ -59,6 +61,31 @@ async fn a_password_lets_in_and_is_never_shown() {
     for wrong in ["hub:s3cret@", "other:s3cret%40bus@", "s3cret@", ""] {
         let error = bus.connect(wrong, |_| {}).await.unwrap_err();
         assert!(!error.contains("s3cret") && error.contains("the bus at tls://127.0.0.1:"), "{error}");
+    }
+}
+
+/// `deploy/nats.conf` allows its user no more than this.
+#[tokio::test]
+async fn a_user_needs_few_subjects() {
+    let example = include_str!("../../../../deploy/nats.conf");
+    let users = &example[example.find("authorization").unwrap()..];
+    let bus = Guarded::start(&users.replace("$HUB_BUS_PASSWORD", "\"s3cret\"")).await;
+    let connect = async |node: &str| {
+        let cluster = bus.connect("hub:s3cret@", |config| node.clone_into(&mut config.node)).await.unwrap();
+        Bus::clustered(BusConfig::new(1), cluster).await.unwrap()
+    };
+    let (one, two) = (connect("one").await, connect("two").await);
+    one.publish(NETWORK, chat(None), 1).await.unwrap();
+    let id = two.subscribe(NETWORK, None, None, 5).await.unwrap().start_id();
+    one.publish(NETWORK, chat(None), 2).await.unwrap();
+    // Live, and once more after a resume.
+    for last in [None, Some(id.as_str())] {
+        let mut stream = two.subscribe(NETWORK, None, last, 5).await.unwrap();
+        if last.is_none() {
+            one.publish(NETWORK, chat(None), 3).await.unwrap();
+        }
+        let next = tokio::time::timeout(Duration::from_secs(20), common::next(&mut stream)).await;
+        assert!(next.expect("an event").is_ok());
     }
 }
 
@@ -114,17 +141,23 @@ fn token(issuer: &KeyPair, subject: &KeyPair, claims: &str) -> String {
 #[tokio::test]
 async fn a_file_of_credentials_lets_in() {
     let (operator, account, user) = (KeyPair::new_operator(), KeyPair::new_account(), KeyPair::new_user());
+    // JetStream wants one.
+    let system = KeyPair::new_account();
     let of_operator = token(&operator, &operator, r#"{"type":"operator","version":2}"#);
-    let of_account = token(
-        &operator,
-        &account,
-        r#"{"type":"account","version":2,"limits":{"subs":-1,"data":-1,"payload":-1,"imports":-1,"exports":-1,
-            "wildcards":true,"conn":-1,"leaf":-1,"mem_storage":-1,"disk_storage":-1,"streams":-1,"consumer":-1}}"#,
-    );
+    let account_with = |account: &KeyPair, jetstream: &str| {
+        let limits =
+            r#""subs":-1,"data":-1,"payload":-1,"imports":-1,"exports":-1,"wildcards":true,"conn":-1,"leaf":-1"#;
+        let claims = format!(r#"{{"type":"account","version":2,"limits":{{{limits}{jetstream}}}}}"#);
+        token(&operator, account, &claims)
+    };
+    let jetstream = r#","mem_storage":-1,"disk_storage":-1,"streams":-1,"consumer":-1"#;
+    let (of_account, of_system) = (account_with(&account, jetstream), account_with(&system, ""));
     let of_user = token(&account, &user, r#"{"type":"user","version":2,"subs":-1,"data":-1,"payload":-1}"#);
     let bus = Guarded::start(&format!(
-        "operator: {of_operator}\nresolver: MEMORY\nresolver_preload: {{ {}: {of_account} }}",
-        account.public_key()
+        "operator: {of_operator}\nsystem_account: {system}\nresolver: MEMORY\n\
+         resolver_preload: {{ {account}: {of_account}, {system}: {of_system} }}",
+        account = account.public_key(),
+        system = system.public_key(),
     ))
     .await;
     let credentials = |seed: String| {
