@@ -18,7 +18,7 @@ use crate::config::Settings;
 use crate::control::Control;
 use crate::events::{Outbox, Streams};
 use crate::geo::Geo;
-use crate::http::hang_up::AbandonedRequests;
+use crate::hang_up::AbandonedRequests;
 use crate::ids::Ids;
 use crate::modules::Modules;
 use crate::players::PlayerRegions;

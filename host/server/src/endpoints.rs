@@ -27,6 +27,9 @@ pub(crate) struct RouteFacts {
     pub(crate) is_any_node: bool,
     /// It may say, before it changed anything, that the network's next shard owner is to serve it.
     pub(crate) is_retried_on_owner: bool,
+    /// It is dropped when its caller hangs up, though it is no GET: it waits for somebody on the caller's behalf, or only
+    /// computes.
+    pub(crate) is_ended_with_caller: bool,
 }
 
 impl RouteFacts {
@@ -44,6 +47,10 @@ impl RouteFacts {
 
     pub(crate) fn retry_on_owner(self) -> Self {
         Self { is_retried_on_owner: true, ..self }
+    }
+
+    pub(crate) fn ends_with_caller(self) -> Self {
+        Self { is_ended_with_caller: true, ..self }
     }
 }
 

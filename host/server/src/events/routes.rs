@@ -80,6 +80,8 @@ async fn open_events(
     let body = if request.head {
         Body::empty()
     } else {
+        // It begins after the changes that were answered before.
+        app.outbox.settled(caller.network).await;
         let server = query.server_id.as_ref().map(Identifier::as_str);
         let last = request.last_event_id.as_deref();
         let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now()).await;

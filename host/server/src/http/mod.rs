@@ -7,7 +7,6 @@ mod drain;
 pub mod error;
 mod examples;
 pub mod extract;
-pub(crate) mod hang_up;
 pub(crate) mod hub_url;
 pub(crate) mod openapi;
 pub(crate) mod page;
