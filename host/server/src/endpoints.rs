@@ -29,6 +29,9 @@ pub(crate) struct RouteFacts {
     pub(crate) is_retried_on_owner: bool,
     /// A POST that changes nothing: nothing is kept under its `Idempotency-Key`, because a repeat may as well read again.
     pub(crate) is_read_only: bool,
+    /// It is dropped when its caller hangs up, though it is no GET: it waits for somebody on the caller's behalf, or only
+    /// computes.
+    pub(crate) is_ended_with_caller: bool,
 }
 
 impl RouteFacts {
@@ -50,6 +53,10 @@ impl RouteFacts {
 
     pub(crate) fn read_only(self) -> Self {
         Self { is_read_only: true, ..self }
+    }
+
+    pub(crate) fn ends_with_caller(self) -> Self {
+        Self { is_ended_with_caller: true, ..self }
     }
 }
 

@@ -22,6 +22,7 @@ pub mod economy;
 mod endpoints;
 pub mod events;
 pub mod geo;
+mod hang_up;
 mod health;
 pub mod http;
 pub mod http_client;

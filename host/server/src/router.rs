@@ -9,8 +9,8 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::app::App;
 use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::http::error::ApiError;
-use crate::http::{client_address, hang_up, json, openapi, reference, request_id};
-use crate::{auth, cluster, idempotency};
+use crate::http::{client_address, json, openapi, reference, request_id};
+use crate::{auth, cluster, hang_up, idempotency};
 
 fn endpoints() -> Endpoints {
     Endpoints::default()

@@ -1,16 +1,16 @@
 //! Publishing an event with the change it reports, and which networks have such events waiting.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use hub_db::{Error, Tx};
 use parking_lot::Mutex;
 use serde::Serialize;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::app::App;
 use crate::cluster::NetworkState;
@@ -18,6 +18,9 @@ use crate::events::model::EventKind;
 use crate::events::service::data;
 use crate::events::store;
 use crate::values::NetworkId;
+
+/// How long anything waits for the relay. It is right behind, unless the bus cannot be reached.
+const SETTLE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Publishes an event with the change it reports: never if `tx` is rolled back; once it is committed, whatever becomes of
 /// the caller or of this process. To the network's streams, or to that of the server `target` alone: the fields of
@@ -54,38 +57,50 @@ struct Inner {
 
 #[derive(Debug, Default)]
 struct Networks {
+    /// How often networks were marked.
+    marks: u64,
+    /// Those without a relay.
     due: Vec<NetworkId>,
-    relays: HashMap<NetworkId, RelayState>,
+    marked: HashMap<NetworkId, MarkedNetwork>,
 }
 
+/// A network from its first mark until its relay ends.
 #[derive(Debug)]
-enum RelayState {
-    Due,
-    Running {
-        /// Marked since it last read.
-        marked: bool,
-        wake: Arc<Notify>,
-    },
+struct MarkedNetwork {
+    last_mark: u64,
+    /// Marked since its relay began to read.
+    is_dirty: bool,
+    /// For its relay.
+    wake: Arc<Notify>,
+    /// What was marked up to here is published.
+    settled: watch::Sender<u64>,
 }
 
 impl Outbox {
     /// Notes that events of the network may wait to be published.
     pub(crate) fn mark(&self, network: NetworkId) {
         let mut networks = self.0.networks.lock();
-        let Networks { due, relays } = &mut *networks;
-        match relays.entry(network) {
-            Entry::Vacant(entry) => {
-                entry.insert(RelayState::Due);
-                due.push(network);
-                self.0.due.notify_one();
-            }
-            Entry::Occupied(mut entry) => {
-                if let RelayState::Running { marked, wake } = entry.get_mut() {
-                    *marked = true;
-                    wake.notify_one();
-                }
-            }
-        }
+        let Networks { marks, due, marked } = &mut *networks;
+        *marks += 1;
+        let entry = marked.entry(network).or_insert_with(|| {
+            due.push(network);
+            self.0.due.notify_one();
+            let (wake, settled) = (Arc::default(), watch::Sender::new(0));
+            MarkedNetwork { last_mark: 0, is_dirty: true, wake, settled }
+        });
+        entry.last_mark = *marks;
+        entry.is_dirty = true;
+        entry.wake.notify_one();
+    }
+
+    /// Waits until the events that were committed on this node so far are published, but not for long.
+    pub(super) async fn settled(&self, network: NetworkId) {
+        let (last_mark, mut settled) = match self.0.networks.lock().marked.get(&network) {
+            Some(entry) => (entry.last_mark, entry.settled.subscribe()),
+            None => return,
+        };
+        // Its sender is gone where the relay has ended.
+        let _ = tokio::time::timeout(SETTLE_TIMEOUT, settled.wait_for(|settled| *settled >= last_mark)).await;
     }
 
     /// Waits until some networks need a relay. The caller runs one for each.
@@ -93,17 +108,10 @@ impl Outbox {
         loop {
             let due = mem::take(&mut self.0.networks.lock().due);
             if !due.is_empty() {
-                return due.into_iter().map(|network| self.begin(network)).collect();
+                return due.into_iter().map(|network| Relay { network, outbox: self.clone() }).collect();
             }
             self.0.due.notified().await;
         }
-    }
-
-    fn begin(&self, network: NetworkId) -> Relay {
-        let wake = Arc::new(Notify::new());
-        let state = RelayState::Running { marked: false, wake: Arc::clone(&wake) };
-        self.0.networks.lock().relays.insert(network, state);
-        Relay { network, outbox: self.clone(), wake }
     }
 
     /// Events up to this one are left over from an earlier process.
@@ -120,29 +128,43 @@ impl Outbox {
 pub(super) struct Relay {
     pub(super) network: NetworkId,
     outbox: Outbox,
-    wake: Arc<Notify>,
 }
 
 impl Relay {
-    /// Waits until the network is marked.
-    pub(super) async fn marked(&self) {
-        self.wake.notified().await;
+    fn with<T>(&self, change: impl FnOnce(&mut MarkedNetwork) -> T) -> Option<T> {
+        self.outbox.0.networks.lock().marked.get_mut(&self.network).map(change)
     }
 
-    /// Whether the network was marked since this was last asked.
-    pub(super) fn take_mark(&self) -> bool {
-        match self.outbox.0.networks.lock().relays.get_mut(&self.network) {
-            Some(RelayState::Running { marked, .. }) => mem::take(marked),
-            _ => false,
-        }
+    /// Wakes when the network is marked.
+    pub(super) fn wake(&self) -> Arc<Notify> {
+        self.with(|entry| Arc::clone(&entry.wake)).unwrap_or_default()
+    }
+
+    /// Begins to read what waits; answers the last mark that this covers.
+    pub(super) fn begin_reading(&self) -> u64 {
+        let begin = |entry: &mut MarkedNetwork| {
+            entry.is_dirty = false;
+            entry.last_mark
+        };
+        self.with(begin).unwrap_or_default()
+    }
+
+    /// All that was marked up to this mark is published.
+    pub(super) fn settle(&self, mark: u64) {
+        self.with(|entry| entry.settled.send_replace(mark));
+    }
+
+    /// Whether the network was marked since the relay began to read.
+    pub(super) fn is_dirty(&self) -> bool {
+        self.with(|entry| entry.is_dirty).unwrap_or_default()
     }
 }
 
 impl Drop for Relay {
     /// A mark that came at the last moment, or that a panic left, gets another relay.
     fn drop(&mut self) {
-        let state = self.outbox.0.networks.lock().relays.remove(&self.network);
-        if matches!(state, Some(RelayState::Running { marked: true, .. })) {
+        let entry = self.outbox.0.networks.lock().marked.remove(&self.network);
+        if entry.is_some_and(|entry| entry.is_dirty) {
             self.outbox.mark(self.network);
         }
     }
@@ -175,16 +197,22 @@ mod tests {
         outbox.mark(network);
         let relay = outbox.due().await.pop().unwrap();
         assert!(outbox.due().now_or_never().is_none());
-        assert!(!relay.take_mark());
+        let mark = relay.begin_reading();
+        assert!(!relay.is_dirty());
+        assert!(outbox.settled(network).now_or_never().is_none());
+        relay.settle(mark);
+        outbox.settled(network).now_or_never().unwrap();
         outbox.mark(network);
-        relay.marked().await;
-        assert!(relay.take_mark());
+        assert!(outbox.settled(network).now_or_never().is_none());
+        relay.wake().notified().await;
+        assert!(relay.is_dirty());
         assert!(outbox.due().now_or_never().is_none(), "it has a relay");
         // Just before its end.
-        outbox.mark(network);
         drop(relay);
         let relay = outbox.due().await.pop().unwrap();
+        relay.begin_reading();
         drop(relay);
         assert!(outbox.due().now_or_never().is_none());
+        outbox.settled(network).now_or_never().unwrap();
     }
 }

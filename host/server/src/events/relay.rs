@@ -93,16 +93,19 @@ async fn run_relay(app: App, relay: Relay) {
     if !app.shards.owns(network) {
         return announce(&app, network).await;
     }
-    let stopping = app.stopping();
+    let (stopping, wake) = (app.stopping(), relay.wake());
     // Published, and not yet deleted.
     let mut published = HashSet::new();
     let mut deleting: Option<BoxFuture<'static, Result<HashSet<i64>, hub_db::Error>>> = None;
     let (mut may_read, mut paused_until) = (true, None);
     loop {
         if may_read && paused_until.is_none() && published.len() < MAX_PUBLISHED {
-            relay.take_mark();
+            let mark = relay.begin_reading();
             match publish_waiting(&app, network, &mut published).await {
-                Ok(Round::Complete) => may_read = false,
+                Ok(Round::Complete) => {
+                    relay.settle(mark);
+                    may_read = false;
+                }
                 Ok(Round::Partial) => {}
                 Ok(Round::Over) => break,
                 Err(error) => {
@@ -115,7 +118,7 @@ async fn run_relay(app: App, relay: Relay) {
             deleting = Some(delete(app.clone(), network, published.clone()));
         }
         if published.is_empty() && !may_read {
-            if !relay.take_mark() {
+            if !relay.is_dirty() {
                 return;
             }
             may_read = true;
@@ -132,7 +135,7 @@ async fn run_relay(app: App, relay: Relay) {
                     }
                 }
             }
-            () = relay.marked() => may_read = true,
+            () = wake.notified() => may_read = true,
             () = sleep_until(paused_until), if paused_until.is_some() => paused_until = None,
             () = stopping.cancelled() => break,
             () = std::future::ready(()), if !is_waiting => {}

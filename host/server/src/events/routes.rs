@@ -83,6 +83,8 @@ async fn open_events(
     let body = if request.head {
         Body::empty()
     } else {
+        // It begins after the changes that were answered before.
+        app.outbox.settled(caller.network).await;
         let server = query.server_id.as_ref().map(Identifier::as_str);
         let last = request.last_event_id.as_deref();
         let replaces = server.is_some_and(|server| app.bus.is_connected(caller.network.0.as_u128(), server));

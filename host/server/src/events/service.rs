@@ -94,6 +94,8 @@ pub async fn publish(
     if hub_db::has_uncommitted_writes() {
         return Err(PublishError::Uncommitted);
     }
+    // After the events of changes that were answered before.
+    app.outbox.settled(network).await;
     let now = app.clock.now();
     let event = Event { name: kind.name(), target: target.map(str::to_owned), data: data(kind, now, payload)? };
     app.bus.publish(network.0.as_u128(), event, now).await?;

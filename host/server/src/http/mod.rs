@@ -7,7 +7,6 @@ pub mod document;
 pub mod error;
 mod examples;
 pub mod extract;
-pub(crate) mod hang_up;
 pub(crate) mod hub_url;
 pub(crate) mod json;
 pub(crate) mod openapi;

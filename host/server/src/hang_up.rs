@@ -19,6 +19,7 @@ use tokio::runtime::Handle;
 use tracing::Instrument as _;
 
 use crate::app::App;
+use crate::endpoints::RouteFacts;
 
 /// Of one API key at a time, so that nobody gathers work by hanging up. More are cut off, which leaves every transaction
 /// whole or undone.
@@ -62,9 +63,10 @@ impl Drop for Abandoned {
     }
 }
 
-/// Runs every request that may change something to its end.
+/// Runs every request that may change something to its end, unless its route says that it ends with its caller.
 pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    if request.method().is_safe() {
+    let facts: RouteFacts = request.extensions().get().copied().unwrap_or_default();
+    if request.method().is_safe() || facts.is_ended_with_caller {
         return next.run(request).await;
     }
     let key = request.headers().get("x-service-api-key").cloned();
