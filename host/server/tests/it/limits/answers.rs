@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{player, register_collection};
-use crate::support::{Answer, Client, Hub, on_both};
+use crate::support::{Answer, Client, on_both};
 
 /// The bytes of an answer, which is never larger than any may be.
 async fn get(client: &Client, path: &str) -> (Answer, usize) {

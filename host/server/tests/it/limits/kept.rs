@@ -4,7 +4,7 @@ use hub::limits::Limit;
 use serde_json::json;
 
 use super::{hub_with, player, register_collection, send_with_key};
-use crate::support::{Backend, Hub, on_both, on_each};
+use crate::support::{Backend, on_both, on_each};
 
 on_both! {
     async fn a_large_answer_is_not_kept_and_has_one_effect(hub: Hub) {
