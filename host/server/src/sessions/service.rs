@@ -9,11 +9,12 @@ use crate::clock::{Millis, millis};
 use crate::control;
 use crate::geo::{GeoLocation, Region};
 use crate::http::error::ApiError;
-use crate::networks;
-use crate::networks::service::NetworksError;
 use crate::players;
+use crate::secret_text::SecretText;
 use crate::servers::service::online_player;
 use crate::servers::{self, Heartbeat, KnownServer, PlayerLocation, PresenceError, Registration, Search, ServersError};
+use crate::signing_secret;
+use crate::signing_secret::service::SigningSecretError;
 use crate::transfers;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
@@ -39,7 +40,7 @@ pub(super) enum SessionsError {
     },
     /// The network is gone.
     #[error(transparent)]
-    Network(#[from] NetworksError),
+    SigningSecret(#[from] SigningSecretError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -52,7 +53,7 @@ impl From<SessionsError> for ApiError {
             SessionsError::NotOnline(_) => Self::bad_request("unknown_server", message),
             SessionsError::NotOnServer(..) => Self::bad_request("player_not_on_server", message),
             SessionsError::UnknownEngine { .. } => Self::invalid(message),
-            SessionsError::Network(error) => error.into(),
+            SessionsError::SigningSecret(error) => error.into(),
             SessionsError::Database(error) => error.into(),
         }
     }
@@ -64,7 +65,7 @@ pub(super) struct Session {
     pub(super) server_id: Identifier,
     pub(super) heartbeat_interval: Millis,
     pub(super) offline_after: Millis,
-    pub(super) signing_secret: String,
+    pub(super) signing_secret: SecretText,
 }
 
 /// Registers a server and marks it online.
@@ -74,7 +75,7 @@ pub(super) async fn register(app: &App, network: NetworkId, new: Registration) -
     {
         return Err(SessionsError::UnknownEngine { sent: engine.clone(), known: app.settings.engines.clone() });
     }
-    let signing_secret = networks::service::signing_secret(app, network).await?;
+    let signing_secret = signing_secret::service::get(app, network).await?.newest;
     let server_id = new.info.server_id.clone();
     let offline_after = millis(app.settings.offline_after());
     app.presence.with(network, |presence| presence.register(new, app.clock.now(), offline_after));

@@ -7,9 +7,9 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::events::{self, EventKind, PublishError};
 use crate::http::error::ApiError;
-use crate::networks;
-use crate::networks::service::NetworksError;
 use crate::servers::{self, NetworkPresence, Reservation};
+use crate::signing_secret;
+use crate::signing_secret::service::SigningSecretError;
 use crate::transfers::model::{COMMAND_TTL, Failure, Reported, SUCCESS, Transfer, TransferId, TransferOrder};
 use crate::transfers::route::{TransferRoute, find_route};
 use crate::transfers::signing::Command;
@@ -28,7 +28,7 @@ pub(super) enum TransfersError {
     Unknown(TransferId),
     /// The network is gone.
     #[error(transparent)]
-    Network(#[from] NetworksError),
+    SigningSecret(#[from] SigningSecretError),
     /// The command was not handed out.
     #[error(transparent)]
     Publish(#[from] PublishError),
@@ -43,7 +43,7 @@ impl From<TransfersError> for ApiError {
         match error {
             TransfersError::UnknownReported(_) => Self::bad_request("unknown_transfer", message),
             TransfersError::Unknown(_) => Self::not_found("unknown_transfer", message),
-            TransfersError::Network(error) => error.into(),
+            TransfersError::SigningSecret(error) => error.into(),
             TransfersError::Publish(error) => error.into(),
             TransfersError::Database(error) => error.into(),
         }
@@ -126,7 +126,7 @@ async fn send_command(
     route: TransferRoute,
     now: Millis,
 ) -> Result<Transfer, TransfersError> {
-    let secret = networks::service::signing_secret(app, network).await?;
+    let secrets = signing_secret::service::get(app, network).await?;
     let mut transfer = new_transfer(route.id, &order, Some(route.from.clone()), now);
     app.db
         .transaction(async |mut tx| {
@@ -144,7 +144,7 @@ async fn send_command(
         issued_at: now,
         expires_at: transfer.expires_at,
     };
-    let payload = Payload { signature: command.sign(&secret), command: &command };
+    let payload = Payload { signature: command.sign(secrets.all()), command: &command };
     events::publish(app, network, EventKind::Transfer, Some(route.from.as_str()), payload).await?;
     // The answer means that the command was sent; reads show the transfer as under way.
     transfer.result = Some(SUCCESS.to_owned());

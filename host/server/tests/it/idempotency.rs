@@ -123,7 +123,7 @@ on_all! {
         let key = owner.key.unwrap();
         let hub: Hub = hub.restart(std::time::Duration::ZERO).await;
         let owner = hub.with_key(&key);
-        post(&owner, "a", "/api/manage/keys", &body).await.expect_error(400, "answer_not_kept");
+        post(&owner, "a", "/api/manage/keys", &body).await.expect_error(409, "answer_not_kept");
         assert_eq!(owner.get("/api/manage/keys").await.expect(200)["total"], 2);
     }
 

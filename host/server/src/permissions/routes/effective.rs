@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
 
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::PermissionsWrite;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
@@ -59,10 +59,10 @@ fn comma_separated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ide
 /// wildcards before shorter. True, false, or null where nothing is said. `docs/permissions.md` has all rules. Expiry
 /// counts at the moment of the question, and every change at once.
 #[utoipa::path(get, path = "/api/plugin/permissions/users/{uuid}/effective", tag = "Permissions",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), EffectiveQuery),
+    security(("apiKey" = ["permissions:write", "plugin"])), params(("uuid" = PlayerId, Path), EffectiveQuery),
     responses((status = 200, body = EffectiveBody)))]
 async fn get_effective_permissions(
-    Plugin(caller): Plugin,
+    PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
     Query(query): Query<EffectiveQuery>,

@@ -12,9 +12,9 @@ use crate::app::App;
 use crate::blobs::{self, Blob, BlobKey, ReceivedBlob, TemporaryBlob};
 use crate::clock::{Millis, millis};
 use crate::networks;
-use crate::networks::service::NetworksError;
+use crate::secrets::signing_key;
 use crate::values::NetworkId;
-use crate::worlds::link::{Access, SnapshotLink, UnverifiedLink};
+use crate::worlds::link::{self, Access, SnapshotLink};
 use crate::worlds::model::{Lease, WorldSnapshot};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
@@ -87,24 +87,20 @@ async fn own_url(
     blob_key: &str,
     hub_url: &str,
 ) -> Result<String, WorldsError> {
-    let secret = networks::service::signing_secret(app, network).await?;
+    let key = signing_key(app, link::PURPOSE).await?;
     let expires_at = app.clock.now().saturating_add(millis(GOOD_FOR));
     let link = SnapshotLink { access, network, blob_key: blob_key.to_owned(), expires_at };
-    Ok(format!("{hub_url}/api/worlds/blobs/{}", link.token(&secret)))
+    Ok(format!("{hub_url}/api/worlds/blobs/{}", link::sign(&key, &link)))
 }
 
 /// What a link allows.
 async fn verify(app: &App, token: &str, access: Access) -> Result<SnapshotLink, WorldsError> {
-    let unverified = UnverifiedLink::read(token).ok_or(WorldsError::InvalidLink)?;
-    let secret = match networks::service::signing_secret(app, unverified.network()).await {
-        Ok(secret) => secret,
-        Err(NetworksError::UnknownNetwork(_)) => return Err(WorldsError::InvalidLink),
-        Err(error) => return Err(error.into()),
-    };
-    let link = unverified.verify(&secret).filter(|link| link.access == access).ok_or(WorldsError::InvalidLink)?;
+    let link = link::read(&signing_key(app, link::PURPOSE).await?, token);
+    let link = link.filter(|link| link.access == access).ok_or(WorldsError::InvalidLink)?;
     if link.expires_at <= app.clock.now() {
         return Err(WorldsError::ExpiredLink);
     }
+    networks::service::require_active(&app.db, link.network).await?;
     Ok(link)
 }
 
