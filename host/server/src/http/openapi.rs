@@ -69,6 +69,11 @@ fn add_idempotency_key(operation: &mut Operation) {
         .schema(Some(text))
         .build();
     operation.parameters.get_or_insert_default().push(RefOr::T(header));
+    add_error(
+        operation,
+        "409",
+        "The Idempotency-Key was used before, and the answer of then is not kept for this caller",
+    );
 }
 
 fn complete_operation(operation: &mut Operation) {
@@ -78,7 +83,11 @@ fn complete_operation(operation: &mut Operation) {
     }
     if operation.security.is_some() {
         add_error(operation, "401", "The key is missing, malformed, unknown, expired or revoked");
-        add_error(operation, "403", "The key lacks the scope, or its network is suspended");
+        add_error(
+            operation,
+            "403",
+            "The key lacks the scope or is bound to other servers or addresses, or its network is suspended",
+        );
         add_error(operation, "429", "Too many requests; `Retry-After` says when to come back");
     }
     if operation.request_body.is_some() {

@@ -9,11 +9,12 @@ use hub_db::Tx;
 
 use super::callbacks::SavedSnapshot;
 use crate::app::App;
+use crate::auth::Caller;
 use crate::blobs::{self, Blob, BlobKey, ReceivedBlob, TemporaryBlob};
 use crate::clock::{Millis, millis};
 use crate::networks;
 use crate::secrets::signing_key;
-use crate::values::NetworkId;
+use crate::values::{Identifier, NetworkId};
 use crate::worlds::link::{self, Access, SnapshotLink};
 use crate::worlds::model::{Lease, WorldSnapshot};
 use crate::worlds::service::error::WorldsError;
@@ -33,18 +34,17 @@ pub(in crate::worlds) struct Upload {
     pub(in crate::worlds) expires_at: Millis,
 }
 
-/// Begins an upload for a lease.
-pub(in crate::worlds) async fn mint(
-    app: &App,
-    network: NetworkId,
-    id: i64,
-    hub_url: &str,
-) -> Result<Upload, WorldsError> {
-    let now = app.clock.now();
+/// Begins an upload for a lease. A key that is bound to servers gets none for another node's, which it could overwrite.
+pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url: &str) -> Result<Upload, WorldsError> {
+    let (network, now) = (caller.network, app.clock.now());
     let minted = app
         .db
         .transaction(async |mut tx| {
             let Some(lease) = store::leases::count_upload(&mut tx, network, id, now).await? else { return Ok(None) };
+            let speaks_for = |node: &Identifier| caller.bindings.allow_server(node.as_str());
+            if caller.bindings.servers.is_some() && !lease.node_server_id.as_ref().is_some_and(speaks_for) {
+                return Err(WorldsError::ForbiddenNode(id));
+            }
             if !lease.is_persistent() {
                 return Err(WorldsError::NotPersistent(id));
             }
