@@ -94,7 +94,9 @@ async fn namings(client: &Client) -> Vec<Naming> {
                 add(parameter["name"].as_str().unwrap(), place);
             }
             let body = &operation["requestBody"]["content"]["application/json"]["schema"];
-            fields(&document, body).iter().for_each(|field| add(field, "body"));
+            for field in fields(&document, body) {
+                add(&field, "body");
+            }
         }
     }
     all
