@@ -1,7 +1,7 @@
 """Verifies a TRANSFER event of the network hub. Python 3, standard library only.
 
 In a connector, keep one TransferVerifier for as long as the server runs and hand it the `data:` of each TRANSFER
-event. As a program it reads one such JSON object from standard input:
+event, and of each SIGNING_SECRET_ROTATED event. As a program it reads one TRANSFER from standard input:
 
     HUB_SIGNING_SECRET=... python3 verify_transfer.py [NOW_MS] < event.json
 """
@@ -17,10 +17,16 @@ import time
 
 class TransferVerifier:
     def __init__(self, signing_secret):
-        # The secret of the register answer; its UTF-8 bytes are the key.
-        self.key = signing_secret.encode("utf-8")
+        # The secret of the register answer; its UTF-8 bytes are the key. Each with the time until which it is good.
+        self.secrets = {signing_secret: None}
         # Transfers that were acted upon, each until its command has expired.
         self.seen = {}
+
+    def rotated(self, event):
+        """Takes the new secret of a SIGNING_SECRET_ROTATED event; those before it are good until its `validUntil`."""
+        until = event["validUntil"]
+        self.secrets = {old: until if end is None else min(end, until) for old, end in self.secrets.items()}
+        self.secrets[event["signingSecret"]] = None
 
     def refusal(self, command, now_ms=None):
         """Why the command must not be obeyed; None if it may be."""
@@ -34,10 +40,15 @@ class TransferVerifier:
             str(command["port"]),
             str(command["expiresAt"]),
         ])
-        mac = hmac.new(self.key, text.encode("utf-8"), hashlib.sha256).digest()
-        expected = "v1," + base64.b64encode(mac).decode("ascii")
-        # In constant time, so that a forger learns nothing from how long it takes.
-        if not hmac.compare_digest(expected.encode(), command["signature"].encode()):
+        self.secrets = {secret: end for secret, end in self.secrets.items() if end is None or now_ms < end}
+        # While the hub changes its secret a command carries several signatures; one that is right is enough.
+        # Compared in constant time, so that a forger learns nothing from how long it takes.
+        right = [
+            hmac.compare_digest(self.signature(secret, text).encode(), signature.encode())
+            for secret in self.secrets
+            for signature in command["signature"].split(" ")
+        ]
+        if not any(right):
             return "the signature is wrong"
         if command["expiresAt"] <= now_ms:
             return "the command has expired"
@@ -46,6 +57,11 @@ class TransferVerifier:
             return "the command was used already"
         self.seen[command["transferId"]] = command["expiresAt"]
         return None
+
+    @staticmethod
+    def signature(secret, text):
+        mac = hmac.new(secret.encode("utf-8"), text.encode("utf-8"), hashlib.sha256).digest()
+        return "v1," + base64.b64encode(mac).decode("ascii")
 
 
 if __name__ == "__main__":

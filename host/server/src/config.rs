@@ -19,7 +19,7 @@ const REPLACED_BY_BLOBS: &str = "snapshots";
 
 /// Options that say where the truth is kept. Every option is also an environment variable (`HUB_DATA` …) and a line
 /// of the config file.
-#[derive(Args, Clone, Debug, Default, Serialize)]
+#[derive(Args, Clone, Default, Serialize)]
 pub struct StorageArgs {
     /// Folder for everything the hub keeps on disk [default: hub-data]
     #[arg(long, value_name = "DIR")]
@@ -43,7 +43,7 @@ pub struct StorageArgs {
 }
 
 /// Options of a hub that serves.
-#[derive(Args, Clone, Debug, Default, Serialize)]
+#[derive(Args, Clone, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ServeArgs {
     /// Where the truth is kept.
@@ -210,7 +210,7 @@ impl ModuleSettings {
 }
 
 /// What a hub runs with.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Settings {
     /// Folder for everything the hub keeps on disk.
@@ -276,6 +276,22 @@ pub struct Settings {
     /// Not for users.
     #[serde(skip)]
     pub modules: ModuleSettings,
+}
+
+/// `Debug` without the URLs, which hold passwords.
+macro_rules! debug_without_secrets {
+    ($($type:ident { $($shown:ident),+ })+) => {$(
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($type))$(.field(stringify!($shown), &self.$shown))+.finish_non_exhaustive()
+            }
+        }
+    )+};
+}
+debug_without_secrets! {
+    StorageArgs { data, config }
+    ServeArgs { storage, listen }
+    Settings { data, listen }
 }
 
 impl Default for Settings {

@@ -1,17 +1,22 @@
 //! How a component's handlers become routes: each states its permission and what is special about it.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
+use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
 use axum::routing::MethodRouter;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::app::App;
-use crate::auth::Permission;
+use crate::auth::{Caller, Permission};
+use crate::http::error::ApiError;
 
 /// What the layers around a handler must know of its route.
 #[allow(clippy::struct_excessive_bools, reason = "each fact is independent of the others")]
@@ -32,9 +37,38 @@ pub(crate) struct RouteFacts {
     /// It is dropped when its caller hangs up, though it is no GET: it waits for somebody on the caller's behalf, or only
     /// computes.
     pub(crate) is_ended_with_caller: bool,
+    /// The check of its permission; `None` for a public route.
+    pub(crate) authorize: Option<Authorize>,
+}
+
+/// The check that a route's [`Permission`] makes of a request, for the layers around the handler.
+#[derive(Clone, Copy)]
+pub(crate) struct Authorize(AuthorizeFn);
+
+type AuthorizeFn = for<'a> fn(&'a mut Parts, &'a App) -> BoxFuture<'a, Result<Caller, ApiError>>;
+
+impl Authorize {
+    const fn of<P: Permission>() -> Self {
+        Self(|parts, app| P::from_request_parts(parts, app).map(|permission| permission.map(P::into_caller)).boxed())
+    }
+
+    /// Who calls, if the route lets them through.
+    pub(crate) async fn check(self, parts: &mut Parts, app: &App) -> Result<Caller, ApiError> {
+        (self.0)(parts, app).await
+    }
+}
+
+impl fmt::Debug for Authorize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Authorize")
+    }
 }
 
 impl RouteFacts {
+    pub(crate) fn guarded(authorize: Authorize) -> Self {
+        Self { authorize: Some(authorize), ..Self::default() }
+    }
+
     pub(crate) fn transactional(self) -> Self {
         Self { is_transactional: true, ..self }
     }
@@ -126,7 +160,10 @@ pub(crate) async fn facts_layer(
 }
 
 /// A handler whose first argument is a [`Permission`].
-pub(crate) trait Guarded<Arguments> {}
+pub(crate) trait Guarded<Arguments> {
+    /// The check that its permission makes.
+    const AUTHORIZE: Authorize;
+}
 
 macro_rules! guarded {
     ($($argument:ident),*) => {
@@ -135,6 +172,7 @@ macro_rules! guarded {
             F: Fn(P, $($argument),*) -> O,
             P: Permission,
         {
+            const AUTHORIZE: Authorize = Authorize::of::<P>();
         }
     };
 }
@@ -145,8 +183,10 @@ guarded!(A, B, C);
 guarded!(A, B, C, D);
 guarded!(A, B, C, D, E);
 
-/// Compiles only for a guarded handler.
-pub(crate) const fn assert_guarded<Arguments, H: Guarded<Arguments>>(_: &H) {}
+/// The check of a handler's permission. Compiles only for a guarded handler.
+pub(crate) const fn authorize_of<Arguments, H: Guarded<Arguments>>(_: &H) -> Authorize {
+    H::AUTHORIZE
+}
 
 /// `endpoints![list, create: transactional secret]`: the routes of these handlers, each with its `#[utoipa::path]` and the
 /// [`RouteFacts`] named behind it. A handler whose first argument is not a [`Permission`] does not compile.
@@ -154,11 +194,8 @@ macro_rules! endpoints {
     ($($handler:path $(: $($fact:ident)+)?),+ $(,)?) => {
         $crate::endpoints::Endpoints::default()
             $(.route(
-                {
-                    $crate::endpoints::assert_guarded(&$handler);
-                    utoipa_axum::routes!($handler)
-                },
-                $crate::endpoints::RouteFacts::default()$($(.$fact())+)?,
+                utoipa_axum::routes!($handler),
+                $crate::endpoints::RouteFacts::guarded($crate::endpoints::authorize_of(&$handler))$($(.$fact())+)?,
             ))+
     };
 }

@@ -45,10 +45,13 @@ pub mod punishments;
 #[cfg(test)]
 mod query_plan;
 pub mod router;
+mod secret_text;
 mod secrets;
 pub mod serve;
+mod server_binding;
 pub mod servers;
 mod sessions;
+mod signing_secret;
 pub mod statistics;
 mod text_type;
 pub mod transfers;

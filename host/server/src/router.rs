@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::http::error::ApiError;
 use crate::http::{client_address, json, openapi, reference, request_id};
-use crate::{auth, cluster, hang_up, idempotency};
+use crate::{auth, cluster, hang_up, idempotency, server_binding};
 
 fn endpoints() -> Endpoints {
     Endpoints::default()
@@ -31,6 +31,7 @@ fn endpoints() -> Endpoints {
         .merge(crate::players::router())
         .merge(crate::provisioning::router())
         .merge(crate::sessions::router())
+        .merge(crate::signing_secret::router())
         .merge(crate::statistics::router())
         .merge(crate::transfers::router())
         .merge(crate::waitlist::public())
@@ -56,11 +57,13 @@ pub fn document() -> OpenApi {
 pub fn router(app: &App) -> Router {
     let (routes, document, facts) = routes();
     let idempotency = idempotency::LayerState::new(app, &document);
+    let server_binding = server_binding::LayerState::new(app, &document);
     routes
         .route_layer(from_fn(json::layer))
         .route_layer(from_fn_with_state(idempotency, idempotency::layer))
         // Around the answers that are kept, so that a retry of who hung up gets one.
         .route_layer(from_fn_with_state(app.clone(), hang_up::layer))
+        .route_layer(from_fn_with_state(server_binding, server_binding::layer))
         .merge(reference::router(&document))
         .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))
         .method_not_allowed_fallback(async || {

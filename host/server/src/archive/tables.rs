@@ -19,10 +19,13 @@ macro_rules! tables {
 // Name, key after `network_id`, other columns. A change here changes the format, so it needs a migration, which changes
 // the schema version.
 tables! {
-    networks [] [name: Text, plan: Text, suspended: Bool, signing_secret: Text, created_at: Integer];
+    networks [] [
+        name: Text, plan: Text, suspended: Bool, signing_secret: Text, created_at: Integer, previous_signing_secret:
+        Text, previous_signing_until: Integer
+    ];
     api_keys [key_id: Text] [
         name: Text, scopes: Text, sha256: Bytes, previous_sha256: Bytes, previous_until: Integer, created_at:
-        Integer, expires_at: Integer, revoked_at: Integer, last_used_at: Integer
+        Integer, expires_at: Integer, revoked_at: Integer, last_used_at: Integer, servers: Text, addresses: Text
     ];
     servers [server_id: Text] [
         server_type: Text, game_type: Text, role: Text, display_name: Text, search_text: Text, max_players: Integer,

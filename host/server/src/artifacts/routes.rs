@@ -23,7 +23,7 @@ use crate::values::Identifier;
 
 /// The owner's routes.
 pub(crate) fn router() -> Endpoints {
-    endpoints![upload: any_node, list, install: retry_on_owner, delete: retry_on_owner]
+    endpoints![upload: any_node, list, install: retry_on_owner secret, delete: retry_on_owner]
 }
 
 /// The routes that need no key.
@@ -187,7 +187,7 @@ async fn delete(
     params(("token" = String, Path, description = "From the link that installing answered")),
     responses((status = 200, body = Bytes, content_type = "application/octet-stream", description = "The archive"),
         (status = 304, description = "The caller has it: `If-None-Match` named its `ETag`"),
-        (status = 403, body = ErrorBody, description = "The token is malformed or its signature is not the hub's"),
+        (status = 403, body = ErrorBody, description = "The token is malformed, its signature is not the hub's, or its network is suspended"),
         (status = 404, body = ErrorBody, description = "The artifact was deleted"),
         (status = 410, body = ErrorBody, description = "The link has expired")))]
 async fn download(State(app): State<App>, Path(token): Path<String>, has: Validator) -> Result<Response, ApiError> {

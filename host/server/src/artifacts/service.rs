@@ -16,6 +16,8 @@ use crate::control::service::ControlError;
 use crate::control::{self, Action};
 use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows};
+use crate::networks;
+use crate::networks::service::NetworksError;
 use crate::secrets::signing_key;
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
@@ -40,6 +42,9 @@ pub(super) enum ArtifactsError {
     /// The link's time is over.
     #[error("This link has expired; install the artifact again to get a new one.")]
     LinkExpired,
+    /// The link's network is suspended or gone.
+    #[error(transparent)]
+    Network(#[from] NetworksError),
     /// The agent was not told.
     #[error(transparent)]
     Control(#[from] ControlError),
@@ -64,6 +69,7 @@ impl From<ArtifactsError> for ApiError {
             ArtifactsError::UnknownServer(_) => Self::not_found("unknown_server", message),
             ArtifactsError::InvalidLink => Self::new(StatusCode::FORBIDDEN, "invalid_link", message),
             ArtifactsError::LinkExpired => Self::new(StatusCode::GONE, "link_expired", message),
+            ArtifactsError::Network(error) => error.into(),
             ArtifactsError::Control(error) => error.into(),
             ArtifactsError::Quota(exceeded) => exceeded.into(),
             ArtifactsError::Blob(error) => error.into(),
@@ -216,7 +222,10 @@ pub(super) async fn send(app: &App, token: &str, has: &Validator) -> Result<Resp
     if claims.expires_at <= app.clock.now() {
         return Err(ArtifactsError::LinkExpired);
     }
-    let artifact = store::find(&app.db, claims.network, &claims.artifact_id);
+    let artifact = async {
+        networks::service::require_active(&app.db, claims.network).await?;
+        Ok::<_, ArtifactsError>(store::find(&app.db, claims.network, &claims.artifact_id).await?)
+    };
     let artifact = hub_db::with_tenant(claims.network.0, artifact).await?.ok_or(ArtifactsError::Unknown)?;
     let size = u64::try_from(artifact.size_bytes).unwrap_or_default();
     Ok(app.blobs.send(&key(claims.network, &artifact), &artifact.sha256, size, has).await?)

@@ -1,15 +1,19 @@
 //! Who calls, and what they may do: the extractor's type is the permission a route needs.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 
 use crate::app::App;
+use crate::auth::bindings::Bindings;
 use crate::auth::layer;
 use crate::auth::model::{Credential, KeyId, Scope, Scopes};
+use crate::clock::Millis;
 use crate::http::error::ApiError;
-use crate::values::NetworkId;
+use crate::values::{Identifier, NetworkId};
 
 /// The caller behind a valid key.
 #[derive(Clone, Debug)]
@@ -22,18 +26,59 @@ pub(crate) struct Caller {
     pub(crate) credential: Credential,
     /// What the key may do.
     pub(crate) scopes: Scopes,
+    /// Where the key may be used.
+    pub(crate) bindings: Bindings,
+    /// When the key ends by itself.
+    pub(crate) expires_at: Option<Millis>,
     /// The address the request came from.
     pub(crate) remote: IpAddr,
 }
 
 impl Caller {
+    /// The caller of a request: 401 without a valid key, 403 from an address that the key is not for.
     pub(crate) async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
         let key = layer::identify(app, &parts.headers, &parts.extensions).await?;
         let remote = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()
             .map_or(IpAddr::from([127, 0, 0, 1]), |ConnectInfo(address)| address.ip().to_canonical());
-        Ok(Self { network: key.network, key: key.id, credential: key.credential, scopes: key.scopes, remote })
+        if !key.bindings.allow_address(remote) {
+            return Err(forbidden_origin(format!("This key must not be used from {remote}.")));
+        }
+        Ok(Self {
+            network: key.network,
+            key: key.id,
+            credential: key.credential,
+            scopes: key.scopes,
+            bindings: key.bindings,
+            expires_at: key.expires_at,
+            remote,
+        })
+    }
+
+    /// The caller that a layer identified, else the one that this request names now.
+    async fn of(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        match parts.extensions.remove::<Self>() {
+            Some(caller) => Ok(caller),
+            None => Self::identify(parts, app).await,
+        }
+    }
+
+    /// Refuses a caller whose key does not speak for this server.
+    pub(crate) fn require_server(&self, id: &str) -> Result<(), ApiError> {
+        if self.bindings.allow_server(id) {
+            return Ok(());
+        }
+        Err(forbidden_origin("This key is bound to other servers than the one that the request names."))
+    }
+
+    /// Refuses to listen as nobody where the key is bound to servers.
+    pub(crate) fn require_listener(&self, server: Option<&Identifier>) -> Result<(), ApiError> {
+        match server {
+            Some(server) => self.require_server(server.as_str()),
+            None if self.bindings.servers.is_none() => Ok(()),
+            None => Err(forbidden_origin("This key is bound to servers and listens as one of them only: name it.")),
+        }
     }
 
     /// Refuses a caller whose key has none of `any`.
@@ -43,18 +88,25 @@ impl Caller {
         }
         let names: Vec<_> = any.iter().map(|scope| format!("`{scope}`")).collect();
         Err(ApiError::new(
-            axum::http::StatusCode::FORBIDDEN,
+            StatusCode::FORBIDDEN,
             "forbidden_scope",
             format!("This key lacks the scope {}.", names.join(" or ")),
         ))
     }
 }
 
+fn forbidden_origin(message: impl Into<Cow<'static, str>>) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, "forbidden_origin", message)
+}
+
 /// An extractor that lets only callers with a certain permission through.
 /// [`crate::endpoints`] takes no handler whose first argument is not one.
-pub(crate) trait Permission {
+pub(crate) trait Permission: FromRequestParts<App, Rejection = ApiError> + Send + 'static {
     /// A key with any one of these may call.
     const SCOPES: &'static [Scope];
+
+    /// Who was let through.
+    fn into_caller(self) -> Caller;
 }
 
 macro_rules! permissions {
@@ -65,13 +117,17 @@ macro_rules! permissions {
 
         impl Permission for $name {
             const SCOPES: &'static [Scope] = &[$(Scope::$scope),+];
+
+            fn into_caller(self) -> Caller {
+                self.0
+            }
         }
 
         impl FromRequestParts<App> for $name {
             type Rejection = ApiError;
 
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-                let caller = Caller::identify(parts, app).await?;
+                let caller = Caller::of(parts, app).await?;
                 caller.require(Self::SCOPES)?;
                 Ok(Self(caller))
             }
@@ -84,6 +140,20 @@ permissions! {
     Plugin: Plugin;
     /// Node agents and provisioned machines, and connectors that do an agent's work.
     Agent: Agent | Plugin;
+    /// May open the event stream.
+    EventsRead: EventsRead | Plugin;
+    /// May read and change players.
+    PlayersWrite: PlayersWrite | Plugin;
+    /// May read and change currencies and owners' statistics.
+    EconomyWrite: EconomyWrite | Plugin;
+    /// May read and change permissions.
+    PermissionsWrite: PermissionsWrite | Plugin;
+    /// May read, create and revoke punishments.
+    PunishmentsWrite: PunishmentsWrite | Plugin;
+    /// May note players' addresses, which belong to players and to punishments.
+    AddressesWrite: PunishmentsWrite | PlayersWrite | Plugin;
+    /// May find servers and worlds for players, and transfer players.
+    Matchmaking: Matchmaking | Plugin;
     /// May list servers and read their logs.
     ServersRead: ServersRead;
     /// May command servers.

@@ -7,6 +7,7 @@ use subtle::ConstantTimeEq as _;
 
 use crate::auth::model::KeyId;
 use crate::ids::{BASE62, Ids};
+use crate::secret_text::SecretText;
 
 const PREFIX: &str = "hub_";
 const ID_LENGTH: usize = 12;
@@ -23,11 +24,11 @@ pub(crate) fn generate_id(ids: &Ids) -> KeyId {
 }
 
 /// A fresh key under `id`: the text, shown once, and the hash to store.
-pub(crate) fn mint(ids: &Ids, id: &KeyId) -> (String, KeyHash) {
+pub(crate) fn mint(ids: &Ids, id: &KeyId) -> (SecretText, KeyHash) {
     let body = format!("{PREFIX}{}_{}", id.0, ids.token(SECRET_LENGTH));
     let text = format!("{body}{}", checksum(&body));
     let hash = hash(&text);
-    (text, hash)
+    (text.into(), hash)
 }
 
 /// The id inside a well-formed key.
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!(parse(&text), Some(id));
         assert!(hashes_equal(&hash(&text), &stored));
         for at in 0..text.len() {
-            let mut typo = text.clone().into_bytes();
+            let mut typo = text.as_bytes().to_vec();
             typo[at] = if typo[at] == b'x' { b'y' } else { b'x' };
             assert_eq!(parse(&String::from_utf8(typo).unwrap()), None, "typo at {at}");
         }

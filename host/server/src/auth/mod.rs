@@ -1,10 +1,11 @@
 //! Who calls, and what they may do: keys, scopes, and the extractors that state a route's permission.
 //!
 //! Invariants: a key's secret is never stored, only its SHA-256; a revoked, expired or replaced secret is refused
-//! everywhere within a second, also by streams that are open; looking a key up waits behind no network's work. `networks`
-//! creates and lists the keys.
+//! everywhere within a second, also by streams that are open; a key is refused outside its bindings; looking a key up waits
+//! behind no network's work. `networks` creates and lists the keys.
 //! Table: `api_keys`, read here, with `networks`.
 
+mod bindings;
 mod cache;
 mod caller;
 pub(crate) mod key;
@@ -14,9 +15,11 @@ mod revocation;
 mod service;
 mod store;
 
+pub use bindings::{AddressRange, Bindings};
 pub use cache::KeyCache;
 pub(crate) use caller::{
-    Agent, Caller, ModulesRead, ModulesWrite, NetworkManage, Operator, Permission, Plugin, ServersControl, ServersRead,
+    AddressesWrite, Agent, Caller, EconomyWrite, EventsRead, Matchmaking, ModulesRead, ModulesWrite, NetworkManage,
+    Operator, Permission, PermissionsWrite, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead,
 };
 pub(crate) use layer::{identify, layer};
 pub(crate) use model::Credential;

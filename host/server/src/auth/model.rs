@@ -6,6 +6,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::auth::bindings::Bindings;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
@@ -30,10 +31,22 @@ macro_rules! scopes {
 }
 
 scopes! {
-    /// All of `/api/plugin`.
+    /// All of `/api/plugin`; includes the scopes of its areas, which follow `agent`.
     Plugin = "plugin",
     /// What node agents and provisioned machines call.
     Agent = "agent",
+    /// Open the event stream.
+    EventsRead = "events:read",
+    /// Players' data, statistics, languages and addresses, reading included.
+    PlayersWrite = "players:write",
+    /// Currencies and owners' statistics, reading included.
+    EconomyWrite = "economy:write",
+    /// Groups and players' permissions, reading included.
+    PermissionsWrite = "permissions:write",
+    /// Punishments, reading included.
+    PunishmentsWrite = "punishments:write",
+    /// Find servers and worlds for players, transfer players.
+    Matchmaking = "matchmaking",
     /// List servers, read logs.
     ServersRead = "servers:read",
     /// Command servers.
@@ -52,6 +65,20 @@ impl Scope {
     /// As the wire writes it.
     pub fn as_str(self) -> &'static str {
         self.into()
+    }
+
+    /// The larger scope that includes this one.
+    fn included_in(self) -> Option<Self> {
+        match self {
+            Self::EventsRead
+            | Self::PlayersWrite
+            | Self::EconomyWrite
+            | Self::PermissionsWrite
+            | Self::PunishmentsWrite
+            | Self::Matchmaking => Some(Self::Plugin),
+            Self::ModulesRead => Some(Self::ModulesWrite),
+            _ => None,
+        }
     }
 }
 
@@ -76,7 +103,7 @@ impl ToSchema for Scope {}
 
 /// A set of scopes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scopes(u16);
+pub struct Scopes(u32);
 
 impl Scopes {
     /// What the first key of a network may do: everything but the operator's work.
@@ -84,9 +111,9 @@ impl Scopes {
         Scope::VARIANTS.iter().copied().filter(|scope| *scope != Scope::Operator).collect()
     }
 
-    /// Whether these include `scope`. Writing modules includes reading them.
+    /// Whether these include `scope`, itself or by a larger one.
     pub fn allow(self, scope: Scope) -> bool {
-        self.holds(scope) || (scope == Scope::ModulesRead && self.holds(Scope::ModulesWrite))
+        self.holds(scope) || scope.included_in().is_some_and(|larger| self.holds(larger))
     }
 
     /// Whether these include all of `others`.
@@ -138,6 +165,10 @@ pub(crate) struct ActiveKey {
     pub(crate) credential: Credential,
     /// What it may do.
     pub(crate) scopes: Scopes,
+    /// Where it may be used.
+    pub(crate) bindings: Bindings,
+    /// When it ends by itself.
+    pub(crate) expires_at: Option<Millis>,
 }
 
 /// A key's row, joined with what matters of its network.
@@ -154,5 +185,14 @@ pub(crate) struct KeyRow {
     pub(crate) expires_at: Option<Millis>,
     pub(crate) revoked_at: Option<Millis>,
     pub(crate) last_used_at: Option<Millis>,
+    pub(crate) servers: Option<String>,
+    pub(crate) addresses: Option<String>,
     pub(crate) suspended: bool,
+}
+
+impl KeyRow {
+    /// Where the key may be used.
+    pub(crate) fn bindings(&self) -> Bindings {
+        Bindings::from_text(self.servers.as_deref(), self.addresses.as_deref())
+    }
 }

@@ -35,7 +35,8 @@ pub(crate) async fn authenticate(app: &App, header: Option<&[u8]>) -> Result<Act
     check(&row, &credential, now)?;
     app.keys.record_use(row.network_id, &credential.id, now);
     let scopes = Scopes::from_text(&row.scopes);
-    Ok(ActiveKey { network: row.network_id, id: credential.id.clone(), credential, scopes })
+    let (bindings, expires_at) = (row.bindings(), row.expires_at);
+    Ok(ActiveKey { network: row.network_id, id: credential.id.clone(), credential, scopes, bindings, expires_at })
 }
 
 /// Which of these credentials no longer allow `scope`, in one query for all.

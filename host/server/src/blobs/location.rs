@@ -27,7 +27,7 @@ pub(super) enum Location {
     S3(S3Location),
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub(super) struct S3Location {
     endpoint: String,
     bucket: String,
@@ -37,6 +37,16 @@ pub(super) struct S3Location {
     key: String,
     secret: String,
     is_virtual_hosted: bool,
+}
+
+/// Without the secret.
+impl std::fmt::Debug for S3Location {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("S3Location")
+            .field("endpoint", &self.endpoint)
+            .field("bucket", &self.bucket)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Location {

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use crate::auth::{OPERATOR_NETWORK, Scope, Scopes};
+use crate::auth::{AddressRange, Bindings, OPERATOR_NETWORK, Scope, Scopes};
 use crate::cli::open_database;
 use crate::clock::Clock;
 use crate::config::StorageArgs;
@@ -25,8 +25,14 @@ pub(super) struct Create {
     /// What the key may do; may be given several times
     #[arg(long = "scope", value_name = "S", required_unless_present = "operator")]
     scopes: Vec<Scope>,
+    /// A server that the key speaks for, and no other; may be given several times
+    #[arg(long = "server", value_name = "ID")]
+    servers: Vec<Identifier>,
+    /// An address or range of addresses that the key may be used from, and no other; may be given several times
+    #[arg(long = "address", value_name = "CIDR")]
+    addresses: Vec<AddressRange>,
     /// Create a key for the operator of the whole hub
-    #[arg(long, conflicts_with_all = ["network", "scopes"])]
+    #[arg(long, conflicts_with_all = ["network", "scopes", "servers"])]
     operator: bool,
     /// What you call it
     #[arg(long, default_value = "made on the command line")]
@@ -52,7 +58,11 @@ impl Key {
             None => OPERATOR_NETWORK,
             Some(given) => service::resolve_network(&db, given).await?,
         };
-        let new = NewKey { name: create.name.into_string(), scopes, expires_at: None };
+        let bindings = Bindings {
+            servers: Some(create.servers).filter(|servers| !servers.is_empty()),
+            addresses: Some(create.addresses).filter(|addresses| !addresses.is_empty()),
+        };
+        let new = NewKey { name: create.name.into_string(), scopes, expires_at: None, bindings };
         let created = service::create_key(&db, &Clock::System, &Ids::System, network, new).await;
         db.close().await;
         let key = created?;
@@ -60,7 +70,7 @@ impl Key {
             println!("{}", json!({"keyId": key.id, "apiKey": key.text}));
         } else {
             println!("key id   {}", key.id.0);
-            println!("API key  {}", key.text);
+            println!("API key  {}", key.text.expose());
             println!("The key is shown this once; the hub keeps only a hash of it.");
         }
         Ok(())

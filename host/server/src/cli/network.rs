@@ -97,7 +97,7 @@ impl Create {
             println!("{}", json!({"networkId": network, "name": self.name, "apiKey": key.text}));
         } else {
             println!("network  {} ({network})", self.name);
-            println!("API key  {}", key.text);
+            println!("API key  {}", key.text.expose());
             println!("The key is shown this once; the hub keeps only a hash of it.");
         }
         Ok(())

@@ -30,7 +30,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Wakes the background work.
 #[derive(Debug, Default)]
-pub struct IndexBuilds(Notify);
+pub(crate) struct IndexBuilds(Notify);
 
 impl IndexBuilds {
     /// There is something to build.

@@ -1,7 +1,10 @@
-//! The kinds of events.
+//! The kinds of events, and which of them a stream carries.
+
+use strum::VariantArray as _;
 
 /// A kind of event; its name is the frame's `event:` and the `type` in its data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum EventKind {
     /// A chat line, to every server.
     Chat,
@@ -23,22 +26,93 @@ pub enum EventKind {
     WorldUnload,
     /// A config document changed.
     ConfigUpdated,
+    /// The secret that transfers are signed with was replaced.
+    SigningSecretRotated,
 }
 
 impl EventKind {
     /// The name in frames.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Chat => "CHAT",
-            Self::Punishment => "PUNISHMENT",
-            Self::Transfer => "TRANSFER",
-            Self::ExecuteCommand => "EXECUTE_COMMAND",
-            Self::LocalizationUpdated => "LOCALIZATION_UPDATED",
-            Self::WorldReady => "WORLD_READY",
-            Self::WorldOpen => "WORLD_OPEN",
-            Self::WorldSnapshot => "WORLD_SNAPSHOT",
-            Self::WorldUnload => "WORLD_UNLOAD",
-            Self::ConfigUpdated => "CONFIG_UPDATED",
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// Whether only streams that name it in `types` get it.
+    fn is_on_request(self) -> bool {
+        matches!(self, Self::SigningSecretRotated)
+    }
+
+    /// Whether it holds a secret of connectors, which a key for the stream alone must not learn.
+    fn is_secret(self) -> bool {
+        matches!(self, Self::SigningSecretRotated)
+    }
+}
+
+/// The frames that every stream carries; naming them in `types` changes nothing.
+const ALWAYS: [&str; 2] = ["PING", "RESYNC"];
+
+/// The events that a stream carries, a bit for each kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EventTypes(u32);
+
+impl FromIterator<EventKind> for EventTypes {
+    fn from_iter<I: IntoIterator<Item = EventKind>>(kinds: I) -> Self {
+        Self(kinds.into_iter().fold(0, |bits, kind| bits | (1 << kind as u32)))
+    }
+}
+
+impl Default for EventTypes {
+    /// All but those that must be named.
+    fn default() -> Self {
+        EventKind::VARIANTS.iter().copied().filter(|kind| !kind.is_on_request()).collect()
+    }
+}
+
+impl TryFrom<String> for EventTypes {
+    type Error = String;
+
+    fn try_from(names: String) -> Result<Self, String> {
+        let named = names.split(',').map(str::trim).filter(|name| !ALWAYS.contains(name));
+        named.map(|name| name.parse::<EventKind>().map_err(|_| unknown(name))).collect()
+    }
+}
+
+fn unknown(name: &str) -> String {
+    let known: Vec<_> = EventKind::VARIANTS.iter().map(|kind| kind.name()).collect();
+    format!("`{name}` is no event; there are {}", known.join(", "))
+}
+
+impl EventTypes {
+    /// Whether any of them holds a secret of connectors.
+    pub(super) fn include_secret(self) -> bool {
+        EventKind::VARIANTS.iter().any(|kind| kind.is_secret() && self.holds(*kind))
+    }
+
+    /// Whether the stream carries an event of this name.
+    pub(super) fn include(self, name: &str) -> bool {
+        name.parse().map_or_else(|_| ALWAYS.contains(&name), |kind| self.holds(kind))
+    }
+
+    fn holds(self, kind: EventKind) -> bool {
+        self.0 & (1 << kind as u32) != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_carries_what_it_names() {
+        let usual = EventTypes::default();
+        assert!(usual.include("CHAT") && usual.include("PING") && usual.include("RESYNC"));
+        assert!(!usual.include("SIGNING_SECRET_ROTATED") && !usual.include_secret());
+        // An event of a newer node has not been asked for.
+        assert!(!usual.include("OF_A_NEWER_NODE"));
+        let named = EventTypes::try_from("SIGNING_SECRET_ROTATED, PING,WORLD_READY".to_owned()).unwrap();
+        assert!(named.include("SIGNING_SECRET_ROTATED") && named.include("WORLD_READY") && named.include("RESYNC"));
+        assert!(!named.include("CHAT") && named.include_secret());
+        for wrong in ["NONSENSE", "CHAT,", "chat", "CHAT;PING"] {
+            assert!(EventTypes::try_from(wrong.to_owned()).unwrap_err().contains("is no event"), "{wrong}");
         }
     }
 }

@@ -9,15 +9,16 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::{EventsRead, Scope};
 use crate::endpoints::{Endpoints, endpoints};
+use crate::events::model::EventTypes;
 use crate::events::service::bus_unreachable;
 use crate::events::stream;
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::limits::{Limit, open};
-use crate::values::Identifier;
+use crate::values::{Identifier, blank_as_absent};
 
 /// The component's routes.
 pub(crate) fn router() -> Endpoints {
@@ -32,6 +33,11 @@ struct OpenQuery {
     /// what is for the whole network.
     #[param(required = false, value_type = Option<String>, example = "lobby-1")]
     server_id: Option<Identifier>,
+    /// The events to carry, with commas between; without it: all but `SIGNING_SECRET_ROTATED`, which must be named and needs
+    /// the scope `plugin`. `PING` and `RESYNC` always come.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[param(required = false, value_type = Option<String>, example = "CHAT,PUNISHMENT")]
+    types: Option<EventTypes>,
 }
 
 /// What the stream needs of the request besides its parameters.
@@ -70,16 +76,22 @@ impl<S: Send + Sync> FromRequestParts<S> for StreamRequest {
 ///
 /// The open streams of a network are counted (`streams`).
 ///
-/// The stream ends when the hub stops, and when its key is revoked, rolled away or expires.
-#[utoipa::path(get, path = "/api/plugin/events", tag = "Events", security(("apiKey" = ["plugin"])),
+/// The stream ends when the hub stops, and when its key is revoked, rolled away or expires. A key that is bound to servers
+/// listens as one of them only.
+#[utoipa::path(get, path = "/api/plugin/events", tag = "Events", security(("apiKey" = ["events:read", "plugin"])),
     params(OpenQuery, ("Last-Event-ID" = Option<String>, Header, description = "The `id:` of the last event you have")),
     responses((status = 200, description = "The stream", content_type = "text/event-stream", body = String)))]
 async fn open_events(
-    Plugin(caller): Plugin,
+    EventsRead(caller): EventsRead,
     State(app): State<App>,
     Query(query): Query<OpenQuery>,
     request: StreamRequest,
 ) -> Result<Response, ApiError> {
+    caller.require_listener(query.server_id.as_ref())?;
+    let types = query.types.unwrap_or_default();
+    if types.include_secret() {
+        caller.require(&[Scope::Plugin])?;
+    }
     let body = if request.head {
         Body::empty()
     } else {
@@ -92,7 +104,7 @@ async fn open_events(
         let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now()).await;
         let subscription = subscription.map_err(bus_unreachable)?;
         let has_id = last.is_some_and(|id| !id.is_empty());
-        stream::body(&app, subscription, caller.credential, request.connection, has_id, open)
+        stream::body(&app, subscription, types, caller.credential, request.connection, has_id, open)
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

@@ -154,7 +154,7 @@ async fn tick(app: App) -> Result<(), Infallible> {
 async fn check_keys(app: App) -> Result<(), hub_db::Error> {
     let streams = app.streams.all();
     let shown = streams.iter().map(|stream| &stream.credential).collect();
-    let revoked = auth::revoked(&app, shown, Scope::Plugin).await?;
+    let revoked = auth::revoked(&app, shown, Scope::EventsRead).await?;
     if !revoked.is_empty() {
         let ended = streams.iter().filter(|stream| revoked.contains(&stream.credential));
         ended.for_each(|stream| stream.end());

@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use crate::app::App;
 use crate::auth::Credential;
 use crate::clock::{Millis, millis};
+use crate::events::model::EventTypes;
 use crate::http::connection::Connection;
 use crate::limits::OpenGuard;
 
@@ -73,11 +74,15 @@ impl OpenStream {
 struct Sender {
     app: App,
     subscription: Subscription,
+    types: EventTypes,
     stream: Arc<OpenStream>,
     /// Read and not yet sent, the next one last.
     frames: Vec<Bytes>,
     /// Counts it; none where it replaces the stream of its server.
     _open: Option<OpenGuard>,
+    /// The last event read, where the stream does not carry it. The next ping brings its id, so that a stream of rare
+    /// events can be resumed.
+    skipped: Option<Bytes>,
 }
 
 /// The body of a stream. `connection` is the one that no other request shares. A client that has no id yet gets one at
@@ -85,6 +90,7 @@ struct Sender {
 pub(super) fn body(
     app: &App,
     subscription: Subscription,
+    types: EventTypes,
     credential: Credential,
     connection: Option<Connection>,
     has_id: bool,
@@ -102,7 +108,8 @@ pub(super) fn body(
     });
     app.streams.add(Arc::clone(&stream));
     let preamble = preamble(app, (!has_id).then(|| subscription.start_id()));
-    let sender = Sender { app: app.clone(), subscription, stream, frames: vec![preamble], _open: open };
+    let sender =
+        Sender { app: app.clone(), subscription, types, stream, frames: vec![preamble], skipped: None, _open: open };
     Body::from_stream(unfold(sender, async |mut sender| {
         let frame = sender.next().await?;
         Some((Ok::<_, Infallible>(frame), sender))
@@ -117,14 +124,20 @@ impl Sender {
             }
             // Before the next frame, so that a busy stream pings too.
             if self.stream.ping_due.swap(false, Ordering::Relaxed) {
-                return Some(ping(self.app.clock.now()));
+                return Some(ping(self.app.clock.now(), self.skipped.take().as_deref()));
             }
             if let Some(frame) = self.frames.pop() {
                 return Some(frame);
             }
             tokio::select! {
                 read = self.subscription.next_batch(&mut self.frames, BATCH_SIZE) => match read {
-                    Ok(()) => self.frames.reverse(),
+                    Ok(()) => {
+                        let types = self.types;
+                        let carries = |frame: &Bytes| types.include(field(frame, b"event: "));
+                        self.skipped = self.frames.last().filter(|frame| !carries(frame)).cloned();
+                        self.frames.retain(carries);
+                        self.frames.reverse();
+                    }
                     Err(_) => return None,
                 },
                 () = self.stream.wake.notified() => {}
@@ -146,6 +159,14 @@ fn preamble(app: &App, start: Option<String>) -> Bytes {
     Bytes::from(format!(": open\nretry: {retry}\n{id}\n"))
 }
 
-fn ping(now: Millis) -> Bytes {
-    Bytes::from(format!("event: PING\ndata: {{\"type\":\"PING\",\"at\":{now}}}\n\n"))
+/// A field of a frame of the bus.
+fn field<'a>(frame: &'a [u8], name: &[u8]) -> &'a str {
+    let value = frame.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name));
+    value.and_then(|value| std::str::from_utf8(value).ok()).unwrap_or_default()
+}
+
+/// A ping, behind the id of an event that the stream does not carry.
+fn ping(now: Millis, skipped: Option<&[u8]>) -> Bytes {
+    let id = skipped.map(|frame| format!("id: {}\n\n", field(frame, b"id: "))).unwrap_or_default();
+    Bytes::from(format!("{id}event: PING\ndata: {{\"type\":\"PING\",\"at\":{now}}}\n\n"))
 }

@@ -140,7 +140,7 @@ pub fn at_most(request: &Request, limit: usize) -> Result<usize, ApiError> {
     }
 }
 
-pub(super) async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
+pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
     at_most(&request, limit)?;
     let read = Limited::new(request.into_body(), limit).collect().await;
     read.map(Collected::to_bytes).map_err(|error| unreadable(&*error, limit))

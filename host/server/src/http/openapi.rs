@@ -70,6 +70,11 @@ fn add_idempotency_key(operation: &mut Operation) {
         .schema(Some(text))
         .build();
     operation.parameters.get_or_insert_default().push(RefOr::T(header));
+    add_error(
+        operation,
+        "409",
+        "The Idempotency-Key was used before, and the answer of then is not kept for this caller",
+    );
 }
 
 fn complete_operation(operation: &mut Operation) {
@@ -82,8 +87,8 @@ fn complete_operation(operation: &mut Operation) {
         add_error(
             operation,
             "403",
-            "The key lacks the scope, or its network is suspended; `quota_exceeded`: the network has as much as it may have, of \
-             what `limit` names",
+            "The key lacks the scope or is bound to other servers or addresses, or its network is suspended; \
+             `quota_exceeded`: the network has as much as it may have, of what `limit` names",
         );
         add_error(operation, "429", "Too many requests; `Retry-After` says when to come back");
     }

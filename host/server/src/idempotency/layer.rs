@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 use utoipa::openapi::{OpenApi, RefOr};
 
 use crate::app::App;
-use crate::auth::{Caller, Scope};
+use crate::auth::KeyId;
 use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
 use crate::http::extract::{JSON_LIMIT, at_most};
@@ -42,15 +42,13 @@ pub(crate) struct LayerState {
     app: App,
     /// Held by the request that runs under a key, in this process. Between nodes the database decides.
     locks: KeyedLock<(NetworkId, String)>,
-    /// Responses that must not be stored.
-    secrets: Cache<(NetworkId, String), StoredResponse>,
+    /// Responses that must not be stored, each with the API key that alone gets it again.
+    secrets: Cache<(NetworkId, String), (KeyId, StoredResponse)>,
     routes: Arc<HashMap<String, Route>>,
 }
 
 /// A route that takes a key.
 struct Route {
-    /// A repeat needs them as the first request did.
-    scopes: Vec<Scope>,
     /// The largest body, in bytes.
     max_body: usize,
 }
@@ -60,14 +58,11 @@ impl LayerState {
     pub(crate) fn new(app: &App, document: &OpenApi) -> Self {
         let secrets = Cache::builder().max_capacity(MAX_SECRETS).time_to_live(TTL).build();
         let routes = document.paths.paths.iter().filter_map(|(path, item)| {
-            let security = serde_json::to_value(item.post.as_ref()?.security.as_ref()?).ok()?;
-            let scopes = security.as_array()?.iter().filter_map(|one| one["apiKey"].as_array()).flatten();
-            let scopes = scopes.filter_map(|scope| scope.as_str()?.parse().ok()).collect();
             let max_body = match &item.post.as_ref()?.request_body {
                 Some(RefOr::T(body)) if !body.content.contains_key(JSON) => MAX_BODY,
                 _ => JSON_LIMIT,
             };
-            Some((path.clone(), Route { scopes, max_body }))
+            Some((path.clone(), Route { max_body }))
         });
         Self { app: app.clone(), locks: KeyedLock::default(), secrets, routes: Arc::new(routes.collect()) }
     }
@@ -88,11 +83,13 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     }
     let path = request.extensions().get::<MatchedPath>().map_or(String::new(), |path| path.as_str().to_owned());
     // Any other route ignores the key, and the route itself refuses a caller who may not use it.
-    let Some(route) = state.routes.get(&path) else { return Ok(next.run(request).await) };
+    let (Some(route), Some(authorize)) = (state.routes.get(&path), facts.authorize) else {
+        return Ok(next.run(request).await);
+    };
     let announced = at_most(&request, route.max_body);
-    let (parts, body) = request.into_parts();
-    let caller = Caller::identify(&parts, &state.app).await;
-    let Some(caller) = caller.ok().filter(|caller| caller.require(&route.scopes).is_ok()) else {
+    let (mut parts, body) = request.into_parts();
+    // A repeat is judged as its first request was.
+    let Ok(caller) = authorize.check(&mut parts, &state.app).await else {
         return Ok(next.run(Request::from_parts(parts, body)).await);
     };
     let key = key_of(&parts)?;
@@ -125,13 +122,14 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
             }
             let response = earlier.response;
             let remembered = response.is_withheld().then(|| state.secrets.get(&(key_use.network, key_use.key.clone())));
-            return Ok(remembered.flatten().unwrap_or(response).replay());
+            let own = remembered.flatten().filter(|(by, _)| *by == caller.key).map(|(_, response)| response);
+            return Ok(own.unwrap_or(response).replay());
         }
         if !std::mem::replace(&mut is_counted, true) {
             check_rows::<ApiError>(&state.app, key_use.network, store::KEYS, 1, ready(Ok(false))).await?;
         }
-        let attempt =
-            Attempt { state, key_use: &key_use, parts: &parts, body: &body, next: &next, is_secret: facts.is_secret };
+        let (is_secret, by) = (facts.is_secret, &caller.key);
+        let attempt = Attempt { state, key_use: &key_use, parts: &parts, body: &body, next: &next, is_secret, by };
         let response =
             if facts.is_transactional { attempt.run_in_transaction().await? } else { attempt.run_and_store().await? };
         // None where another node took the key first: its response counts.
@@ -159,6 +157,8 @@ struct Attempt<'a> {
     body: &'a BufferedBody,
     next: &'a Next,
     is_secret: bool,
+    /// The API key.
+    by: &'a KeyId,
 }
 
 impl Attempt<'_> {
@@ -185,7 +185,7 @@ impl Attempt<'_> {
     /// Remembers a response with a secret, which must not be stored.
     fn remember(&self, response: StoredResponse) {
         if self.holds_secret(&response) {
-            self.state.secrets.insert((self.key_use.network, self.key_use.key.clone()), response);
+            self.state.secrets.insert((self.key_use.network, self.key_use.key.clone()), (self.by.clone(), response));
         }
     }
 

@@ -2,11 +2,12 @@
 //!
 //! Invariants: the first final response under a key is the response to every repeat for 24 hours; where the effect is in the
 //! database (routes that are `transactional`), the key is written in the same transaction, so that neither is ever there
-//! without the other; a repeat needs the same permission as the first; a response to a temporary failure (5xx, a missing
-//! permission, too many requests) is not stored, and the request may be tried again; a route that is `read_only` stores
-//! nothing, and of a response over 64 KiB only that it was given (a repeat is 409).
-//! Table: `idempotency_keys`. A response of a route that is `secret` is never in it: a repeat gets it from the memory of this
-//! process, and after a restart, or at another node, an error that says that it is gone.
+//! without the other; a repeat is judged like a first request (key, scopes, bindings) before it gets the response; a
+//! response to a temporary failure (5xx, a missing permission, too many requests) is not stored, and the request may be
+//! tried again; a route that is `read_only` stores nothing, and of a response over 64 KiB only that it was given (a repeat
+//! is 409).
+//! Table: `idempotency_keys`. A response of a route that is `secret` is never in it: a repeat by the same API key gets it from
+//! the memory of this process; one by another key, after a restart or at another node gets 409 `answer_not_kept`.
 
 mod buffered_body;
 mod layer;

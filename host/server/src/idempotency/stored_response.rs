@@ -1,5 +1,7 @@
 //! A response that can be sent again.
 
+use std::fmt;
+
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -12,13 +14,20 @@ use crate::http::error::ApiError;
 static REPLAYED: &str = "idempotency-replayed";
 
 /// A response as it is stored. An error is stored as such, so that its repeat carries the id of the repeating request.
-#[derive(Clone, Debug, Default, FromRow)]
+#[derive(Clone, Default, FromRow)]
 pub(super) struct StoredResponse {
     pub(super) status: i64,
     pub(super) content_type: Option<String>,
     /// The code of an error, whose message is the body.
     pub(super) error_code: Option<String>,
     pub(super) body: Vec<u8>,
+}
+
+/// Without the body, which may hold a secret.
+impl fmt::Debug for StoredResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredResponse").field("status", &self.status).finish_non_exhaustive()
+    }
 }
 
 /// The error code that is stored instead of a response that is not kept.
@@ -28,13 +37,13 @@ impl StoredResponse {
     /// What is stored instead of a response with a secret.
     pub(super) fn withheld() -> Self {
         Self {
-            status: 400,
+            status: 409,
             content_type: None,
             error_code: Some(WITHHELD.to_owned()),
-            body:
-                b"This was done when it was first sent. Its answer holds a secret, which the hub does not keep: list \
-                the keys, revoke the one that it made, and make another."
-                    .to_vec(),
+            body: b"This was done when it was first sent. Its answer holds a secret, which only the API key that asked is \
+                given again, and only while the hub remembers it: send the request with a new Idempotency-Key. If it \
+                made a key, list the keys and revoke that one."
+                .to_vec(),
         }
     }
 
@@ -80,7 +89,9 @@ impl StoredResponse {
 
     /// The response to a repeat.
     pub(super) fn replay(self) -> Response {
-        let status = u16::try_from(self.status).ok().and_then(|status| StatusCode::from_u16(status).ok());
+        // Hubs before stored it with another status.
+        let status = if self.is_withheld() { 409 } else { self.status };
+        let status = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = match self.error_code {
             Some(code) => {

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::Scope;
-use crate::auth::{Caller, NetworkManage, Permission, Plugin};
+use crate::auth::{Caller, Matchmaking, NetworkManage, Permission, Scope};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
 use crate::http::error::ApiError;
@@ -139,7 +138,11 @@ struct Finder {
 }
 
 impl Permission for Finder {
-    const SCOPES: &'static [Scope] = &[Scope::Plugin];
+    const SCOPES: &'static [Scope] = Matchmaking::SCOPES;
+
+    fn into_caller(self) -> Caller {
+        self.caller
+    }
 }
 
 impl FromRequestParts<App> for Finder {
@@ -151,7 +154,7 @@ impl FromRequestParts<App> for Finder {
         let caller = if explain {
             NetworkManage::from_request_parts(parts, app).await?.0
         } else {
-            Plugin::from_request_parts(parts, app).await?.0
+            Matchmaking::from_request_parts(parts, app).await?.0
         };
         // A missing permission is reported before a malformed query.
         asked?;
@@ -166,7 +169,7 @@ impl FromRequestParts<App> for Finder {
 /// join, checked and nothing more. A match keeps a slot for 15 seconds under its `transferId`: the player's join uses it
 /// up, matching the player anew gives it back. That nothing was found is no error: `success` is false and
 /// `result` says why.
-#[utoipa::path(post, path = "/api/plugin/matchmaking/find", tag = "Matchmaking", security(("apiKey" = ["plugin"])),
+#[utoipa::path(post, path = "/api/plugin/matchmaking/find", tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])),
     params(FindQuery), operation_id = "find_match", responses((status = 200, body = MatchAnswer)))]
 async fn find(
     finder: Finder,
@@ -205,10 +208,10 @@ struct RegionsQuery {
 ///
 /// Of the servers online, the most populated region first; those that could not be located are under UNKNOWN. Empty where
 /// the hub routes without regions.
-#[utoipa::path(get, path = "/api/plugin/matchmaking/regions", tag = "Matchmaking", security(("apiKey" = ["plugin"])),
+#[utoipa::path(get, path = "/api/plugin/matchmaking/regions", tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])),
     params(RegionsQuery), operation_id = "list_regions", responses((status = 200, body = Vec<RegionRow>)))]
 async fn regions(
-    Plugin(caller): Plugin,
+    Matchmaking(caller): Matchmaking,
     State(app): State<App>,
     Query(query): Query<RegionsQuery>,
 ) -> Json<Vec<RegionRow>> {

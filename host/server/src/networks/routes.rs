@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{KeyId, KeyRow, NetworkManage, Scope, Scopes};
+use crate::auth::{AddressRange, Bindings, KeyId, KeyRow, NetworkManage, Scope, Scopes};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
 use crate::networks::service::{self, MintedKey, NewKey};
+use crate::secret_text::SecretText;
 use crate::values::Identifier;
 
 /// The routes of keys.
@@ -35,10 +36,16 @@ struct Key {
     last_used_at: Option<Millis>,
     /// When it ends by itself; null is never.
     expires_at: Option<Millis>,
+    /// The servers it speaks for; null is any.
+    servers: Option<Vec<Identifier>>,
+    /// The addresses it may be used from; null is any.
+    #[schema(value_type = Option<Vec<String>>, example = json!(["203.0.113.0/24"]))]
+    addresses: Option<Vec<AddressRange>>,
 }
 
 impl From<KeyRow> for Key {
     fn from(row: KeyRow) -> Self {
+        let Bindings { servers, addresses } = row.bindings();
         Self {
             key_id: row.key_id,
             name: row.name,
@@ -46,6 +53,8 @@ impl From<KeyRow> for Key {
             created_at: row.created_at,
             last_used_at: row.last_used_at,
             expires_at: row.expires_at,
+            servers,
+            addresses,
         }
     }
 }
@@ -58,17 +67,21 @@ struct CreatedKey {
     #[schema(value_type = String, example = "4fTq0ZkX91ab")]
     key_id: KeyId,
     /// What goes into `X-Service-Api-Key`. The hub keeps only a hash of it.
-    #[schema(example = "hub_4fTq0ZkX91ab_…")]
-    api_key: String,
+    #[schema(value_type = String, example = "hub_4fTq0ZkX91ab_…")]
+    api_key: SecretText,
     name: String,
     scopes: Vec<Scope>,
     expires_at: Option<Millis>,
+    servers: Option<Vec<Identifier>>,
+    #[schema(value_type = Option<Vec<String>>, example = json!(["203.0.113.0/24"]))]
+    addresses: Option<Vec<AddressRange>>,
 }
 
 impl From<MintedKey> for CreatedKey {
     fn from(key: MintedKey) -> Self {
-        let scopes = key.scopes.iter().collect();
-        Self { key_id: key.id, api_key: key.text, name: key.name, scopes, expires_at: key.expires_at }
+        let (scopes, Bindings { servers, addresses }) = (key.scopes.iter().collect(), key.bindings);
+        let MintedKey { id: key_id, text: api_key, name, expires_at, .. } = key;
+        Self { key_id, api_key, name, scopes, expires_at, servers, addresses }
     }
 }
 
@@ -97,13 +110,30 @@ struct CreateKey {
     /// What it may do; at least one, and none that the calling key lacks.
     #[schema(min_items = 1)]
     scopes: Vec<Scope>,
-    /// When it ends by itself, in the future; absent or null: never.
+    /// When it ends by itself, in the future and not after the calling key; absent or null: never.
     expires_at: Option<Millis>,
+    /// The servers it speaks for: it may send requests that name one of them or none, and listens as one of them only.
+    /// Absent or null: those of the calling key.
+    #[schema(min_items = 1, max_items = 100, example = json!(["bedwars-1"]))]
+    servers: Option<Vec<Identifier>>,
+    /// The addresses it may be used from, as ranges in CIDR notation. Absent or null: those of the calling key.
+    #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 100, example = json!(["203.0.113.0/24"]))]
+    addresses: Option<Vec<AddressRange>>,
+}
+
+/// Refuses a list that would bind a key to nothing, or that is too long.
+fn check_length<T>(name: &str, list: Option<&Vec<T>>) -> Result<(), ApiError> {
+    if list.is_none_or(|list| (1..=Bindings::MAX).contains(&list.len())) {
+        return Ok(());
+    }
+    let max = Bindings::MAX;
+    Err(ApiError::invalid(format!("In the body, `{name}`: must be 1 to {max} of them, or absent.")))
 }
 
 /// Create a key
 ///
-/// The answer is the only time the key's text is seen. A key cannot hand out scopes it does not have (403).
+/// The answer is the only time the key's text is seen. A key cannot hand out scopes that it does not have, nor make one that
+/// outlives it (403 `forbidden_scope`), nor one for servers or addresses that it is not for (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/manage/keys", operation_id = "create_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])),
     responses((status = 201, body = CreatedKey)))]
@@ -118,9 +148,12 @@ async fn create(
     if body.expires_at.is_some_and(|at| at <= app.clock.now()) {
         return Err(ApiError::invalid("In the body, `expiresAt`: must be in the future."));
     }
-    let scopes = body.scopes.into_iter().collect();
-    let new = NewKey { name: body.name.into_string(), scopes, expires_at: body.expires_at };
-    let key = service::create_key_for(&app, caller.network, caller.scopes, new).await?;
+    check_length("servers", body.servers.as_ref())?;
+    check_length("addresses", body.addresses.as_ref())?;
+    let (name, scopes) = (body.name.into_string(), body.scopes.into_iter().collect());
+    let bindings = Bindings { servers: body.servers, addresses: body.addresses };
+    let new = NewKey { name, scopes, expires_at: body.expires_at, bindings };
+    let key = service::create_key_for(&app, &caller, new).await?;
     Ok((StatusCode::CREATED, Json(key.into())))
 }
 
@@ -134,8 +167,8 @@ struct RollKey {
 
 /// Give a key a new secret
 ///
-/// Its id, name, scopes and expiry stay. The old secret works for `overlapMs` more, so that servers can be
-/// moved over one by one. A key that may do more than the calling one cannot be rolled with it (403).
+/// All but its secret stays as it is. The old secret works for `overlapMs` more, so that servers can be moved over one by
+/// one. A key that may do more than the calling one, or outlives it, cannot be rolled with it (403).
 #[utoipa::path(post, path = "/api/manage/keys/{keyId}/roll", operation_id = "roll_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])), params(("keyId" = String, Path)),
     responses((status = 201, body = CreatedKey), (status = 404, body = ErrorBody, description = "No such key")))]
@@ -149,13 +182,13 @@ async fn roll(
     if overlap < 0 {
         return Err(ApiError::invalid("In the body, `overlapMs`: must be 0 or more."));
     }
-    let key = service::roll_key(&app, caller.network, caller.scopes, &id, overlap).await?;
+    let key = service::roll_key(&app, &caller, &id, overlap).await?;
     Ok((StatusCode::CREATED, Json(key.into())))
 }
 
 /// Revoke a key
 ///
-/// In effect everywhere within a second. A key may revoke itself.
+/// In effect everywhere within a second. A key may revoke itself, but none that may do more, or outlives it (403).
 #[utoipa::path(delete, path = "/api/manage/keys/{keyId}", operation_id = "revoke_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])),
     params(("keyId" = String, Path)),
@@ -165,6 +198,6 @@ async fn revoke(
     State(app): State<App>,
     Path(id): Path<KeyId>,
 ) -> Result<StatusCode, ApiError> {
-    service::revoke_key(&app, caller.network, &id).await?;
+    service::revoke_key(&app, &caller, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,21 +1,22 @@
 //! The rules of networks and keys.
 
 use axum::http::StatusCode;
-use hub_db::Db;
+use hub_db::{Db, Tx};
 use thiserror::Error;
 
 use crate::app::App;
 use crate::auth::key::{self, KeyHash};
-use crate::auth::{KeyId, KeyRow, OPERATOR_NETWORK, Scope, Scopes};
+use crate::auth::{Bindings, Caller, KeyId, KeyRow, OPERATOR_NETWORK, Scope, Scopes};
 use crate::clock::{Clock, Millis};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::limits::{self, Limit, QuotaExceeded};
 use crate::networks::store;
+use crate::secret_text::SecretText;
 use crate::values::NetworkId;
 
 /// Characters of base 62.
-const SIGNING_SECRET_LENGTH: usize = 48;
+pub(crate) const SIGNING_SECRET_LENGTH: usize = 48;
 
 /// What can be wrong with a request about networks and keys.
 #[derive(Debug, Error)]
@@ -33,8 +34,17 @@ pub enum NetworksError {
     #[error("This network has no key `{}`.", .0.0)]
     UnknownKey(KeyId),
     /// A caller tried to grant more than it has.
-    #[error("A key cannot hand out scopes it does not have itself.")]
+    #[error("A key cannot make, roll or revoke a key with scopes that it does not have itself.")]
     ScopesExceedOwn,
+    /// A caller tried to change a key that expires later than its own.
+    #[error("A key cannot make, roll or revoke a key that outlives it.")]
+    OutlivesOwn,
+    /// A caller tried to change a key that may be used where its own may not.
+    #[error("A key cannot make, roll or revoke a key for servers or addresses that it is not for itself.")]
+    BindingsExceedOwn,
+    /// Nothing is served of a suspended network.
+    #[error("This network is suspended.")]
+    Suspended,
     /// A key for the operator's work cannot belong to a network.
     #[error("The scope `operator` is not a network's to give.")]
     OperatorScope,
@@ -55,7 +65,11 @@ impl From<NetworksError> for ApiError {
                 Self::not_found("unknown_network", message)
             }
             NetworksError::UnknownKey(_) => Self::not_found("unknown_key", message),
-            NetworksError::ScopesExceedOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
+            NetworksError::ScopesExceedOwn | NetworksError::OutlivesOwn => {
+                Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message)
+            }
+            NetworksError::BindingsExceedOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message),
+            NetworksError::Suspended => Self::new(StatusCode::FORBIDDEN, "network_suspended", message),
             NetworksError::OperatorScope => Self::bad_request("operator_scope", message),
             NetworksError::Quota(exceeded) => exceeded.into(),
             NetworksError::Database(error) => error.into(),
@@ -72,6 +86,8 @@ pub struct NewKey {
     pub scopes: Scopes,
     /// When it expires.
     pub expires_at: Option<Millis>,
+    /// Where it may be used.
+    pub bindings: Bindings,
 }
 
 /// A key that was just created or rolled; the only time its text is seen.
@@ -80,13 +96,15 @@ pub struct MintedKey {
     /// Its id.
     pub id: KeyId,
     /// Its text.
-    pub text: String,
+    pub text: SecretText,
     /// Its name.
     pub name: String,
     /// What it may do.
     pub scopes: Scopes,
     /// When it expires.
     pub expires_at: Option<Millis>,
+    /// Where it may be used.
+    pub bindings: Bindings,
 }
 
 /// Creates a network and its first key, which may do everything but the operator's work.
@@ -97,7 +115,8 @@ pub async fn create_network(
     name: &str,
 ) -> Result<(NetworkId, MintedKey), NetworksError> {
     let network = NetworkId(ids.uuid());
-    let (key, sha256) = mint(ids, NewKey { name: "owner".to_owned(), scopes: Scopes::owner(), expires_at: None });
+    let (name_of_key, bindings) = ("owner".to_owned(), Bindings::default());
+    let (key, sha256) = mint(ids, NewKey { name: name_of_key, scopes: Scopes::owner(), expires_at: None, bindings });
     let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
     db.transaction(async |mut tx| {
         store::insert_network(&mut tx, network, name, &signing_secret, now).await.map_err(|error| {
@@ -132,30 +151,50 @@ pub async fn create_key(
     Ok(key)
 }
 
-/// Creates a key for a caller, who cannot grant more than it has.
-pub(super) async fn create_key_for(
-    app: &App,
-    network: NetworkId,
-    own: Scopes,
-    new: NewKey,
-) -> Result<MintedKey, NetworksError> {
+/// Creates a key for a caller, who cannot grant more than it has and whose bindings pass to the key.
+pub(super) async fn create_key_for(app: &App, caller: &Caller, new: NewKey) -> Result<MintedKey, NetworksError> {
     if new.scopes.iter().any(|scope| scope == Scope::Operator) {
         return Err(NetworksError::OperatorScope);
     }
-    if !own.cover(new.scopes) {
-        return Err(NetworksError::ScopesExceedOwn);
-    }
+    let network = caller.network;
+    let new = NewKey { bindings: caller.bindings.pass_to(new.bindings), ..new };
+    require_within(caller, new.scopes, new.expires_at, &new.bindings)?;
     let keys = store::count_keys(&app.db, network, app.clock.now()).await?;
     limits::of(app, network).await?.check(Limit::Keys, keys, 1)?;
     create_key(&app.db, &app.clock, &app.ids, network, new).await
 }
 
-/// Gives a key a new secret; the old one stays valid for `overlap_ms`. Whoever rolls a key learns its secret, so a key
-/// that may do more than the caller's `own` scopes is refused.
+/// Refuses a key that can do, or is good for longer, than the caller's own.
+fn require_within(
+    caller: &Caller,
+    scopes: Scopes,
+    expires_at: Option<Millis>,
+    bindings: &Bindings,
+) -> Result<(), NetworksError> {
+    if !caller.scopes.cover(scopes) {
+        return Err(NetworksError::ScopesExceedOwn);
+    }
+    if caller.expires_at.is_some_and(|own| expires_at.is_none_or(|at| at > own)) {
+        return Err(NetworksError::OutlivesOwn);
+    }
+    if !caller.bindings.cover(bindings) {
+        return Err(NetworksError::BindingsExceedOwn);
+    }
+    Ok(())
+}
+
+/// The live key that a caller may roll or revoke.
+async fn managed_key(tx: &mut Tx, caller: &Caller, id: &KeyId) -> Result<KeyRow, NetworksError> {
+    let row = store::live_key(tx, caller.network, id).await?;
+    let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
+    require_within(caller, Scopes::from_text(&row.scopes), row.expires_at, &row.bindings())?;
+    Ok(row)
+}
+
+/// Gives a key a new secret, which the caller learns; the old one stays valid for `overlap_ms`.
 pub(super) async fn roll_key(
     app: &App,
-    network: NetworkId,
-    own: Scopes,
+    caller: &Caller,
     id: &KeyId,
     overlap_ms: Millis,
 ) -> Result<MintedKey, NetworksError> {
@@ -164,27 +203,27 @@ pub(super) async fn roll_key(
     let row = app
         .db
         .transaction(async |mut tx| {
-            let row = store::live_key(&mut tx, network, id).await?;
-            let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
-            if !own.cover(Scopes::from_text(&row.scopes)) {
-                return Err(NetworksError::ScopesExceedOwn);
-            }
-            store::roll_key(&mut tx, network, id, &hash, until).await?;
+            let row = managed_key(&mut tx, caller, id).await?;
+            store::roll_key(&mut tx, caller.network, id, &hash, until).await?;
             let (cached, rolled) = (app.clone(), id.clone());
             // Not before the commit: a call with the old secret meanwhile would cache the old row again.
             tx.on_end(move || cached.keys.invalidate(&rolled));
             Ok::<_, NetworksError>(row)
         })
         .await?;
-    let scopes = Scopes::from_text(&row.scopes);
-    Ok(MintedKey { id: id.clone(), text, name: row.name, scopes, expires_at: row.expires_at })
+    let (scopes, bindings) = (Scopes::from_text(&row.scopes), row.bindings());
+    Ok(MintedKey { id: id.clone(), text, name: row.name, scopes, expires_at: row.expires_at, bindings })
 }
 
 /// Revokes a key.
-pub(super) async fn revoke_key(app: &App, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
-    if !store::revoke_key(&app.db, network, id, app.clock.now()).await? {
-        return Err(NetworksError::UnknownKey(id.clone()));
-    }
+pub(super) async fn revoke_key(app: &App, caller: &Caller, id: &KeyId) -> Result<(), NetworksError> {
+    let now = app.clock.now();
+    app.db
+        .transaction(async |mut tx| {
+            managed_key(&mut tx, caller, id).await?;
+            Ok::<_, NetworksError>(store::revoke_key(&mut tx, caller.network, id, now).await?)
+        })
+        .await?;
     app.keys.invalidate(id);
     Ok(())
 }
@@ -199,9 +238,13 @@ pub(super) async fn list_keys(
     Ok(store::list_keys(&app.db, network, limit, offset).await?)
 }
 
-/// The secret with which the network's commands to servers are signed.
-pub(crate) async fn signing_secret(app: &App, network: NetworkId) -> Result<String, NetworksError> {
-    store::signing_secret(&app.db, network).await?.ok_or(NetworksError::UnknownNetwork(network))
+/// Refuses what needs no key, such as a signed link, of a network that is suspended or gone.
+pub(crate) async fn require_active(db: &Db, network: NetworkId) -> Result<(), NetworksError> {
+    match store::is_suspended(db, network).await? {
+        Some(false) => Ok(()),
+        Some(true) => Err(NetworksError::Suspended),
+        None => Err(NetworksError::UnknownNetwork(network)),
+    }
 }
 
 /// The network called `name`.
@@ -233,6 +276,6 @@ pub(crate) async fn network_ids(db: &Db) -> Result<Vec<NetworkId>, hub_db::Error
 fn mint(ids: &Ids, new: NewKey) -> (MintedKey, KeyHash) {
     let id = key::generate_id(ids);
     let (text, sha256) = key::mint(ids, &id);
-    let NewKey { name, scopes, expires_at } = new;
-    (MintedKey { id, text, name, scopes, expires_at }, sha256)
+    let NewKey { name, scopes, expires_at, bindings } = new;
+    (MintedKey { id, text, name, scopes, expires_at, bindings }, sha256)
 }

@@ -34,10 +34,11 @@ pub(super) async fn network_exists(tx: &mut Tx, network: NetworkId) -> Result<bo
     Ok(row.is_some())
 }
 
-pub(super) async fn signing_secret(db: &Db, network: NetworkId) -> Result<Option<String>, Error> {
-    let row: Option<(String,)> =
-        db.query("SELECT signing_secret FROM networks WHERE network_id = $1").bind(network).optional().await?;
-    Ok(row.map(|(secret,)| secret))
+/// Whether the network is suspended; none where there is no such network.
+pub(super) async fn is_suspended(db: &Db, network: NetworkId) -> Result<Option<bool>, Error> {
+    let row: Option<(bool,)> =
+        db.query("SELECT suspended FROM networks WHERE network_id = $1").bind(network).optional().await?;
+    Ok(row.map(|(suspended,)| suspended))
 }
 
 /// False where there is no such network.
@@ -71,8 +72,8 @@ pub(super) async fn insert_key(
     created_at: Millis,
 ) -> Result<(), Error> {
     tx.query(
-        "INSERT INTO api_keys (network_id, key_id, name, scopes, sha256, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO api_keys (network_id, key_id, name, scopes, sha256, created_at, expires_at, servers, addresses)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
     .bind(network)
     .bind(&key.id)
@@ -81,6 +82,8 @@ pub(super) async fn insert_key(
     .bind(sha256)
     .bind(created_at)
     .bind(key.expires_at)
+    .bind(key.bindings.servers_text())
+    .bind(key.bindings.addresses_text())
     .execute()
     .await?;
     Ok(())
@@ -148,14 +151,12 @@ pub(super) async fn roll_key(
     Ok(())
 }
 
-/// Revokes the key; false where the network has no such live key.
-pub(super) async fn revoke_key(db: &Db, network: NetworkId, id: &KeyId, at: Millis) -> Result<bool, Error> {
-    let rows = db
-        .write("UPDATE api_keys SET revoked_at = $3 WHERE network_id = $1 AND key_id = $2 AND revoked_at IS NULL")
+pub(super) async fn revoke_key(tx: &mut Tx, network: NetworkId, id: &KeyId, at: Millis) -> Result<(), Error> {
+    tx.query("UPDATE api_keys SET revoked_at = $3 WHERE network_id = $1 AND key_id = $2 AND revoked_at IS NULL")
         .bind(network)
         .bind(id)
         .bind(at)
         .execute()
         .await?;
-    Ok(rows > 0)
+    Ok(())
 }

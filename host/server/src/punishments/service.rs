@@ -191,8 +191,7 @@ pub(crate) async fn unban_address(
 ) -> Result<Vec<Punishment>, PunishmentsError> {
     let revocation = Revocation { actor, reason, at: app.clock.now() };
     let identity = Identity { address: Some(address), ..Identity::default() };
-    let mut revoked =
-        app.db.transaction(async |tx| revoke_bans(app, tx, network, &identity, revocation).await).await?;
+    let mut revoked = app.db.transaction(async |tx| revoke_bans(app, tx, network, &identity, revocation).await).await?;
     revoked.truncate(MOST_ANSWERED);
     Ok(revoked)
 }

@@ -10,11 +10,12 @@ use crate::control;
 use crate::geo::{GeoLocation, Region};
 use crate::http::error::ApiError;
 use crate::limits::{self, QuotaExceeded};
-use crate::networks;
-use crate::networks::service::NetworksError;
 use crate::players;
+use crate::secret_text::SecretText;
 use crate::servers::service::online_player;
 use crate::servers::{self, Heartbeat, KnownServer, PlayerLocation, PresenceError, Registration, Search, ServersError};
+use crate::signing_secret;
+use crate::signing_secret::service::SigningSecretError;
 use crate::transfers;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
@@ -43,7 +44,7 @@ pub(super) enum SessionsError {
     Quota(#[from] QuotaExceeded),
     /// The network is gone.
     #[error(transparent)]
-    Network(#[from] NetworksError),
+    SigningSecret(#[from] SigningSecretError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -57,7 +58,7 @@ impl From<SessionsError> for ApiError {
             SessionsError::NotOnServer(..) => Self::bad_request("player_not_on_server", message),
             SessionsError::UnknownEngine { .. } => Self::invalid(message),
             SessionsError::Quota(exceeded) => exceeded.into(),
-            SessionsError::Network(error) => error.into(),
+            SessionsError::SigningSecret(error) => error.into(),
             SessionsError::Database(error) => error.into(),
         }
     }
@@ -69,7 +70,7 @@ pub(super) struct Session {
     pub(super) server_id: Identifier,
     pub(super) heartbeat_interval: Millis,
     pub(super) offline_after: Millis,
-    pub(super) signing_secret: String,
+    pub(super) signing_secret: SecretText,
 }
 
 /// Registers a server and marks it online.
@@ -79,7 +80,7 @@ pub(super) async fn register(app: &App, network: NetworkId, new: Registration) -
     {
         return Err(SessionsError::UnknownEngine { sent: engine.clone(), known: app.settings.engines.clone() });
     }
-    let signing_secret = networks::service::signing_secret(app, network).await?;
+    let signing_secret = signing_secret::service::get(app, network).await?.newest;
     let server_id = new.info.server_id.clone();
     let offline_after = millis(app.settings.offline_after());
     let limits = limits::of(app, network).await?;

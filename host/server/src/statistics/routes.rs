@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::{EconomyWrite, PlayersWrite};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
@@ -104,10 +104,10 @@ struct PlayerStatistics {
 ///
 /// In the day, week, month and lifetime that now is in; a period in which nothing was counted yet is not listed.
 #[utoipa::path(get, path = "/api/plugin/players/{uuid}/statistics", tag = "Players",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), ReadQuery),
+    security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path), ReadQuery),
     responses((status = 200, body = PlayerStatistics)))]
 async fn get_player_statistics(
-    Plugin(caller): Plugin,
+    PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
     Query(query): Query<ReadQuery>,
@@ -133,12 +133,12 @@ struct OwnerStatistics {
 ///
 /// In the day, week, month and lifetime that now is in; a period in which nothing was counted yet is not listed.
 #[utoipa::path(get, path = "/api/plugin/economy/{ownerType}/{ownerKey}/statistics", tag = "Economy",
-    security(("apiKey" = ["plugin"])),
+    security(("apiKey" = ["economy:write", "plugin"])),
     params(("ownerType" = Identifier, Path, example = "player"),
         ("ownerKey" = Identifier, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ReadQuery),
     responses((status = 200, body = OwnerStatistics)))]
 async fn get_owner_statistics(
-    Plugin(caller): Plugin,
+    EconomyWrite(caller): EconomyWrite,
     State(app): State<App>,
     Path(owner): Path<Owner>,
     Query(query): Query<ReadQuery>,
@@ -187,10 +187,10 @@ async fn increment(
 ///
 /// In the day, week, month and lifetime at once. The player need not be known.
 #[utoipa::path(post, path = "/api/plugin/players/{uuid}/statistics/increment", tag = "Players",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path)),
+    security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path)),
     responses((status = 200, body = Incremented)))]
 async fn increment_player_statistic(
-    Plugin(caller): Plugin,
+    PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
     Json(body): Json<Increment>,
@@ -202,12 +202,12 @@ async fn increment_player_statistic(
 ///
 /// In the day, week, month and lifetime at once.
 #[utoipa::path(post, path = "/api/plugin/economy/{ownerType}/{ownerKey}/statistics/increment", tag = "Economy",
-    security(("apiKey" = ["plugin"])),
+    security(("apiKey" = ["economy:write", "plugin"])),
     params(("ownerType" = Identifier, Path, example = "player"),
         ("ownerKey" = Identifier, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
     responses((status = 200, body = Incremented)))]
 async fn increment_owner_statistic(
-    Plugin(caller): Plugin,
+    EconomyWrite(caller): EconomyWrite,
     State(app): State<App>,
     Path(owner): Path<Owner>,
     Json(body): Json<Increment>,
@@ -269,10 +269,10 @@ struct StatisticLeaderboard {
 /// Rank the owners by a statistic
 ///
 /// The highest value first; of equal ones the one that was there first, then by the owner's key.
-#[utoipa::path(get, path = "/api/plugin/economy/leaderboard", tag = "Economy", security(("apiKey" = ["plugin"])),
+#[utoipa::path(get, path = "/api/plugin/economy/leaderboard", tag = "Economy", security(("apiKey" = ["economy:write", "plugin"])),
     params(LeaderboardQuery), responses((status = 200, body = StatisticLeaderboard)))]
 async fn statistic_leaderboard(
-    Plugin(caller): Plugin,
+    EconomyWrite(caller): EconomyWrite,
     State(app): State<App>,
     Query(query): Query<LeaderboardQuery>,
 ) -> Result<Json<StatisticLeaderboard>, ApiError> {

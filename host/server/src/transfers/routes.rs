@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{Plugin, ServersRead};
+use crate::auth::{Matchmaking, ServersRead};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
@@ -71,10 +71,10 @@ impl From<Transfer> for TransferOutcome {
 /// error: `success` is false and `result` says why. A slot that `/api/plugin/matchmaking/find` keeps there for the
 /// player is used, and the transfer then has the match's `transferId`. Another transfer of the same player that is
 /// still under way ends as `FAILED`: this one takes its place.
-#[utoipa::path(post, path = "/api/plugin/transfers", tag = "Transfers", security(("apiKey" = ["plugin"])),
+#[utoipa::path(post, path = "/api/plugin/transfers", tag = "Transfers", security(("apiKey" = ["matchmaking", "plugin"])),
     responses((status = 200, body = TransferOutcome)))]
 async fn transfer_player(
-    Plugin(caller): Plugin,
+    Matchmaking(caller): Matchmaking,
     State(app): State<App>,
     Json(body): Json<TransferRequest>,
 ) -> Result<Json<TransferOutcome>, ApiError> {
@@ -102,10 +102,10 @@ struct TransferReport {
 /// a report on a transfer that ended already (the player joined the target, or 30 seconds passed) is accepted and
 /// changes nothing. Anything but `SUCCESS` gives the slot at the target back. 400 `unknown_transfer` where the network
 /// has no such transfer of this player.
-#[utoipa::path(post, path = "/api/plugin/transfers/result", tag = "Transfers", security(("apiKey" = ["plugin"])),
+#[utoipa::path(post, path = "/api/plugin/transfers/result", tag = "Transfers", security(("apiKey" = ["matchmaking", "plugin"])),
     responses((status = 204, description = "Noted")))]
 async fn report_transfer(
-    Plugin(caller): Plugin,
+    Matchmaking(caller): Matchmaking,
     State(app): State<App>,
     Json(body): Json<TransferReport>,
 ) -> Result<StatusCode, ApiError> {

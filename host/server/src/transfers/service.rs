@@ -10,9 +10,9 @@ use crate::clock::Millis;
 use crate::events::{self, EventKind, PublishError};
 use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows};
-use crate::networks;
-use crate::networks::service::NetworksError;
 use crate::servers::{self, NetworkPresence, Reservation};
+use crate::signing_secret;
+use crate::signing_secret::service::SigningSecretError;
 use crate::transfers::model::{COMMAND_TTL, Failure, Reported, SUCCESS, Transfer, TransferId, TransferOrder};
 use crate::transfers::route::{TransferRoute, find_route};
 use crate::transfers::signing::Command;
@@ -34,7 +34,7 @@ pub(super) enum TransfersError {
     Quota(#[from] QuotaExceeded),
     /// The network is gone.
     #[error(transparent)]
-    Network(#[from] NetworksError),
+    SigningSecret(#[from] SigningSecretError),
     /// The command was not handed out.
     #[error(transparent)]
     Publish(#[from] PublishError),
@@ -50,7 +50,7 @@ impl From<TransfersError> for ApiError {
             TransfersError::UnknownReported(_) => Self::bad_request("unknown_transfer", message),
             TransfersError::Unknown(_) => Self::not_found("unknown_transfer", message),
             TransfersError::Quota(exceeded) => exceeded.into(),
-            TransfersError::Network(error) => error.into(),
+            TransfersError::SigningSecret(error) => error.into(),
             TransfersError::Publish(error) => error.into(),
             TransfersError::Database(error) => error.into(),
         }
@@ -138,7 +138,7 @@ async fn send_command(
     route: TransferRoute,
     now: Millis,
 ) -> Result<Transfer, TransfersError> {
-    let secret = networks::service::signing_secret(app, network).await?;
+    let secrets = signing_secret::service::get(app, network).await?;
     let mut transfer = new_transfer(route.id, &order, Some(route.from.clone()), now);
     let command = Command {
         transfer_id: route.id,
@@ -150,7 +150,7 @@ async fn send_command(
         issued_at: now,
         expires_at: transfer.expires_at,
     };
-    let payload = Payload { signature: command.sign(&secret), command: &command };
+    let payload = Payload { signature: command.sign(secrets.all()), command: &command };
     app.db
         .transaction(async |mut tx| {
             store::supersede(&mut tx, network, order.player, now).await?;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::clock::Millis;
 use crate::mac::hmac_sha256;
+use crate::secret_text::SecretText;
 use crate::transfers::model::TransferId;
 use crate::values::{Identifier, PlayerId};
 
@@ -24,8 +25,8 @@ pub(super) struct Command {
 }
 
 impl Command {
-    /// `v1,` and the base64 of the HMAC-SHA256 over the fields, under the network's signing secret.
-    pub(super) fn sign(&self, secret: &str) -> String {
+    /// For each secret that is good, `v1,` and the base64 of the HMAC-SHA256 over the fields; spaces between.
+    pub(super) fn sign<'a>(&self, secrets: impl Iterator<Item = &'a SecretText>) -> String {
         let text = format!(
             "{}.{}.{}.{}.{}.{}.{}",
             self.transfer_id,
@@ -36,7 +37,8 @@ impl Command {
             self.port,
             self.expires_at,
         );
-        format!("v1,{}", STANDARD.encode(hmac_sha256(secret.as_bytes(), text.as_bytes())))
+        let sign = |secret: &SecretText| STANDARD.encode(hmac_sha256(secret.as_bytes(), text.as_bytes()));
+        secrets.map(|secret| format!("v1,{}", sign(secret))).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -59,9 +61,11 @@ mod tests {
             issued_at: 1_804_680_000_000,
             expires_at: 1_804_680_030_000,
         };
-        let secret = "9fK2mXw7Qb1cD3eF5gH7jK9mN1pQ3rS5tU7vW9xY1zA3bC5d";
-        assert_eq!(command.sign(secret), "v1,ZcRzoOLwsos7U7I5Kq73W1z3cnIISR+3Vg53F/EDcBs=");
+        let secrets = [SecretText::from("9fK2mXw7Qb1cD3eF5gH7jK9mN1pQ3rS5tU7vW9xY1zA3bC5d".to_owned())];
+        assert_eq!(command.sign(secrets.iter()), "v1,ZcRzoOLwsos7U7I5Kq73W1z3cnIISR+3Vg53F/EDcBs=");
         command.target_world_id = None;
-        assert_eq!(command.sign(secret), "v1,FjX6RP3KcBsZqd7zYo80RieqLChhBXPQwDOyHgdtbUQ=");
+        let signature = command.sign(secrets.iter());
+        assert_eq!(signature, "v1,FjX6RP3KcBsZqd7zYo80RieqLChhBXPQwDOyHgdtbUQ=");
+        assert_eq!(command.sign([&secrets[0], &secrets[0]].into_iter()), format!("{signature} {signature}"));
     }
 }

@@ -1,16 +1,17 @@
 //! Links to snapshots that go through the hub itself: whoever has one may do the one thing it is for, until it expires.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use subtle::ConstantTimeEq as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use uuid::Uuid;
 
 use crate::clock::Millis;
-use crate::mac::hmac_sha256;
+use crate::secrets::SigningKey;
 use crate::values::NetworkId;
 
-/// Keeps these signatures apart from all others under the same secret.
-const PURPOSE: &str = "world-blob\n";
+/// What the hub's secret is for; it signs nothing else. Not the network's secret: every one of its servers knows that.
+pub(super) const PURPOSE: &str = "world-links";
+/// Longer than any token the hub makes.
+const LONGEST: usize = 1024;
 
 /// What a link is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString)]
@@ -29,69 +30,51 @@ pub(super) struct SnapshotLink {
     pub(super) expires_at: Millis,
 }
 
-impl SnapshotLink {
-    /// The link's last part, signed with its network's secret.
-    pub(super) fn token(&self, secret: &str) -> String {
-        let claims = format!("{}\n{}\n{}\n{}", self.access, self.network.0.simple(), self.expires_at, self.blob_key);
-        let mac = mac(secret, &claims);
-        format!("{}.{}", URL_SAFE_NO_PAD.encode(claims), URL_SAFE_NO_PAD.encode(mac))
-    }
+/// The link's last part, `<claims>.<signature>`, both in URL-safe base64.
+pub(super) fn sign(key: &SigningKey, link: &SnapshotLink) -> String {
+    let SnapshotLink { access, network, blob_key, expires_at } = link;
+    let claims = format!("{access}\n{}\n{expires_at}\n{blob_key}", network.0.simple());
+    format!("{}.{}", BASE64.encode(&claims), BASE64.encode(key.sign(claims.as_bytes())))
 }
 
-/// A link that a caller sent.
-#[derive(Debug)]
-pub(super) struct UnverifiedLink {
-    link: SnapshotLink,
-    claims: String,
-    mac: Vec<u8>,
-}
-
-impl UnverifiedLink {
-    /// Reads what a link says; none where it is malformed.
-    pub(super) fn read(token: &str) -> Option<Self> {
-        let (claims, mac) = token.split_once('.')?;
-        let claims = String::from_utf8(URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
-        let mac = URL_SAFE_NO_PAD.decode(mac).ok()?;
-        let mut parts = claims.splitn(4, '\n');
-        let access = parts.next()?.parse().ok()?;
-        let network = NetworkId(Uuid::try_parse(parts.next()?).ok()?);
-        let expires_at = parts.next()?.parse().ok()?;
-        let blob_key = parts.next()?.to_owned();
-        Some(Self { link: SnapshotLink { access, network, blob_key, expires_at }, claims, mac })
+/// What a link that the hub signed says, also after it has expired.
+pub(super) fn read(key: &SigningKey, token: &str) -> Option<SnapshotLink> {
+    let (claims, signature) = token.split_once('.').filter(|_| token.len() <= LONGEST)?;
+    let (claims, signature) = (BASE64.decode(claims).ok()?, BASE64.decode(signature).ok()?);
+    if !key.verify(&claims, &signature) {
+        return None;
     }
-
-    /// The network whose secret it must be signed with.
-    pub(super) fn network(&self) -> NetworkId {
-        self.link.network
-    }
-
-    /// What it says, if it is genuine.
-    pub(super) fn verify(self, secret: &str) -> Option<SnapshotLink> {
-        bool::from(mac(secret, &self.claims).ct_eq(&self.mac[..])).then_some(self.link)
-    }
-}
-
-fn mac(secret: &str, claims: &str) -> [u8; 32] {
-    hmac_sha256(secret.as_bytes(), format!("{PURPOSE}{claims}").as_bytes())
+    let claims = String::from_utf8(claims).ok()?;
+    let mut parts = claims.splitn(4, '\n');
+    let access = parts.next()?.parse().ok()?;
+    let network = NetworkId(Uuid::try_parse(parts.next()?).ok()?);
+    let expires_at = parts.next()?.parse().ok()?;
+    let blob_key = parts.next()?.to_owned();
+    Some(SnapshotLink { access, network, blob_key, expires_at })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn key(secret: &str) -> SigningKey {
+        SigningKey::new(PURPOSE, secret)
+    }
+
     #[test]
     fn only_what_was_signed_is_genuine() {
         let network = NetworkId(Uuid::from_u128(7));
         let link = SnapshotLink { access: Access::Put, network, blob_key: "a/1/2-3".to_owned(), expires_at: 5 };
-        let token = link.token("secret");
-        assert_eq!(UnverifiedLink::read(&token).unwrap().verify("secret"), Some(link.clone()));
-        assert_eq!(UnverifiedLink::read(&token).unwrap().verify("another"), None);
-        let forged = SnapshotLink { expires_at: 6, ..link }.token("another");
+        let token = sign(&key("secret"), &link);
+        assert_eq!(read(&key("secret"), &token), Some(link.clone()));
+        assert_eq!(read(&key("another"), &token), None);
+        assert_eq!(read(&SigningKey::new("artifact-links", "secret"), &token), None);
+        let forged = sign(&key("another"), &SnapshotLink { expires_at: 6, ..link });
         let (claims, _) = forged.split_once('.').unwrap();
         let (_, mac) = token.split_once('.').unwrap();
-        assert_eq!(UnverifiedLink::read(&format!("{claims}.{mac}")).unwrap().verify("secret"), None);
-        for malformed in ["", ".", "a.b", &token[..10], &format!("{token}!")] {
-            assert!(UnverifiedLink::read(malformed).is_none(), "{malformed}");
+        assert_eq!(read(&key("secret"), &format!("{claims}.{mac}")), None);
+        for malformed in ["", ".", "a.b", &token[..10], &format!("{token}!"), &"a".repeat(LONGEST + 1)] {
+            assert!(read(&key("secret"), malformed).is_none(), "{malformed}");
         }
     }
 }

@@ -302,6 +302,24 @@ on_both! {
         stranger.get(&path).await.expect_error(410, "link_expired");
     }
 
+    async fn a_link_of_a_suspended_network_stops_working(hub: Hub) {
+        let owner = hub.network().await;
+        register(&owner, "lobby-1").await;
+        let made = upload(&owner, UPLOAD, "bytes").await;
+        let link = install(&owner, made.expect(201), "lobby-1").await;
+        let path = path(&hub, link.expect(201));
+        for (suspended, status) in [(true, 403), (false, 200)] {
+            let update = "UPDATE networks SET suspended = $2 WHERE network_id = $1";
+            hub.app.db.write(update).bind(owner.network.unwrap()).bind(suspended).execute().await.unwrap();
+            let answer = hub.anonymous().get(&path).await;
+            if suspended {
+                answer.expect_error(status, "network_suspended");
+            } else {
+                answer.expect(status);
+            }
+        }
+    }
+
     async fn a_link_outlives_a_restart_and_not_its_artifact(hub: Hub) {
         let owner = hub.network().await;
         register(&owner, "lobby-1").await;

@@ -104,6 +104,17 @@ async fn the_first_key_works(backend: Backend) {
     let acknowledged = client.post("/api/manage/keys", json!({"name": "k", "scopes": ["network:manage"]})).await;
     let acknowledged = acknowledged.expect(201)["apiKey"].as_str().unwrap().to_owned();
 
+    // Bound ones, too.
+    let bound = |address: &str| {
+        let common = ["key", "create", "--network", network, "--scope", "network:manage", "--server", "lobby-1"];
+        let key = installation.json(&[&common[..], &["--server", "lobby-2", "--address", address, "--json"]].concat());
+        hub.client(key["apiKey"].as_str().unwrap())
+    };
+    bound("203.0.113.0/24").get("/api/manage/keys").await.expect_error(403, "forbidden_origin");
+    let listed = bound("127.0.0.0/8").get("/api/manage/keys").await.expect(200).clone();
+    let last = listed["items"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!((&last["servers"], &last["addresses"]), (&json!(["lobby-1", "lobby-2"]), &json!(["127.0.0.0/8"])));
+
     // What was acknowledged survives a kill.
     hub.signal("-KILL");
     hub.child.wait().unwrap();
@@ -345,6 +356,8 @@ async fn wrong_arguments_are_named_and_change_nothing() {
         (&["key", "create", "--network", "7a4d0c3e-0000-4000-8000-000000000000", "--scope", "plugin"], "no network"),
         (&["key", "create", "--network", "x", "--scope", "root"], "unknown scope"),
         (&["key", "create", "--network", "x", "--scope", "operator"], "--operator"),
+        (&["key", "create", "--network", "x", "--scope", "plugin", "--address", "10.0.0.0/99"], "range of addresses"),
+        (&["key", "create", "--operator", "--server", "a"], "cannot be used with"),
         (&["network", "create", "  "], "blank"),
         (&["serve", "--listen", "nowhere"], "invalid"),
         (&["serve", "--config", "/does/not/exist.toml"], "does not exist"),

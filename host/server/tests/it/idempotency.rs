@@ -123,8 +123,75 @@ on_all! {
         let key = owner.key.unwrap();
         let hub: Hub = hub.restart(std::time::Duration::ZERO).await;
         let owner = hub.with_key(&key);
-        post(&owner, "a", "/api/manage/keys", &body).await.expect_error(400, "answer_not_kept");
+        post(&owner, "a", "/api/manage/keys", &body).await.expect_error(409, "answer_not_kept");
         assert_eq!(owner.get("/api/manage/keys").await.expect(200)["total"], 2);
+    }
+
+    async fn an_answer_with_a_secret_is_given_again_to_the_asking_key_alone(hub: Hub) {
+        let owner = hub.network().await;
+        let made = owner.post("/api/manage/keys", json!({"name": "second", "scopes": ["network:manage", "plugin"]})).await;
+        let second = hub.with_key(made.expect(201)["apiKey"].as_str().unwrap());
+        let server = crate::servers::server("s", json!({}));
+        for (key, path, body) in [
+            ("a", "/api/manage/keys", json!({"name": "n", "scopes": ["plugin"]})),
+            ("b", "/api/manage/signing-secret/rotate", json!({"overlapMs": 1000})),
+            ("c", "/api/plugin/servers/register", server),
+        ] {
+            let first = post(&owner, key, path, &body).await;
+            first.expect(201);
+            post(&second, key, path, &body).await.expect_error(409, "answer_not_kept");
+            let again = post(&owner, key, path, &body).await;
+            assert_eq!(again.expect(201), &first.body, "{path}");
+            assert!(replayed(&again));
+            let secret = first.body.get("apiKey").unwrap_or(&first.body["signingSecret"]).as_str().unwrap();
+            let kept: Vec<(Vec<u8>,)> = hub.app.db.query("SELECT body FROM idempotency_keys").all().await.unwrap();
+            for (body,) in kept {
+                assert!(!String::from_utf8_lossy(&body).contains(secret), "{path}");
+            }
+        }
+        assert_eq!(owner.get("/api/manage/keys").await.expect(200)["total"], 3);
+    }
+
+    async fn a_link_is_not_stored(hub: Hub) {
+        let owner = hub.network().await;
+        crate::servers::register(&owner, "n1", json!({"serverType": "islands"})).await;
+        let _stream = owner.events(Some("n1"), None).await;
+        let wish = json!({"ownerScope": "player", "ownerId": PLAYER, "gameId": "islands"});
+        let opened = owner.post("/api/plugin/worlds/open", wish).await.expect(200).clone();
+        let upload_url = format!("/api/plugin/worlds/{}/upload-url", opened["worldInstanceId"].as_str().unwrap());
+        let upload = owner.request(reqwest::Method::POST, "/api/manage/artifacts?name=a&version=1").body("bytes");
+        let artifact = owner.send(upload).await.expect(201)["artifactId"].as_str().unwrap().to_owned();
+        let install = format!("/api/manage/artifacts/{artifact}/install");
+        for (key, path, body) in [("a", &upload_url, json!({})), ("b", &install, json!({"serverId": "n1"}))] {
+            let first = post(&owner, key, path, &body).await;
+            let link = first.body["url"].as_str().unwrap_or_else(|| panic!("{}", first.body)).to_owned();
+            assert_eq!(post(&owner, key, path, &body).await.body["url"], link.as_str());
+            let kept: Vec<(Vec<u8>,)> = hub.app.db.query("SELECT body FROM idempotency_keys").all().await.unwrap();
+            let signature = link.rsplit_once('.').unwrap().1;
+            assert!(kept.iter().all(|(body,)| !String::from_utf8_lossy(body).contains(signature)), "{path}");
+        }
+    }
+
+    async fn a_repeat_is_judged_like_a_first_call(hub: Hub) {
+        let owner = hub.network().await;
+        let line = json!({"playerUuid": PLAYER, "playerName": "Steve", "message": "one", "serverId": "b"});
+        post(&owner, "a", "/api/plugin/chat", &line).await.expect(204);
+        let bound = async |wish: Value| {
+            let made = owner.post("/api/manage/keys", wish).await.expect(201).clone();
+            hub.with_key(made["apiKey"].as_str().unwrap())
+        };
+        let a = bound(json!({"name": "a", "scopes": ["plugin"], "servers": ["a"]})).await;
+        let b = bound(json!({"name": "b", "scopes": ["plugin"], "servers": ["b"]})).await;
+        let elsewhere = bound(json!({"name": "c", "scopes": ["plugin"], "addresses": ["203.0.113.7"]})).await;
+        post(&a, "a", "/api/plugin/chat", &line).await.expect_error(403, "forbidden_origin");
+        post(&elsewhere, "a", "/api/plugin/chat", &line).await.expect_error(403, "forbidden_origin");
+        let again = post(&b, "a", "/api/plugin/chat", &line).await;
+        again.expect(204);
+        assert!(replayed(&again));
+        // What a query asks for needs its scope again, too.
+        let (path, find) = ("/api/plugin/matchmaking/find?explain=true", json!({"serverType": "lobby"}));
+        post(&owner, "b", path, &find).await.expect(200);
+        post(&b, "b", path, &find).await.expect_error(403, "forbidden_scope");
     }
 
     async fn responses_survive_a_restart(hub: Hub) {

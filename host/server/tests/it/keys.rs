@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{NOW, on_both};
+use hub::config::Settings;
+use hub::networks::service::create_network;
+
+use crate::support::{Backend, Hub, NOW, on_both};
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap()
@@ -81,6 +84,49 @@ on_both! {
         owner.post("/api/manage/keys", json!({"name": "k", "scopes": []})).await.expect_error(400, "invalid_request");
     }
 
+    async fn a_key_manages_only_keys_within_its_scopes(hub: Hub) {
+        let owner = hub.network().await;
+        let made = owner.post("/api/manage/keys", json!({"name": "k", "scopes": ["plugin"]})).await.expect(201).clone();
+        let strong = format!("/api/manage/keys/{}", text(&made["keyId"]));
+        let economist = owner.key_with(&["network:manage", "economy:write"]).await;
+        economist.delete(&strong).await.expect_error(403, "forbidden_scope");
+        economist.post(&format!("{strong}/roll"), json!({})).await.expect_error(403, "forbidden_scope");
+        hub.with_key(text(&made["apiKey"])).get("/api/plugin/servers").await.expect(200);
+        let more = json!({"name": "k", "scopes": ["economy:write", "players:write"]});
+        economist.post("/api/manage/keys", more).await.expect_error(403, "forbidden_scope");
+        // A larger scope includes its areas, and never the other way round.
+        let fine = json!({"name": "k", "scopes": ["economy:write"]});
+        let fine = economist.post("/api/manage/keys", fine).await.expect(201).clone();
+        assert_eq!(fine["scopes"], json!(["economy:write"]));
+        let connector = owner.key_with(&["network:manage", "plugin"]).await;
+        let areas = json!({"name": "k", "scopes": ["economy:write", "events:read", "matchmaking"]});
+        connector.post("/api/manage/keys", areas).await.expect(201);
+        connector.delete(&format!("/api/manage/keys/{}", text(&fine["keyId"]))).await.expect(204);
+        connector.delete(&strong).await.expect(204);
+        hub.with_key(text(&made["apiKey"])).get("/api/plugin/servers").await.expect_error(401, "unauthenticated");
+    }
+
+    async fn a_key_manages_none_that_outlives_it(hub: Hub) {
+        let owner = hub.network().await;
+        let wish = |expires: Value| json!({"name": "k", "scopes": ["network:manage"], "expiresAt": expires});
+        let forever = owner.post("/api/manage/keys", wish(Value::Null)).await.expect(201).clone();
+        let brief = owner.post("/api/manage/keys", wish(json!(NOW + 60_000))).await.expect(201).clone();
+        let guest = hub.with_key(text(&brief["apiKey"]));
+        for outlives in [Value::Null, json!(NOW + 60_001)] {
+            guest.post("/api/manage/keys", wish(outlives)).await.expect_error(403, "forbidden_scope");
+        }
+        let path = |key: &Value| format!("/api/manage/keys/{}", text(&key["keyId"]));
+        guest.post(&format!("{}/roll", path(&forever)), json!({})).await.expect_error(403, "forbidden_scope");
+        guest.delete(&path(&forever)).await.expect_error(403, "forbidden_scope");
+        hub.with_key(text(&forever["apiKey"])).get("/api/manage/keys").await.expect(200);
+        let made = guest.post("/api/manage/keys", wish(json!(NOW + 60_000))).await.expect(201).clone();
+        guest.post(&format!("{}/roll", path(&made)), json!({})).await.expect(201);
+        guest.delete(&path(&made)).await.expect(204);
+        // Itself.
+        guest.delete(&path(&brief)).await.expect(204);
+        guest.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
+    }
+
     async fn keys_of_another_network_are_unknown(hub: Hub) {
         let (ours, theirs) = (hub.network().await, hub.network().await);
         let created = theirs.post("/api/manage/keys", json!({"name": "k", "scopes": ["plugin"]})).await;
@@ -110,4 +156,20 @@ on_both! {
         let owner = hub.with_key(owner.key.as_deref().unwrap());
         assert_eq!(owner.get("/api/manage/keys").await.expect(200)["items"][0]["lastUsedAt"], NOW + 5_000);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn debug_output_shows_no_secret() {
+    let hub = Hub::start(Backend::sqlite()).await;
+    let (_, key) = create_network(&hub.app.db, &hub.app.clock, &hub.app.ids, "n").await.unwrap();
+    let shown = format!("{key:?}");
+    assert!(shown.contains(&key.id.0) && !shown.contains(key.text.expose()), "{shown}");
+    let settings = Settings {
+        database: Some("postgres://hub:hunter2@db/hub".to_owned()),
+        blobs: Some("s3://KEY:hunter2@host/bucket".to_owned()),
+        smtp: Some("smtps://hub:hunter2@mail".to_owned()),
+        bus: Some("nats://hub:hunter2@bus".to_owned()),
+        ..Settings::default()
+    };
+    assert!(!format!("{settings:?}").contains("hunter2"));
 }

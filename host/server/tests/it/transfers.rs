@@ -359,7 +359,7 @@ print(' / '.join(str(it) for it in said + [fresh.refusal(event, {NOW})]))"
 }
 
 /// None where there is no Java.
-fn run_java(event: &Value, secret: &str, now: i64) -> Option<String> {
+pub fn run_java(event: &Value, secret: &str, now: i64) -> Option<String> {
     Command::new("java").arg("-version").output().ok()?;
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples/VerifyTransfer.java");
     let text = |field: &str| event[field].as_str().unwrap_or_default().to_owned();

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::app::App;
-use crate::auth::{Scope, Scopes};
+use crate::auth::{Bindings, Scope, Scopes};
 use crate::cli::client::HubClient;
 use crate::cli::serve::{log_to_stderr, stop_on_signal};
 use crate::clock::Clock;
@@ -81,8 +81,9 @@ impl Keys {
 
     async fn create_key(app: &App, network: NetworkId, name: &str, scopes: Scopes) -> anyhow::Result<String> {
         const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-        let new = NewKey { name: name.to_owned(), scopes, expires_at: Some(app.clock.now() + DAY_MS) };
-        Ok(service::create_key(&app.db, &app.clock, &app.ids, network, new).await?.text)
+        let (expires_at, bindings) = (Some(app.clock.now() + DAY_MS), Bindings::default());
+        let new = NewKey { name: name.to_owned(), scopes, expires_at, bindings };
+        Ok(service::create_key(&app.db, &app.clock, &app.ids, network, new).await?.text.expose().to_owned())
     }
 }
 

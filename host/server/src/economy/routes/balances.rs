@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::EconomyWrite;
 use crate::economy::amount::Amount;
 use crate::economy::model::{Balance, BalanceChange};
 use crate::economy::service;
@@ -64,9 +64,9 @@ struct CurrencyLeaderboard {
 /// The highest balance first; of equal ones the one that was there first, then by the owner's key. Who never had any of
 /// the currency has no place, also where everybody begins with some.
 #[utoipa::path(get, path = "/api/plugin/economy/currencies/leaderboard", tag = "Economy",
-    security(("apiKey" = ["plugin"])), params(LeaderboardQuery), responses((status = 200, body = CurrencyLeaderboard)))]
+    security(("apiKey" = ["economy:write", "plugin"])), params(LeaderboardQuery), responses((status = 200, body = CurrencyLeaderboard)))]
 async fn currency_leaderboard(
-    Plugin(caller): Plugin,
+    EconomyWrite(caller): EconomyWrite,
     State(app): State<App>,
     Query(query): Query<LeaderboardQuery>,
 ) -> Result<Json<CurrencyLeaderboard>, ApiError> {
@@ -80,12 +80,12 @@ async fn currency_leaderboard(
 ///
 /// By currency: those the owner ever had, and those that everybody begins with.
 #[utoipa::path(get, path = "/api/plugin/economy/{ownerType}/{ownerKey}/currencies", tag = "Economy",
-    security(("apiKey" = ["plugin"])),
+    security(("apiKey" = ["economy:write", "plugin"])),
     params(("ownerType" = Identifier, Path, example = "player"),
         ("ownerKey" = Identifier, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
     responses((status = 200, body = Vec<Balance>)))]
 async fn list_balances(
-    Plugin(caller): Plugin,
+    EconomyWrite(caller): EconomyWrite,
     State(app): State<App>,
     Path(owner): Path<Owner>,
 ) -> Result<Json<Vec<Balance>>, ApiError> {
@@ -109,12 +109,12 @@ struct ModifyBalance {
 /// In one step: of changes at once none is lost. What would leave the currency's bounds is cut to them; the books keep
 /// both what was asked and what came of it. A currency that nobody defined is made, with minimum 0 and no maximum.
 #[utoipa::path(post, path = "/api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", tag = "Economy",
-    security(("apiKey" = ["plugin"])),
+    security(("apiKey" = ["economy:write", "plugin"])),
     params(("ownerType" = Identifier, Path, example = "player"),
         ("ownerKey" = Identifier, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
     responses((status = 200, body = Balance)))]
 async fn modify_balance(
-    Plugin(caller): Plugin,
+    EconomyWrite(caller): EconomyWrite,
     State(app): State<App>,
     Path(owner): Path<Owner>,
     Json(body): Json<ModifyBalance>,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::PlayersWrite;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
@@ -22,10 +22,10 @@ pub(super) fn router() -> Endpoints {
 ///
 /// Both fields are null while it was never set.
 #[utoipa::path(get, path = "/api/plugin/localization/players/{uuid}/locale", tag = "Localization",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path)),
+    security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path)),
     responses((status = 200, body = PlayerLanguage)))]
 async fn get_player_locale(
-    Plugin(caller): Plugin,
+    PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
 ) -> Result<Json<PlayerLanguage>, ApiError> {
@@ -54,10 +54,10 @@ struct PutLanguage {
 /// Stores what is sent, whatever was stored before, and answers it. PLAYER tells connectors never to ask the player
 /// again, AUTO that they may. Any locale can be set, whether or not the catalog has it.
 #[utoipa::path(put, path = "/api/plugin/localization/players/{uuid}/locale", tag = "Localization",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), UsernameQuery),
+    security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path), UsernameQuery),
     responses((status = 200, body = PlayerLanguage)))]
 async fn put_player_locale(
-    Plugin(caller): Plugin,
+    PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
     Query(query): Query<UsernameQuery>,

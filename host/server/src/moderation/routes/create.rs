@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{ActorName, Reason, actor};
 use crate::app::App;
-use crate::auth::{Caller, Plugin};
+use crate::auth::{AddressesWrite, Caller, PunishmentsWrite};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
@@ -62,9 +62,9 @@ struct CreatePunishment {
 /// The network's modules at the extension point `punishment` see it before it is made: they may amend it, add to it,
 /// or refuse it (400 `punishment_rejected` with their reason). Every server gets a `PUNISHMENT` event.
 #[utoipa::path(post, path = "/api/plugin/punishments/create", tag = "Punishments",
-    security(("apiKey" = ["plugin"])), responses((status = 200, body = PunishmentBody)))]
+    security(("apiKey" = ["punishments:write", "plugin"])), responses((status = 200, body = PunishmentBody)))]
 async fn create_punishment(
-    Plugin(caller): Plugin,
+    PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
     Json(body): Json<CreatePunishment>,
 ) -> Result<Json<PunishmentBody>, ApiError> {
@@ -102,9 +102,9 @@ struct CreateByName {
 ///
 /// For players who are not there. It matches whoever is seen with that name, compared without case.
 #[utoipa::path(post, path = "/api/plugin/punishments/create-by-name", tag = "Punishments",
-    security(("apiKey" = ["plugin"])), responses((status = 200, body = PunishmentBody)))]
+    security(("apiKey" = ["punishments:write", "plugin"])), responses((status = 200, body = PunishmentBody)))]
 async fn create_punishment_by_name(
-    Plugin(caller): Plugin,
+    PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
     Json(body): Json<CreateByName>,
 ) -> Result<Json<PunishmentBody>, ApiError> {
@@ -137,10 +137,10 @@ struct CreateIp {
 ///
 /// Whoever has it. A null or blank address does nothing and answers 204.
 #[utoipa::path(post, path = "/api/plugin/punishments/create-ip", tag = "Punishments",
-    security(("apiKey" = ["plugin"])),
+    security(("apiKey" = ["punishments:write", "plugin"])),
     responses((status = 200, body = PunishmentBody), (status = 204, description = "No address, nothing done")))]
 async fn create_ip_punishment(
-    Plugin(caller): Plugin,
+    PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
     Json(body): Json<CreateIp>,
 ) -> Result<Response, ApiError> {
@@ -170,9 +170,9 @@ struct NoteIp {
 /// So that punishments of addresses match the player, and ip-based punishments of the player match the address. The
 /// name is noted too: what was made by that name matches the player from now on.
 #[utoipa::path(post, path = "/api/plugin/punishments/ip", tag = "Punishments",
-    security(("apiKey" = ["plugin"])), responses((status = 204, description = "Noted")))]
+    security(("apiKey" = ["punishments:write", "players:write", "plugin"])), responses((status = 204, description = "Noted")))]
 async fn note_player_ip(
-    Plugin(caller): Plugin,
+    AddressesWrite(caller): AddressesWrite,
     State(app): State<App>,
     Json(body): Json<NoteIp>,
 ) -> Result<StatusCode, ApiError> {

@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 
 use super::bodies;
 use crate::app::App;
-use crate::auth::{Caller, Plugin};
+use crate::auth::{Caller, PunishmentsWrite};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
@@ -87,10 +87,10 @@ fn by_player(id: PlayerId) -> Identity {
 /// Those made under the name, compared without case, and those of the player who bears it now. Newest first; at most 400,
 /// bans before all others.
 #[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}", tag = "Punishments",
-    security(("apiKey" = ["plugin"])), params(("name" = String, Path), ListQuery),
+    security(("apiKey" = ["punishments:write", "plugin"])), params(("name" = String, Path), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn list_punishments_of_name(
-    Plugin(caller): Plugin,
+    PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
     Path(name): Path<Identifier>,
     Query(query): Query<ListQuery>,
@@ -102,10 +102,10 @@ async fn list_punishments_of_name(
 ///
 /// The expired and the revoked ones too, newest first.
 #[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}/history", tag = "Punishments",
-    security(("apiKey" = ["plugin"])), params(("name" = String, Path), HistoryQuery),
+    security(("apiKey" = ["punishments:write", "plugin"])), params(("name" = String, Path), HistoryQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn list_history_of_name(
-    Plugin(caller): Plugin,
+    PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
     Path(name): Path<Identifier>,
     Query(query): Query<HistoryQuery>,
@@ -118,10 +118,10 @@ async fn list_history_of_name(
 /// Those made by UUID, and those made by a name the player was seen with. Newest first; at most 400, bans before all
 /// others.
 #[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}", tag = "Punishments",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), ListQuery),
+    security(("apiKey" = ["punishments:write", "plugin"])), params(("uuid" = PlayerId, Path), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn list_punishments_of_player(
-    Plugin(caller): Plugin,
+    PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
     Query(query): Query<ListQuery>,
@@ -133,10 +133,10 @@ async fn list_punishments_of_player(
 ///
 /// The expired and the revoked ones too, newest first.
 #[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}/history", tag = "Punishments",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), HistoryQuery),
+    security(("apiKey" = ["punishments:write", "plugin"])), params(("uuid" = PlayerId, Path), HistoryQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn list_history_of_player(
-    Plugin(caller): Plugin,
+    PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
     Query(query): Query<HistoryQuery>,
@@ -165,10 +165,10 @@ struct MatchQuery {
 /// ip-based ones of players who had it when they were punished or were seen with it since. Newest first; at most 400, bans
 /// before all others.
 #[utoipa::path(get, path = "/api/plugin/punishments/query", tag = "Punishments",
-    security(("apiKey" = ["plugin"])), params(MatchQuery),
+    security(("apiKey" = ["punishments:write", "plugin"])), params(MatchQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn query_punishments(
-    Plugin(caller): Plugin,
+    PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
     Query(query): Query<MatchQuery>,
 ) -> Result<Bodies, ApiError> {

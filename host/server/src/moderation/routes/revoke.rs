@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::{ActorName, Reason, actor, bodies};
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::PunishmentsWrite;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
@@ -34,9 +34,9 @@ struct RemovePunishment {
 /// It stays in the history, revoked. Removing one that is not in force answers it unchanged; an unknown id is 400
 /// `unknown_punishment`. Every server gets a `PUNISHMENT` event.
 #[utoipa::path(post, path = "/api/plugin/punishments/remove", tag = "Punishments",
-    security(("apiKey" = ["plugin"])), responses((status = 200, body = PunishmentBody)))]
+    security(("apiKey" = ["punishments:write", "plugin"])), responses((status = 200, body = PunishmentBody)))]
 async fn remove_punishment(
-    Plugin(caller): Plugin,
+    PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
     Json(body): Json<RemovePunishment>,
 ) -> Result<Json<PunishmentBody>, ApiError> {
@@ -65,9 +65,9 @@ struct UnbanByName {
 /// Revokes every ban in force for the name, compared without case, and answers them, the newest 400 at
 /// most: `[]` where there was none.
 #[utoipa::path(post, path = "/api/plugin/punishments/unban-by-name", tag = "Punishments",
-    security(("apiKey" = ["plugin"])), responses((status = 200, body = Vec<PunishmentBody>)))]
+    security(("apiKey" = ["punishments:write", "plugin"])), responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn unban_by_name(
-    Plugin(caller): Plugin,
+    PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
     Json(body): Json<UnbanByName>,
 ) -> Result<Json<Vec<PunishmentBody>>, ApiError> {
@@ -95,9 +95,9 @@ struct UnbanIp {
 /// Revokes every ban in force that covers the address, ip-based ones of players included, and answers them, the
 /// newest 400 at most: `[]` where there was none.
 #[utoipa::path(post, path = "/api/plugin/punishments/unban-ip", tag = "Punishments",
-    security(("apiKey" = ["plugin"])), responses((status = 200, body = Vec<PunishmentBody>)))]
+    security(("apiKey" = ["punishments:write", "plugin"])), responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn unban_ip(
-    Plugin(caller): Plugin,
+    PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
     Json(body): Json<UnbanIp>,
 ) -> Result<Json<Vec<PunishmentBody>>, ApiError> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, de};
 use utoipa::IntoParams;
 
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::PermissionsWrite;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::answer::{ANSWER_LIMIT, json_size};
 use crate::http::error::ApiError;
@@ -60,10 +60,10 @@ fn comma_separated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ide
 /// wildcards before shorter. True, false, or null where nothing is said. `docs/permissions.md` has all rules. Expiry
 /// counts at the moment of the question, and every change at once. An explanation over 4 MiB is 400 `answer_too_large`.
 #[utoipa::path(get, path = "/api/plugin/permissions/users/{uuid}/effective", tag = "Permissions",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), EffectiveQuery),
+    security(("apiKey" = ["permissions:write", "plugin"])), params(("uuid" = PlayerId, Path), EffectiveQuery),
     responses((status = 200, body = EffectiveBody)))]
 async fn get_effective_permissions(
-    Plugin(caller): Plugin,
+    PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
     Query(query): Query<EffectiveQuery>,

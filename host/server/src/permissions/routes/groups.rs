@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::PermissionsWrite;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
@@ -20,9 +20,12 @@ pub(super) fn router() -> Endpoints {
 /// List the permission groups
 ///
 /// All of the network's with their nodes, the highest priority first, then by id. Expired nodes are left out.
-#[utoipa::path(get, path = "/api/plugin/permissions/groups", tag = "Permissions", security(("apiKey" = ["plugin"])),
+#[utoipa::path(get, path = "/api/plugin/permissions/groups", tag = "Permissions", security(("apiKey" = ["permissions:write", "plugin"])),
     responses((status = 200, body = Vec<Group>)))]
-async fn list_permission_groups(Plugin(caller): Plugin, State(app): State<App>) -> Result<Json<Vec<Group>>, ApiError> {
+async fn list_permission_groups(
+    PermissionsWrite(caller): PermissionsWrite,
+    State(app): State<App>,
+) -> Result<Json<Vec<Group>>, ApiError> {
     Ok(Json(service::groups(&app, caller.network).await?))
 }
 
@@ -30,10 +33,10 @@ async fn list_permission_groups(Plugin(caller): Plugin, State(app): State<App>) 
 ///
 /// With its nodes; expired ones are left out.
 #[utoipa::path(get, path = "/api/plugin/permissions/groups/{groupId}", tag = "Permissions",
-    security(("apiKey" = ["plugin"])), params(("groupId" = String, Path, example = "vip")),
+    security(("apiKey" = ["permissions:write", "plugin"])), params(("groupId" = String, Path, example = "vip")),
     responses((status = 200, body = Group), (status = 404, body = ErrorBody, description = "No such group")))]
 async fn get_permission_group(
-    Plugin(caller): Plugin,
+    PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
     Path(id): Path<Identifier>,
 ) -> Result<Json<Group>, ApiError> {
@@ -45,10 +48,10 @@ async fn get_permission_group(
 /// Creates it or replaces the whole of it, nodes included; the id in the path counts. In effect for the next question
 /// anybody asks. The network's groups, their nodes and their bytes are counted (`groups`, `nodesPerGroup`, `groupBytes`).
 #[utoipa::path(put, path = "/api/plugin/permissions/groups/{groupId}", tag = "Permissions",
-    security(("apiKey" = ["plugin"])), params(("groupId" = String, Path, example = "vip")),
+    security(("apiKey" = ["permissions:write", "plugin"])), params(("groupId" = String, Path, example = "vip")),
     responses((status = 204, description = "Stored")))]
 async fn put_permission_group(
-    Plugin(caller): Plugin,
+    PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
     Path(id): Path<Identifier>,
     Json(body): Json<PutGroup>,
@@ -61,10 +64,10 @@ async fn put_permission_group(
 ///
 /// Memberships of it stay with their holders and count for nothing until there is such a group again.
 #[utoipa::path(delete, path = "/api/plugin/permissions/groups/{groupId}", tag = "Permissions",
-    security(("apiKey" = ["plugin"])), params(("groupId" = String, Path, example = "vip")),
+    security(("apiKey" = ["permissions:write", "plugin"])), params(("groupId" = String, Path, example = "vip")),
     responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such group")))]
 async fn delete_permission_group(
-    Plugin(caller): Plugin,
+    PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
     Path(id): Path<Identifier>,
 ) -> Result<StatusCode, ApiError> {

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::PermissionsWrite;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path};
@@ -24,10 +24,10 @@ pub(super) fn router() -> Endpoints {
 ///
 /// Those attached to the player directly, not through groups, by node, context and world. Expired ones are left out.
 #[utoipa::path(get, path = "/api/plugin/permissions/users/{uuid}/permissions", tag = "Permissions",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path)),
+    security(("apiKey" = ["permissions:write", "plugin"])), params(("uuid" = PlayerId, Path)),
     responses((status = 200, body = Vec<Node>)))]
 async fn list_player_permissions(
-    Plugin(caller): Plugin,
+    PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
 ) -> Result<Json<Vec<Node>>, ApiError> {
@@ -40,10 +40,10 @@ async fn list_player_permissions(
 /// the player a member of the group `vip`. A player's nodes and their bytes are counted (`nodesPerPlayer`,
 /// `nodeBytesPerPlayer`).
 #[utoipa::path(post, path = "/api/plugin/permissions/users/{uuid}/permissions", tag = "Permissions",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path)),
+    security(("apiKey" = ["permissions:write", "plugin"])), params(("uuid" = PlayerId, Path)),
     responses((status = 204, description = "Given")))]
 async fn add_player_permission(
-    Plugin(caller): Plugin,
+    PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
     Json(node): Json<Node>,
@@ -56,10 +56,10 @@ async fn add_player_permission(
 ///
 /// The one with this name, context and world, whatever its value and expiry. One the player does not have is no error.
 #[utoipa::path(post, path = "/api/plugin/permissions/users/{uuid}/permissions/remove", tag = "Permissions",
-    security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path)),
+    security(("apiKey" = ["permissions:write", "plugin"])), params(("uuid" = PlayerId, Path)),
     responses((status = 204, description = "Taken")))]
 async fn remove_player_permission(
-    Plugin(caller): Plugin,
+    PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
     Json(node): Json<Node>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::PlayersWrite;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
@@ -42,11 +42,11 @@ fn data_key(Path((player, game_mode, namespace)): DataPath) -> DataKey {
 
 /// Read a namespace's data
 #[utoipa::path(get, path = "/api/plugin/players/{uuid}/data/{gameMode}/{namespace}", tag = "Players",
-    security(("apiKey" = ["plugin"])),
+    security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory")),
     responses((status = 200, body = DataEntry), (status = 404, body = ErrorBody, description = "Never written")))]
 async fn get_player_data(
-    Plugin(caller): Plugin,
+    PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
     path: DataPath,
 ) -> Result<Json<DataEntry>, ApiError> {
@@ -70,12 +70,12 @@ struct PutData {
 ///
 /// Every write raises the version by one, also one that changes nothing. The player need not be known.
 #[utoipa::path(put, path = "/api/plugin/players/{uuid}/data/{gameMode}/{namespace}", tag = "Players",
-    security(("apiKey" = ["plugin"])),
+    security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory")),
     responses((status = 200, body = DataEntry),
         (status = 409, body = ErrorBody, description = "Another version is stored; read again and retry")))]
 async fn put_player_data(
-    Plugin(caller): Plugin,
+    PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
     path: DataPath,
     Json(body): Json<PutData>,
@@ -90,11 +90,11 @@ async fn put_player_data(
 ///
 /// What is written there afterwards begins at version 1 again.
 #[utoipa::path(delete, path = "/api/plugin/players/{uuid}/data/{gameMode}/{namespace}", tag = "Players",
-    security(("apiKey" = ["plugin"])),
+    security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory")),
     responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "Nothing there")))]
 async fn delete_player_data(
-    Plugin(caller): Plugin,
+    PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
     path: DataPath,
 ) -> Result<StatusCode, ApiError> {

@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::Connection;
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::PlayersWrite;
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
@@ -90,10 +90,10 @@ struct ListQuery {
 /// List the players
 ///
 /// All that were ever seen, those seen last first, without what is kept for them.
-#[utoipa::path(get, path = "/api/plugin/players", tag = "Players", security(("apiKey" = ["plugin"])),
+#[utoipa::path(get, path = "/api/plugin/players", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
     params(ListQuery), responses((status = 200, body = Page<PlayerSummary>)))]
 async fn list_players(
-    Plugin(caller): Plugin,
+    PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<Page<PlayerSummary>>, ApiError> {

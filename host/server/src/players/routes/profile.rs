@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::Connection;
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::PlayersWrite;
 use crate::clock::Millis;
 use crate::economy::Balance;
 use crate::endpoints::{Endpoints, endpoints};
@@ -89,11 +89,11 @@ struct ProfileQuery {
 /// Read a player
 ///
 /// 404 where the UUID was never seen: neither loaded nor joined a server. Reading makes nobody known.
-#[utoipa::path(get, path = "/api/plugin/players/{uuid}", tag = "Players", security(("apiKey" = ["plugin"])),
+#[utoipa::path(get, path = "/api/plugin/players/{uuid}", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ProfileQuery), responses((status = 200, body = PlayerProfileNow),
         (status = 404, body = ErrorBody, description = "Never seen")))]
 async fn get_player(
-    Plugin(caller): Plugin,
+    PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
     Query(query): Query<ProfileQuery>,
@@ -128,10 +128,10 @@ struct LoadQuery {
 /// Load a player who comes
 ///
 /// Makes a player who was never seen known. Punishments that were made by the name match the player from now on.
-#[utoipa::path(post, path = "/api/plugin/players/{uuid}/load", tag = "Players", security(("apiKey" = ["plugin"])),
+#[utoipa::path(post, path = "/api/plugin/players/{uuid}/load", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), LoadQuery), responses((status = 200, body = PlayerProfile)))]
 async fn load_player(
-    Plugin(caller): Plugin,
+    PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
     Query(query): Query<LoadQuery>,

@@ -14,12 +14,13 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
+use crate::secret_text::SecretText;
 use crate::servers::{Count, GameState, PluginReport, Registration, Role, ServerInfo, SoftwareReport, WorldReport};
 use crate::sessions::service;
 use crate::values::{Identifier, Text, blank_as_absent};
 
 pub(super) fn router() -> Endpoints {
-    endpoints![register, unregister]
+    endpoints![register: secret, unregister]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -85,7 +86,8 @@ struct Registered {
     #[schema(example = 30000)]
     offline_after_ms: Millis,
     /// Signed commands are verified with this; it is the same for all servers of the network.
-    signing_secret: String,
+    #[schema(value_type = String)]
+    signing_secret: SecretText,
 }
 
 /// Register a server

@@ -78,7 +78,8 @@ pub(super) struct UploadUrl {
 
 /// Mint a URL to upload a snapshot to
 ///
-/// Good for 15 minutes and for this lease alone. Each upload has its own.
+/// Good for 15 minutes and for this lease alone. Each upload has its own. A key that is bound to servers gets one for their
+/// leases only (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/plugin/worlds/{id}/upload-url", tag = "Worlds",
     security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
     responses((status = 200, body = UploadUrl), (status = 404, body = ErrorBody, description = "No such lease")))]
@@ -88,7 +89,7 @@ pub(super) async fn mint_world_upload_url(
     Path(id): Path<i64>,
     hub: HubUrl,
 ) -> Result<Json<UploadUrl>, ApiError> {
-    let upload = service::mint(&app, caller.network, id, &snapshot_base(&app, hub)?).await?;
+    let upload = service::mint(&app, &caller, id, &snapshot_base(&app, hub)?).await?;
     Ok(Json(UploadUrl {
         url: upload.url,
         method: "PUT",

@@ -26,7 +26,7 @@ pub(crate) fn router() -> Endpoints {
         callbacks::unloaded_world,
         actions::release_world,
         actions::snapshot_world,
-        actions::mint_world_upload_url,
+        actions::mint_world_upload_url: secret,
     ]
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Stored {
 #[utoipa::path(put, path = "/api/worlds/blobs/{token}", tag = "Worlds",
     params(("token" = String, Path, description = "The signed part of the link")),
     request_body(content_type = "application/octet-stream", content = Vec<u8>),
-    responses((status = 200, body = Stored), (status = 403, body = ErrorBody, description = "The link is not the hub's"),
+    responses((status = 200, body = Stored), (status = 403, body = ErrorBody, description = "The link is not the hub's, or its network is suspended"),
         (status = 404, body = ErrorBody, description = "The upload is not known any more"),
         (status = 410, body = ErrorBody, description = "The link has expired")))]
 pub(super) async fn put_world_blob(
@@ -49,7 +49,7 @@ pub(super) async fn put_world_blob(
 #[utoipa::path(get, path = "/api/worlds/blobs/{token}", tag = "Worlds",
     params(("token" = String, Path, description = "The signed part of the link")),
     responses((status = 200, description = "The snapshot's bytes", content_type = "application/octet-stream", body = Vec<u8>),
-        (status = 403, body = ErrorBody, description = "The link is not the hub's"),
+        (status = 403, body = ErrorBody, description = "The link is not the hub's, or its network is suspended"),
         (status = 404, body = ErrorBody, description = "The snapshot is not kept any more"),
         (status = 410, body = ErrorBody, description = "The link has expired")))]
 pub(super) async fn get_world_blob(State(app): State<App>, Path(token): Path<String>) -> Result<Response, ApiError> {

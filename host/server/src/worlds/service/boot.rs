@@ -9,9 +9,10 @@ use super::{expiry, publish};
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::events::EventKind;
-use crate::networks;
+use crate::secrets::{SigningKey, signing_key};
 use crate::servers::{Role, Server, free_slots};
 use crate::values::{Identifier, NetworkId};
+use crate::worlds::link;
 use crate::worlds::model::{Lease, Seed, World};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::service::snapshots::get_url;
@@ -76,17 +77,17 @@ struct OpenPayload<'a> {
     snapshot_url: Option<String>,
 }
 
-/// Notifies the lease's node to boot the world. `secret` signs the link to its snapshot.
+/// Notifies the lease's node to boot the world. `key` signs the link to its snapshot.
 pub(super) async fn notify_node(
     app: &App,
     tx: &mut Tx,
     network: NetworkId,
     lease: &Lease,
     world: &World,
-    secret: &str,
+    key: &SigningKey,
 ) -> Result<(), WorldsError> {
     let snapshot_url = match &world.blob_key {
-        Some(blob_key) if lease.is_persistent() => get_url(app, tx, network, blob_key, &lease.hub_url, secret).await?,
+        Some(blob_key) if lease.is_persistent() => get_url(app, tx, network, blob_key, &lease.hub_url, key).await?,
         _ => None,
     };
     let payload = OpenPayload {
@@ -113,14 +114,14 @@ pub(in crate::worlds) async fn boot_waiting(app: &App, network: NetworkId, world
     let nodes = nodes(app, network, &world.game_id, waiting.prefer_node.as_ref(), now);
     let leases = store::leases::per_node(&app.db, network, now).await?;
     let Some(node) = choose(&nodes, leases) else { return Ok(()) };
-    let secret = networks::service::signing_secret(app, network).await?;
+    let key = signing_key(app, link::PURPOSE).await?;
     app.db
         .transaction(async |mut tx| {
             let assigned = store::leases::assign(&mut tx, network, world_no, &node, now, expiry(app, now)).await?;
             let Some(lease) = assigned else { return Ok(()) };
             // Read again: the lease before may have left a snapshot in between.
             let newest = store::worlds::get(&mut tx, network, world_no).await?;
-            notify_node(app, &mut tx, network, &lease, newest.as_ref().unwrap_or(&world), &secret).await
+            notify_node(app, &mut tx, network, &lease, newest.as_ref().unwrap_or(&world), &key).await
         })
         .await
 }

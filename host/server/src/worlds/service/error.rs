@@ -18,6 +18,8 @@ pub(in crate::worlds) enum WorldsError {
     StaleFence { id: i64, fence: i64 },
     #[error("The lease {0} is another node's.")]
     WrongNode(i64),
+    #[error("The lease {0} is that of a node that this key does not speak for.")]
+    ForbiddenNode(i64),
     #[error("The world {0} is not up yet.")]
     NotReady(i64),
     #[error("The world {0} is EPHEMERAL: it is never snapshot.")]
@@ -70,6 +72,7 @@ impl From<WorldsError> for ApiError {
             WorldsError::Ended(_) => Self::bad_request("lease_ended", message),
             WorldsError::StaleFence { .. } => Self::bad_request("stale_fence", message),
             WorldsError::WrongNode(_) => Self::bad_request("wrong_node", message),
+            WorldsError::ForbiddenNode(_) => Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message),
             WorldsError::NotReady(_) => Self::bad_request("world_not_ready", message),
             WorldsError::NotPersistent(_) => Self::bad_request("not_persistent", message),
             WorldsError::UnknownSnapshot(_) => Self::bad_request("unknown_snapshot", message),

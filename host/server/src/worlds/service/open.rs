@@ -7,9 +7,10 @@ use super::expiry;
 use crate::app::App;
 use crate::clock::Millis;
 use crate::limits::{self, Limit, check_rows};
-use crate::networks;
+use crate::secrets::signing_key;
 use crate::servers::{self, LiveServer, Reservation, free_slots};
 use crate::values::{Identifier, NetworkId, PlayerId};
+use crate::worlds::link;
 use crate::worlds::model::{Lease, LeaseState, OpenWorldRequest, WorldRef};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
@@ -83,7 +84,7 @@ async fn lease_new(
     let nodes = nodes(app, network, &request.world.game_id, request.prefer_node.as_ref(), now);
     // Numbers and texts always have a JSON.
     let seed = request.seed.as_ref().and_then(|seed| serde_json::to_string(seed).ok());
-    let secret = networks::service::signing_secret(app, network).await?;
+    let key = signing_key(app, link::PURPOSE).await?;
     app.db
         .transaction(async |mut tx| {
             let tx = &mut tx;
@@ -111,7 +112,7 @@ async fn lease_new(
             };
             let lease = store::leases::insert(tx, network, new).await?;
             if lease.node_server_id.is_some() {
-                boot::notify_node(app, tx, network, &lease, &world, &secret).await?;
+                boot::notify_node(app, tx, network, &lease, &world, &key).await?;
             }
             Ok(Leased::New(lease.id))
         })

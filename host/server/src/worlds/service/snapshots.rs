@@ -9,13 +9,14 @@ use hub_db::Tx;
 
 use super::callbacks::SavedSnapshot;
 use crate::app::App;
+use crate::auth::Caller;
 use crate::blobs::{self, Blob, BlobKey, ReceivedBlob, TemporaryBlob};
 use crate::clock::{Millis, millis};
 use crate::limits::{self, Limit};
 use crate::networks;
-use crate::networks::service::NetworksError;
-use crate::values::NetworkId;
-use crate::worlds::link::{Access, SnapshotLink, UnverifiedLink};
+use crate::secrets::{SigningKey, signing_key};
+use crate::values::{Identifier, NetworkId};
+use crate::worlds::link::{self, Access, SnapshotLink};
 use crate::worlds::model::{Lease, WorldSnapshot};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
@@ -34,20 +35,19 @@ pub(in crate::worlds) struct Upload {
     pub(in crate::worlds) expires_at: Millis,
 }
 
-/// Begins an upload for a lease.
-pub(in crate::worlds) async fn mint(
-    app: &App,
-    network: NetworkId,
-    id: i64,
-    hub_url: &str,
-) -> Result<Upload, WorldsError> {
-    let now = app.clock.now();
+/// Begins an upload for a lease. A key that is bound to servers gets none for another node's, which it could overwrite.
+pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url: &str) -> Result<Upload, WorldsError> {
+    let (network, now) = (caller.network, app.clock.now());
     // How large it will be is not known yet.
     blobs::check_bytes(app, network, 1).await?;
     let minted = app
         .db
         .transaction(async |mut tx| {
             let Some(lease) = store::leases::count_upload(&mut tx, network, id, now).await? else { return Ok(None) };
+            let speaks_for = |node: &Identifier| caller.bindings.allow_server(node.as_str());
+            if caller.bindings.servers.is_some() && !lease.node_server_id.as_ref().is_some_and(speaks_for) {
+                return Err(WorldsError::ForbiddenNode(id));
+            }
             if !lease.is_persistent() {
                 return Err(WorldsError::NotPersistent(id));
             }
@@ -67,48 +67,44 @@ pub(in crate::worlds) async fn mint(
     let url = match app.blobs.presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), GOOD_FOR).await? {
         Some(url) => url,
         None => {
-            let secret = networks::service::signing_secret(app, network).await?;
-            own_url(app, network, Access::Put, &blob_key, hub_url, &secret)
+            let key = signing_key(app, link::PURPOSE).await?;
+            own_url(app, network, Access::Put, &blob_key, hub_url, &key)
         }
     };
     Ok(Upload { url, blob_key, expires_at })
 }
 
-/// A URL to get a snapshot with; `secret` signs it where it is the hub's own.
+/// A URL to get a snapshot with; `key` signs it where it is the hub's own.
 pub(super) async fn get_url(
     app: &App,
     tx: &mut Tx,
     network: NetworkId,
     blob_key: &str,
     hub_url: &str,
-    secret: &str,
+    key: &SigningKey,
 ) -> Result<Option<String>, WorldsError> {
     let Some(snapshot) = store::snapshots::get(tx, network, blob_key).await? else { return Ok(None) };
     if snapshot.file.is_some() {
-        return Ok(Some(own_url(app, network, Access::Get, blob_key, hub_url, secret)));
+        return Ok(Some(own_url(app, network, Access::Get, blob_key, hub_url, key)));
     }
     Ok(app.blobs.presign(Method::GET, &BlobKey::snapshot(network, blob_key), GOOD_FOR).await?)
 }
 
 /// The URL of a snapshot that goes through the hub itself.
-fn own_url(app: &App, network: NetworkId, access: Access, blob_key: &str, hub_url: &str, secret: &str) -> String {
+fn own_url(app: &App, network: NetworkId, access: Access, blob_key: &str, hub_url: &str, key: &SigningKey) -> String {
     let expires_at = app.clock.now().saturating_add(millis(GOOD_FOR));
     let link = SnapshotLink { access, network, blob_key: blob_key.to_owned(), expires_at };
-    format!("{hub_url}/api/worlds/blobs/{}", link.token(secret))
+    format!("{hub_url}/api/worlds/blobs/{}", link::sign(key, &link))
 }
 
 /// What a link allows.
 async fn verify(app: &App, token: &str, access: Access) -> Result<SnapshotLink, WorldsError> {
-    let unverified = UnverifiedLink::read(token).ok_or(WorldsError::InvalidLink)?;
-    let secret = match networks::service::signing_secret(app, unverified.network()).await {
-        Ok(secret) => secret,
-        Err(NetworksError::UnknownNetwork(_)) => return Err(WorldsError::InvalidLink),
-        Err(error) => return Err(error.into()),
-    };
-    let link = unverified.verify(&secret).filter(|link| link.access == access).ok_or(WorldsError::InvalidLink)?;
+    let link = link::read(&signing_key(app, link::PURPOSE).await?, token);
+    let link = link.filter(|link| link.access == access).ok_or(WorldsError::InvalidLink)?;
     if link.expires_at <= app.clock.now() {
         return Err(WorldsError::ExpiredLink);
     }
+    networks::service::require_active(&app.db, link.network).await?;
     Ok(link)
 }
 

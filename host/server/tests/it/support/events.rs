@@ -44,6 +44,12 @@ impl Events {
         }
     }
 
+    /// The id that the next frame sets, if it sets one.
+    pub async fn next_id(&mut self) -> Option<String> {
+        let next = tokio::time::timeout(TIMEOUT, self.0.next()).await.expect("a frame in time");
+        next.expect("the stream goes on").unwrap().id
+    }
+
     /// The next event of this name, whatever comes before it.
     pub async fn next_named(&mut self, name: &str) -> Event {
         loop {

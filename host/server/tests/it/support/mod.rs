@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hub::app::App;
-use hub::auth::{OPERATOR_NETWORK, Scope};
+use hub::auth::{Bindings, OPERATOR_NETWORK, Scope};
 use hub::clock::{Clock, ManualClock};
 use hub::config::Settings;
 use hub::ids::Ids;
@@ -175,7 +175,8 @@ impl Hub {
     /// A caller with a key of the operator's.
     #[allow(dead_code)]
     pub async fn operator(&self) -> Client {
-        let new = NewKey { name: "o".to_owned(), scopes: [Scope::Operator].into_iter().collect(), expires_at: None };
+        let (scopes, bindings) = ([Scope::Operator].into_iter().collect(), Bindings::default());
+        let new = NewKey { name: "o".to_owned(), scopes, expires_at: None, bindings };
         let key = create_key(&self.app.db, &self.app.clock, &self.app.ids, OPERATOR_NETWORK, new).await.unwrap();
         self.with_key(&key.text)
     }

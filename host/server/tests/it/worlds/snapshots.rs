@@ -3,8 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use reqwest::Method;
 use serde_json::{Value, json};
+use sha2::Sha256;
 
 use super::{call, node, open, ready, state, wish};
 use crate::servers::beat;
@@ -183,6 +187,54 @@ on_both! {
             call(&client, &id, "heartbeat", "n1", 1, json!({"playerCount": 1})).await.expect(200);
         }
         put(&hub, &upload, "late").await.expect_error(410, "link_expired");
+    }
+
+    /// Every server of the network knows the secret that transfers are signed with.
+    async fn the_signing_secret_makes_no_links(hub: Hub) {
+        let client = hub.network().await;
+        node(&client, "n1").await;
+        let (id, ..) = boot(&client, "p").await;
+        let upload = upload_url(&client, &id).await;
+        put(&hub, &upload, "ours").await.expect(200);
+        let body = crate::servers::server("verifier", json!({}));
+        let registered = client.post("/api/plugin/servers/register", body).await.expect(201).clone();
+        let secret = registered["signingSecret"].as_str().unwrap();
+        let (network, key) = (client.network.unwrap().0.simple().to_string(), upload["blobKey"].as_str().unwrap());
+        let in_ten_years = crate::support::NOW + 10 * 365 * 86_400_000;
+        for method in [Method::PUT, Method::GET] {
+            let claims = format!("{method}\n{network}\n{in_ten_years}\n{key}");
+            for purpose in ["world-blob\n", "world-links\0", "world-links\n", ""] {
+                let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
+                mac.update(format!("{purpose}{claims}").as_bytes());
+                let token = format!("{}.{}", BASE64.encode(&claims), BASE64.encode(mac.finalize().into_bytes()));
+                let link = json!(format!("{}/api/worlds/blobs/{token}", hub.url()));
+                follow(&hub, method.clone(), &link, "theirs").await.expect_error(403, "invalid_signature");
+            }
+        }
+        client.post("/api/plugin/worlds/release-all", json!({"nodeServerId": "n1"})).await.expect(200);
+        let (_, _, url) = boot(&client, "p").await;
+        assert_eq!(bytes(&hub, &url).await, "ours");
+    }
+
+    async fn links_of_a_suspended_network_stop_working(hub: Hub) {
+        let client = hub.network().await;
+        node(&client, "n1").await;
+        let (id, ..) = boot(&client, "p").await;
+        let upload = upload_url(&client, &id).await;
+        put(&hub, &upload, "one").await.expect(200);
+        client.post("/api/plugin/worlds/release-all", json!({"nodeServerId": "n1"})).await.expect(200);
+        let (id, _, url) = boot(&client, "p").await;
+        let upload = upload_url(&client, &id).await;
+        let suspend = async |suspended: bool| {
+            let update = "UPDATE networks SET suspended = $2 WHERE network_id = $1";
+            hub.app.db.write(update).bind(client.network.unwrap()).bind(suspended).execute().await.unwrap();
+        };
+        suspend(true).await;
+        put(&hub, &upload, "two").await.expect_error(403, "network_suspended");
+        follow(&hub, Method::GET, &url, "").await.expect_error(403, "network_suspended");
+        suspend(false).await;
+        assert_eq!(bytes(&hub, &url).await, "one");
+        put(&hub, &upload, "two").await.expect(200);
     }
 
     async fn snapshots_outlive_a_restart(hub: Hub) {

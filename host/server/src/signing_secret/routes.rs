@@ -1,0 +1,60 @@
+//! `/api/manage/signing-secret`.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::auth::NetworkManage;
+use crate::clock::Millis;
+use crate::endpoints::{Endpoints, endpoints};
+use crate::http::error::ApiError;
+use crate::http::extract::Json;
+use crate::secret_text::SecretText;
+use crate::signing_secret::service;
+
+/// The routes of the signing secret.
+pub(crate) fn router() -> Endpoints {
+    endpoints![rotate_signing_secret: transactional secret]
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RotateSigningSecret {
+    /// How long the old secret stays good beside the new one, in milliseconds; absent or null: not at all.
+    #[schema(minimum = 0, example = 60000)]
+    overlap_ms: Option<Millis>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RotatedSigningSecret {
+    /// What transfers are signed with from now on.
+    #[schema(value_type = String)]
+    signing_secret: SecretText,
+    /// Until when the old one is good, too.
+    #[schema(example = 1_804_680_060_000_i64)]
+    valid_until: Millis,
+}
+
+/// Replace the signing secret
+///
+/// Transfers are signed with the new secret from now on, and for `overlapMs` with the old one, too: a signature then
+/// carries both, separated by a space. Connectors learn the new one by the event `SIGNING_SECRET_ROTATED`, if their stream
+/// names it in `types`, and when they register. Only the secret before is kept: rotating again ends the overlap of the
+/// one before that.
+#[utoipa::path(post, path = "/api/manage/signing-secret/rotate", tag = "Keys",
+    security(("apiKey" = ["network:manage"])), responses((status = 201, body = RotatedSigningSecret)))]
+async fn rotate_signing_secret(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Json(body): Json<RotateSigningSecret>,
+) -> Result<(StatusCode, Json<RotatedSigningSecret>), ApiError> {
+    let overlap = body.overlap_ms.unwrap_or(0);
+    if overlap < 0 {
+        return Err(ApiError::invalid("In the body, `overlapMs`: must be 0 or more."));
+    }
+    let (signing_secret, valid_until) = service::rotate(&app, caller.network, overlap).await?;
+    Ok((StatusCode::CREATED, Json(RotatedSigningSecret { signing_secret, valid_until })))
+}

@@ -1,0 +1,84 @@
+//! The rules of the signing secret.
+
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::events::{self, EventKind, PublishError};
+use crate::http::error::ApiError;
+use crate::networks::service::{NetworksError, SIGNING_SECRET_LENGTH};
+use crate::secret_text::SecretText;
+use crate::signing_secret::store;
+use crate::values::NetworkId;
+
+/// What can be wrong with a request about the signing secret.
+#[derive(Debug, Error)]
+pub(crate) enum SigningSecretError {
+    /// The network is gone.
+    #[error(transparent)]
+    Network(#[from] NetworksError),
+    /// Connectors were not told.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<SigningSecretError> for ApiError {
+    fn from(error: SigningSecretError) -> Self {
+        match error {
+            SigningSecretError::Network(error) => error.into(),
+            SigningSecretError::Publish(error) => error.into(),
+            SigningSecretError::Database(error) => error.into(),
+        }
+    }
+}
+
+/// The secrets that are good now.
+#[derive(Clone, Debug)]
+pub(crate) struct SigningSecrets {
+    /// What connectors are given.
+    pub(crate) newest: SecretText,
+    /// The one before, while its overlap lasts.
+    previous: Option<SecretText>,
+}
+
+impl SigningSecrets {
+    /// All that are good, the newest first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &SecretText> {
+        std::iter::once(&self.newest).chain(&self.previous)
+    }
+}
+
+/// The secrets with which a network's transfers are signed now.
+pub(crate) async fn get(app: &App, network: NetworkId) -> Result<SigningSecrets, SigningSecretError> {
+    let row = store::get(&app.db, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
+    let now = app.clock.now();
+    let previous = row.previous_signing_secret.filter(|_| row.previous_signing_until.is_some_and(|until| now < until));
+    Ok(SigningSecrets { newest: row.signing_secret, previous })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rotated<'a> {
+    signing_secret: &'a SecretText,
+    valid_until: Millis,
+}
+
+/// Replaces the secret and tells connectors; answers the new one, and until when the old one is good.
+pub(super) async fn rotate(
+    app: &App,
+    network: NetworkId,
+    overlap_ms: Millis,
+) -> Result<(SecretText, Millis), SigningSecretError> {
+    let signing_secret = SecretText::from(app.ids.token(SIGNING_SECRET_LENGTH));
+    let valid_until = app.clock.now().saturating_add(overlap_ms);
+    if !store::rotate(&app.db, network, &signing_secret, valid_until).await? {
+        return Err(NetworksError::UnknownNetwork(network).into());
+    }
+    let payload = Rotated { signing_secret: &signing_secret, valid_until };
+    events::publish(app, network, EventKind::SigningSecretRotated, None, payload).await?;
+    Ok((signing_secret, valid_until))
+}
