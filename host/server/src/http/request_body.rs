@@ -33,11 +33,18 @@ const BYTES_PER_SECOND: u64 = 32 * 1024;
 struct Progress {
     bytes_read: u64,
     was_polled: bool,
-    has_ended: bool,
-    has_timed_out: bool,
+    end: Option<End>,
     is_answered: bool,
     /// What was dropped before its end, until the request is answered.
     rest: Option<Body>,
+}
+
+/// How the reading of a body ended.
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    /// There is no more of it.
+    Over,
+    TimedOut,
 }
 
 /// Follows the reading of a request's body until the request is answered.
@@ -69,39 +76,37 @@ pub(super) fn watch(request: Request, timeout: Duration) -> (Request, Option<Bod
 impl BodyWatch {
     /// Whether the caller took too long.
     pub(super) fn has_timed_out(&self) -> bool {
-        self.progress.lock().has_timed_out
+        self.progress.lock().end == Some(End::TimedOut)
     }
 
     /// Sees to what the answered request left unread.
     pub(super) async fn settle(self, response: &mut Response) {
         let (rest, unread, was_polled) = {
             let mut progress = self.progress.lock();
-            if progress.has_ended {
+            if progress.end == Some(End::Over) {
                 return;
             }
             progress.is_answered = true;
             let unread = self.announced.map(|announced| announced.saturating_sub(progress.bytes_read));
             // After a time-out there is nothing to wait for.
-            let unread = if progress.has_timed_out { Some(u64::MAX) } else { unread };
+            let unread = if progress.end.is_some() { Some(u64::MAX) } else { unread };
             (progress.rest.take(), unread, progress.was_polled)
         };
         // A caller who was not told to go on may never send it.
         let may_come = was_polled || !self.expects_continue;
-        match (unread, rest) {
+        let is_read = match (unread, rest) {
             (Some(unread), rest) if unread <= LARGEST_REST && may_come => {
                 // Where something still reads it, the rest of that is read when it is dropped.
-                rest.map(|rest| tokio::spawn(read_rest(rest, REST_TIMEOUT)));
-                return;
-            }
-            (None, Some(rest)) if may_come => {
-                if read_rest(rest, UNKNOWN_REST_TIMEOUT).await {
-                    return;
+                if let Some(rest) = rest {
+                    tokio::spawn(read_rest(rest, REST_TIMEOUT));
                 }
+                true
             }
-            _ => {}
-        }
+            (None, Some(rest)) if may_come => read_rest(rest, UNKNOWN_REST_TIMEOUT).await,
+            _ => false,
+        };
         // HTTP/2 ends the one stream.
-        if self.version < Version::HTTP_2 {
+        if !is_read && self.version < Version::HTTP_2 {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
     }
@@ -154,9 +159,9 @@ impl HttpBody for WatchedBody {
                 this.wait.end();
             }
             // A broken body has no rest.
-            Poll::Ready(Some(Err(_)) | None) => progress.has_ended = true,
+            Poll::Ready(Some(Err(_)) | None) => progress.end = Some(End::Over),
             Poll::Pending if this.wait.poll_timeout(context, progress.bytes_read).is_ready() => {
-                progress.has_timed_out = true;
+                progress.end = Some(End::TimedOut);
                 return Poll::Ready(Some(Err(axum::Error::new(BodyTimeout))));
             }
             Poll::Pending => {}
@@ -177,12 +182,14 @@ impl Drop for WatchedBody {
     fn drop(&mut self) {
         let Some(body) = self.body.take() else { return };
         let mut progress = self.progress.lock();
-        if progress.has_ended || body.is_end_stream() {
-            progress.has_ended = true;
+        if progress.end.is_some() {
+            return;
+        }
+        if body.is_end_stream() {
+            progress.end = Some(End::Over);
         } else if !progress.is_answered {
             progress.rest = Some(body);
         } else if self.announced.is_some_and(|size| size.saturating_sub(progress.bytes_read) <= LARGEST_REST)
-            && !progress.has_timed_out
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             runtime.spawn(read_rest(body, REST_TIMEOUT));

@@ -130,16 +130,15 @@ impl Server {
                 () = activity.timed_out() => None,
                 () = stop.cancelled() => None,
             };
-            let ended = match ended {
-                Some(ended) => ended,
-                None => {
-                    serving.as_mut().graceful_shutdown();
-                    tokio::select! {
-                        ended = &mut serving => ended,
-                        () = connection.aborted() => return,
-                        () = activity.idles(CLOSE_TIMEOUT) => return,
-                        () = cut.cancelled() => return,
-                    }
+            let ended = if let Some(ended) = ended {
+                ended
+            } else {
+                serving.as_mut().graceful_shutdown();
+                tokio::select! {
+                    ended = &mut serving => ended,
+                    () = connection.aborted() => return,
+                    () = activity.idles(CLOSE_TIMEOUT) => return,
+                    () = cut.cancelled() => return,
                 }
             };
             if let Err(error) = ended {

@@ -98,7 +98,7 @@ fn post(path: &str, key: Option<&str>, more: &str, body: &str) -> (String, Strin
 }
 
 /// Each kind of refusal, with a body that its caller goes on to send.
-async fn refusals(owner: &Client, plugin: &Client, body: &str) -> Vec<(u16, (String, String))> {
+fn refusals(owner: &Client, plugin: &Client, body: &str) -> Vec<(u16, (String, String))> {
     let (owner, plugin) = (owner.key.as_deref(), plugin.key.as_deref());
     let keys = "/api/manage/keys";
     vec![
@@ -117,7 +117,7 @@ on_both! {
         let mut raw = Raw::open(&hub).await;
         for size in [1, 17, 5_000, 64 * 1024] {
             let body = "x".repeat(size);
-            for (status, (head, body)) in refusals(&owner, &plugin, &body).await {
+            for (status, (head, body)) in refusals(&owner, &plugin, &body) {
                 let what = format!("{status} with {size} bytes");
                 // The answer comes first, and the body only then.
                 raw.write(&head).await;
@@ -188,7 +188,7 @@ on_both! {
         let owner = hub.network().await;
         let plugin = owner.key_with(&["plugin"]).await;
         let large = "x".repeat(5 << 20);
-        let mut all = refusals(&owner, &plugin, &large).await;
+        let mut all = refusals(&owner, &plugin, &large);
         all.push((413, post("/api/manage/keys", owner.key.as_deref(), "", &large)));
         for (status, (head, body)) in all {
             let mut raw = Raw::open(&hub).await;
