@@ -516,6 +516,8 @@ on_both! {
         let client = hub.network().await;
         let early = create(&client, STEVE, "MUTE", Some(MINUTE)).await;
         let late = create(&client, STEVE, "BAN", Some(10 * MINUTE)).await;
+        // Else the next hub would publish what this one left.
+        wait_for_published(&hub, 2).await;
         let hub = hub.restart(Duration::from_mins(2)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, [late]);
