@@ -166,8 +166,8 @@ on_both! {
     async fn a_bound_key_listens_as_one_of_its_servers(hub: Hub) {
         let owner = hub.network().await;
         let key = bound(&owner, json!({"servers": ["mine", "mine-2"]})).await;
-        key.get("/api/plugin/events").await.expect_error(403, "forbidden_origin");
-        key.get("/api/plugin/events?serverId=theirs").await.expect_error(403, "forbidden_origin");
+        key.expect_no_stream("", 403, "forbidden_origin").await;
+        key.expect_no_stream("serverId=theirs", 403, "forbidden_origin").await;
         let mut stream = key.events(Some("mine-2"), None).await;
         owner.post("/api/plugin/chat", uuid_body("theirs")).await.expect(204);
         assert_eq!(stream.next_named("CHAT").await.data["serverId"], "theirs");
@@ -243,7 +243,7 @@ async fn an_address_counts_behind_trusted_proxies(backend: Backend) {
     from(&key, "203.0.113.7, 198.51.100.1").await.expect_error(403, "forbidden_origin");
     from(&owner, "198.51.100.1").await.expect(200);
     // Streams and public routes, too.
-    key.get("/api/plugin/events").await.expect_error(403, "forbidden_origin");
+    key.expect_no_stream("", 403, "forbidden_origin").await;
     key.get("/api/version").await.expect(200);
     key.post("/api/manage/keys", json!({})).await.expect_error(403, "forbidden_origin");
 }

@@ -164,13 +164,11 @@ on_both! {
         assert_eq!(usual.next().await.unwrap().name, "CHAT");
         assert_eq!(narrow.next().await.unwrap().name, "LOCALIZATION_UPDATED");
         for unknown in ["NONSENSE", "CHAT,NONSENSE", "chat", "CHAT,"] {
-            let path = format!("/api/plugin/events?types={unknown}");
-            client.get(&path).await.expect_error(400, "invalid_request");
+            client.expect_no_stream(&format!("types={unknown}"), 400, "invalid_request").await;
         }
         // A key that may listen and nothing else does not learn what transfers are signed with.
         let listener = client.key_with(&["events:read"]).await;
-        let secret = "/api/plugin/events?types=CHAT,SIGNING_SECRET_ROTATED";
-        listener.get(secret).await.expect_error(403, "forbidden_scope");
+        listener.expect_no_stream("types=CHAT,SIGNING_SECRET_ROTATED", 403, "forbidden_scope").await;
         let mut heard = stream(&listener, "types=CHAT").await;
         let chat = json!({"playerUuid": uuid(1), "playerName": "p", "message": "again", "serverId": "a"});
         client.post("/api/plugin/chat", chat).await.expect(204);

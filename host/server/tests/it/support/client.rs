@@ -81,6 +81,14 @@ impl Client {
         self.with_key(created.expect(201)["apiKey"].as_str().unwrap())
     }
 
+    /// Checks that the event stream is refused; a stream that opens would be read for ever.
+    pub async fn expect_no_stream(&self, query: &str, status: u16, code: &str) {
+        let path = format!("/api/plugin/events?{query}");
+        let response = self.request(Method::GET, &path).send().await.unwrap();
+        assert_eq!(response.status().as_u16(), status, "{path}");
+        assert_eq!(response.json::<Value>().await.unwrap()["code"], code, "{path}");
+    }
+
     /// Opens the event stream.
     #[allow(dead_code)]
     pub async fn events(&self, server: Option<&str>, last_event_id: Option<&str>) -> Events {
