@@ -21,7 +21,7 @@ mod store;
 
 use crate::app::App;
 
-pub use build::IndexBuilds;
+pub(crate) use build::IndexBuilds;
 pub(crate) use routes::router;
 
 /// Starts the background work.
