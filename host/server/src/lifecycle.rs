@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub_db::{Db, TimeLimits};
+use hub_db::{Db, TimeLimits, without_time_limit};
 
 use crate::app::{App, AppState};
 use crate::clock::Clock;
@@ -29,7 +29,8 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let statement = Duration::from_millis(settings.database_timeout);
     let db = Db::connect_limited(&settings.database(), TimeLimits { statement, ..TimeLimits::default() }).await?;
     db.migrate().await?;
-    let module_store = modules::open_store(&settings, &db).await?;
+    // It may have to be moved from another file first.
+    let module_store = without_time_limit(Box::pin(modules::open_store(&settings, &db))).await?;
     let (bus, shards) = cluster::open(&settings, &ids).await?;
     let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, shards)?);
     cluster::start(&app, NETWORK_STATES).await?;

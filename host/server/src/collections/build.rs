@@ -6,10 +6,12 @@
 //! on there, at any node.
 
 use std::slice;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hub_db::with_tenant;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::app::App;
 use crate::collections::index::{self, Entry};
@@ -21,21 +23,53 @@ use crate::values::NetworkId;
 
 /// Bytes of documents that are read for one batch; one document may be larger.
 const BATCH_BYTES: i64 = 128 * 1024;
-/// Entries that are added by one batch.
-const BATCH_ENTRIES: usize = 256;
+/// Entries that are added by the first batch, and the fewest and the most of any.
+const FIRST_ENTRIES: usize = 256;
+const FEWEST_ENTRIES: usize = 32;
+const MOST_ENTRIES: usize = 2_048;
+/// How long a batch is to take, without its commit: on SQLite all writers wait for it.
+const SHORT: Duration = Duration::from_millis(2);
+const LONG: Duration = Duration::from_millis(5);
 /// Collections that are built side by side, a batch of each in turn.
 const COLLECTIONS_AT_ONCE: i64 = 100;
 /// How often is looked for builds that nobody is at, as after another node was killed.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Wakes the background work.
-#[derive(Debug, Default)]
-pub(crate) struct IndexBuilds(Notify);
+/// Wakes the background work, and finds out how much of it is done at once.
+#[derive(Debug)]
+pub(crate) struct IndexBuilds {
+    wake: Notify,
+    batch_entries: AtomicUsize,
+}
+
+impl Default for IndexBuilds {
+    fn default() -> Self {
+        Self { wake: Notify::new(), batch_entries: AtomicUsize::new(FIRST_ENTRIES) }
+    }
+}
 
 impl IndexBuilds {
     /// There is something to build.
     pub(super) fn wake(&self) {
-        self.0.notify_one();
+        self.wake.notify_one();
+    }
+
+    /// The documents of the next batch for that many indexes.
+    fn batch_documents(&self, indexes: usize) -> usize {
+        (self.batch_entries.load(Ordering::Relaxed) / indexes.max(1)).max(1)
+    }
+
+    /// Adapts the size of batches to how long a full one took: machines differ, and what else they do.
+    fn adapt(&self, took: Duration) {
+        let entries = self.batch_entries.load(Ordering::Relaxed);
+        let adapted = if took < SHORT {
+            entries * 2
+        } else if took > LONG {
+            entries / 2
+        } else {
+            entries
+        };
+        self.batch_entries.store(adapted.clamp(FEWEST_ENTRIES, MOST_ENTRIES), Ordering::Relaxed);
     }
 }
 
@@ -46,7 +80,7 @@ pub(super) async fn run(app: App) {
             tracing::warn!(%error, "could not build the indexes of collections");
         }
         tokio::select! {
-            () = app.index_builds.0.notified() => {}
+            () = app.index_builds.wake.notified() => {}
             () = app.clock.sleep(POLL_INTERVAL) => {}
         }
     }
@@ -80,11 +114,13 @@ pub(super) enum Batch {
 /// Adds the next documents to the unfinished indexes of a collection.
 pub(super) async fn build_batch(app: &App, network: NetworkId, collection: &CollectionName) -> Result<Batch> {
     let Some(build) = builds::find(&app.db, network, collection).await? else { return Ok(Batch::Complete) };
-    let most = (BATCH_ENTRIES / build.fields.len().max(1)).max(1);
+    let most = app.index_builds.batch_documents(build.fields.len());
     let sizes = builds::next_sizes(&app.db, network, collection, &build.after, most as i64).await?;
     let last = last_of_batch(&sizes);
+    let is_full = sizes.len() == most;
     app.db
         .transaction(async |mut tx| {
+            let began = Instant::now();
             let definition = store::lock_definition_shared(&mut tx, network, collection).await?;
             let locked = builds::lock(&mut tx, network, collection).await?;
             let (Some(definition), true) = (definition, locked.as_ref() == Some(&build)) else {
@@ -99,6 +135,9 @@ pub(super) async fn build_batch(app: &App, network: NetworkId, collection: &Coll
             let entries = entries.iter().map(|(id, entry)| (*id, entry));
             store::add_missing_entries(&mut tx, network, collection, entries).await?;
             builds::advance(&mut tx, network, collection, last).await?;
+            if is_full {
+                app.index_builds.adapt(began.elapsed());
+            }
             Ok(Batch::Done)
         })
         .await
@@ -149,6 +188,19 @@ fn entries_of<'d>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn batches_become_as_large_as_time_allows() {
+        let builds = IndexBuilds::default();
+        assert_eq!([1, 16, 1_000].map(|indexes| builds.batch_documents(indexes)), [256, 16, 1]);
+        (0..9).for_each(|_| builds.adapt(Duration::from_micros(300)));
+        assert_eq!(builds.batch_documents(16), MOST_ENTRIES / 16);
+        builds.adapt(Duration::from_millis(3));
+        builds.adapt(Duration::from_millis(30));
+        assert_eq!(builds.batch_documents(16), MOST_ENTRIES / 32);
+        (0..9).for_each(|_| builds.adapt(Duration::from_secs(1)));
+        assert_eq!(builds.batch_documents(16), 2);
+    }
 
     #[test]
     fn a_batch_is_bounded_in_bytes_and_never_empty() {

@@ -95,8 +95,23 @@ pub(super) async fn set_response(tx: &mut Tx, key_use: &KeyUse, response: &Store
     Ok(())
 }
 
-/// Deletes expired keys. Crosses networks: they expire alike in all of them.
+/// Rows deleted by one statement.
+const BATCH: i64 = 500;
+
+/// Deletes expired keys, with answers of any size, some at a time.
 pub(super) async fn delete_expired(db: &Db, expired_at: Millis) -> Result<(), Error> {
-    db.write("DELETE FROM idempotency_keys WHERE created_at <= $1").bind(expired_at).execute().await?;
+    while delete_batch(db, expired_at).await? == BATCH as u64 {}
     Ok(())
+}
+
+/// Crosses networks: keys expire alike in all of them.
+async fn delete_batch(db: &Db, expired_at: Millis) -> Result<u64, Error> {
+    db.write(
+        "DELETE FROM idempotency_keys WHERE (network_id, idempotency_key) IN (
+             SELECT network_id, idempotency_key FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)",
+    )
+    .bind(expired_at)
+    .bind(BATCH)
+    .execute()
+    .await
 }
