@@ -90,7 +90,7 @@ pub use chain::{
     BreakerState, Call, Chain, Instances, Link, LinkConfig, LinkStats, MAX_CHAIN_CALLS, Mode, OnFailure, Outcome,
     Shadow, ShadowExample, ShadowStats, Step,
 };
-pub use compile::{Compiler, child_main};
+pub use compile::{Compiler, child_main, probe_main};
 pub use error::{LoadError, PrepareError, SandboxError};
 pub use host::{BoxFuture, EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
 pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LINE_CHARS, MAX_REASON_CHARS};

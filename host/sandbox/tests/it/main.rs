@@ -6,6 +6,7 @@
 mod answers;
 mod cache;
 mod chain;
+mod confinement;
 mod contract;
 mod hostile;
 mod hostile_calls;
