@@ -82,14 +82,16 @@ pub mod test_case;
 mod texts;
 mod threads;
 mod ticker;
+mod time;
 mod trial;
 mod versions;
 mod wasi;
 
 pub use chain::{
-    BreakerState, Call, Chain, Instances, Link, LinkConfig, LinkStats, MAX_CHAIN_CALLS, Mode, OnFailure, Outcome,
-    Shadow, ShadowExample, ShadowStats, Step,
+    BreakerOpening, BreakerState, Call, Chain, Instances, Link, LinkConfig, LinkStats, MAX_CHAIN_CALLS, Mode,
+    OnFailure, Outcome, Shadow, ShadowExample, ShadowRun, ShadowStats, Step,
 };
+pub use clock::{CallClock, ManualCallClock};
 pub use compile::{Compiler, child_main, probe_main};
 pub use error::{LoadError, PrepareError, SandboxError};
 pub use host::{BoxFuture, EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
@@ -101,7 +103,7 @@ pub use operation::{
     Ranking, ReviewPunishment,
 };
 pub use recorded::RecordedHost;
-pub use report::{CallFailure, CallReport, LogLine};
+pub use report::{CallFailure, CallReport, CallTimes, LogLine};
 pub use sandbox::{Sandbox, SandboxConfig};
 pub use sha256::Sha256Sum;
 pub use texts::{CandidateText, CandidateTexts, PlainCandidate, PlainTexts};

@@ -19,5 +19,6 @@ mod permits;
 mod starters;
 mod support;
 mod test_cases;
+mod time;
 mod uploads;
 mod wat;
