@@ -59,7 +59,7 @@ async fn measure(sandbox: &Sandbox, module: &ModuleHandle, instances: Instances)
         mode: Mode::Active,
         instances,
         on_failure: OnFailure::Skip,
-        limits: Limits { wall: Duration::from_secs(1), ..Limits::of(Point::Chat) },
+        limits: Limits::of(Point::Chat).with_compute(Duration::from_secs(1)),
         host: Arc::new(EmptyHost),
     });
     let chain = Chain::new(vec![Arc::new(link)], 1);

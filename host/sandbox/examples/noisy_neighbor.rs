@@ -7,7 +7,7 @@
 //! `tests/load/modules.py`.
 //!
 //! The hostile network has 16 calls under way at once. `without-breaker` keeps its breaker closed, which otherwise stops
-//! it after five failures: like a module that always just manages to answer.
+//! it when half of its calls fail: like a module that always just manages to answer.
 
 #[allow(dead_code, clippy::unwrap_used)]
 #[path = "../tests/it/hostile_set.rs"]
@@ -39,7 +39,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const DURATION: Duration = Duration::from_secs(3);
 /// The time between two calls of the well-behaved network.
 const CALL_INTERVAL: Duration = Duration::from_millis(1);
-/// A call that is this much later finds the breaker closed, which counts failures over thirty seconds.
+/// A call that is this much later finds the breaker closed, which counts failures over ten seconds.
 const MINUTE: u64 = 60_000;
 /// Calls of the hostile network at once.
 const HOSTILE_CALLS: usize = 16;

@@ -1,8 +1,16 @@
 //! Compiled code on disk. A file here becomes native code of this process, so only files with this hub's own MAC are
 //! loaded.
+//!
+//! Each network has a folder of its own, so that none can push out another's code. What was unused for longest is deleted
+//! where a network, or all of them, are over their bound; the time of use is that of the file, so that it survives
+//! restarts.
 
+mod files;
+
+use crate::clock::system_time;
 use crate::compile::Compiled;
 use crate::sha256::Sha256Sum;
+use files::CachedFile;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::io::{self, Write};
@@ -15,11 +23,20 @@ const MAC_BYTES: usize = 32;
 /// Bytes per write: the system does not preempt a write for others that wait for the CPU.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// The cache's folder. Files are named by the component's SHA-256 inside a folder per engine compatibility.
+/// How much compiled code is kept on disk, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CacheBounds {
+    pub(crate) all: u64,
+    pub(crate) per_network: u64,
+}
+
+/// The cache's folder. It has a folder per engine compatibility, that one per network, and that a file per component,
+/// named by its SHA-256.
 pub(crate) struct ArtifactCache {
     folder: PathBuf,
     compatibility: String,
     key: [u8; 32],
+    bounds: CacheBounds,
     writes: AtomicU64,
 }
 
@@ -34,32 +51,55 @@ pub(crate) enum Cached {
 }
 
 impl ArtifactCache {
-    pub(crate) fn open(folder: &Path, compatibility: String, key: [u8; 32]) -> io::Result<Self> {
-        let folder = folder.join(&compatibility);
-        std::fs::create_dir_all(&folder)?;
-        Ok(Self { folder, compatibility, key, writes: AtomicU64::new(0) })
+    pub(crate) fn open(folder: &Path, compatibility: String, key: [u8; 32], bounds: CacheBounds) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let cache = Self { folder: folder.to_owned(), compatibility, key, bounds, writes: AtomicU64::new(0) };
+        // The bounds may be lower than before.
+        cache.evict(None)?;
+        Ok(cache)
     }
 
-    fn path(&self, id: Sha256Sum) -> PathBuf {
-        self.folder.join(format!("{id}.bin"))
+    fn network_folder(&self, network: &str) -> PathBuf {
+        // What is no plain name, as a network's id is one, gets another that is.
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        let name = match network {
+            "" => "local".to_owned(),
+            _ if network.len() <= 64 && network.bytes().all(is_plain) => network.to_owned(),
+            _ => Sha256Sum::of(network.as_bytes()).to_string(),
+        };
+        self.folder.join(&self.compatibility).join(name)
+    }
+
+    fn path(&self, network: &str, id: Sha256Sum) -> PathBuf {
+        self.network_folder(network).join(format!("{id}.bin"))
     }
 
     /// Reads a component's code. Blocks.
-    pub(crate) fn load(&self, engine: &Engine, id: Sha256Sum) -> Cached {
-        let path = self.path(id);
+    pub(crate) fn load(&self, engine: &Engine, network: &str, id: Sha256Sum) -> Cached {
+        let path = self.path(network, id);
         let file = match std::fs::read(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Cached::Missing,
             Err(error) => return Cached::Rejected(format!("{}: {error}", path.display())),
         };
         match self.open_file(engine, id, &file) {
-            Ok(component) => Cached::Found(component),
+            Ok(component) => {
+                self.touch(network, id);
+                Cached::Found(component)
+            }
             Err(why) => {
                 // Where it can't be removed it is overwritten later.
                 let _ = std::fs::remove_file(&path);
                 Cached::Rejected(format!("{}: {why}", path.display()))
             }
         }
+    }
+
+    /// Notes that a component's code is in use. Blocks.
+    pub(crate) fn touch(&self, network: &str, id: Sha256Sum) {
+        let file = std::fs::File::options().append(true).open(self.path(network, id));
+        // A missing file is written again when its code is compiled again.
+        let _ = file.and_then(|file| file.set_modified(system_time()));
     }
 
     fn open_file(&self, engine: &Engine, id: Sha256Sum, file: &[u8]) -> Result<Component, String> {
@@ -75,28 +115,27 @@ impl ArtifactCache {
         }
     }
 
-    /// Loads and stores a compiled component. Blocks. The inner error says why wasmtime does not accept it.
-    pub(crate) fn save(
-        &self,
-        engine: &Engine,
-        id: Sha256Sum,
-        compiled: &Compiled,
-    ) -> io::Result<Result<Component, String>> {
+    /// Makes compiled code ready to run. Nothing is written.
+    #[allow(clippy::unused_self)]
+    pub(crate) fn open_compiled(&self, engine: &Engine, compiled: &Compiled) -> Result<Component, String> {
         // SAFETY: A `Compiled` is made of what `Engine::precompile_component` gave, and of nothing else.
         #[allow(unsafe_code)]
-        let component = unsafe { deserialize(engine, &compiled.artifact) };
-        if component.is_ok() {
-            self.store(id, &compiled.artifact)?;
+        unsafe {
+            deserialize(engine, &compiled.artifact)
         }
-        Ok(component)
     }
 
-    /// Writes a component's code, whole or not at all. Blocks.
-    fn store(&self, id: Sha256Sum, artifact: &[u8]) -> io::Result<()> {
+    /// Writes a component's code, whole or not at all, and deletes what is then over the bounds. Code that alone is over
+    /// them is not written. Blocks.
+    pub(crate) fn store(&self, network: &str, id: Sha256Sum, artifact: &[u8]) -> io::Result<()> {
+        if (artifact.len() + MAC_BYTES) as u64 > self.bounds.per_network.min(self.bounds.all) {
+            return Ok(());
+        }
         let mac = self.mac(id, artifact).ok_or(io::ErrorKind::InvalidInput)?;
-        let path = self.path(id);
+        let (folder, path) = (self.network_folder(network), self.path(network, id));
+        std::fs::create_dir_all(&folder)?;
         let number = self.writes.fetch_add(1, Ordering::Relaxed);
-        let unfinished = self.folder.join(format!("{id}.{}.{number}.tmp", std::process::id()));
+        let unfinished = folder.join(format!("{id}.{}.{number}.tmp", std::process::id()));
         let mut file = std::fs::File::create_new(&unfinished)?;
         let written = file
             .write_all(&mac.finalize().into_bytes())
@@ -105,7 +144,32 @@ impl ArtifactCache {
         if written.is_err() {
             let _ = std::fs::remove_file(&unfinished);
         }
-        written
+        written?;
+        self.evict(Some((&folder, &path)))
+    }
+
+    /// Deletes what was unused for longest while all files, or those of this network's folder, are over their bounds;
+    /// but not the file that has just been written.
+    fn evict(&self, written: Option<(&Path, &Path)>) -> io::Result<()> {
+        let mut files = files::list(&self.folder)?;
+        files.sort_by_key(|file| file.used_at);
+        let mut evict = |bound: u64, belongs: &dyn Fn(&CachedFile) -> bool| {
+            let mut bytes: u64 = files.iter().filter(|file| belongs(file)).map(|file| file.bytes).sum();
+            files.retain(|file| {
+                let goes = bytes > bound && belongs(file) && written.is_none_or(|(_, path)| path != file.path);
+                if goes {
+                    bytes -= file.bytes;
+                    // It may be gone already: commands share their cache.
+                    let _ = std::fs::remove_file(&file.path);
+                }
+                !goes
+            });
+        };
+        if let Some((folder, _)) = written {
+            evict(self.bounds.per_network, &|file| file.path.starts_with(folder));
+        }
+        evict(self.bounds.all, &|_| true);
+        Ok(())
     }
 
     /// The MAC covers what the code is for, so that a file can't be passed off as another module's.

@@ -1,6 +1,5 @@
-//! Calling one module: the permits it needs, the deadline, a thread.
+//! Calling one module: the permits it needs, a thread, and a caller who waits for so long.
 
-use crate::clock::{left_until, monotonic};
 use crate::contract::CallContext;
 use crate::host::Host;
 use crate::instance_pool::PoolKey;
@@ -12,8 +11,8 @@ use crate::priority::Priority;
 use crate::report::{CallFailure, CallReport};
 use crate::run::CallJob;
 use crate::sandbox::Sandbox;
+use crate::time::{CallTime, micros};
 use std::sync::Arc;
-use std::time::Instant;
 use tokio::sync::Semaphore;
 
 /// How a call runs.
@@ -25,6 +24,14 @@ pub(crate) struct CallOptions<'a> {
     pub(crate) pool_key: Option<PoolKey>,
     /// Ignored for a busy network, whose calls begin at background priority.
     pub(crate) priority: Priority,
+}
+
+impl<T> CallReport<T> {
+    /// The report of a call whose caller leaves without its thread's report, if there is to be one.
+    fn late(time: &CallTime) -> Self {
+        let (compute_micros, waited_micros) = (micros(time.computed()), micros(time.waited()));
+        Self { compute_micros, waited_micros, ..Self::not_run(CallFailure::Late(time.times())) }
+    }
 }
 
 impl Sandbox {
@@ -41,7 +48,7 @@ impl Sandbox {
         self.call_with::<O>(CallOptions::default(), module, limits, host, context, input).await
     }
 
-    /// Calls with options. Everything from here on, waiting included, is inside the deadline.
+    /// Calls with options. From here on the caller waits.
     pub(crate) async fn call_with<O: Operation>(
         &self,
         options: CallOptions<'_>,
@@ -51,12 +58,12 @@ impl Sandbox {
         context: CallContext,
         input: Arc<O::Input>,
     ) -> CallReport<O::Answer> {
-        let deadline = monotonic() + limits.wall;
-        let loaded = match self.load_before(deadline, module).await {
+        let time = CallTime::new(&self.0.clock, &limits);
+        let loaded = match self.load_before(&time, module).await {
             Ok(loaded) => loaded,
             Err(failure) => return CallReport::not_run(failure),
         };
-        self.run::<O>(options, loaded, limits, deadline, host, context, input).await
+        self.run::<O>(options, loaded, limits, time, host, context, input).await
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -65,18 +72,19 @@ impl Sandbox {
         options: CallOptions<'_>,
         module: Arc<LoadedModule>,
         mut limits: Limits,
-        deadline: Instant,
+        time: CallTime,
         host: Arc<dyn Host>,
         context: CallContext,
         input: Arc<O::Input>,
     ) -> CallReport<O::Answer> {
+        let (clock, deadline) = (&self.0.clock, time.deadline());
         // The chain's own permit first, so that few of its calls wait for the shared ones.
         let mut permits = [None, None];
         for (permit, semaphore) in permits.iter_mut().zip([options.limiter, Some(&self.0.call_permits)]) {
             let Some(semaphore) = semaphore else { continue };
-            match acquire_before(semaphore, deadline).await {
+            match acquire_before(semaphore, clock, deadline).await {
                 Some(acquired) => *permit = Some(acquired),
-                None => return CallReport::not_run(CallFailure::Busy),
+                None => return CallReport::late(&time),
             }
         }
         // What runs beside the chains takes no CPU permit from them, nor does it make their network busy.
@@ -85,33 +93,39 @@ impl Sandbox {
             None => self.0.networks.get(&format!("{} beside", context.network_id)),
         };
         let priority = if network.is_busy() { Priority::Background } else { options.priority };
-        let Some(cpu_permit) = CpuPermit::acquire(network, deadline).await else {
-            return CallReport::not_run(CallFailure::Busy);
+        let Some(cpu_permit) = CpuPermit::acquire(network, clock, deadline).await else {
+            return CallReport::late(&time);
         };
         limits.memory_bytes = limits.memory_bytes.min(self.0.max_memory_bytes);
         let (runtime, pool_key) = (tokio::runtime::Handle::current(), options.pool_key);
-        let job = CallJob::<O> { module, limits, deadline, context, input, host, runtime, cpu_permit, pool_key };
+        let job =
+            CallJob::<O> { module, limits, time: time.clone(), context, input, host, runtime, cpu_permit, pool_key };
         let inner = Arc::clone(&self.0);
         let running = self.0.threads.run(priority, move || {
+            // A thread whose caller has left ends at its next tick, and only then gives its permits back.
             let report = job.run(&inner.ticker, &inner.instances);
             drop(permits);
             report
         });
-        running.await.unwrap_or_else(|reason| CallReport::not_run(CallFailure::Unavailable { reason }))
+        match clock.timeout_at(deadline, running).await {
+            Some(Ok(report)) => report,
+            Some(Err(reason)) => CallReport::not_run(CallFailure::Unavailable { reason }),
+            None => CallReport::late(&time),
+        }
     }
 
-    /// Loads a module's code until the deadline. Loading goes on after a deadline that passed, for the next call.
-    async fn load_before(&self, deadline: Instant, module: &ModuleHandle) -> Result<Arc<LoadedModule>, CallFailure> {
+    /// Loads a module's code while the caller waits. Loading goes on when it has left, for the next call.
+    async fn load_before(&self, time: &CallTime, module: &ModuleHandle) -> Result<Arc<LoadedModule>, CallFailure> {
         if let Some(loaded) = self.cached_code(&module.0) {
             return Ok(loaded);
         }
         let (sandbox, module) = (self.clone(), module.clone());
         let loading = tokio::spawn(async move { sandbox.load_code(&module.0).await });
-        match tokio::time::timeout(left_until(deadline), loading).await {
-            Ok(Ok(Ok(loaded))) => Ok(loaded),
-            Ok(Ok(Err(error))) => Err(CallFailure::Unavailable { reason: error.to_string() }),
-            Ok(Err(error)) => Err(CallFailure::Unavailable { reason: error.to_string() }),
-            Err(_) => Err(CallFailure::Unavailable { reason: "its code is still being loaded".into() }),
+        match self.0.clock.timeout_at(time.deadline(), loading).await {
+            Some(Ok(Ok(loaded))) => Ok(loaded),
+            Some(Ok(Err(error))) => Err(CallFailure::Unavailable { reason: error.to_string() }),
+            Some(Err(error)) => Err(CallFailure::Unavailable { reason: error.to_string() }),
+            None => Err(CallFailure::Unavailable { reason: "its code is still being loaded".into() }),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Maps wasmtime's errors to [`CallFailure`]s.
 
-use crate::report::CallFailure;
+use crate::report::{CallFailure, CallTimes};
 use crate::state::HostAbort;
 use wasmtime::{Error, Trap, WasmBacktrace};
 
@@ -14,16 +14,16 @@ pub(crate) enum Phase {
 }
 
 /// The failure an error means. `memory_denied` says whether the module had asked for too much memory.
-pub(crate) fn classify(error: &Error, phase: Phase, memory_denied: bool) -> CallFailure {
+pub(crate) fn classify(error: &Error, phase: Phase, memory_denied: bool, times: CallTimes) -> CallFailure {
     if let Some(abort) = error.downcast_ref::<HostAbort>() {
         return match abort {
-            HostAbort::TimedOut => CallFailure::TimedOut,
+            HostAbort::ComputedTooLong => CallFailure::TimedOut(times),
+            HostAbort::Late => CallFailure::Late(times),
             HostAbort::HostCallLimit => CallFailure::HostCallLimit,
             HostAbort::UnknownLookup(_) => trap(error),
         };
     }
     match error.downcast_ref::<Trap>() {
-        Some(Trap::Interrupt) => CallFailure::TimedOut,
         Some(Trap::OutOfFuel) => CallFailure::OutOfFuel,
         // Allocators trap when they get no memory, which alone would hide the reason.
         _ if memory_denied => CallFailure::OutOfMemory,

@@ -82,15 +82,17 @@ pub mod test_case;
 mod texts;
 mod threads;
 mod ticker;
+mod time;
 mod trial;
 mod versions;
 mod wasi;
 
 pub use chain::{
-    BreakerState, Call, Chain, Instances, Link, LinkConfig, LinkStats, MAX_CHAIN_CALLS, Mode, OnFailure, Outcome,
-    Shadow, ShadowExample, ShadowStats, Step,
+    BreakerOpening, BreakerState, Call, Chain, Instances, Link, LinkConfig, LinkStats, MAX_CHAIN_CALLS, Mode,
+    OnFailure, Outcome, Shadow, ShadowExample, ShadowRun, ShadowStats, Step,
 };
-pub use compile::{Compiler, child_main};
+pub use clock::{CallClock, ManualCallClock};
+pub use compile::{Compiler, child_main, probe_main};
 pub use error::{LoadError, PrepareError, SandboxError};
 pub use host::{BoxFuture, EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
 pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LINE_CHARS, MAX_REASON_CHARS};
@@ -101,7 +103,7 @@ pub use operation::{
     Ranking, ReviewPunishment,
 };
 pub use recorded::RecordedHost;
-pub use report::{CallFailure, CallReport, LogLine};
+pub use report::{CallFailure, CallReport, CallTimes, LogLine};
 pub use sandbox::{Sandbox, SandboxConfig};
 pub use sha256::Sha256Sum;
 pub use texts::{CandidateText, CandidateTexts, PlainCandidate, PlainTexts};

@@ -13,12 +13,17 @@ pub const MAX_REASON_CHARS: usize = 256;
 /// The most follow-ups one review may ask for.
 pub const MAX_FOLLOW_UPS: usize = 8;
 
+/// The caller of a module waits this many times the module's computing time.
+const WAIT_FACTOR: u32 = 10;
+
 /// What one call of a module may cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// Time from the call's arrival to its answer, waiting for permits and for host calls included.
-    pub wall: Duration,
+    /// Processor time of the call's thread: what the module computes itself, not what it waits for.
+    pub compute: Duration,
+    /// How long the caller waits for the answer: for permits, for host calls, and while the module computes.
+    pub wait: Duration,
     /// WebAssembly instructions, roughly; unlike time, the same in every run.
     pub fuel: u64,
     /// Linear memory, in bytes. More than [`crate::SandboxConfig::max_memory_bytes`] counts as that.
@@ -34,19 +39,26 @@ pub struct Limits {
 impl Limits {
     /// The default limits of a point.
     pub const fn of(point: Point) -> Self {
-        let (wall_ms, fuel) = match point {
+        let (compute_ms, fuel) = match point {
             Point::Matchmaking => (25, 100_000_000),
             Point::Chat => (10, 50_000_000),
             Point::Punishment => (50, 200_000_000),
         };
         Self {
-            wall: Duration::from_millis(wall_ms),
+            compute: Duration::from_millis(compute_ms),
+            wait: Duration::from_millis(compute_ms).saturating_mul(WAIT_FACTOR),
             fuel,
             memory_bytes: 64 << 20,
             host_calls: 8,
             log_lines: 64,
             log_line_bytes: 2048,
         }
+    }
+
+    /// With another computing time, and ten times that to wait.
+    #[must_use]
+    pub const fn with_compute(self, compute: Duration) -> Self {
+        Self { compute, wait: compute.saturating_mul(WAIT_FACTOR), ..self }
     }
 }
 

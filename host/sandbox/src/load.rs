@@ -23,7 +23,9 @@ impl Sandbox {
 
     /// A module's code, if it is in memory.
     pub(crate) fn cached_code(&self, module: &Module) -> Option<Arc<LoadedModule>> {
-        self.0.loaded.get(&module.id)
+        let loaded = self.0.loaded.get(&module.id)?;
+        self.note_use(module, &loaded);
+        Some(loaded)
     }
 
     /// A module's code, from wherever it is.
@@ -35,25 +37,33 @@ impl Sandbox {
         if let Some(loaded) = self.cached_code(module) {
             return Ok(loaded);
         }
-        if let Some(loaded) = self.load_from_disk(module.id).await? {
+        let network = module.source.network();
+        if let Some(loaded) = self.load_from_disk(&network, module.id).await? {
             return Ok(loaded);
         }
         let component = module.source.component().await.map_err(LoadError)?;
-        let network = self.0.networks.get(&module.source.network());
+        let network = self.0.networks.get(&network);
         let _compiling = network.compiling.lock().await;
-        let (prepared, loaded) = self.compile(component).await?;
-        if prepared.id != module.id {
-            return Err(LoadError(format!("the stored component is {}, not {}", prepared.id, module.id)));
+        let compiled = self.compile(component).await?;
+        let id = compiled.prepared.id;
+        if id != module.id {
+            return Err(LoadError(format!("the stored component is {id}, not {}", module.id)));
         }
-        Ok(loaded)
+        Ok(self.keep(&network.name, compiled).await?.1)
     }
 
     /// Loads compiled code from disk, where it is there.
-    pub(crate) async fn load_from_disk(&self, id: Sha256Sum) -> Result<Option<Arc<LoadedModule>>, LoadError> {
-        let inner = Arc::clone(&self.0);
-        let loading = tokio::task::spawn_blocking(move || match inner.artifacts.load(&inner.engine, id) {
+    pub(crate) async fn load_from_disk(
+        &self,
+        network: &str,
+        id: Sha256Sum,
+    ) -> Result<Option<Arc<LoadedModule>>, LoadError> {
+        let (inner, network) = (Arc::clone(&self.0), network.to_owned());
+        let loading = tokio::task::spawn_blocking(move || match inner.artifacts.load(&inner.engine, &network, id) {
             Cached::Found(component) => {
-                inner.resolve(id, &component).map(Some).map_err(|error| LoadError(format!("{error:#}")))
+                let loaded = inner.resolve(&component).map_err(|error| LoadError(format!("{error:#}")))?;
+                inner.loaded.insert(id, Arc::clone(&loaded));
+                Ok(Some(loaded))
             }
             Cached::Missing => Ok(None),
             Cached::Rejected(why) => {
@@ -64,39 +74,63 @@ impl Sandbox {
         loading.await.map_err(|error| LoadError(format!("a task failed: {error}")))?
     }
 
-    /// Compiles a module, and saves the outcome.
-    pub(crate) async fn compile(&self, module: Bytes) -> Result<(Prepared, Arc<LoadedModule>), PrepareError> {
+    /// Compiles a module. Nothing of it is kept yet.
+    pub(crate) async fn compile(&self, module: Bytes) -> Result<CompiledModule, PrepareError> {
         let inner = Arc::clone(&self.0);
         let compiled = inner.compiler.compile(&inner.engine, &inner.threads, &module).await?;
-        self.run_background(move || inner.save(module, compiled)).await?
+        self.run_background(move || inner.open_compiled(module, compiled)).await?
+    }
+
+    /// Keeps a network's compiled module, on disk and in memory.
+    pub(crate) async fn keep(
+        &self,
+        network: &str,
+        compiled: CompiledModule,
+    ) -> Result<(Prepared, Arc<LoadedModule>), PrepareError> {
+        let (inner, network) = (Arc::clone(&self.0), network.to_owned());
+        let CompiledModule { prepared, loaded, artifact } = compiled;
+        let kept = self.run_background(move || {
+            inner.artifacts.store(&network, prepared.id, &artifact)?;
+            inner.loaded.insert(prepared.id, Arc::clone(&loaded));
+            Ok((prepared, loaded))
+        });
+        kept.await?.map_err(|error: std::io::Error| {
+            PrepareError::Internal(format!("compiled code could not be kept: {error}"))
+        })
+    }
+
+    /// Notes now and then that a module is in use, so that its code stays on disk.
+    fn note_use(&self, module: &Module, loaded: &LoadedModule) {
+        if loaded.is_to_be_noted() {
+            let (inner, network, id) = (Arc::clone(&self.0), module.source.network(), module.id);
+            tokio::task::spawn_blocking(move || inner.artifacts.touch(&network, id));
+        }
     }
 }
 
+/// A compiled module that can be tried.
+pub(crate) struct CompiledModule {
+    pub(crate) prepared: Prepared,
+    pub(crate) loaded: Arc<LoadedModule>,
+    artifact: Vec<u8>,
+}
+
 impl Inner {
-    /// Saves compiled code, on disk and in memory.
-    fn save(&self, upload: Bytes, compiled: Compiled) -> Result<(Prepared, Arc<LoadedModule>), PrepareError> {
+    fn open_compiled(&self, upload: Bytes, compiled: Compiled) -> Result<CompiledModule, PrepareError> {
         let sha256 = Sha256Sum::of(&upload);
         let id = compiled.wrapped.as_deref().map_or(sha256, Sha256Sum::of);
-        let saved = self.artifacts.save(&self.engine, id, &compiled);
-        let saved =
-            saved.map_err(|error| PrepareError::Internal(format!("compiled code could not be kept: {error}")))?;
-        let component = saved.map_err(|why| PrepareError::Invalid(format!("it can't be run: {why}")))?;
+        let component = self.artifacts.open_compiled(&self.engine, &compiled);
+        let component = component.map_err(|why| PrepareError::Invalid(format!("it can't be run: {why}")))?;
         let loaded = self
-            .resolve(id, &component)
+            .resolve(&component)
             .map_err(|error| PrepareError::Invalid(format!("it does not fit the contract: {error:#}")))?;
-        let prepared = Prepared {
-            sha256,
-            component: compiled.wrapped.map_or(upload, Bytes::from),
-            id,
-            points: compiled.info.points,
-            world_version: compiled.info.world_version,
-        };
-        Ok((prepared, loaded))
+        let Compiled { wrapped, artifact, info } = compiled;
+        let component = wrapped.map_or(upload, Bytes::from);
+        let prepared = Prepared { sha256, component, id, points: info.points, world_version: info.world_version };
+        Ok(CompiledModule { prepared, loaded, artifact })
     }
 
-    fn resolve(&self, id: Sha256Sum, component: &Component) -> wasmtime::Result<Arc<LoadedModule>> {
-        let loaded = Arc::new(LoadedModule::new(&self.linker, component)?);
-        self.loaded.insert(id, Arc::clone(&loaded));
-        Ok(loaded)
+    fn resolve(&self, component: &Component) -> wasmtime::Result<Arc<LoadedModule>> {
+        Ok(Arc::new(LoadedModule::new(&self.linker, component)?))
     }
 }

@@ -1,15 +1,22 @@
 //! A module: where its bytes are, the handle it is called by, and its code once it is loaded.
 
+use crate::clock::monotonic;
 use crate::contract::{Point, interface_name};
 use crate::host::BoxFuture;
 use crate::inspect::contract_name;
+use crate::sandbox::LOCAL;
 use crate::sha256::Sha256Sum;
 use crate::state::CallState;
 use crate::versions::{self, Export, Version};
 use bytes::Bytes;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Linker};
+
+/// The time between two notes that a module is in use.
+const NOTE_INTERVAL: Duration = Duration::from_hours(1);
 
 /// An upload that was compiled and tried.
 #[derive(Clone, Debug)]
@@ -31,9 +38,9 @@ pub trait ComponentSource: Send + Sync {
     /// The component's bytes, as [`Prepared::component`] gave them. The error is for the operator's log.
     fn component(&self) -> BoxFuture<'_, Result<Bytes, String>>;
 
-    /// The network that the compilation counts for.
+    /// The network that the compilation counts for, and that its compiled code is kept for.
     fn network(&self) -> String {
-        String::new()
+        LOCAL.to_owned()
     }
 }
 
@@ -80,6 +87,9 @@ pub(crate) struct LoadedModule {
     pub(crate) pre: InstancePre<CallState>,
     version: &'static dyn Version,
     exports: Vec<(Point, &'static str, ComponentExportIndex)>,
+    loaded_at: Instant,
+    /// Seconds after it was loaded when its use was last noted.
+    noted_at: AtomicU64,
 }
 
 impl LoadedModule {
@@ -90,7 +100,8 @@ impl LoadedModule {
             wasmtime::Error::msg(format!("it is of no version that this hub supports: {}", versions::numbers()))
         })?;
         let exports = Point::ALL.into_iter().filter_map(|point| exports(component, point, version.number()));
-        Ok(Self { pre, version, exports: exports.flatten().collect() })
+        let exports = exports.flatten().collect();
+        Ok(Self { pre, version, exports, loaded_at: monotonic(), noted_at: AtomicU64::new(0) })
     }
 
     /// The points it serves.
@@ -104,6 +115,13 @@ impl LoadedModule {
     pub(crate) fn export(&self, point: Point, name: &str) -> Option<Export<'_>> {
         let (.., index) = self.exports.iter().find(|export| (export.0, export.1) == (point, name))?;
         Some(Export { version: self.version, index })
+    }
+
+    /// Whether its use is to be noted now: once in a while.
+    pub(crate) fn is_to_be_noted(&self) -> bool {
+        let (now, before) = (self.loaded_at.elapsed().as_secs(), self.noted_at.load(Ordering::Relaxed));
+        now >= before + NOTE_INTERVAL.as_secs()
+            && self.noted_at.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Bytes of compiled code, for the cache's bound.

@@ -1,7 +1,7 @@
 //! How networks share the CPU. Each may compute so many calls at once; and the next calls of one that has lately computed
 //! a lot start at background priority, so that those who compute little hardly notice it.
 
-use crate::clock::{left_until, monotonic};
+use crate::clock::{CallClock, monotonic};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -118,8 +118,8 @@ pub(crate) struct CpuPermit {
 
 impl CpuPermit {
     /// Waits for the network's next permit until the deadline.
-    pub(crate) async fn acquire(network: Arc<Network>, deadline: Instant) -> Option<Self> {
-        let held = acquire_before(&network.cpu, deadline).await?;
+    pub(crate) async fn acquire(network: Arc<Network>, clock: &CallClock, deadline: Instant) -> Option<Self> {
+        let held = acquire_before(&network.cpu, clock, deadline).await?;
         Some(Self { network, held: Some(held) })
     }
 
@@ -140,13 +140,17 @@ impl CpuPermit {
 }
 
 /// Waits for a permit until the deadline.
-pub(crate) async fn acquire_before(semaphore: &Arc<Semaphore>, deadline: Instant) -> Option<OwnedSemaphorePermit> {
+pub(crate) async fn acquire_before(
+    semaphore: &Arc<Semaphore>,
+    clock: &CallClock,
+    deadline: Instant,
+) -> Option<OwnedSemaphorePermit> {
     // Without a timer where there is a free one, which is nearly always.
     if let Ok(permit) = Arc::clone(semaphore).try_acquire_owned() {
         return Some(permit);
     }
     let waiting = Arc::clone(semaphore).acquire_owned();
-    tokio::time::timeout(left_until(deadline), waiting).await.ok()?.ok()
+    clock.timeout_at(deadline, waiting).await?.ok()
 }
 
 #[cfg(test)]

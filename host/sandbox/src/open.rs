@@ -17,10 +17,9 @@ impl Sandbox {
     pub async fn open(&self, module: Vec<u8>) -> Result<ModuleHandle, PrepareError> {
         let internal = |error: &dyn std::error::Error| PrepareError::Internal(error.to_string());
         let id = Sha256Sum::of(&module);
-        let cached = self.load_from_disk(id).await.map_err(|error| internal(&error))?;
+        let cached = self.load_from_disk(LOCAL, id).await.map_err(|error| internal(&error))?;
         let (id, component) = if let Some(loaded) = cached {
-            let tried = trial::run(self, LOCAL, &loaded, &loaded.points(), "{}").await;
-            tried.map_err(|failure| PrepareError::Invalid(failure.with_backtrace()))?;
+            trial::run(self, LOCAL, &loaded, &loaded.points()).await?;
             (id, Bytes::from(module))
         } else {
             let prepared = self.prepare(module).await?;

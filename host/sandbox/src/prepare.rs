@@ -34,10 +34,10 @@ impl Sandbox {
     async fn prepare_in(&self, network: &Network, upload: Bytes) -> Result<Prepared, PrepareError> {
         let _preparing = network.preparing.lock().await;
         let _compiling = network.compiling.lock().await;
-        let (prepared, loaded) = self.compile(upload).await?;
-        let tried = trial::run(self, &network.name, &loaded, &prepared.points, "{}").await;
-        tried.map_err(|failure| PrepareError::Invalid(failure.with_backtrace()))?;
-        Ok(prepared)
+        let compiled = self.compile(upload).await?;
+        trial::run(self, &network.name, &compiled.loaded, &compiled.prepared.points).await?;
+        // Only now, so that nothing stays of a module that is refused.
+        Ok(self.keep(&network.name, compiled).await?.0)
     }
 
     /// The SHA-256 of an upload, at background priority.

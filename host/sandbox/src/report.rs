@@ -3,6 +3,8 @@
 use crate::contract::LogLevel;
 use crate::host::HostCallRecord;
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
 
 /// One call of one module: its answer or why there is none, and what it cost.
 #[derive(Clone, Debug)]
@@ -11,6 +13,10 @@ pub struct CallReport<T> {
     pub result: Result<T, CallFailure>,
     /// Microseconds from entering the sandbox to the answer, without waiting for a permit.
     pub micros: u64,
+    /// Microseconds of its thread's processor time.
+    pub compute_micros: u64,
+    /// All other microseconds from the call's arrival to its end: for permits, host calls, and a processor.
+    pub waited_micros: u64,
     /// Fuel used.
     pub fuel: u64,
     /// The most linear memory it had, in bytes.
@@ -29,6 +35,8 @@ impl<T> CallReport<T> {
         CallReport {
             result: self.result.map(map),
             micros: self.micros,
+            compute_micros: self.compute_micros,
+            waited_micros: self.waited_micros,
             fuel: self.fuel,
             memory_bytes: self.memory_bytes,
             logs: self.logs,
@@ -42,6 +50,8 @@ impl<T> CallReport<T> {
         Self {
             result: Err(failure),
             micros: 0,
+            compute_micros: 0,
+            waited_micros: 0,
             fuel: 0,
             memory_bytes: 0,
             logs: Vec::new(),
@@ -60,6 +70,32 @@ pub struct LogLine {
     pub message: String,
 }
 
+/// What a call took, next to what it may compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallTimes {
+    /// Milliseconds it may compute.
+    pub allowed_ms: u64,
+    /// Milliseconds it computed.
+    pub used_ms: u64,
+    /// All other milliseconds since it arrived.
+    pub waited_ms: u64,
+}
+
+impl CallTimes {
+    pub(crate) fn new(allowed: Duration, used: Duration, waited: Duration) -> Self {
+        let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        Self { allowed_ms: millis(allowed), used_ms: millis(used), waited_ms: millis(waited) }
+    }
+}
+
+impl fmt::Display for CallTimes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { allowed_ms, used_ms, waited_ms } = self;
+        write!(f, "{allowed_ms} ms of computing allowed, {used_ms} used; waited {waited_ms} ms")
+    }
+}
+
 /// Why a call has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(tag = "failure", rename_all = "camelCase")]
@@ -72,9 +108,9 @@ pub enum CallFailure {
         /// Where, by function names (and files and lines where the module carries them). May be empty.
         backtrace: String,
     },
-    /// The deadline passed.
-    #[error("the call took longer than its time limit")]
-    TimedOut,
+    /// The module computed for longer than it may.
+    #[error("the call computed for longer than its limit: {0}")]
+    TimedOut(CallTimes),
     /// The fuel ran out.
     #[error("the call used up its fuel")]
     OutOfFuel,
@@ -90,9 +126,9 @@ pub enum CallFailure {
         /// What is wrong with it.
         reason: String,
     },
-    /// No permit became free before the deadline: too many calls of this network and point at once.
-    #[error("too many calls at once")]
-    Busy,
+    /// Its caller waited for as long as it may, for a permit, for host calls or for a processor; not the module's fault.
+    #[error("the call was late: {0}")]
+    Late(CallTimes),
     /// The hub could not run the module; not the module's fault.
     #[error("the module could not be run: {reason}")]
     Unavailable {
@@ -110,7 +146,7 @@ impl CallFailure {
         "out_of_memory",
         "host_call_limit",
         "invalid_answer",
-        "busy",
+        "late",
         "unavailable",
     ];
 
@@ -118,18 +154,18 @@ impl CallFailure {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Trap { .. } => "trap",
-            Self::TimedOut => "timed_out",
+            Self::TimedOut(_) => "timed_out",
             Self::OutOfFuel => "out_of_fuel",
             Self::OutOfMemory => "out_of_memory",
             Self::HostCallLimit => "host_call_limit",
             Self::InvalidAnswer { .. } => "invalid_answer",
-            Self::Busy => "busy",
+            Self::Late(_) => "late",
             Self::Unavailable { .. } => "unavailable",
         }
     }
 
     /// Whether it is the module's fault, so that its breaker counts it.
     pub const fn is_modules_fault(&self) -> bool {
-        !matches!(self, Self::Busy | Self::Unavailable { .. })
+        !matches!(self, Self::Late(_) | Self::Unavailable { .. })
     }
 }

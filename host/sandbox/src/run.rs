@@ -1,6 +1,6 @@
 //! One call, from an instance to a checked answer, on a thread of its own.
 
-use crate::clock::{left_until, monotonic};
+use crate::clock::monotonic;
 use crate::contract::CallContext;
 use crate::failure::{Phase, classify};
 use crate::host::Host;
@@ -9,14 +9,15 @@ use crate::limits::Limits;
 use crate::module::LoadedModule;
 use crate::network::CpuPermit;
 use crate::operation::Operation;
-use crate::priority::{self, Priority, cpu_time};
+use crate::priority::{self, Priority};
 use crate::report::{CallFailure, CallReport};
-use crate::state::{CallState, MemoryLimiter};
+use crate::state::{CallState, HostAbort, MemoryLimiter};
 use crate::ticker::Ticker;
+use crate::time::{CallTime, micros};
 use crate::versions::Running;
 use std::mem;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wasmtime::{Store, StoreContextMut, UpdateDeadline};
 
 /// Bytes a module may hand to the host in one host call, or in its answer.
@@ -30,7 +31,7 @@ const MAX_NORMAL_TIME: Duration = Duration::from_millis(2);
 pub(crate) struct CallJob<O: Operation> {
     pub(crate) module: Arc<LoadedModule>,
     pub(crate) limits: Limits,
-    pub(crate) deadline: Instant,
+    pub(crate) time: CallTime,
     pub(crate) context: CallContext,
     pub(crate) input: Arc<O::Input>,
     pub(crate) host: Arc<dyn Host>,
@@ -44,18 +45,17 @@ impl<O: Operation> CallJob<O> {
     /// Runs the call to its end.
     pub(crate) fn run(self, ticker: &Ticker, pool: &InstancePool) -> CallReport<O::Answer> {
         let _ticking = ticker.start_ticking();
-        let started = monotonic();
-        if started >= self.deadline {
-            return CallReport::not_run(CallFailure::TimedOut);
+        let Self { module, limits, mut time, context, input, host, runtime, cpu_permit, pool_key } = self;
+        if time.is_late() {
+            return CallReport::not_run(CallFailure::Late(time.times()));
         }
-        let Self { module, limits, deadline, context, input, host, runtime, cpu_permit, pool_key } = self;
-        let cpu_at_start = cpu_time();
+        let started = monotonic();
+        time.start();
         let state = CallState {
             limits,
-            deadline,
+            time: time.clone(),
             runtime: runtime.clone(),
             cpu_permit,
-            cpu_at_start,
             host,
             texts: O::texts(&input),
             logs: Vec::new(),
@@ -70,18 +70,20 @@ impl<O: Operation> CallJob<O> {
         instance.store.set_epoch_deadline(1);
         let result = answer::<O>(&mut instance, &context, &input);
         let fuel_left = instance.store.get_fuel().unwrap_or(0);
-        let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let computed = time.count();
         let state = instance.store.data_mut();
         let report = CallReport {
             result,
-            micros,
+            micros: micros(started.elapsed()),
+            compute_micros: micros(computed),
+            waited_micros: micros(time.waited()),
             fuel: state.limits.fuel.saturating_sub(fuel_left),
             memory_bytes: state.memory.peak,
             logs: mem::take(&mut state.logs),
             logs_dropped: state.logs_dropped,
             host_calls: mem::take(&mut state.host_calls),
         };
-        state.cpu_permit.release(cpu_time().saturating_sub(cpu_at_start));
+        state.cpu_permit.release(computed);
         if let Some(key) = pool_key
             && report.result.is_ok()
         {
@@ -96,25 +98,30 @@ fn fresh(module: Arc<LoadedModule>, state: CallState) -> PooledInstance {
     instance.store.limiter(|state| &mut state.memory);
     instance.store.set_hostcall_fuel(HOSTCALL_BYTES);
     instance.store.set_max_component_handles(COMPONENT_HANDLES);
-    instance.store.epoch_deadline_callback(|cx| Ok(tick(&cx)));
+    instance.store.epoch_deadline_callback(|cx| tick(&cx));
     instance
 }
 
-/// What happens at each tick while a module computes.
-fn tick(cx: &StoreContextMut<'_, CallState>) -> UpdateDeadline {
-    let CallState { deadline, cpu_at_start, .. } = *cx.data();
-    if left_until(deadline).is_zero() {
-        return UpdateDeadline::Interrupt;
+/// What happens at each tick while a module computes. Ticks follow the machine's clock, limits the thread's processor
+/// time: waiting for the hub or for a processor is not the module's doing.
+fn tick(cx: &StoreContextMut<'_, CallState>) -> wasmtime::Result<UpdateDeadline> {
+    let time = &cx.data().time;
+    time.clock.tick();
+    let computed = time.count();
+    if time.is_used_up() {
+        return Err(wasmtime::Error::new(HostAbort::ComputedTooLong));
     }
-    // CPU time, because waiting for the hub or for the CPU is not the module's doing.
-    if cpu_time().saturating_sub(cpu_at_start) >= MAX_NORMAL_TIME {
+    if time.is_late() {
+        return Err(wasmtime::Error::new(HostAbort::Late));
+    }
+    if computed >= MAX_NORMAL_TIME {
         priority::lower();
     }
     if Priority::current() == Priority::Background {
         // Whoever waits for this CPU gets it now, not at the scheduler's next tick.
         std::thread::yield_now();
     }
-    UpdateDeadline::Continue(1)
+    Ok(UpdateDeadline::Continue(1))
 }
 
 fn answer<O: Operation>(
@@ -123,8 +130,11 @@ fn answer<O: Operation>(
     input: &O::Input,
 ) -> Result<O::Answer, CallFailure> {
     let PooledInstance { module, store, instance, .. } = instance;
-    let failed =
-        |error: &wasmtime::Error, phase, store: &Store<CallState>| classify(error, phase, store.data().memory.denied);
+    let failed = |error: &wasmtime::Error, phase, store: &Store<CallState>| {
+        let CallState { time, memory, .. } = store.data();
+        time.count();
+        classify(error, phase, memory.denied, time.times())
+    };
     let export = module.export(O::POINT, O::NAME).ok_or_else(|| CallFailure::Unavailable {
         reason: format!("the module does not serve the point {}", O::POINT),
     })?;

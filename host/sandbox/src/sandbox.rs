@@ -1,6 +1,7 @@
 //! The sandbox itself: what all modules of all networks share.
 
-use crate::cache::ArtifactCache;
+use crate::cache::{ArtifactCache, CacheBounds};
+use crate::clock::CallClock;
 use crate::compile::{Compiler, ModuleCompiler};
 use crate::engine;
 use crate::error::{PrepareError, SandboxError};
@@ -37,6 +38,10 @@ pub struct SandboxConfig {
     pub cache_dir: PathBuf,
     /// The secret by which compiled code is recognised as this hub's own. Keep it out of `cache_dir`.
     pub mac_key: [u8; 32],
+    /// Compiled code kept on disk, in bytes; what was unused for longest is deleted first.
+    pub disk_cache_bytes: u64,
+    /// That of one network.
+    pub disk_cache_bytes_per_network: u64,
     /// Compiled code kept in memory, in bytes.
     pub cache_bytes: u64,
     /// Calls that run at once, over all networks; those that wait for the hub's answer included.
@@ -54,6 +59,8 @@ pub struct SandboxConfig {
     /// The first bytes of an instance's memory are cleared in place for the next call, the rest is given back to the
     /// system. Small modules never get to the rest.
     pub keep_resident_bytes: usize,
+    /// Where the time of calls comes from.
+    pub clock: CallClock,
 }
 
 impl SandboxConfig {
@@ -65,6 +72,8 @@ impl SandboxConfig {
             max_compiles: 2,
             cache_dir,
             mac_key,
+            disk_cache_bytes: 4 << 30,
+            disk_cache_bytes_per_network: 1 << 30,
             cache_bytes: 512 << 20,
             max_calls: 64,
             reused_instances: 64,
@@ -73,6 +82,7 @@ impl SandboxConfig {
             cpus_per_network: half_the_cpus(),
             max_memory_bytes: 64 << 20,
             keep_resident_bytes: 256 << 10,
+            clock: CallClock::System,
         }
     }
 }
@@ -93,6 +103,7 @@ pub(crate) struct Inner {
     pub(crate) networks: Networks,
     pub(crate) threads: ThreadPool,
     pub(crate) max_memory_bytes: usize,
+    pub(crate) clock: CallClock,
     pub(crate) linker: Linker<CallState>,
     pub(crate) compiler: ModuleCompiler,
     pub(crate) artifacts: ArtifactCache,
@@ -110,6 +121,7 @@ impl Sandbox {
         let engine =
             engine::running(instances, config.max_memory_bytes, config.keep_resident_bytes).map_err(engine_error)?;
         let compatibility = engine::compatibility(&engine);
+        let bounds = CacheBounds { all: config.disk_cache_bytes, per_network: config.disk_cache_bytes_per_network };
         Ok(Self(Arc::new(Inner {
             ticker: Ticker::start(&engine)?,
             call_permits: Arc::new(Semaphore::new(config.max_calls as usize)),
@@ -122,9 +134,10 @@ impl Sandbox {
             networks: Networks::new(config.cpus_per_network),
             threads: ThreadPool::default(),
             max_memory_bytes: config.max_memory_bytes,
+            clock: config.clock,
             linker: versions::linker(&engine).map_err(engine_error)?,
             compiler: ModuleCompiler::new(config.compiler, config.compile_limits, config.max_compiles),
-            artifacts: ArtifactCache::open(&config.cache_dir, compatibility, config.mac_key)?,
+            artifacts: ArtifactCache::open(&config.cache_dir, compatibility, config.mac_key, bounds)?,
             loaded: moka::sync::Cache::builder()
                 .max_capacity(config.cache_bytes)
                 .weigher(|_, loaded: &Arc<LoadedModule>| loaded.size())

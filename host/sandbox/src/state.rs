@@ -1,23 +1,24 @@
 //! The state of one running call, and what its host functions do with it.
 
 use crate::bounds;
-use crate::clock::left_until;
 use crate::contract::{HostError, LogLevel};
 use crate::host::{EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
 use crate::limits::Limits;
 use crate::network::CpuPermit;
 use crate::report::LogLine;
 use crate::texts::{CandidateText, CandidateTexts};
+use crate::time::CallTime;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use wasmtime::{Error, ResourceLimiter, Result};
 
 /// Ends the call from a host function.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HostAbort {
-    #[error("the deadline passed during a host call")]
-    TimedOut,
+    #[error("the module computed for longer than it may")]
+    ComputedTooLong,
+    #[error("the caller waits no longer")]
+    Late,
     #[error("too many host calls")]
     HostCallLimit,
     /// The module looked up something that is not part of this call.
@@ -28,11 +29,9 @@ pub(crate) enum HostAbort {
 /// The data of one call's store.
 pub(crate) struct CallState {
     pub(crate) limits: Limits,
-    pub(crate) deadline: Instant,
+    pub(crate) time: CallTime,
     pub(crate) runtime: Handle,
     pub(crate) cpu_permit: CpuPermit,
-    /// Its thread's CPU time when the call began.
-    pub(crate) cpu_at_start: Duration,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) texts: Option<Arc<dyn CandidateTexts>>,
     pub(crate) logs: Vec<LogLine>,
@@ -58,7 +57,7 @@ impl CallState {
         self.logs.push(LogLine { level, message });
     }
 
-    /// Counts a data call, waits for the host's answer until the deadline, and records both.
+    /// Counts a data call, waits for the host's answer until the caller leaves, and records both.
     pub(crate) fn call_host<T>(
         &mut self,
         call: HostCall,
@@ -70,10 +69,11 @@ impl CallState {
         let answer = if let Err(why) = bounds::check(&call) {
             Err(HostError::Invalid(why))
         } else {
+            self.time.count();
             let waiting = self.cpu_permit.release_during(self.host.answer(&call));
-            let waiting = async { tokio::time::timeout(left_until(self.deadline), waiting).await };
+            let waiting = self.time.clock.timeout_at(self.time.ends_at(), waiting);
             // This thread is the call's own and may block.
-            self.runtime.block_on(waiting).map_err(|_| Error::new(HostAbort::TimedOut))?
+            self.runtime.block_on(waiting).ok_or_else(|| Error::new(HostAbort::Late))?
         };
         let picked = answer.clone().map(pick);
         self.host_calls.push(HostCallRecord { call, answer });

@@ -1,10 +1,10 @@
 //! The trial call: each exported function once, with a small made-up input, before an upload is accepted.
 
 use crate::call::CallOptions;
-use crate::chain::link::LinkConfig;
-use crate::clock::monotonic;
+use crate::chain::Link;
 use crate::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, WorldCandidate};
 use crate::contract::{CallContext, PlayerRef, Point, PunishmentKind, chat, punishment};
+use crate::error::PrepareError;
 use crate::host::EmptyHost;
 use crate::limits::Limits;
 use crate::module::LoadedModule;
@@ -13,22 +13,29 @@ use crate::priority::Priority;
 use crate::report::CallFailure;
 use crate::sandbox::Sandbox;
 use crate::texts::{PlainCandidate, PlainTexts};
+use crate::time::CallTime;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Trials run at background priority, so they are limited by fuel and memory rather than by time.
-const WALL: Duration = Duration::from_secs(20);
+/// Trials run at background priority and are limited by fuel and memory: no module that ends within its fuel computes
+/// for this long.
+const COMPUTE: Duration = Duration::from_secs(20);
 
 impl Sandbox {
-    /// Makes the trial calls of a module with its configuration in a chain.
+    /// Makes the trial calls of a link's module at a point, with its configuration and limits.
     ///
     /// # Errors
     /// How it failed, and what it last logged.
-    pub async fn run_trial(&self, link: &LinkConfig) -> Result<(), String> {
+    pub async fn run_trial(&self, link: &Link, point: Point) -> Result<(), String> {
+        let config = link.config();
         // Whether a module can be loaded does not depend on its configuration.
-        let Ok(loaded) = self.load_code(&link.module.0).await else { return Ok(()) };
-        let tried = run(self, &link.module.0.source.network(), &loaded, link.module.points(), &link.config).await;
-        tried.map_err(|failure| failure.message)
+        let Ok(loaded) = self.load_code(&config.module.0).await else { return Ok(()) };
+        let network = config.module.0.source.network();
+        let trial = Trial { sandbox: self, network: &network, module: &loaded, config: &config.config };
+        match trial.run(point, link.limits()).await {
+            Err(failure) if !failure.is_hubs => Err(failure.message),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -38,68 +45,81 @@ pub(crate) struct TrialFailure {
     message: String,
     /// Where; may be empty.
     backtrace: String,
+    /// It says nothing about the module.
+    is_hubs: bool,
 }
 
-impl TrialFailure {
-    /// For the module's author.
-    pub(crate) fn with_backtrace(self) -> String {
-        if self.backtrace.is_empty() { self.message } else { format!("{}\n{}", self.message, self.backtrace) }
+impl From<TrialFailure> for PrepareError {
+    fn from(failure: TrialFailure) -> Self {
+        match failure {
+            TrialFailure { message, is_hubs: true, .. } => Self::Internal(message),
+            TrialFailure { message, backtrace, .. } if backtrace.is_empty() => Self::Invalid(message),
+            TrialFailure { message, backtrace, .. } => Self::Invalid(format!("{message}\n{backtrace}")),
+        }
     }
 }
 
-/// Makes a trial call of every function of the points.
+/// Makes a trial call of every function of a module.
 pub(crate) async fn run(
     sandbox: &Sandbox,
     network: &str,
     module: &Arc<LoadedModule>,
     points: &[Point],
-    config: &str,
 ) -> Result<(), TrialFailure> {
-    for point in points {
-        match point {
-            Point::Matchmaking => {
-                attempt::<RankServers>(sandbox, network, module, config, servers()).await?;
-                attempt::<RankWorlds>(sandbox, network, module, config, worlds()).await?;
-            }
-            Point::Chat => attempt::<FilterChat>(sandbox, network, module, config, line()).await?,
-            Point::Punishment => attempt::<ReviewPunishment>(sandbox, network, module, config, proposal()).await?,
-        }
+    let trial = Trial { sandbox, network, module, config: "{}" };
+    for &point in points {
+        trial.run(point, Limits::of(point)).await?;
     }
     Ok(())
 }
 
-async fn attempt<O: Operation>(
-    sandbox: &Sandbox,
-    network: &str,
-    module: &Arc<LoadedModule>,
-    config: &str,
-    input: O::Input,
-) -> Result<(), TrialFailure> {
-    let limits = Limits { wall: WALL, ..Limits::of(O::POINT) };
-    let context = CallContext {
-        call_id: "trial".into(),
-        network_id: network.into(),
-        now_ms: 1_700_000_000_000,
-        seed: 1,
-        config: config.into(),
-    };
-    let deadline = monotonic() + limits.wall;
-    let options = CallOptions { priority: Priority::Background, ..CallOptions::default() };
-    let report = sandbox
-        .run::<O>(options, Arc::clone(module), limits, deadline, Arc::new(EmptyHost), context, Arc::new(input))
-        .await;
-    let Err(failure) = report.result else {
-        return Ok(());
-    };
-    let mut message = format!("its trial call of {}.{} failed: {failure}", O::POINT, O::NAME);
-    if let Some(last) = report.logs.last() {
-        message = format!("{message}. It last logged: {}", last.message);
+/// The trial calls of a module.
+struct Trial<'a> {
+    sandbox: &'a Sandbox,
+    network: &'a str,
+    module: &'a Arc<LoadedModule>,
+    config: &'a str,
+}
+
+impl Trial<'_> {
+    async fn run(&self, point: Point, limits: Limits) -> Result<(), TrialFailure> {
+        let limits = limits.with_compute(COMPUTE);
+        match point {
+            Point::Matchmaking => {
+                self.attempt::<RankServers>(limits, servers()).await?;
+                self.attempt::<RankWorlds>(limits, worlds()).await
+            }
+            Point::Chat => self.attempt::<FilterChat>(limits, line()).await,
+            Point::Punishment => self.attempt::<ReviewPunishment>(limits, proposal()).await,
+        }
     }
-    let backtrace = match failure {
-        CallFailure::Trap { backtrace, .. } => backtrace,
-        _ => String::new(),
-    };
-    Err(TrialFailure { message, backtrace })
+
+    async fn attempt<O: Operation>(&self, limits: Limits, input: O::Input) -> Result<(), TrialFailure> {
+        let context = CallContext {
+            call_id: "trial".into(),
+            network_id: self.network.into(),
+            now_ms: 1_700_000_000_000,
+            seed: 1,
+            config: self.config.into(),
+        };
+        let (time, module) = (CallTime::new(&self.sandbox.0.clock, &limits), Arc::clone(self.module));
+        let options = CallOptions { priority: Priority::Background, ..CallOptions::default() };
+        let (host, input) = (Arc::new(EmptyHost), Arc::new(input));
+        let report = self.sandbox.run::<O>(options, module, limits, time, host, context, input).await;
+        let Err(failure) = report.result else {
+            return Ok(());
+        };
+        let mut message = format!("its trial call of {}.{} failed: {failure}", O::POINT, O::NAME);
+        if let Some(last) = report.logs.last() {
+            message = format!("{message}. It last logged: {}", last.message);
+        }
+        let is_hubs = matches!(failure, CallFailure::Late(_));
+        let backtrace = match failure {
+            CallFailure::Trap { backtrace, .. } => backtrace,
+            _ => String::new(),
+        };
+        Err(TrialFailure { message, backtrace, is_hubs })
+    }
 }
 
 fn player() -> PlayerRef {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use figment::Figment;
 use figment::providers::{Env, Format as _, Serialized, Toml};
-use hub_sandbox::Limits;
 use hub_sandbox::contract::Point;
+use hub_sandbox::{CallClock, Limits};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
@@ -131,6 +131,11 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub module_cpus: Option<u64>,
+    /// Disk space for compiled modules, in MiB; each network gets up to a quarter of it, and what was unused for longest is
+    /// deleted first [default: 4096]
+    #[arg(long, value_name = "MIB")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub module_cache: Option<u64>,
     /// Server that mail goes out by, as `smtps://user:password@host` or `smtp://host:587?tls=required`; without one mail
     /// is put into `outbox/` in the data folder. Better set as `HUB_SMTP`, which other users cannot see
     #[arg(long, value_name = "URL")]
@@ -197,15 +202,20 @@ pub enum Switch {
 pub struct ModuleSettings {
     /// The executable whose command `compile-module` compiles; none: the running one.
     pub compiler: Option<PathBuf>,
-    /// The wall time of every call; none: the point's.
-    pub wall: Option<Duration>,
+    /// The computing time of every call; none: the point's.
+    pub compute: Option<Duration>,
+    /// The fuel of every call; none: the point's.
+    pub fuel: Option<u64>,
+    /// Where the time of calls comes from.
+    pub clock: CallClock,
 }
 
 impl ModuleSettings {
     /// What one call at a point may cost.
     pub(crate) fn limits(&self, point: Point) -> Limits {
         let usual = Limits::of(point);
-        Limits { wall: self.wall.unwrap_or(usual.wall), ..usual }
+        let fuel = self.fuel.unwrap_or(usual.fuel);
+        Limits { fuel, ..usual.with_compute(self.compute.unwrap_or(usual.compute)) }
     }
 }
 
@@ -267,6 +277,8 @@ pub struct Settings {
     pub record_memory: u64,
     /// Processors that modules of one network may take at once; absent: half of them.
     pub module_cpus: Option<u64>,
+    /// MiB on disk for compiled modules.
+    pub module_cache: u64,
     /// Server that mail goes out by.
     pub smtp: Option<String>,
     /// Who mail is from.
@@ -321,6 +333,7 @@ impl Default for Settings {
             artifact_link_ttl: 600_000,
             record_memory: 256,
             module_cpus: None,
+            module_cache: 4096,
             smtp: None,
             mail_from: "Network Hub <no-reply@localhost>".to_owned(),
             limits: Bounds::default(),
@@ -370,6 +383,7 @@ impl Settings {
             "artifact_link_ttl",
             "record_memory",
             "module_cpus",
+            "module_cache",
             "smtp",
             "mail_from",
         ];

@@ -83,7 +83,7 @@ fn call<O: Operation>(script: &[u8], input: O::Input) -> CallReport<O::Answer> {
 
 /// The limits of a point, with time for a busy machine.
 fn limits(point: Point) -> Limits {
-    Limits { wall: Duration::from_secs(20), ..Limits::of(point) }
+    Limits::of(point).with_compute(Duration::from_secs(20))
 }
 
 fn check_ranking(candidates: u8, answer: &RankAnswer) {

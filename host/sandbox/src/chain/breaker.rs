@@ -1,14 +1,16 @@
-//! Stops calling a module that keeps failing, and tries it again later.
+//! Stops calling a module that fails a large share of its calls, and tries it again later.
 
+use super::window::Window;
 use parking_lot::Mutex;
 use serde::Serialize;
+use std::fmt;
 
-/// Failures that open it …
-const FAILURES: usize = 5;
-/// … when they happen within this time.
-const WINDOW_MS: u64 = 30_000;
-/// How long it stays open before a single call probes the module.
-const OPEN_MS: u64 = 30_000;
+/// Calls below which no share of failures opens it.
+const MIN_CALLS: u32 = 20;
+/// How long it is open at first; each trial that fails doubles that …
+const FIRST_RETRY_MS: u64 = 1_000;
+/// … up to this.
+const MAX_RETRY_MS: u64 = 30_000;
 
 /// Whether a link's module is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -18,17 +20,44 @@ pub enum BreakerState {
     Closed,
     /// It is not: it failed too often.
     Open,
-    /// The next call probes it.
+    /// A single call tries it: the next one, or one that is under way.
     HalfOpen,
 }
 
-/// Whether one call may go ahead.
+/// A breaker has opened, for the module's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Admission {
-    Normal,
-    /// This call decides whether the breaker closes.
-    Probe,
-    Refused,
+pub struct BreakerOpening {
+    /// Calls of the last ten seconds, and those of them that failed; none where it was a trial that failed.
+    pub share: Option<(u32, u32)>,
+    /// Milliseconds until the module is tried again.
+    pub retry_ms: u64,
+}
+
+impl fmt::Display for BreakerOpening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.retry_ms / 1000;
+        match self.share {
+            Some((calls, failures)) => write!(
+                f,
+                "The breaker opens: {failures} of the {calls} calls of the last 10 s failed by the module's own fault. \
+                 The module is left out and tried again in {seconds} s."
+            ),
+            None => write!(
+                f,
+                "The breaker stays open: the call that tried the module again failed. It is tried again in {seconds} s."
+            ),
+        }
+    }
+}
+
+/// How a call counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Succeeded,
+    /// By the module's own fault.
+    Failed,
+    /// It says nothing about the module.
+    NotCounted,
 }
 
 /// Times are the `now_ms` of the calls.
@@ -37,120 +66,117 @@ pub(super) struct Breaker(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// The latest failures, oldest first once it is full.
-    failed_at: [Option<u64>; FAILURES],
-    open_until: Option<u64>,
+    window: Window,
+    open: Option<Open>,
+    /// How often it has opened, so that a trial of an earlier opening is told apart.
+    openings: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    retry_at: u64,
+    retry_ms: u64,
+    /// A trial is under way.
+    is_tried: bool,
+}
+
+/// A call that may go ahead. Dropped without a verdict, as when its caller is gone, it does not count.
+#[derive(Debug)]
+pub(super) struct Admission<'a> {
+    breaker: &'a Breaker,
+    /// The opening that this call is the trial of.
+    trial_of: Option<u64>,
 }
 
 impl Breaker {
     /// Asks whether a call may go ahead.
-    pub(super) fn admit(&self, now_ms: u64) -> Admission {
+    pub(super) fn admit(&self, now_ms: u64) -> Option<Admission<'_>> {
         let mut inner = self.0.lock();
-        match inner.open_until {
-            None => Admission::Normal,
-            Some(until) if now_ms < until => Admission::Refused,
-            Some(_) => {
-                // Open for the others meanwhile; and should the probe be lost, there is another one later.
-                inner.open_until = Some(now_ms + OPEN_MS);
-                Admission::Probe
-            }
+        let openings = inner.openings;
+        let Some(open) = &mut inner.open else { return Some(Admission { breaker: self, trial_of: None }) };
+        // Where the clock was set back it is not open for longer.
+        open.retry_at = open.retry_at.min(now_ms.saturating_add(open.retry_ms));
+        if open.is_tried || now_ms < open.retry_at {
+            return None;
         }
+        open.is_tried = true;
+        Some(Admission { breaker: self, trial_of: Some(openings) })
     }
 
-    /// Records how an admitted call ended.
-    pub(super) fn record(&self, admission: Admission, failed: bool, now_ms: u64) {
+    /// Closes it and forgets all failures.
+    pub(super) fn close(&self) {
         let mut inner = self.0.lock();
-        if !failed {
-            if admission == Admission::Probe {
-                *inner = Inner::default();
-            }
-            return;
-        }
-        inner.failed_at.rotate_left(1);
-        inner.failed_at[FAILURES - 1] = Some(now_ms);
-        let in_window = |at: u64| now_ms.saturating_sub(at) < WINDOW_MS;
-        let opens = inner.failed_at.iter().all(|at| at.is_some_and(in_window));
-        if opens || admission == Admission::Probe {
-            inner.open_until = Some(now_ms + OPEN_MS);
-        }
+        (inner.window, inner.open) = (Window::default(), None);
     }
 
     /// Its state at a time.
     pub(super) fn state(&self, now_ms: u64) -> BreakerState {
-        match self.0.lock().open_until {
+        match &self.0.lock().open {
             None => BreakerState::Closed,
-            Some(until) if now_ms < until => BreakerState::Open,
-            Some(_) => BreakerState::HalfOpen,
+            Some(open) if open.is_tried || now_ms >= open.retry_at => BreakerState::HalfOpen,
+            Some(_) => BreakerState::Open,
+        }
+    }
+}
+
+impl Inner {
+    fn count(&mut self, verdict: Verdict, now_ms: u64) -> Option<BreakerOpening> {
+        if verdict == Verdict::NotCounted || self.open.is_some() {
+            return None;
+        }
+        self.window.add(now_ms, verdict == Verdict::Failed);
+        let (calls, failures) = self.window.sum(now_ms);
+        if calls < MIN_CALLS || failures * 2 < calls {
+            return None;
+        }
+        self.window = Window::default();
+        self.open(now_ms, FIRST_RETRY_MS);
+        Some(BreakerOpening { share: Some((calls, failures)), retry_ms: FIRST_RETRY_MS })
+    }
+
+    fn open(&mut self, now_ms: u64, retry_ms: u64) {
+        self.openings += 1;
+        self.open = Some(Open { retry_at: now_ms.saturating_add(retry_ms), retry_ms, is_tried: false });
+    }
+
+    fn end_trial(&mut self, verdict: Verdict, now_ms: u64) -> Option<BreakerOpening> {
+        let open = self.open.as_mut()?;
+        match verdict {
+            Verdict::Succeeded => self.open = None,
+            // The next call is the trial instead.
+            Verdict::NotCounted => open.is_tried = false,
+            Verdict::Failed => {
+                let retry_ms = open.retry_ms.saturating_mul(2).min(MAX_RETRY_MS);
+                self.open(now_ms, retry_ms);
+                return Some(BreakerOpening { share: None, retry_ms });
+            }
+        }
+        None
+    }
+}
+
+impl Admission<'_> {
+    /// Records how the call ended; the opening where the breaker has opened by it.
+    pub(super) fn record(mut self, verdict: Verdict, now_ms: u64) -> Option<BreakerOpening> {
+        let mut inner = self.breaker.0.lock();
+        match self.trial_of.take() {
+            Some(opening) if opening == inner.openings => inner.end_trial(verdict, now_ms),
+            _ => inner.count(verdict, now_ms),
+        }
+    }
+}
+
+impl Drop for Admission<'_> {
+    fn drop(&mut self) {
+        if let Some(opening) = self.trial_of {
+            let mut inner = self.breaker.0.lock();
+            if opening == inner.openings {
+                inner.end_trial(Verdict::NotCounted, 0);
+            }
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fail(breaker: &Breaker, now_ms: u64) {
-        let admission = breaker.admit(now_ms);
-        assert_ne!(admission, Admission::Refused);
-        breaker.record(admission, true, now_ms);
-    }
-
-    fn opened() -> Breaker {
-        let breaker = Breaker::default();
-        (0..5).for_each(|at| fail(&breaker, at));
-        breaker
-    }
-
-    #[test]
-    fn five_failures_in_30_s_open_it() {
-        let breaker = Breaker::default();
-        for at in [0, 1000, 2000, 3000] {
-            fail(&breaker, at);
-            assert_eq!(breaker.state(at), BreakerState::Closed);
-        }
-        // The first has left the window by now, so these are four.
-        fail(&breaker, 30_000);
-        assert_eq!(breaker.state(30_000), BreakerState::Closed);
-        fail(&breaker, 30_500);
-        assert_eq!(breaker.state(30_500), BreakerState::Open);
-        assert_eq!(breaker.admit(30_501), Admission::Refused);
-    }
-
-    #[test]
-    fn a_single_probe_follows_and_closes_it() {
-        let breaker = opened();
-        assert_eq!(breaker.admit(30_003), Admission::Refused);
-        assert_eq!(breaker.state(30_004), BreakerState::HalfOpen);
-        assert_eq!(breaker.admit(30_004), Admission::Probe);
-        assert_eq!(breaker.admit(30_004), Admission::Refused);
-        breaker.record(Admission::Probe, false, 30_010);
-        assert_eq!(breaker.state(30_010), BreakerState::Closed);
-        // The earlier failures are forgotten.
-        fail(&breaker, 30_011);
-        assert_eq!(breaker.state(30_011), BreakerState::Closed);
-    }
-
-    #[test]
-    fn a_failed_probe_opens_it_again() {
-        let breaker = opened();
-        assert_eq!(breaker.admit(40_000), Admission::Probe);
-        breaker.record(Admission::Probe, true, 40_020);
-        assert_eq!(breaker.admit(70_019), Admission::Refused);
-        assert_eq!(breaker.admit(70_020), Admission::Probe);
-    }
-
-    #[test]
-    fn a_call_from_before_it_opened_does_not_close_it() {
-        let breaker = opened();
-        breaker.record(Admission::Normal, false, 10);
-        assert_eq!(breaker.state(10), BreakerState::Open);
-    }
-
-    #[test]
-    fn a_lost_probe_is_followed_by_another() {
-        let breaker = opened();
-        assert_eq!(breaker.admit(40_000), Admission::Probe);
-        assert_eq!(breaker.admit(69_999), Admission::Refused);
-        assert_eq!(breaker.admit(70_000), Admission::Probe);
-    }
-}
+#[path = "breaker_tests.rs"]
+mod tests;

@@ -1,26 +1,47 @@
 //! Canaries: they run for their share of the players, in the place of the active links of the same name.
 
 use super::Chain;
-use super::breaker::BreakerState;
+use super::breaker::Admission;
 use super::call::Call;
 use super::link::Mode;
 use crate::contract::Point;
 use sha2::{Digest, Sha256};
 
+/// Which links of a chain take part in a call. Both lists are empty for a chain without canaries.
+#[derive(Default)]
+pub(super) struct Selection<'a> {
+    /// Whether each link is left out.
+    left_out: Vec<bool>,
+    /// The canaries that take part. They are admitted here, since they replace others.
+    admitted: Vec<Option<Admission<'a>>>,
+}
+
+impl<'a> Selection<'a> {
+    pub(super) fn is_left_out(&self, at: usize) -> bool {
+        self.left_out.get(at).copied().unwrap_or(false)
+    }
+
+    /// The admission of the canary at this position.
+    pub(super) fn take_admission(&mut self, at: usize) -> Option<Admission<'a>> {
+        self.admitted.get_mut(at)?.take()
+    }
+}
+
 impl Chain {
-    /// Whether each link is left out of a call of this player; empty where none is.
-    pub(super) fn left_out(&self, point: Point, player: Option<&str>, call: &Call) -> Vec<bool> {
+    /// Selects the links that take part in a call of this player.
+    pub(super) fn select(&self, point: Point, player: Option<&str>, call: &Call) -> Selection<'_> {
         if !self.has_canaries {
-            return Vec::new();
+            return Selection::default();
         }
         let mut left_out = vec![false; self.links.len()];
+        let mut admitted: Vec<_> = self.links.iter().map(|_| None).collect();
         for (at, link) in self.links.iter().enumerate() {
             let Mode::Canary { percent } = link.config.mode else { continue };
             let name = &link.config.name;
             // While a canary's breaker is open, the active link serves its players again.
-            let runs = link.breaker(call.now_ms) != BreakerState::Open
-                && bucket(point, name, player, call.seed) < u64::from(percent);
-            if runs {
+            let is_chosen = bucket(point, name, player, call.seed) < u64::from(percent);
+            if let Some(admission) = is_chosen.then(|| link.admit(call.now_ms)).flatten() {
+                admitted[at] = Some(admission);
                 let replaced = self.links.iter().zip(&mut left_out);
                 replaced
                     .filter(|(other, _)| other.config.mode == Mode::Active && other.config.name == *name)
@@ -29,7 +50,7 @@ impl Chain {
                 left_out[at] = true;
             }
         }
-        left_out
+        Selection { left_out, admitted }
     }
 }
 

@@ -1,6 +1,6 @@
 //! One module in a chain.
 
-use super::breaker::{Admission, Breaker, BreakerState};
+use super::breaker::{Admission, Breaker, BreakerOpening, BreakerState, Verdict};
 use super::shadow_stats::{ShadowCounter, ShadowStats};
 use super::stats::{LinkStats, Stats};
 use crate::contract::Point;
@@ -9,6 +9,7 @@ use crate::instance_pool::PoolKey;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
 use crate::report::{CallFailure, CallReport};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -66,7 +67,7 @@ pub struct LinkConfig {
     pub instances: Instances,
     /// What a failed call of it means.
     pub on_failure: OnFailure,
-    /// What a call of it may cost; see [`Limits::of`].
+    /// What a call of it may cost at first; see [`Limits::of`] and [`Link::set_limits`].
     pub limits: Limits,
     /// Answers its data calls, bound to this network and module. That of a shadow must keep writes to itself.
     pub host: Arc<dyn Host>,
@@ -83,6 +84,7 @@ impl LinkConfig {
 pub struct Link {
     pub(super) config: Arc<LinkConfig>,
     pub(super) shadow: ShadowCounter,
+    limits: Mutex<Limits>,
     breaker: Breaker,
     stats: Stats,
     pool_key: PoolKey,
@@ -91,9 +93,9 @@ pub struct Link {
 impl Link {
     /// A link whose breaker is closed and whose statistics are empty.
     pub fn new(config: LinkConfig) -> Self {
-        let config = Arc::new(config);
         Self {
-            config,
+            limits: Mutex::new(config.limits),
+            config: Arc::new(config),
             shadow: ShadowCounter::default(),
             breaker: Breaker::default(),
             stats: Stats::default(),
@@ -104,6 +106,16 @@ impl Link {
     /// How it was set up.
     pub fn config(&self) -> &Arc<LinkConfig> {
         &self.config
+    }
+
+    /// What a call of it may cost.
+    pub fn limits(&self) -> Limits {
+        *self.limits.lock()
+    }
+
+    /// Changes what a call of it may cost, from the next one on.
+    pub fn set_limits(&self, limits: Limits) {
+        *self.limits.lock() = limits;
     }
 
     /// How its answers compare, where it is a shadow.
@@ -121,26 +133,38 @@ impl Link {
         self.breaker.state(now_ms)
     }
 
+    /// Closes its breaker, whatever failed before.
+    pub fn close_breaker(&self) {
+        self.breaker.close();
+    }
+
     /// The key of the instances its calls share; none where they share none.
     pub(super) fn pool_key(&self) -> Option<PoolKey> {
         (self.config.instances == Instances::Reused).then_some(self.pool_key)
     }
 
-    pub(super) fn admit(&self, now_ms: u64) -> Admission {
+    /// Whether a call may go ahead, or its breaker stops it.
+    pub(super) fn admit(&self, now_ms: u64) -> Option<Admission<'_>> {
         self.breaker.admit(now_ms)
     }
 
-    pub(super) fn record<T>(&self, admission: Admission, report: &CallReport<T>, now_ms: u64) {
+    /// Counts a call; the opening where its breaker has opened by it.
+    pub(super) fn record<T>(
+        &self,
+        admission: Admission<'_>,
+        report: &CallReport<T>,
+        now_ms: u64,
+    ) -> Option<BreakerOpening> {
         self.stats.record(report);
-        match &report.result {
-            Ok(_) => self.breaker.record(admission, false, now_ms),
-            Err(failure) if failure.is_modules_fault() => self.breaker.record(admission, true, now_ms),
-            // Not the module's failure.
-            Err(CallFailure::Unavailable { reason }) => {
-                tracing::warn!(module = self.config.name, version = self.config.version, reason, "module call failed");
-            }
-            Err(_) => {}
+        if let Err(CallFailure::Unavailable { reason }) = &report.result {
+            tracing::warn!(module = self.config.name, version = self.config.version, reason, "module call failed");
         }
+        let verdict = match &report.result {
+            Ok(_) => Verdict::Succeeded,
+            Err(failure) if failure.is_modules_fault() => Verdict::Failed,
+            Err(_) => Verdict::NotCounted,
+        };
+        admission.record(verdict, now_ms)
     }
 }
 

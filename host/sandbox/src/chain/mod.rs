@@ -3,17 +3,18 @@
 mod breaker;
 mod call;
 mod canary;
-pub(crate) mod link;
+mod link;
 mod run;
 mod shadow;
 mod shadow_stats;
 mod stats;
+mod window;
 
-pub use breaker::BreakerState;
+pub use breaker::{BreakerOpening, BreakerState};
 pub use call::Call;
 pub use link::{Instances, Link, LinkConfig, Mode, OnFailure};
 pub use run::{Outcome, Step};
-pub use shadow::Shadow;
+pub use shadow::{Shadow, ShadowRun};
 pub use shadow_stats::{ShadowExample, ShadowStats};
 pub use stats::LinkStats;
 

@@ -1,13 +1,15 @@
 //! One run of a chain, link by link.
 
 use super::Chain;
-use super::breaker::Admission;
+use super::breaker::BreakerOpening;
 use super::call::Call;
+use super::canary::Selection;
 use super::link::{Link, Mode, OnFailure};
 use super::shadow::{Baseline, Shadow};
 use crate::call::CallOptions;
+use crate::limits::Limits;
 use crate::operation::{AnyInput, Operation};
-use crate::report::CallReport;
+use crate::report::{CallFailure, CallReport};
 use crate::sandbox::Sandbox;
 use std::sync::Arc;
 
@@ -29,8 +31,12 @@ pub struct Step<A> {
     pub link: Arc<Link>,
     /// What it was given, or would have been.
     pub input: AnyInput,
+    /// What its call might cost.
+    pub limits: Limits,
     /// How its call went; none where its breaker was open.
     pub report: Option<CallReport<A>>,
+    /// Its breaker has opened with this call.
+    pub opening: Option<BreakerOpening>,
 }
 
 impl Sandbox {
@@ -60,20 +66,20 @@ struct ChainRun<'a, O: Operation> {
     sandbox: &'a Sandbox,
     chain: &'a Chain,
     call: &'a Call,
-    left_out: Vec<bool>,
+    selection: Selection<'a>,
     steps: Vec<Step<O::Answer>>,
     shadows: Vec<Shadow>,
 }
 
 impl<'a, O: Operation> ChainRun<'a, O> {
     fn new(sandbox: &'a Sandbox, chain: &'a Chain, call: &'a Call, input: &O::Input) -> Self {
-        let left_out = chain.left_out(O::POINT, O::player(input), call);
-        Self { sandbox, chain, call, left_out, steps: Vec::new(), shadows: Vec::new() }
+        let selection = chain.select(O::POINT, O::player(input), call);
+        Self { sandbox, chain, call, selection, steps: Vec::new(), shadows: Vec::new() }
     }
 
     /// The answer of the link at this position; none where it has no say.
     async fn step(&mut self, at: usize, input: &Arc<O::Input>) -> Option<O::Answer> {
-        let link = self.chain.links.get(at).filter(|_| !self.is_left_out(at))?;
+        let link = self.chain.links.get(at).filter(|_| !self.selection.is_left_out(at))?;
         let config = link.config();
         if config.mode == Mode::Shadow {
             if self.baseline_of(link).is_none() {
@@ -81,36 +87,39 @@ impl<'a, O: Operation> ChainRun<'a, O> {
             }
             return None;
         }
-        let admission = link.admit(self.call.now_ms);
-        let report = if admission == Admission::Refused {
-            None
-        } else {
-            let (limits, host) = (config.limits, Arc::clone(&config.host));
+        let limits = link.limits();
+        let admission = match config.mode {
+            Mode::Canary { .. } => self.selection.take_admission(at),
+            Mode::Active | Mode::Shadow => link.admit(self.call.now_ms),
+        };
+        let (mut report, mut opening) = (None, None);
+        if let Some(admission) = admission {
             let limiter = self.chain.limiter.as_ref();
             let options = CallOptions { limiter, pool_key: link.pool_key(), ..CallOptions::default() };
-            let (context, input) = (self.call.context(&config.config), Arc::clone(input));
-            let report = self.sandbox.call_with::<O>(options, &config.module, limits, host, context, input).await;
-            link.record(admission, &report, self.call.now_ms);
-            Some(report)
-        };
+            let (host, context) = (Arc::clone(&config.host), self.call.context(&config.config));
+            let called = self.sandbox.call_with::<O>(options, &config.module, limits, host, context, Arc::clone(input));
+            let called = called.await;
+            opening = link.record(admission, &called, self.call.now_ms);
+            report = Some(called);
+        }
         self.add_shadows_of(at, &O::any_input(input), report.as_ref());
         let answer = match report.as_ref().map(|report| &report.result) {
             Some(Ok(answer)) => Some(answer.clone()),
+            // The hub's affair, whatever the module's failures mean.
+            Some(Err(CallFailure::Late(_))) => None,
             Some(Err(_)) if config.on_failure == OnFailure::Refuse => Some(O::unavailable()),
             Some(Err(_)) | None => None,
         };
-        self.steps.push(Step { link: Arc::clone(link), input: O::any_input(input), report });
+        self.steps.push(Step { link: Arc::clone(link), input: O::any_input(input), limits, report, opening });
         answer
-    }
-
-    fn is_left_out(&self, at: usize) -> bool {
-        self.left_out.get(at).copied().unwrap_or(false)
     }
 
     /// The position of the link that a shadow is compared with: the first of its name that takes part.
     fn baseline_of(&self, shadow: &Link) -> Option<usize> {
         let takes_part = |(at, link): &(usize, &Arc<Link>)| {
-            link.config.mode != Mode::Shadow && link.config.name == shadow.config.name && !self.is_left_out(*at)
+            link.config.mode != Mode::Shadow
+                && link.config.name == shadow.config.name
+                && !self.selection.is_left_out(*at)
         };
         self.chain.links.iter().enumerate().find(takes_part).map(|(at, _)| at)
     }
@@ -122,6 +131,10 @@ impl<'a, O: Operation> ChainRun<'a, O> {
         }
         for link in &self.chain.links {
             if link.config.mode != Mode::Shadow || self.baseline_of(link) != Some(at) {
+                continue;
+            }
+            if matches!(report.map(|report| &report.result), Some(Err(CallFailure::Late(_)))) {
+                link.shadow.skip();
                 continue;
             }
             let baseline =

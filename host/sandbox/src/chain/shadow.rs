@@ -1,7 +1,7 @@
 //! Modules that run beside a chain: nobody waits for them, nothing they answer has an effect, and how their answers
 //! differ is counted.
 
-use super::breaker::Admission;
+use super::breaker::BreakerOpening;
 use super::call::Call;
 use super::link::Link;
 use crate::call::CallOptions;
@@ -32,6 +32,15 @@ pub(super) struct Baseline {
     pub(super) host_calls: Vec<HostCallRecord>,
 }
 
+/// A shadow's call, once it is over.
+#[derive(Debug)]
+pub struct ShadowRun {
+    /// How it went.
+    pub report: CallReport<Value>,
+    /// Its breaker has opened with this call.
+    pub opening: Option<BreakerOpening>,
+}
+
 impl Shadow {
     /// The module that is to run.
     pub fn link(&self) -> &Arc<Link> {
@@ -42,18 +51,17 @@ impl Shadow {
 impl Sandbox {
     /// Gives a shadow its call, compares its answer and counts it. None where it was skipped. A host call that the link
     /// it is compared with made too gets the same answer.
-    pub async fn run_shadow(&self, shadow: Shadow) -> Option<CallReport<Value>> {
+    pub async fn run_shadow(&self, shadow: Shadow) -> Option<ShadowRun> {
         let Shadow { link, call, input, baseline, limiter } = shadow;
         let permits = (limiter.try_acquire_owned(), Arc::clone(&self.0.shadow_permits).try_acquire_owned());
         let (Ok(_chain_permit), Ok(_permit)) = permits else {
             link.shadow.skip();
             return None;
         };
-        let admission = link.admit(call.now_ms);
-        if admission == Admission::Refused {
+        let Some(admission) = link.admit(call.now_ms) else {
             link.shadow.skip();
             return None;
-        }
+        };
         let config = link.config();
         let (expected, host): (_, Arc<dyn Host>) = match baseline {
             Some(Baseline { answer, host_calls }) => {
@@ -63,9 +71,9 @@ impl Sandbox {
         };
         let options = CallOptions { pool_key: link.pool_key(), ..CallOptions::default() };
         let context = call.context(&config.config);
-        let report = self.call_json_with(options, &config.module, config.limits, host, context, &input).await;
-        link.record(admission, &report, call.now_ms);
+        let report = self.call_json_with(options, &config.module, link.limits(), host, context, &input).await;
+        let opening = link.record(admission, &report, call.now_ms);
         link.shadow.compare(&call, expected, &report);
-        Some(report)
+        Some(ShadowRun { report, opening })
     }
 }

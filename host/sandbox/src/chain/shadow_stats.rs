@@ -19,7 +19,7 @@ pub struct ShadowStats {
     pub different: u64,
     /// Calls it failed.
     pub failed: u64,
-    /// Calls it was not given: too many at once, or its breaker was open.
+    /// Calls it was not given, or not to the end: too many at once, its breaker was open, or one of both was late.
     pub skipped: u64,
     /// The latest calls that differed or failed, oldest first.
     pub examples: VecDeque<ShadowExample>,
@@ -60,6 +60,10 @@ impl ShadowCounter {
                 return;
             }
             Ok(_) => stats.different += 1,
+            Err(CallFailure::Late(_)) => {
+                stats.skipped += 1;
+                return;
+            }
             Err(_) => stats.failed += 1,
         }
         if stats.examples.len() >= MAX_EXAMPLES {

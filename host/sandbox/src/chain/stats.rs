@@ -20,8 +20,10 @@ const HALVE_AT: u32 = 4096;
 pub struct LinkStats {
     /// Calls since the link was made.
     pub calls: u64,
-    /// Those of them that failed, for whatever reason.
+    /// Those of them that failed, for whatever reason but that they were late.
     pub failures: u64,
+    /// Those of them whose caller did not wait until their end.
+    pub late: u64,
     /// The median time in microseconds, over the recent calls that ran.
     pub p50_micros: u64,
     /// The 99th percentile of it.
@@ -41,6 +43,7 @@ pub(super) struct Stats(Mutex<Inner>);
 struct Inner {
     calls: u64,
     failures: u64,
+    late: u64,
     micros: Histogram<MICROS_BUCKETS>,
     fuel: Histogram<FUEL_BUCKETS>,
     memory: RecentMax,
@@ -52,6 +55,7 @@ impl Default for Stats {
         Self(Mutex::new(Inner {
             calls: 0,
             failures: 0,
+            late: 0,
             micros: Histogram::new(),
             fuel: Histogram::new(),
             memory: RecentMax::default(),
@@ -64,7 +68,9 @@ impl Stats {
     pub(super) fn record<T>(&self, report: &CallReport<T>) {
         let mut inner = self.0.lock();
         inner.calls += 1;
-        inner.failures += u64::from(report.result.is_err());
+        let is_late = matches!(report.result, Err(CallFailure::Late(_)));
+        inner.late += u64::from(is_late);
+        inner.failures += u64::from(report.result.is_err() && !is_late);
         let outcome = report.result.as_ref().err().map_or("ok", CallFailure::code);
         *inner.outcomes.entry(outcome).or_default() += 1;
         // A call that never ran has no cost.
@@ -80,6 +86,7 @@ impl Stats {
         LinkStats {
             calls: inner.calls,
             failures: inner.failures,
+            late: inner.late,
             p50_micros: inner.micros.percentile(50),
             p99_micros: inner.micros.percentile(99),
             fuel_p50: inner.fuel.percentile(50),

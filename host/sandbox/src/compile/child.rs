@@ -1,5 +1,6 @@
 //! The child's side.
 
+use super::confine::confine;
 use super::protocol::{self, Header};
 use crate::engine;
 use rlimit::Resource;
@@ -9,17 +10,18 @@ use std::io::{self, Read, Write};
 /// to be called by the hub itself.
 ///
 /// # Errors
-/// When the pipes break or a limit can't be set. A module that does not compile is an answer, not an error.
+/// When the pipes break, a limit can't be set, or the process can't be confined. A module that does not compile is an answer, not an error.
 pub fn child_main(mut stdin: impl Read, mut stdout: impl Write) -> io::Result<()> {
     let header = Header::read(&mut stdin)?;
     set_limits(&header)?;
+    let confinement = confine()?;
     let mut upload = Vec::new();
     upload.try_reserve_exact(usize::try_from(header.upload_bytes).unwrap_or(usize::MAX))?;
     stdin.read_to_end(&mut upload)?;
     let outcome = engine::compiling()
         .map_err(|error| format!("the compiler could not start: {error:#}"))
         .and_then(|engine| super::compile(&engine, &upload));
-    protocol::write(&outcome, &mut stdout)
+    protocol::write(confinement, &outcome, &mut stdout)
 }
 
 fn set_limits(header: &Header) -> io::Result<()> {

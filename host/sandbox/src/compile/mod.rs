@@ -1,15 +1,19 @@
 //! Compiling untrusted bytes to native code, in a process of its own.
 //!
-//! The child reads the limits and the upload from standard input, puts itself under the limits, and writes either the
-//! component and its compiled code or the reason why there are none to standard output. Whatever else happens to it
-//! (killed, out of memory, crashed) is a reason too and does not affect the hub.
+//! The child reads the limits from standard input, puts itself under them, and gives up files, network and other
+//! processes (`confine`). Then it reads the upload, and writes either the component and its compiled code or the reason why
+//! there are none to standard output. Whatever else happens to it (killed, out of memory, crashed) is a reason too and
+//! does not affect the hub.
 
 mod child;
+mod confine;
 mod parent;
+mod probe;
 mod protocol;
 
 pub use child::child_main;
 pub(crate) use parent::ModuleCompiler;
+pub use probe::probe_main;
 
 use crate::componentize::componentize;
 use crate::inspect::ModuleInfo;

@@ -1,6 +1,6 @@
 //! The hub's side.
 
-use super::protocol::{self, Header};
+use super::protocol::{self, Confinement, Header};
 use super::{Compiled, Compiler};
 use crate::componentize::precheck;
 use crate::error::PrepareError;
@@ -11,6 +11,7 @@ use bytes::Bytes;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Once;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
@@ -90,6 +91,7 @@ fn command(program: &Path, limits: &CompileLimits) -> Command {
         // The hub's environment may hold secrets.
         .env_clear()
         .env("RAYON_NUM_THREADS", limits.threads.to_string())
+        .current_dir("/")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -146,8 +148,23 @@ async fn exchange(limits: CompileLimits, mut child: Child, bytes: &[u8]) -> Resu
     let (status, answer, error_output) =
         answered.map_err(|error| internal(format!("the compiler's pipes broke: {error}")))?;
     match answer {
-        Some(outcome) if status.success() => outcome.map_err(PrepareError::Invalid),
+        Some((confinement, outcome)) if status.success() => {
+            tell(confinement);
+            outcome.map_err(PrepareError::Invalid)
+        }
         _ => Err(PrepareError::Invalid(exit_reason(limits, status, &error_output))),
+    }
+}
+
+/// Says once in the log what the kernel lacks.
+fn tell(confinement: Confinement) {
+    static TOLD: Once = Once::new();
+    if !confinement.landlock {
+        TOLD.call_once(|| {
+            tracing::warn!(
+                "this kernel has no Landlock: the compiler of modules is confined by seccomp and limits alone"
+            );
+        });
     }
 }
 

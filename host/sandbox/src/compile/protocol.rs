@@ -29,7 +29,20 @@ impl Header {
     }
 }
 
-/// The first line of the child's answer; the component (where it was wrapped) and the artifact follow it.
+/// How the child is confined, beside seccomp and its limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Confinement {
+    pub(super) landlock: bool,
+}
+
+/// The first line of what the child answers.
+#[derive(Serialize, Deserialize)]
+struct FirstLine {
+    confinement: Confinement,
+    answer: Answer,
+}
+
+/// The child's answer; the component (where it was wrapped) and the artifact follow it.
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Invalid(String),
@@ -37,7 +50,11 @@ enum Answer {
 }
 
 /// Writes the outcome of a compilation.
-pub(super) fn write(outcome: &Result<Compiled, String>, output: &mut impl Write) -> io::Result<()> {
+pub(super) fn write(
+    confinement: Confinement,
+    outcome: &Result<Compiled, String>,
+    output: &mut impl Write,
+) -> io::Result<()> {
     let answer = match outcome {
         Err(why) => Answer::Invalid(why.clone()),
         Ok(compiled) => Answer::Compiled {
@@ -47,7 +64,7 @@ pub(super) fn write(outcome: &Result<Compiled, String>, output: &mut impl Write)
             artifact_bytes: compiled.artifact.len(),
         },
     };
-    serde_json::to_writer(&mut *output, &answer)?;
+    serde_json::to_writer(&mut *output, &FirstLine { confinement, answer })?;
     output.write_all(b"\n")?;
     if let Ok(compiled) = outcome {
         output.write_all(compiled.wrapped.as_deref().unwrap_or_default())?;
@@ -56,13 +73,16 @@ pub(super) fn write(outcome: &Result<Compiled, String>, output: &mut impl Write)
     output.flush()
 }
 
+/// What the child wrote.
+pub(super) type Reply = (Confinement, Result<Compiled, String>);
+
 /// Reads the outcome of a compilation; none where the child did not get to write all of it.
-pub(super) async fn read(output: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Result<Compiled, String>>> {
+pub(super) async fn read(output: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Reply>> {
     let mut line = Vec::new();
     output.read_until(b'\n', &mut line).await?;
-    let Ok(answer) = serde_json::from_slice(&line) else { return Ok(None) };
+    let Ok(FirstLine { confinement, answer }) = serde_json::from_slice(&line) else { return Ok(None) };
     let (info, wrapped_bytes, artifact_bytes) = match answer {
-        Answer::Invalid(why) => return Ok(Some(Err(why))),
+        Answer::Invalid(why) => return Ok(Some((confinement, Err(why)))),
         Answer::Compiled { points, world_version, wrapped_bytes, artifact_bytes } => {
             (ModuleInfo { points, world_version }, wrapped_bytes, artifact_bytes)
         }
@@ -75,7 +95,7 @@ pub(super) async fn read(output: &mut (impl AsyncBufRead + Unpin)) -> io::Result
     let (Some(wrapped), Some(artifact)) = (wrapped.map_or(Some(None), |wrapped| wrapped.map(Some)), artifact) else {
         return Ok(None);
     };
-    Ok(Some(Ok(Compiled { wrapped, artifact, info })))
+    Ok(Some((confinement, Ok(Compiled { wrapped, artifact, info }))))
 }
 
 /// So many bytes; none where there are fewer. Allocated at once: growing memory moves it under a lock that calls may wait
@@ -99,8 +119,10 @@ mod tests {
             info: ModuleInfo { points: vec![Point::Chat], world_version: "1.0.0".into() },
         };
         let mut bytes = Vec::new();
-        write(&Ok(compiled), &mut bytes).unwrap();
-        let back = read(&mut bytes.as_slice()).await.unwrap().unwrap().unwrap();
+        write(Confinement { landlock: true }, &Ok(compiled), &mut bytes).unwrap();
+        let (confinement, back) = read(&mut bytes.as_slice()).await.unwrap().unwrap();
+        let back = back.unwrap();
+        assert!(confinement.landlock);
         assert_eq!(back.wrapped.as_deref(), Some(&[1, 2, 3][..]));
         assert_eq!(back.artifact, [b'\n', 5]);
         assert_eq!(back.info.points, [Point::Chat]);

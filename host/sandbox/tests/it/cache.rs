@@ -8,6 +8,7 @@ use hub_sandbox::{BoxFuture, ComponentSource, FilterChat, Prepared, Sandbox, San
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// A source that counts how often it is asked.
 struct Counting(Bytes, AtomicUsize);
@@ -38,9 +39,14 @@ async fn asked(config: SandboxConfig, prepared: &Prepared) -> usize {
     source.1.load(Ordering::SeqCst)
 }
 
+/// All files of the cache.
+fn artifacts(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { artifacts(&path) } else { vec![path] }).collect()
+}
+
 fn artifact(folder: &Path) -> PathBuf {
-    let version = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
-    let files: Vec<_> = std::fs::read_dir(version).unwrap().map(|file| file.unwrap().path()).collect();
+    let files = artifacts(folder);
     assert_eq!(files.len(), 1, "{files:?}");
     files[0].clone()
 }
@@ -108,5 +114,95 @@ async fn a_module_evicted_from_memory_is_loaded_again_when_called() {
         let report =
             sandbox.call::<FilterChat>(&module, relaxed_limits(Point::Chat), host, context, Arc::new(line("hi"))).await;
         assert!(report.result.is_ok(), "{report:?}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_stays_of_a_module_that_is_refused() {
+    let test = TestSandbox::new();
+    let why = test.refusal(crate::wat::chat_module("(unreachable)", "")).await;
+    assert!(why.contains("trial call"), "{why}");
+    let why = test.refusal(b"no module".to_vec()).await;
+    assert!(why.contains("not a WebAssembly module"), "{why}");
+    assert_eq!(artifacts(test.folder.path()), Vec::<PathBuf>::new());
+    test.sandbox.prepare(allowing("accepted")).await.unwrap();
+    artifact(test.folder.path());
+}
+
+/// Prepares a module for a network; the file of its code.
+async fn prepared_for(sandbox: &Sandbox, folder: &Path, network: &str, name: &str) -> (Prepared, PathBuf) {
+    let permit = sandbox.upload_permit(network).await;
+    let prepared = sandbox.prepare_for(&permit, allowing(name)).await.unwrap();
+    let file = format!("{network}/{}.bin", prepared.id);
+    let path = artifacts(folder).into_iter().find(|path| path.ends_with(&file)).unwrap();
+    (prepared, path)
+}
+
+/// As though a file was last used so many days ago.
+fn age(path: &Path, days: u64) {
+    let used_at = std::fs::metadata(path).unwrap().modified().unwrap() - Duration::from_hours(24 * days);
+    std::fs::File::options().append(true).open(path).unwrap().set_modified(used_at).unwrap();
+}
+
+#[tokio::test]
+async fn what_a_network_used_least_recently_makes_room_for_its_next_module() {
+    let sizes = TestSandbox::new();
+    sizes.sandbox.prepare(allowing("size")).await.unwrap();
+    let size = std::fs::metadata(artifact(sizes.folder.path())).unwrap().len();
+
+    let bounded = |config: &mut SandboxConfig| {
+        config.disk_cache_bytes_per_network = size * 5 / 2;
+        config.disk_cache_bytes = size * 9 / 2;
+        // So that each call brings the code from disk.
+        config.cache_bytes = 0;
+    };
+    let test = TestSandbox::with(bounded);
+    let (sandbox, folder) = (&test.sandbox, test.folder.path());
+    let (_, other) = prepared_for(sandbox, folder, "other", "one").await;
+    age(&other, 9);
+    let (first, first_path) = prepared_for(sandbox, folder, "many", "one").await;
+    age(&first_path, 8);
+    let (_, second_path) = prepared_for(sandbox, folder, "many", "two").await;
+    age(&second_path, 7);
+    // What is used again is not the oldest any more.
+    sandbox.load(first.id, Arc::new(OfNetwork("many", first.component.clone()))).await.unwrap();
+    let (_, third_path) = prepared_for(sandbox, folder, "many", "three").await;
+    let exist = |paths: &[&PathBuf]| paths.iter().map(|path| path.exists()).collect::<Vec<_>>();
+    assert_eq!(exist(&[&first_path, &second_path, &third_path, &other]), [true, false, true, true]);
+
+    // Of all networks together the oldest goes.
+    let (_, fourth_path) = prepared_for(sandbox, folder, "third", "one").await;
+    assert_eq!(exist(&[&first_path, &third_path, &other, &fourth_path]), [true; 4]);
+    let (_, fifth_path) = prepared_for(sandbox, folder, "third", "two").await;
+    assert_eq!(exist(&[&first_path, &third_path, &other, &fourth_path, &fifth_path]), [true, true, false, true, true]);
+
+    // A restart forgets nothing, and applies bounds that are lower than before.
+    let restarted = |bytes| {
+        let mut config = config(folder);
+        bounded(&mut config);
+        Sandbox::new(SandboxConfig { disk_cache_bytes: bytes, ..config }).unwrap()
+    };
+    age(&third_path, 5);
+    drop(restarted(size * 9 / 2));
+    assert_eq!(artifacts(folder).len(), 4);
+    drop(restarted(size * 7 / 2));
+    assert_eq!(exist(&[&first_path, &third_path, &fourth_path, &fifth_path]), [true, false, true, true]);
+    // Code that alone is over the bound runs, and is not written.
+    let tiny = restarted(size / 2);
+    assert!(artifacts(folder).is_empty());
+    tiny.prepare(allowing("tiny")).await.unwrap();
+    assert!(artifacts(folder).is_empty());
+}
+
+/// A component of a network.
+struct OfNetwork(&'static str, Bytes);
+
+impl ComponentSource for OfNetwork {
+    fn component(&self) -> BoxFuture<'_, Result<Bytes, String>> {
+        Box::pin(std::future::ready(Ok(self.1.clone())))
+    }
+
+    fn network(&self) -> String {
+        self.0.to_owned()
     }
 }

@@ -141,42 +141,49 @@ async fn a_failing_module_is_skipped_or_refuses() {
 }
 
 #[tokio::test]
-async fn the_breaker_opens_after_five_failures_and_probes_after_30_s() {
+async fn the_breaker_opens_when_half_of_twenty_calls_failed_and_tries_the_module_again() {
     let test = TestSandbox::new();
     let link = link(test.module(trapping()).await, "breaks", "{}", OnFailure::Refuse);
     let chain = chain(&[Arc::clone(&link)]);
     let run = async |at: u64, message: &str| {
         let outcome = test.sandbox.run_chain::<FilterChat>(&chain, &call(NOW + at), line(message)).await;
-        let called = outcome.steps[0].report.is_some();
-        (called, outcome.ruling.decision == Decision::Allow)
+        let step = &outcome.steps[0];
+        (step.report.is_some(), outcome.ruling.decision == Decision::Allow, step.opening.map(|it| it.to_string()))
     };
-    for at in 0..5 {
-        assert_eq!(link.breaker(NOW + at), BreakerState::Closed);
-        assert_eq!(run(at, LONG).await, (true, false));
+    for at in 0..10 {
+        assert_eq!(run(at, "short").await, (true, true, None));
     }
-    assert_eq!(link.breaker(NOW + 5), BreakerState::Open);
+    for at in 10..19 {
+        assert_eq!(run(at, LONG).await, (true, false, None));
+    }
+    let (called, allowed, opening) = run(19, LONG).await;
+    assert_eq!((called, allowed, link.breaker(NOW + 19)), (true, false, BreakerState::Open));
+    assert!(opening.unwrap().contains("10 of the 20 calls of the last 10 s failed by the module's own fault"));
     // The module is not called, and the built-in behaviour serves, whatever `on_failure` says.
-    assert_eq!(run(5, LONG).await, (false, true));
-    assert_eq!(link.breaker(NOW + 30_004), BreakerState::HalfOpen);
-    assert_eq!(run(30_004, LONG).await, (true, false));
-    assert_eq!(run(30_005, "short").await, (false, true));
-    assert_eq!(run(60_004, "short").await, (true, true));
-    assert_eq!(link.breaker(NOW + 60_005), BreakerState::Closed);
+    assert_eq!(run(20, LONG).await, (false, true, None));
+    assert_eq!(link.breaker(NOW + 1_019), BreakerState::HalfOpen);
+    let (called, _, opening) = run(1_019, LONG).await;
+    assert!(called && opening.unwrap().contains("tried again in 2 s"));
+    assert_eq!(run(3_018, "short").await, (false, true, None));
+    assert_eq!(run(3_019, "short").await, (true, true, None));
+    assert_eq!(link.breaker(NOW + 3_019), BreakerState::Closed);
 
     let stats = link.stats();
-    assert_eq!((stats.calls, stats.failures), (7, 6));
+    assert_eq!((stats.calls, stats.failures, stats.late), (22, 11, 0));
     assert!(stats.p50_micros > 0 && stats.p99_micros >= stats.p50_micros && stats.fuel_p50 > 0);
 }
 
 #[tokio::test]
-async fn a_link_keeps_its_breaker_in_the_next_chain() {
+async fn a_link_keeps_its_breaker_in_the_next_chain_until_it_is_closed() {
     let test = TestSandbox::new();
     let module = test.module(trapping()).await;
     let host = Arc::new(hub_sandbox::EmptyHost);
     let link = link_with(module, "kept", "{}", SKIP, relaxed_limits(Point::Chat), host);
-    for at in 0..5 {
+    for at in 0..20 {
         let chain = Chain::new(vec![Arc::clone(&link)], 1);
         test.sandbox.run_chain::<FilterChat>(&chain, &call(NOW + at), line(LONG)).await;
     }
-    assert_eq!(link.breaker(NOW + 5), BreakerState::Open);
+    assert_eq!(link.breaker(NOW + 20), BreakerState::Open);
+    link.close_breaker();
+    assert_eq!(link.breaker(NOW + 20), BreakerState::Closed);
 }

@@ -14,8 +14,10 @@ fn code<T>(report: &CallReport<T>) -> Option<&'static str> {
 async fn failure(test: &TestSandbox, hostile: &Hostile) -> Option<&'static str> {
     let module = test.module(hostile.upload.clone()).await;
     // Fuel enough that time ends what never ends; time enough for a busy machine to get to all else.
-    let wall = if hostile.failure == Some("timed_out") { Duration::from_millis(200) } else { Duration::from_secs(20) };
-    let limits = Limits { wall, fuel: u64::MAX / 2, ..Limits::of(hostile.point) };
+    let compute =
+        if hostile.failure == Some("timed_out") { Duration::from_millis(200) } else { Duration::from_secs(20) };
+    let wait = Duration::from_secs(200);
+    let limits = Limits { compute, wait, fuel: u64::MAX / 2, ..Limits::of(hostile.point) };
     let host = Arc::new(StoreHost::default());
     if hostile.point == Point::Chat {
         code(&test.call_with::<FilterChat>(&module, limits, host, "{}", line(LINE)).await)

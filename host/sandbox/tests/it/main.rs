@@ -6,6 +6,7 @@
 mod answers;
 mod cache;
 mod chain;
+mod confinement;
 mod contract;
 mod hostile;
 mod hostile_calls;
@@ -18,5 +19,6 @@ mod permits;
 mod starters;
 mod support;
 mod test_cases;
+mod time;
 mod uploads;
 mod wat;

@@ -87,7 +87,7 @@ pub(crate) fn link_as(mode: Mode, instances: Instances, module: ModuleHandle, na
 
 /// The limits of a point, with time for a busy machine.
 pub(crate) fn relaxed_limits(point: Point) -> Limits {
-    Limits { wall: Duration::from_secs(20), ..Limits::of(point) }
+    Limits::of(point).with_compute(Duration::from_secs(20))
 }
 
 /// The checked-in component of a starter module.

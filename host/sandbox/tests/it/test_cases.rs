@@ -232,14 +232,15 @@ fn a_mistake_is_named_by_its_case_and_its_place() {
 #[test]
 fn every_failure_can_be_expected() {
     let reason = || "x".to_owned();
+    let times = hub_sandbox::CallTimes { allowed_ms: 10, used_ms: 3, waited_ms: 41 };
     for failure in [
         CallFailure::Trap { message: reason(), backtrace: reason() },
-        CallFailure::TimedOut,
+        CallFailure::TimedOut(times),
         CallFailure::OutOfFuel,
         CallFailure::OutOfMemory,
         CallFailure::HostCallLimit,
         CallFailure::InvalidAnswer { reason: reason() },
-        CallFailure::Busy,
+        CallFailure::Late(times),
         CallFailure::Unavailable { reason: reason() },
     ] {
         assert!(CallFailure::CODES.contains(&failure.code()), "{failure}");

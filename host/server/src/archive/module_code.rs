@@ -1,14 +1,13 @@
-//! Checks that modules' bytes have the SHA-256 of the modules' rows: compiled code is cached by these hashes, for all
-//! networks together.
+//! Checks that modules' bytes have the SHA-256 of the modules' rows: compiled code is cached by these hashes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context as _, ensure};
 use hub_db::Table;
 use sha2::{Digest as _, Sha256};
 
 use crate::archive::files::{ModuleHashes, ModuleVersion, NamedFile, version};
-use crate::archive::tables::{Row, bytes};
+use crate::archive::tables::{Row, bytes, text};
 use crate::values::{NetworkId, hex};
 
 /// Checks the rows of modules and of their bytes, in that order.
@@ -16,11 +15,16 @@ use crate::values::{NetworkId, hex};
 pub(super) struct ModuleCode {
     /// Every module, with its expected hashes until its bytes were seen.
     modules: HashMap<ModuleVersion, Option<ModuleHashes>>,
+    /// Those that need no bytes, since they were refused.
+    rejected: HashSet<ModuleVersion>,
 }
 
 impl ModuleCode {
     pub(super) fn module(&mut self, table: &Table, row: &Row) -> anyhow::Result<()> {
         let (version, hashes) = ModuleHashes::of(table, row)?;
+        if text(table, row, "state") == Some("REJECTED") {
+            self.rejected.insert(version.clone());
+        }
         self.modules.insert(version, Some(hashes));
         Ok(())
     }
@@ -43,7 +47,10 @@ impl ModuleCode {
     }
 
     pub(super) fn finish(&self) -> anyhow::Result<()> {
-        ensure!(self.modules.values().all(Option::is_none), "modules in it have no bytes");
+        let has_bytes = |(version, missing): (&ModuleVersion, &Option<ModuleHashes>)| {
+            missing.is_none() || self.rejected.contains(version)
+        };
+        ensure!(self.modules.iter().all(has_bytes), "modules in it have no bytes");
         Ok(())
     }
 }

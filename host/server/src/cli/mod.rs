@@ -38,15 +38,23 @@ enum Command {
     Limits,
     /// Compile the one module that standard input holds; the hub calls itself with it
     #[command(hide = true)]
-    CompileModule,
+    CompileModule {
+        /// Try instead what the process must not be able to do, confined by `all`, `landlock`, `seccomp` or `none`
+        #[arg(long, value_name = "BY", value_parser = ["all", "landlock", "seccomp", "none"])]
+        probe: Option<String>,
+    },
 }
 
 /// Runs the command that the process was started with.
 pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
-    if matches!(cli.command, Command::CompileModule) {
+    if let Command::CompileModule { probe } = &cli.command {
         // It sets itself limits that leave no room for a runtime's threads.
-        return Ok(hub_sandbox::child_main(std::io::stdin(), std::io::stdout().lock())?);
+        let stdout = std::io::stdout().lock();
+        return Ok(match probe {
+            Some(layer) => hub_sandbox::probe_main(layer, stdout)?,
+            None => hub_sandbox::child_main(std::io::stdin(), stdout)?,
+        });
     }
     if matches!(cli.command, Command::Serve(_) | Command::Demo(_) | Command::Network(_) | Command::Key(_)) {
         crate::data_folder::create_private_files();
@@ -59,7 +67,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Network(network) => network.run().await,
             Command::Key(key) => key.run().await,
             Command::Module(module) => module.run().await,
-            Command::CompileModule => Ok(()),
+            Command::CompileModule { .. } => Ok(()),
             Command::Limits => {
                 print!("{}", crate::limits::document());
                 Ok(())

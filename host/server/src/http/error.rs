@@ -17,7 +17,8 @@ pub struct ApiError {
     code: Cow<'static, str>,
     message: Cow<'static, str>,
     retry_after_secs: Option<u64>,
-    details: ErrorDetails,
+    // Boxed, because errors are in every result.
+    details: Option<Box<ErrorDetails>>,
     cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -25,7 +26,7 @@ impl ApiError {
     /// An error with a stable snake-case `code` and a sentence for a person.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         let (code, message) = (code.into(), message.into());
-        Self { status, code, message, retry_after_secs: None, details: ErrorDetails::default(), cause: None }
+        Self { status, code, message, retry_after_secs: None, details: None, cause: None }
     }
 
     /// One that was stored and is sent again.
@@ -80,7 +81,7 @@ impl ApiError {
     /// Says more in fields of their own.
     #[must_use]
     pub(crate) fn details(mut self, details: ErrorDetails) -> Self {
-        self.details = details;
+        self.details = Some(Box::new(details));
         self
     }
 
@@ -133,7 +134,7 @@ impl ApiError {
             error: self.message.to_string(),
             code: self.code.to_string(),
             request_id: request_id.to_owned(),
-            details: self.details.clone(),
+            details: self.details.as_deref().cloned().unwrap_or_default(),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! What one network may store, keep open and have computed.
 //!
 //! A bound is the same for every network and no plan lifts it: it stops one network from stopping another.
-
 //!
 //! `bounds` are those of the table, or lower ones of the operator; `usage` counts in memory what networks use.
 

@@ -11,6 +11,9 @@ use hub_sandbox::{Compiler, Sandbox, SandboxConfig};
 use crate::config::Settings;
 use crate::ids::Ids;
 
+/// One network's compiled code takes up to one part in so many of the disk space for all.
+const CACHE_SHARE: u64 = 4;
+
 /// The sandbox of this hub.
 pub(super) fn open_sandbox(settings: &Settings, ids: &Ids) -> anyhow::Result<Sandbox> {
     let compiler = match &settings.modules.compiler {
@@ -18,6 +21,9 @@ pub(super) fn open_sandbox(settings: &Settings, ids: &Ids) -> anyhow::Result<San
         None => own_executable()?,
     };
     let mut config = sandbox_config(&settings.data, compiler, ids)?;
+    config.clock = settings.modules.clock.clone();
+    config.disk_cache_bytes = settings.module_cache.saturating_mul(1 << 20);
+    config.disk_cache_bytes_per_network = config.disk_cache_bytes / CACHE_SHARE;
     if let Some(cpus) = settings.module_cpus {
         config.cpus_per_network = usize::try_from(cpus).unwrap_or(usize::MAX);
     }

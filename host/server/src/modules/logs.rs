@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hub_sandbox::contract::{LogLevel, Point};
-use hub_sandbox::{Call, CallFailure, CallReport, LinkConfig};
+use hub_sandbox::{BreakerOpening, Call, CallFailure, CallReport, LinkConfig};
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 use parking_lot::Mutex;
@@ -40,9 +40,30 @@ pub(super) struct Line {
     #[schema(value_type = String, example = "INFO")]
     pub(super) level: &'static str,
     pub(super) message: String,
-    /// On the line the hub itself adds for a call that failed: why, such as `trap` or `timed_out`.
+    /// On the line the hub itself adds for a call that failed: why, such as `trap` or `timed_out`; `late` for a call whose caller waited no longer.
     #[schema(value_type = Option<String>)]
     pub(super) failure: Option<&'static str>,
+}
+
+impl Line {
+    fn of_call(
+        point: Point,
+        link: &LinkConfig,
+        call: &Call,
+        level: &'static str,
+        message: String,
+        failure: Option<&'static str>,
+    ) -> Self {
+        Self {
+            at: i64::try_from(call.now_ms).unwrap_or(i64::MAX),
+            point,
+            version: i64::try_from(link.version).unwrap_or(i64::MAX),
+            call_id: call.call_id.clone(),
+            level,
+            message,
+            failure,
+        }
+    }
 }
 
 /// The logs of all modules.
@@ -98,19 +119,11 @@ impl Logs {
         call: &Call,
         report: &CallReport<A>,
     ) {
-        if report.logs.is_empty() && report.result.is_ok() {
+        if report.logs.is_empty() && report.logs_dropped == 0 && report.result.is_ok() {
             return;
         }
         let log = self.log(network, &link.name);
-        let line = |level, message, failure| Line {
-            at: i64::try_from(call.now_ms).unwrap_or(i64::MAX),
-            point,
-            version: i64::try_from(link.version).unwrap_or(i64::MAX),
-            call_id: call.call_id.clone(),
-            level,
-            message,
-            failure,
-        };
+        let line = |level, message, failure| Line::of_call(point, link, call, level, message, failure);
         for logged in &report.logs {
             log.add(line(level_name(logged.level), logged.message.clone(), None));
         }
@@ -118,8 +131,22 @@ impl Logs {
             log.add(line("WARN", format!("{} more lines of this call were dropped.", report.logs_dropped), None));
         }
         if let Err(failure) = &report.result {
-            log.add(line("ERROR", explain(failure), Some(failure.code())));
+            let level = if matches!(failure, CallFailure::Late(_)) { "WARN" } else { "ERROR" };
+            log.add(line(level, explain(failure), Some(failure.code())));
         }
+    }
+
+    /// Adds that a call opened the module's breaker.
+    pub(super) fn add_opening(
+        &self,
+        network: NetworkId,
+        point: Point,
+        link: &LinkConfig,
+        call: &Call,
+        opening: &BreakerOpening,
+    ) {
+        let line = Line::of_call(point, link, call, "ERROR", opening.to_string(), None);
+        self.log(network, &link.name).add(line);
     }
 
     fn log(&self, network: NetworkId, module: &str) -> Arc<ModuleLog> {

@@ -11,6 +11,7 @@
 
 mod compiler;
 mod host;
+mod limits;
 mod logs;
 mod model;
 mod network_state;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::clock::Millis;
+use crate::modules::limits::LinkLimits;
 
 /// The longest configuration of a module in a chain, as JSON text in bytes.
 pub(super) const MAX_CONFIG_BYTES: usize = 64 * 1024;
@@ -190,6 +191,9 @@ pub(super) struct LinkSpec {
     #[serde(default, deserialize_with = "or_default")]
     #[schema(value_type = Option<Instances>)]
     pub(super) instances: Instances,
+    /// What each call of it may cost, where that is less than the network's plan allows.
+    #[serde(default, deserialize_with = "none_if_default", skip_serializing_if = "Option::is_none")]
+    pub(super) limits: Option<LinkLimits>,
 }
 
 const fn all() -> i64 {
@@ -210,6 +214,15 @@ impl LinkSpec {
 /// Null is the same as absent.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// A value that says nothing is the same as absent.
+fn none_if_default<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default + PartialEq,
+{
+    Ok(Option::deserialize(deserializer)?.filter(|value| *value != T::default()))
 }
 
 fn or_all<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
@@ -246,6 +259,9 @@ mod tests {
         assert_eq!((link.mode, link.on_failure, link.instances), (Mode::Active, OnFailure::Skip, Instances::Fresh));
         assert!(serde_json::from_str::<LinkSpec>(r#"{"name": "a", "version": 2, "config": []}"#).is_err());
         assert!(serde_json::from_str::<LinkSpec>(r#"{"name": "a", "version": 2, "mode": "LOUD"}"#).is_err());
+        assert_eq!(link.limits, None);
+        let same = serde_json::from_str(r#"{"name": "a", "version": 2, "limits": {"fuel": null, "more": 1}}"#).unwrap();
+        assert_eq!(link, same);
         let text = serde_json::to_string(&link).unwrap();
         assert_eq!(serde_json::from_str::<LinkSpec>(&text).unwrap(), link);
     }

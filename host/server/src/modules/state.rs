@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::modules::compiler::open_sandbox;
+use crate::modules::limits::ModuleLimits;
 use crate::modules::logs::Logs;
 use crate::modules::model::{LinkSpec, Mode, OnFailure};
 use crate::modules::records::Records;
@@ -60,6 +61,8 @@ pub(super) struct ActiveChain {
     /// One per spec; none for a module that could not be loaded.
     links: Vec<Option<Arc<Link>>>,
     pub(super) chain: Chain,
+    /// The network's limits that its links have; none before the first call.
+    limits: Mutex<Option<ModuleLimits>>,
     /// A module that must not be skipped could not be loaded.
     is_unavailable: bool,
 }
@@ -77,12 +80,29 @@ impl ActiveChain {
         let must_run = |spec: &LinkSpec| spec.on_failure == OnFailure::Refuse && spec.mode != Mode::Shadow;
         let is_unavailable = specs.iter().zip(&links).any(|(spec, link)| link.is_none() && must_run(spec));
         let chain = Chain::new(links.iter().flatten().cloned().collect(), MAX_CHAIN_CALLS);
-        Self { point, revision, specs, links, chain, is_unavailable }
+        Self { point, revision, specs, links, chain, limits: Mutex::default(), is_unavailable }
     }
 
     /// Each spec with its link; none for a module that could not be loaded.
     pub(super) fn links(&self) -> impl Iterator<Item = (&LinkSpec, Option<&Arc<Link>>)> {
         self.specs.iter().zip(self.links.iter().map(Option::as_ref))
+    }
+
+    /// Gives its links the network's limits, which may have changed since the call before.
+    pub(super) fn set_limits(&self, limits: ModuleLimits) {
+        if self.limits.lock().replace(limits) == Some(limits) {
+            return;
+        }
+        for (spec, link) in self.links() {
+            if let Some(link) = link {
+                link.set_limits(limits.of_link(self.point, spec.limits.as_ref()));
+            }
+        }
+    }
+
+    /// Closes the breakers of all its links.
+    pub(super) fn close_breakers(&self) {
+        self.links.iter().flatten().for_each(|link| link.close_breaker());
     }
 
     /// Whether all its modules are loaded.

@@ -5,6 +5,7 @@ mod chain_swap;
 mod cli;
 mod hostile;
 mod large;
+mod limits;
 mod modes;
 mod production;
 mod recorded_calls;
@@ -208,7 +209,7 @@ on_both! {
         let put = put.expect(200).clone();
         assert_eq!(put["modules"][0], json!({
             "name": "moody", "version": 1, "config": {"a": [1, "x"]}, "mode": "ACTIVE", "percent": 100,
-            "onFailure": "SKIP", "instances": "FRESH", "calls": 0, "failures": 0, "p50Micros": 0, "p99Micros": 0,
+            "onFailure": "SKIP", "instances": "FRESH", "calls": 0, "failures": 0, "late": 0, "p50Micros": 0, "p99Micros": 0,
             "fuelP50": 0, "breaker": "CLOSED", "outcomes": {}, "memoryPeakBytes": 0,
         }));
         assert_eq!(put["revision"], 1);
@@ -353,16 +354,41 @@ on_both! {
         refused(&say(&hub, &owner, "T").await);
         assert_eq!(say(&hub, &owner, "hello").await.decision, Decision::Allow);
 
-        // After five failures it is skipped for half a minute.
-        for _ in 0..4 {
+        // When half of its calls fail it is skipped for a second.
+        for _ in 0..18 {
             say(&hub, &owner, "T").await;
         }
-        assert_eq!(point(&owner, "chat").await["modules"][0]["breaker"], "OPEN");
+        let breaker = async || point(&owner, "chat").await["modules"][0]["breaker"].clone();
+        assert_eq!(breaker().await, "OPEN");
         assert_eq!(say(&hub, &owner, "R").await.decision, Decision::Allow);
-        hub.advance_ms(30_000);
-        assert_eq!(point(&owner, "chat").await["modules"][0]["breaker"], "HALF_OPEN");
+        let opening = async || {
+            let logs = owner.get("/api/manage/modules/moody/logs?limit=1").await.expect(200).clone();
+            logs["items"][0].clone()
+        };
+        let line = opening().await;
+        assert_eq!((&line["level"], &line["failure"]), (&json!("ERROR"), &Value::Null), "{line}");
+        let message = line["message"].as_str().unwrap();
+        assert!(message.contains("19 of the 20 calls of the last 10 s failed by the module's own fault"), "{message}");
+        hub.advance_ms(1_000);
+        assert_eq!(breaker().await, "HALF_OPEN");
+        // Each trial that fails doubles the time, and says so.
+        say(&hub, &owner, "T").await;
+        assert_eq!(breaker().await, "OPEN");
+        assert!(opening().await["message"].as_str().unwrap().contains("tried again in 2 s"));
+        hub.advance_ms(1_999);
+        assert_eq!(breaker().await, "OPEN");
+        hub.advance_ms(1);
         assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
-        assert_eq!(point(&owner, "chat").await["modules"][0]["breaker"], "CLOSED");
+        assert_eq!(breaker().await, "CLOSED");
+
+        // A PUT closes it, also one of the same chain.
+        for _ in 0..20 {
+            say(&hub, &owner, "T").await;
+        }
+        assert_eq!(breaker().await, "OPEN");
+        let same = json!([{"name": "moody", "version": 1, "onFailure": "REFUSE"}]);
+        assert_eq!(chain(&owner, "chat", same).await.expect(200)["modules"][0]["breaker"], "CLOSED");
+        assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
     }
 
     async fn logs_are_kept_and_followed(hub: Hub) {
@@ -701,7 +727,7 @@ async fn a_compilation_interrupted_by_a_stop_is_resumed(backend: Backend) {
 
 /// While a module loops the hub answers all other requests, and the loop ends at its deadline.
 async fn a_looping_module_is_stopped_and_blocks_nobody(backend: Backend) {
-    let hub = Hub::start_with(backend, |settings| settings.modules.wall = Some(Duration::from_millis(200))).await;
+    let hub = Hub::start_with(backend, |settings| settings.modules.compute = Some(Duration::from_millis(200))).await;
     let owner = hub.network().await;
     upload(&owner, "moody", wasm::moody(1)).await.expect(201);
     chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
@@ -721,8 +747,8 @@ async fn a_looping_module_is_stopped_and_blocks_nobody(backend: Backend) {
                     rank: None,
                 },
             );
-            // A network's calls compute a few at a time, and the others time out while they wait. Those do not count as
-            // the module's failures, so on a busy machine it takes many calls until the breaker opens.
+            // A network's calls compute a few at a time, and the others are late. Those do not count as the module's
+            // failures, so on a busy machine it takes many calls until the breaker opens.
             tokio::spawn(async move {
                 for _ in 0..200 {
                     if open.load(Ordering::Relaxed) {
@@ -743,7 +769,7 @@ async fn a_looping_module_is_stopped_and_blocks_nobody(backend: Backend) {
         decision.await.unwrap();
     }
     let shown = point(&owner, "chat").await;
-    assert!(shown["modules"][0]["failures"].as_u64().unwrap() >= 5, "{shown}");
+    assert!(shown["modules"][0]["failures"].as_u64().unwrap() >= 20, "{shown}");
     assert_eq!(shown["modules"][0]["breaker"], "OPEN");
     let logs = owner.get("/api/manage/modules/moody/logs").await.expect(200).clone();
     let failures: Vec<_> = logs["items"].as_array().unwrap().iter().map(|line| line["failure"].clone()).collect();

@@ -75,7 +75,7 @@ async fn link(sandbox: &Sandbox, prepared: &Prepared, config: &str) -> Arc<Link>
         on_failure: OnFailure::Refuse,
         mode: Mode::Active,
         instances: Instances::Fresh,
-        limits: Limits { wall: Duration::from_secs(20), ..Limits::of(Point::Chat) },
+        limits: Limits::of(Point::Chat).with_compute(Duration::from_secs(20)),
         host: Arc::new(EmptyHost),
     }))
 }

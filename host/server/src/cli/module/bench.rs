@@ -34,6 +34,8 @@ struct Measurements {
     instances: &'static str,
     /// Sorted.
     micros: Vec<u64>,
+    /// Of computing, sorted.
+    compute_micros: Vec<u64>,
     fuel: u64,
     memory_bytes: usize,
     limits: Limits,
@@ -76,13 +78,13 @@ async fn measure(
         .map(|at| {
             let name =
                 if case.steps.len() > 1 { format!("{} (step {})", case.name, at + 1) } else { case.name.clone() };
-            Measurements { name, instances, micros: vec![], fuel: 0, memory_bytes: 0, limits }
+            Measurements { name, instances, micros: vec![], compute_micros: vec![], fuel: 0, memory_bytes: 0, limits }
         })
         .collect();
     for call in 0..WARM_UP + calls {
         let hub = case.host();
         for (step, measured) in case.steps.iter().zip(&mut steps) {
-            let limits = Limits { wall: TIMEOUT, ..limits };
+            let limits = limits.with_compute(TIMEOUT);
             let (host, context) = (hub.at(step.now_ms), case.context(step));
             let LocalModule { sandbox, module, .. } = local;
             let report = match &shared {
@@ -101,20 +103,25 @@ async fn measure(
     }
     for measured in &mut steps {
         measured.micros.sort_unstable();
+        measured.compute_micros.sort_unstable();
     }
     Ok(steps)
+}
+
+fn percentile(sorted: &[u64], percent: usize) -> u64 {
+    sorted.get(sorted.len() * percent / 100).or(sorted.last()).copied().unwrap_or(0)
 }
 
 impl Measurements {
     fn record(&mut self, report: &CallReport<Value>) {
         self.micros.push(report.micros);
+        self.compute_micros.push(report.compute_micros);
         self.fuel = self.fuel.max(report.fuel);
         self.memory_bytes = self.memory_bytes.max(report.memory_bytes);
     }
 
     fn percentile(&self, percent: usize) -> u64 {
-        let last = self.micros.len().saturating_sub(1);
-        self.micros.get(self.micros.len() * percent / 100).or(self.micros.get(last)).copied().unwrap_or(0)
+        percentile(&self.micros, percent)
     }
 
     fn calls_per_second(&self) -> u64 {
@@ -122,12 +129,12 @@ impl Measurements {
         self.micros.len() as u64 * 1_000_000 / total.max(1)
     }
 
-    /// Shares of the limits, in percent: p99 of the time, fuel, memory.
+    /// Shares of the limits, in percent: p99 of the computing time, fuel, memory.
     fn shares(&self) -> [f64; 3] {
-        let Limits { wall, fuel, memory_bytes, .. } = self.limits;
+        let Limits { compute, fuel, memory_bytes, .. } = self.limits;
         let share = |used: f64, limit: f64| used / limit * 100.0;
         [
-            share(self.percentile(99) as f64, wall.as_micros() as f64),
+            share(percentile(&self.compute_micros, 99) as f64, compute.as_micros() as f64),
             share(self.fuel as f64, fuel as f64),
             share(self.memory_bytes as f64, memory_bytes as f64),
         ]

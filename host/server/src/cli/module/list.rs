@@ -73,7 +73,12 @@ impl Show {
             println!("\n{point}: {}, breaker {}", chain::link_summary(&link), format::text(&link, "breaker"));
             println!("  config    {}", one_line(&link["config"]));
             let count = |field: &str| format::number(link[field].as_u64().unwrap_or(0));
-            println!("  calls     {}, of which {} failed{}", count("calls"), count("failures"), failures(&link));
+            let late = if link["late"].as_u64().unwrap_or(0) == 0 {
+                String::new()
+            } else {
+                format!(", {} late", count("late"))
+            };
+            println!("  calls     {}, of which {} failed{}{late}", count("calls"), count("failures"), failures(&link));
             println!("  duration  p50 {} µs, p99 {} µs", count("p50Micros"), count("p99Micros"));
             println!("  fuel      p50 {}", count("fuelP50"));
             if let Some(shadow) = link["shadow"].as_object() {
@@ -93,7 +98,8 @@ impl Show {
 
 /// How often each failure happened.
 fn failures(link: &Value) -> String {
-    let outcomes = link["outcomes"].as_object().into_iter().flatten().filter(|(code, _)| *code != "ok");
+    let outcomes =
+        link["outcomes"].as_object().into_iter().flatten().filter(|(code, _)| !["ok", "late"].contains(&code.as_str()));
     let counts: Vec<_> = outcomes.map(|(code, count)| format!("{code} {count}")).collect();
     if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) }
 }

@@ -14,6 +14,9 @@ use crate::cli::module::build;
 use crate::ids::Ids;
 use crate::modules::{open_sandbox_in, own_executable};
 
+/// How long a command waits for a call on a busy machine.
+const WAIT: Duration = Duration::from_secs(60);
+
 /// A module and its test cases.
 #[derive(Args, Debug)]
 pub(super) struct CaseArgs {
@@ -116,10 +119,10 @@ pub(super) async fn build_component(path: PathBuf) -> anyhow::Result<PathBuf> {
     Ok(path.strip_prefix(".").map(Path::to_owned).unwrap_or(path))
 }
 
-/// A point's limits, with another time limit where one is given.
+/// A point's limits, with another computing time where one is given. Nobody waits for the answer but the author.
 pub(super) fn limits(point: Point, time: Option<Duration>) -> Limits {
     let limits = Limits::of(point);
-    Limits { wall: time.unwrap_or(limits.wall), ..limits }
+    Limits { compute: time.unwrap_or(limits.compute), wait: WAIT, ..limits }
 }
 
 /// Where compiled code is cached between commands.

@@ -13,7 +13,7 @@ use crate::cli::module::local::{self, CaseFile, LocalModule};
 use crate::cli::module::report::{report_json, trace};
 use crate::cli::module::{explain, format};
 
-/// A busy machine may make a call miss its deadline; a module that is too slow misses it each time.
+/// Another program on the same core makes a call compute for longer; a module that is too slow is so each time.
 const MAX_ATTEMPTS: usize = 4;
 
 #[derive(Args, Debug)]
@@ -26,7 +26,7 @@ pub(in crate::cli) struct Test {
     /// Show logs and host calls of all cases, not only of those that failed
     #[arg(short, long)]
     verbose: bool,
-    /// A time limit for each call in place of the point's own, for machines much slower than your hub's
+    /// Milliseconds that each call may compute in place of the point's own, for machines much slower than your hub's
     #[arg(long, value_name = "MS")]
     time_limit: Option<u64>,
     /// Print one JSON object
@@ -90,8 +90,9 @@ async fn run_case<'a>(local: &LocalModule, case: &'a TestCase, time: Option<Dura
     let runs = case.steps.iter().zip(first.into_iter().zip(second));
     runs.map(|(step, (report, again))| {
         let problems = check_step(step, &report, &again);
-        let micros = report.micros.min(again.micros);
-        StepRun { step, report: CallReport { micros, ..report }, problems, limits }
+        let (micros, compute_micros) =
+            (report.micros.min(again.micros), report.compute_micros.min(again.compute_micros));
+        StepRun { step, report: CallReport { micros, compute_micros, ..report }, problems, limits }
     })
     .collect()
 }
@@ -99,7 +100,7 @@ async fn run_case<'a>(local: &LocalModule, case: &'a TestCase, time: Option<Dura
 async fn play(local: &LocalModule, limits: Limits, case: &TestCase) -> Vec<CallReport<Value>> {
     let mut reports = local.sandbox.run_test_case(&local.module, limits, case).await;
     for _ in 1..MAX_ATTEMPTS {
-        if !reports.iter().any(|report| report.result == Err(CallFailure::TimedOut)) {
+        if !reports.iter().any(|report| matches!(report.result, Err(CallFailure::TimedOut(_)))) {
             break;
         }
         reports = local.sandbox.run_test_case(&local.module, limits, case).await;
@@ -109,7 +110,7 @@ async fn play(local: &LocalModule, limits: Limits, case: &TestCase) -> Vec<CallR
 
 fn check_step(step: &Step, report: &CallReport<Value>, again: &CallReport<Value>) -> Vec<String> {
     let (answer, second) = (Answer::of(report), Answer::of(again));
-    let timed_out = |report: &CallReport<Value>| report.result == Err(CallFailure::TimedOut);
+    let timed_out = |report: &CallReport<Value>| matches!(report.result, Err(CallFailure::TimedOut(_)));
     let is_same = answer == second
         && report.fuel == again.fuel
         && report.logs == again.logs
@@ -142,7 +143,12 @@ impl StepRun<'_> {
         };
         let log_lines = report.logs.len() as u64 + u64::from(report.logs_dropped);
         let bytes = |bytes: u64| format::bytes(usize::try_from(bytes).unwrap_or(usize::MAX));
-        check("time", report.micros, u64::try_from(limits.wall.as_micros()).unwrap_or(u64::MAX), &format::millis);
+        check(
+            "computing time",
+            report.compute_micros,
+            u64::try_from(limits.compute.as_micros()).unwrap_or(u64::MAX),
+            &format::millis,
+        );
         check("fuel", report.fuel, limits.fuel, &format::number);
         check("memory", report.memory_bytes as u64, limits.memory_bytes as u64, &bytes);
         check("host calls", report.host_calls.len() as u64, u64::from(limits.host_calls), &format::number);

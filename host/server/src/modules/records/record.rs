@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hub_sandbox::contract::Point;
-use hub_sandbox::{AnyAnswer, AnyInput, Call, CallReport, HostCall, HostCallRecord, LinkConfig};
+use hub_sandbox::{AnyAnswer, AnyInput, Call, CallFailure, CallReport, HostCall, HostCallRecord, Limits, LinkConfig};
 use serde_json::Value;
 
 /// A call of an extension point, with all that a replay needs.
@@ -21,6 +21,8 @@ pub(in crate::modules) struct RecordedStep {
     pub(in crate::modules) link: Arc<LinkConfig>,
     /// What it was given.
     pub(in crate::modules) input: AnyInput,
+    /// What its call might cost.
+    pub(in crate::modules) limits: Limits,
     /// None where its breaker was open.
     pub(in crate::modules) report: Option<CallReport<AnyAnswer>>,
 }
@@ -53,9 +55,10 @@ impl Record {
         self.bytes
     }
 
-    /// Whether a module failed.
+    /// Whether a module failed. One that was late did not.
     pub(in crate::modules) fn has_failed(&self) -> bool {
-        self.steps.iter().any(|step| step.report.as_ref().is_some_and(|report| report.result.is_err()))
+        let results = self.steps.iter().filter_map(|step| step.report.as_ref()).map(|report| &report.result);
+        results.filter_map(|result| result.as_ref().err()).any(|failure| !matches!(failure, CallFailure::Late(_)))
     }
 
     /// What was decided.
@@ -85,7 +88,7 @@ impl Record {
 }
 
 impl RecordedStep {
-    /// `ok`, the code of its failure, or `skipped`.
+    /// `ok`, the code of its failure, `late`, or `skipped`.
     pub(in crate::modules) fn outcome(&self) -> &'static str {
         match self.report.as_ref().map(|report| &report.result) {
             Some(Ok(_)) => "ok",

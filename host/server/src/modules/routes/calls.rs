@@ -68,7 +68,7 @@ struct CallItem {
 struct ModuleOutcome {
     name: String,
     version: u64,
-    /// `ok`, the code of its failure, or `skipped` where its breaker was open.
+    /// `ok`, the code of its failure, `late`, or `skipped` where its breaker was open.
     #[schema(value_type = String, example = "ok")]
     outcome: &'static str,
 }
@@ -113,6 +113,10 @@ struct ModulesPart {
     failure: Option<Failure>,
     fuel: u64,
     micros: u64,
+    /// Microseconds that it computed itself.
+    compute_micros: u64,
+    /// All other microseconds of the call: for a permit, for the hub's answers, for a processor.
+    waited_micros: u64,
     memory_bytes: usize,
     logs: Vec<LoggedLine>,
     logs_dropped: u32,
@@ -153,6 +157,8 @@ impl TryFrom<&RecordedStep> for ModulesPart {
             failure: result.and_then(|result| result.as_ref().err().map(Failure::from)),
             fuel: report.map_or(0, |report| report.fuel),
             micros: report.map_or(0, |report| report.micros),
+            compute_micros: report.map_or(0, |report| report.compute_micros),
+            waited_micros: report.map_or(0, |report| report.waited_micros),
             memory_bytes: report.map_or(0, |report| report.memory_bytes),
             logs: report.into_iter().flat_map(|report| report.logs.iter().cloned().map(LoggedLine::from)).collect(),
             logs_dropped: report.map_or(0, |report| report.logs_dropped),

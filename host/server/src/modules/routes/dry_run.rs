@@ -45,6 +45,8 @@ pub(super) struct DryRunReport {
     #[serde(flatten)]
     report: Report,
     duration_micros: u64,
+    /// Microseconds of it that the module computed itself.
+    compute_micros: u64,
     /// The time it was told.
     now_ms: u64,
     /// The random number it was given.
@@ -77,6 +79,7 @@ pub(super) async fn dry_run(
     let ran = service::run(&app, caller.network, target, options, &input).await?;
     Ok(Json(DryRunReport {
         duration_micros: ran.report.micros,
+        compute_micros: ran.report.compute_micros,
         report: ran.report.into(),
         now_ms: ran.now_ms,
         seed: Seed(ran.seed),

@@ -55,12 +55,15 @@ struct ActiveModule {
     calls: u64,
     /// Calls that trapped, went over a limit, answered nonsense or could not be run.
     failures: u64,
+    /// Calls whose caller waited no longer: the built-in behaviour served, and the module has not failed.
+    late: u64,
     /// The median duration of recent calls.
     p50_micros: u64,
     p99_micros: u64,
     /// The median fuel of recent calls.
     fuel_p50: u64,
-    /// CLOSED: it is called. OPEN: it failed too often and is left out for a while. `HALF_OPEN`: the next call tries it.
+    /// CLOSED: it is called. OPEN: half of its calls failed, and it is left out for a while. `HALF_OPEN`: one call tries
+    /// it.
     #[schema(value_type = String, example = "CLOSED")]
     breaker: BreakerState,
     /// How calls ended: `ok`, or the code of their failure.
@@ -79,7 +82,7 @@ struct Shadow {
     same: u64,
     different: u64,
     failed: u64,
-    /// Calls it was not given, since too many were under way or its breaker was open.
+    /// Calls it was not given, since too many were under way or its breaker was open, and those that were late.
     skipped: u64,
     /// The latest ten that differed or failed, newest first.
     examples: Vec<Difference>,
@@ -127,6 +130,7 @@ fn to_response(app: &App, point: Point, chain: Option<&ActiveChain>) -> Extensio
             link: spec.clone(),
             calls: stats.calls,
             failures: stats.failures,
+            late: stats.late,
             p50_micros: stats.p50_micros,
             p99_micros: stats.p99_micros,
             fuel_p50: stats.fuel_p50,
@@ -161,12 +165,14 @@ pub(super) async fn get(
 /// Put a chain in place
 ///
 /// In effect for the next call; no call is lost on the way. A module of the chain before that stays as it was keeps its
-/// counts and its breaker. A name or version that there is not is 400 `unknown_module`.
+/// counts. All breakers are closed. A name or version that there is not is 400 `unknown_module`.
 ///
 /// A CANARY runs for `percent` of the players, for them in the place of the ACTIVE version of its name; who is chosen
 /// stays chosen when the share grows. While its breaker is open the ACTIVE version serves them again. A chain has at most
 /// one of each name. A SHADOW is given real calls and has no effect: it reads the network's data, what it writes to its
 /// store only it sees, and `shadow` shows how its answers differ.
+///
+/// `limits` lowers what each call of a module may cost; above what the network's plan allows they are 400.
 ///
 /// Each module is tried once with its configuration, and `warnings` says which of them failed. They are in place all the
 /// same.

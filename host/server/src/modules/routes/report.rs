@@ -47,7 +47,7 @@ impl From<CallReport<Value>> for Report {
 /// Why a call has no answer.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Failure {
-    /// Such as `trap`, `timed_out`, `out_of_fuel`, `out_of_memory`, `host_call_limit`, `invalid_answer`.
+    /// Such as `trap`, `timed_out`, `out_of_fuel`, `out_of_memory`, `host_call_limit`, `invalid_answer`, `late`.
     #[schema(value_type = String, example = "trap")]
     code: &'static str,
     /// In words, with a backtrace where there is one.

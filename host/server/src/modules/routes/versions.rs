@@ -165,12 +165,12 @@ pub(super) async fn find(
 
 /// Get the bytes of a version
 ///
-/// As they were uploaded.
+/// As they were uploaded. Those of a REJECTED version are not kept.
 #[utoipa::path(get, path = "/api/manage/modules/{name}/{version}/wasm", operation_id = "download_module",
     tag = "Modules", security(("apiKey" = ["modules:read"])),
     params(("name" = String, Path), ("version" = i64, Path)),
     responses((status = 200, body = Component, content_type = "application/wasm"),
-        (status = 404, body = ErrorBody, description = "No such version")))]
+        (status = 404, body = ErrorBody, description = "No such version, or it is REJECTED")))]
 pub(super) async fn download(
     ModulesRead(caller): ModulesRead,
     State(app): State<App>,

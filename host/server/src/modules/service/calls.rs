@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use hub_sandbox::contract::Point;
-use hub_sandbox::{AnyInput, Call, Operation, Outcome};
+use hub_sandbox::{AnyInput, BreakerOpening, Call, Link, Operation, Outcome};
 
 use crate::app::App;
+use crate::modules::limits::ModuleLimits;
 use crate::modules::records::{Record, RecordedStep};
 use crate::modules::state::{ActiveChain, ChainLookup};
 use crate::values::NetworkId;
@@ -31,6 +32,7 @@ pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) 
     let input = Arc::new(input);
     match app.modules.find_chain(app, network, O::POINT).await {
         ChainLookup::Active(chain) => {
+            chain.set_limits(ModuleLimits::of(app, network));
             let call = new_call(app, network);
             let outcome = app.modules.sandbox.run_chain::<O>(&chain.chain, &call, Arc::clone(&input)).await;
             finish::<O>(app, network, &chain, call, O::any_input(&input), outcome)
@@ -70,20 +72,31 @@ fn finish<O: Operation>(
         if let Some(report) = &step.report {
             app.modules.logs.add(network, chain.point, step.link.config(), &call, report);
         }
+        if let Some(opening) = &step.opening {
+            report_opening(app, network, chain.point, &step.link, &call, opening);
+        }
     }
     for shadow in shadows {
         let (task, call, point, link) = (app.clone(), call.clone(), chain.point, Arc::clone(shadow.link()));
         app.spawn(async move {
-            if let Some(report) = task.modules.sandbox.run_shadow(shadow).await {
-                task.modules.logs.add(network, point, link.config(), &call, &report);
+            let Some(run) = task.modules.sandbox.run_shadow(shadow).await else { return };
+            task.modules.logs.add(network, point, link.config(), &call, &run.report);
+            if let Some(opening) = &run.opening {
+                report_opening(&task, network, point, &link, &call, opening);
             }
         });
     }
     let steps = steps.into_iter().map(|step| RecordedStep {
         link: Arc::clone(step.link.config()),
         input: step.input,
+        limits: step.limits,
         report: step.report.map(|report| report.map(Into::into)),
     });
     record(app, network, Record::new(call, input, O::ruling_answer(&ruling), steps.collect()));
     ruling
+}
+
+/// Tells the module's owner that its breaker has opened. The one place that every opening passes.
+fn report_opening(app: &App, network: NetworkId, point: Point, link: &Link, call: &Call, opening: &BreakerOpening) {
+    app.modules.logs.add_opening(network, point, link.config(), call, opening);
 }

@@ -8,6 +8,7 @@ use hub_sandbox::contract::Point;
 use crate::app::App;
 use crate::cluster::RequestLease;
 use crate::limits::Limit;
+use crate::modules::limits::ModuleLimits;
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, Mode};
 use crate::modules::service::error::ModulesError;
 use crate::modules::service::links::{self, ReusableLinks};
@@ -24,7 +25,7 @@ pub(in crate::modules) async fn get(
     Ok(app.modules.load_chains(app, network).await?.get(point))
 }
 
-/// Replaces a chain from the next call on. The same chain again changes nothing.
+/// Replaces a chain from the next call on, and closes its breakers. The same chain again changes nothing else.
 pub(in crate::modules) async fn put(
     app: &App,
     network: NetworkId,
@@ -32,13 +33,17 @@ pub(in crate::modules) async fn put(
     specs: Vec<LinkSpec>,
     lease: &RequestLease,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
-    check(&specs)?;
+    check(&specs, point, &ModuleLimits::of(app, network))?;
     let chains = app.modules.load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
-    replace(app, network, &chains, point, specs, lease).await
+    let chain = replace(app, network, &chains, point, specs, lease).await?;
+    if let Some(chain) = &chain {
+        chain.close_breakers();
+    }
+    Ok(chain)
 }
 
-/// Makes the trial calls of each module of a chain once per configuration. Answers those that failed: name, version, and
+/// Makes the trial calls of each module of a chain once per configuration and limits. Answers those that failed: name, version, and
 /// why.
 pub(in crate::modules) async fn run_trials(
     app: &App,
@@ -49,12 +54,16 @@ pub(in crate::modules) async fn run_trials(
     let (mut failed, mut tried) = (vec![], vec![]);
     for (spec, link) in chain.into_iter().flat_map(ActiveChain::links) {
         let same = |before: &&LinkSpec| {
-            (&before.name, before.version, &before.config) == (&spec.name, spec.version, &spec.config)
+            (&before.name, before.version, &before.config, before.limits)
+                == (&spec.name, spec.version, &spec.config, spec.limits)
         };
-        let Some(link) = link.filter(|_| !tried.iter().any(same)) else { continue };
+        let (Some(link), Some(point)) = (link.filter(|_| !tried.iter().any(same)), chain.map(|chain| chain.point))
+        else {
+            continue;
+        };
         tried.push(spec);
         let _permit = chains.dry_runs.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
-        if let Err(why) = app.modules.sandbox.run_trial(link.config()).await {
+        if let Err(why) = app.modules.sandbox.run_trial(link, point).await {
             failed.push((spec.name.clone(), spec.version, why));
         }
     }
@@ -76,7 +85,7 @@ pub(in crate::modules) async fn roll_back(
 }
 
 /// Checks what needs no look-up.
-fn check(specs: &[LinkSpec]) -> Result<(), ModulesError> {
+fn check(specs: &[LinkSpec], point: Point, limits: &ModuleLimits) -> Result<(), ModulesError> {
     let invalid = |at: usize, what: &str| Err(ModulesError::InvalidChain(format!("modules[{at}].{what}")));
     let most = Limit::ChainLinks.bound();
     if specs.len() as i64 > most {
@@ -88,6 +97,9 @@ fn check(specs: &[LinkSpec]) -> Result<(), ModulesError> {
         }
         if serde_json::to_string(&spec.config)?.len() > MAX_CONFIG_BYTES {
             return invalid(at, "config`: must be at most 64 KiB of JSON");
+        }
+        if let Some(Err(why)) = spec.limits.map(|asked| limits.check(point, &asked)) {
+            return invalid(at, &format!("limits.{why}"));
         }
         let canary = |spec: &LinkSpec| spec.mode == Mode::Canary;
         if canary(spec) && specs[..at].iter().any(|before| canary(before) && before.name == spec.name) {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::modules::host::DryHost;
+use crate::modules::limits::ModuleLimits;
 use crate::modules::service::error::ModulesError;
 use crate::modules::service::links;
 use crate::values::NetworkId;
@@ -67,7 +68,7 @@ pub(in crate::modules) async fn run(
         config: serde_json::to_string(&options.config)?,
     };
     let host = Arc::new(DryHost::new(app, network, target.name));
-    let limits = app.settings.modules.limits(target.point);
+    let limits = ModuleLimits::of(app, network).at(target.point);
     let report = app.modules.sandbox.call_json(&module, limits, host, context, input).await;
     Ok(DryRun { report, now_ms, seed })
 }

@@ -1,7 +1,7 @@
 //! Running a module on recorded calls: with their inputs, time, seed and host answers.
 //!
 //! A replay changes nothing and gives the same result every time, to the byte and to the fuel. So a replayed call has the
-//! point's fuel and memory, and far more time than that fuel takes.
+//! fuel, memory, host calls and log lines that it had then, else those of the chain, and far more time than that fuel takes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::app::App;
 use crate::cluster::RequestLease;
+use crate::modules::limits::ModuleLimits;
 use crate::modules::records::Record;
 use crate::modules::service::dry_run::Target;
 use crate::modules::service::error::ModulesError;
@@ -24,7 +25,7 @@ const MAX_EXAMPLES: usize = 10;
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// A replay computes for this long, and then pauses for as long.
 const TIME_SLICE: Duration = Duration::from_millis(10);
-const WALL: Duration = Duration::from_secs(10);
+const COMPUTE: Duration = Duration::from_secs(10);
 
 /// The outcome of a replay of many calls.
 #[derive(Default)]
@@ -60,6 +61,8 @@ struct Replay<'a> {
     config: Option<String>,
     /// The chain's, else `{}`: for calls that did not reach the module.
     default_config: String,
+    /// The chain's, else the network's: likewise.
+    default_limits: Limits,
 }
 
 impl<'a> Replay<'a> {
@@ -72,10 +75,12 @@ impl<'a> Replay<'a> {
         let module = target.load(app, network).await?;
         let chain = app.modules.load_chains(app, network).await?.get(target.point);
         let spec = chain.as_ref().and_then(|chain| chain.specs.iter().find(|spec| spec.name == target.name));
+        let asked = spec.and_then(|spec| spec.limits);
+        let default_limits = ModuleLimits::of(app, network).of_link(target.point, asked.as_ref());
         let default_config = spec.map(|spec| serde_json::to_string(&spec.config)).transpose()?;
         let config = config.map(|config| serde_json::to_string(&config)).transpose()?;
         let default_config = default_config.unwrap_or_else(|| "{}".to_owned());
-        Ok(Self { app, network, target, module, config, default_config })
+        Ok(Self { app, network, target, module, config, default_config, default_limits })
     }
 
     async fn run(&self, record: Arc<Record>) -> Replayed {
@@ -92,7 +97,7 @@ impl<'a> Replay<'a> {
             config: config.clone(),
         };
         let host = Arc::new(RecordedHost::replay(record.host_calls(self.target.name)));
-        let limits = Limits { wall: WALL, ..self.app.settings.modules.limits(self.target.point) };
+        let limits = step.map_or(self.default_limits, |(step, _)| step.limits).with_compute(COMPUTE);
         let sandbox = &self.app.modules.sandbox;
         let report = sandbox.call_json(&self.module, limits, Arc::clone(&host) as _, context, &input).await;
         Replayed { record, config, input, recorded, report, unrecorded: host.unrecorded() }

@@ -174,7 +174,7 @@ fn compiling(new: NewVersion) -> ModuleRow {
     }
 }
 
-/// Records the outcome of a COMPILING version.
+/// Records the outcome of a COMPILING version. Of one that is REJECTED the row stays, with the reason, and no bytes do.
 pub(super) async fn record_outcome(
     app: &App,
     network: NetworkId,
@@ -189,14 +189,25 @@ pub(super) async fn record_outcome(
         blob.store_for_row(&key).await?;
         large = Some(key);
     }
-    let is_there = app.db.transaction(async |mut tx| {
+    let recorded = app.db.transaction(async |mut tx| {
         let row = store::record_outcome(&mut tx, network, name, version, &outcome, component.as_deref()).await?;
+        let mut unreferenced = vec![];
+        if let Some(row) = &row
+            && row.state == ModuleState::Rejected
+        {
+            store::delete_code(&mut tx, network, name, version).await?;
+            unreferenced = keys(VersionRef { network, name, version }, &row.sha256, None);
+            for key in &unreferenced {
+                blobs::mark_unreferenced(&mut tx, key).await?;
+            }
+        }
         // Where another node was quicker, its component is the same.
-        Ok::<_, hub_db::Error>(row.is_some() || store::find(&mut tx, network, name, version).await?.is_some())
+        let is_there = row.is_some() || store::find(&mut tx, network, name, version).await?.is_some();
+        Ok::<_, hub_db::Error>((is_there, unreferenced))
     });
-    if !is_there.await?
-        && let Some(key) = large
-    {
+    let (is_there, unreferenced) = recorded.await?;
+    app.blobs.delete_unreferenced(&unreferenced).await;
+    if !is_there && let Some(key) = large {
         app.blobs.delete(&key).await?;
     }
     Ok(())

@@ -255,6 +255,22 @@ pub(in crate::modules) async fn code(db: &Db, of: VersionRef<'_>) -> Result<Opti
     .await
 }
 
+/// Deletes the bytes of a version, whose row stays.
+pub(in crate::modules) async fn delete_code(
+    tx: &mut Tx,
+    network: NetworkId,
+    name: &str,
+    version: i64,
+) -> Result<(), Error> {
+    tx.query("DELETE FROM module_code WHERE network_id = $1 AND name = $2 AND version = $3")
+        .bind(network)
+        .bind(name)
+        .bind(version)
+        .execute()
+        .await?;
+    Ok(())
+}
+
 /// Deletes a version; the hashes of its upload and of its component, where there is one.
 pub(in crate::modules) async fn delete(
     tx: &mut Tx,
@@ -262,12 +278,7 @@ pub(in crate::modules) async fn delete(
     name: &str,
     version: i64,
 ) -> Result<Option<(String, Option<String>)>, Error> {
-    tx.query("DELETE FROM module_code WHERE network_id = $1 AND name = $2 AND version = $3")
-        .bind(network)
-        .bind(name)
-        .bind(version)
-        .execute()
-        .await?;
+    delete_code(tx, network, name, version).await?;
     tx.query("DELETE FROM modules WHERE network_id = $1 AND name = $2 AND version = $3 RETURNING sha256, component_id")
         .bind(network)
         .bind(name)

@@ -99,7 +99,7 @@ impl Hub {
         backend.apply(&mut settings);
         settings.modules.compiler = Some(env!("CARGO_BIN_EXE_hub").into());
         // For busy machines; the tests of deadlines set their own.
-        settings.modules.wall = Some(Duration::from_secs(5));
+        settings.modules.compute = Some(Duration::from_secs(5));
         change(&mut settings);
         let clock = ManualClock::new(NOW);
         Self::run(backend, settings, clock.clone(), Clock::Manual(clock)).await

@@ -1,0 +1,97 @@
+//! What the compiling child takes from itself before it reads the upload: files, the network, other processes.
+//!
+//! Two layers, each enough for files and TCP: Landlock, which knows objects, and a list of the system calls that compiling
+//! needs, which knows nothing else. The list answers all others as a kernel does that lacks them, so that libraries take
+//! their fallbacks.
+
+use super::protocol::Confinement;
+use landlock::{ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetStatus, Scope};
+use libc::{c_long, c_ulong};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+};
+use std::collections::BTreeMap;
+use std::io;
+
+/// The newest version of Landlock whose rights are all named here; older kernels enforce those they know.
+const LANDLOCK: ABI = ABI::V6;
+/// Names memory areas for debuggers.
+const PR_SET_VMA: c_ulong = 0x5356_4d41;
+
+/// System calls that compiling needs, with any arguments: memory, threads that run, and files that are open.
+const ALLOWED: &[c_long] = &[
+    libc::SYS_brk,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_close,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+    libc::SYS_fstat,
+    libc::SYS_futex,
+    libc::SYS_getpid,
+    libc::SYS_getrandom,
+    libc::SYS_gettid,
+    libc::SYS_lseek,
+    libc::SYS_madvise,
+    libc::SYS_membarrier,
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+    libc::SYS_mremap,
+    libc::SYS_munmap,
+    libc::SYS_nanosleep,
+    libc::SYS_read,
+    libc::SYS_readv,
+    libc::SYS_restart_syscall,
+    libc::SYS_rseq,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_sched_yield,
+    libc::SYS_set_robust_list,
+    libc::SYS_sigaltstack,
+    libc::SYS_write,
+    libc::SYS_writev,
+];
+
+/// Denies this thread, and those it starts, files, network, processes and system calls.
+pub(super) fn confine() -> io::Result<Confinement> {
+    let landlock = restrict_objects().map_err(io::Error::other)?;
+    restrict_system_calls().map_err(|error| io::Error::other(format!("it can't be confined by seccomp: {error}")))?;
+    Ok(Confinement { landlock })
+}
+
+/// Whether Landlock is enforced: no file, no TCP port, no signal and no abstract socket of another process.
+pub(super) fn restrict_objects() -> Result<bool, landlock::RulesetError> {
+    let status = Ruleset::default()
+        .handle_access(AccessFs::from_all(LANDLOCK))?
+        .handle_access(AccessNet::from_all(LANDLOCK))?
+        .scope(Scope::from_all(LANDLOCK))?
+        .create()?
+        .restrict_self()?;
+    Ok(status.ruleset != RulesetStatus::NotEnforced)
+}
+
+/// Leaves this thread, and those it starts, the system calls that compiling needs.
+pub(super) fn restrict_system_calls() -> Result<(), Box<dyn std::error::Error>> {
+    let mut rules: BTreeMap<c_long, Vec<SeccompRule>> = ALLOWED.iter().map(|&call| (call, vec![])).collect();
+    let own_process = u64::from(std::process::id());
+    let (eq, threads) = (SeccompCmpOp::Eq, libc::CLONE_THREAD as u64);
+    for (call, argument, compare, value) in [
+        // Threads and no processes. `clone3` hides its flags in memory and is missing, so that `clone` is used.
+        (libc::SYS_clone, 0, SeccompCmpOp::MaskedEq(threads), threads),
+        (libc::SYS_prctl, 0, eq.clone(), libc::PR_SET_NAME as u64),
+        (libc::SYS_prctl, 0, eq.clone(), PR_SET_VMA),
+        // Its own limits, which it can only lower, and signals to itself as `abort` sends them.
+        (libc::SYS_prlimit64, 0, eq.clone(), 0),
+        (libc::SYS_tgkill, 0, eq, own_process),
+    ] {
+        let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Qword, compare, value)?;
+        rules.entry(call).or_default().push(SeccompRule::new(vec![condition])?);
+    }
+    let missing = SeccompAction::Errno(libc::ENOSYS as u32);
+    let architecture = TargetArch::try_from(std::env::consts::ARCH)?;
+    let filter = SeccompFilter::new(rules, missing, SeccompAction::Allow, architecture)?;
+    seccompiler::apply_filter(&BpfProgram::try_from(filter)?)?;
+    Ok(())
+}
