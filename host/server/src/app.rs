@@ -19,6 +19,7 @@ use crate::control::Control;
 use crate::events::Streams;
 use crate::geo::Geo;
 use crate::ids::Ids;
+use crate::limits::Limits;
 use crate::modules::Modules;
 use crate::players::PlayerRegions;
 use crate::secrets::HubSecrets;
@@ -70,6 +71,8 @@ pub struct AppState {
     pub keys: KeyCache,
     /// Streams that end when their key is revoked.
     pub revocations: RevocationWatch,
+    /// What networks and addresses may use.
+    pub limits: Limits,
     /// Who is online.
     pub presence: Presence,
     /// Where players are routed from, as far as it was asked lately.
@@ -114,6 +117,7 @@ impl AppState {
             streams: Streams::default(),
             keys: KeyCache::default(),
             revocations: RevocationWatch::default(),
+            limits: Limits::default(),
             presence: Presence::new(!shards.is_single_node()),
             player_regions: PlayerRegions::default(),
             control: Control::default(),

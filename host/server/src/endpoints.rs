@@ -12,6 +12,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::app::App;
 use crate::auth::Permission;
+use crate::limits::{PublicRoute, PublishingRoute};
 
 /// What the layers around a handler must know of its route.
 #[allow(clippy::struct_excessive_bools, reason = "each fact is independent of the others")]
@@ -27,6 +28,10 @@ pub(crate) struct RouteFacts {
     pub(crate) is_any_node: bool,
     /// It may say, before it changed anything, that the network's next shard owner is to serve it.
     pub(crate) is_retried_on_owner: bool,
+    /// It publishes an event, so that the rate of events counts it.
+    pub(crate) is_publishing: bool,
+    /// It needs no key, so that it is limited by address.
+    pub(crate) is_public: bool,
 }
 
 impl RouteFacts {
@@ -44,6 +49,14 @@ impl RouteFacts {
 
     pub(crate) fn retry_on_owner(self) -> Self {
         Self { is_retried_on_owner: true, ..self }
+    }
+
+    pub(crate) fn publishing(self) -> Self {
+        Self { is_publishing: true, ..self }
+    }
+
+    pub(crate) fn public(self) -> Self {
+        Self { is_public: true, ..self }
     }
 }
 
@@ -108,6 +121,12 @@ pub(crate) async fn facts_layer(
         let route = (request.method().clone(), path.as_str().to_owned());
         let facts = facts.get(&route).copied().unwrap_or_default();
         request.extensions_mut().insert(facts);
+        if facts.is_publishing {
+            request.extensions_mut().insert(PublishingRoute);
+        }
+        if facts.is_public {
+            request.extensions_mut().insert(PublicRoute);
+        }
     }
     next.run(request).await
 }
@@ -151,11 +170,11 @@ macro_rules! endpoints {
 }
 pub(crate) use endpoints;
 
-/// `public_endpoints![version]`: the routes of handlers that need no key.
+/// `public_endpoints![version]`: the routes of handlers that need no key, and that one address may not call without end.
 macro_rules! public_endpoints {
     ($($($handler:path)|+),+ $(,)?) => {
         $crate::endpoints::Endpoints::default()
-            $(.route(utoipa_axum::routes!($($handler),+), $crate::endpoints::RouteFacts::default()))+
+            $(.route(utoipa_axum::routes!($($handler),+), $crate::endpoints::RouteFacts::default().public()))+
     };
 }
 pub(crate) use public_endpoints;

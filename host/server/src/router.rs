@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::http::error::ApiError;
 use crate::http::{client_address, openapi, reference, request_id};
-use crate::{cluster, idempotency};
+use crate::{cluster, idempotency, limits};
 
 fn endpoints() -> Endpoints {
     Endpoints::default()
@@ -58,7 +58,7 @@ pub fn router(app: &App) -> Router {
     let idempotency = idempotency::LayerState::new(app, &document);
     routes
         .route_layer(from_fn_with_state(idempotency, idempotency::layer))
-        .merge(reference::router(&document))
+        .merge(reference::router(&document).layer(from_fn_with_state(app.clone(), limits::public_layer)))
         .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))
         .method_not_allowed_fallback(async || {
             let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
@@ -68,6 +68,7 @@ pub fn router(app: &App) -> Router {
                 "This route exists, but not with this method; /api shows which.",
             )
         })
+        .layer(from_fn_with_state(app.clone(), limits::layer))
         .layer(from_fn_with_state(app.clone(), cluster::layer))
         .layer(from_fn_with_state(facts, facts_layer))
         .layer(from_fn_with_state(app.clone(), client_address::layer))

@@ -1,14 +1,16 @@
 //! Who calls, and what they may do: the extractor's type is the permission a route needs.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::FromRequestParts;
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 
 use crate::app::App;
 use crate::auth::model::{Credential, KeyId, Scope, Scopes};
 use crate::auth::service::authenticate;
 use crate::http::error::ApiError;
+use crate::limits;
 use crate::values::NetworkId;
 
 /// The caller behind a valid key.
@@ -29,11 +31,8 @@ pub(crate) struct Caller {
 impl Caller {
     pub(crate) async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
         let header = parts.headers.get("x-service-api-key").map(axum::http::HeaderValue::as_bytes);
-        let key = authenticate(app, header).await?;
-        let remote = parts
-            .extensions
-            .get::<ConnectInfo<SocketAddr>>()
-            .map_or(IpAddr::from([127, 0, 0, 1]), |ConnectInfo(address)| address.ip().to_canonical());
+        let remote = limits::remote_address(&parts.extensions);
+        let key = authenticate(app, header, remote).await?;
         Ok(Self { network: key.network, key: key.id, credential: key.credential, scopes: key.scopes, remote })
     }
 
@@ -49,6 +48,15 @@ impl Caller {
             format!("This key lacks the scope {}.", names.join(" or ")),
         ))
     }
+}
+
+/// Counts a key that is not valid for its address, which may be refused then. A request without a key costs nothing.
+fn count_wrong_key(parts: &Parts, app: &App, error: ApiError) -> ApiError {
+    if error.status() != StatusCode::UNAUTHORIZED || !parts.headers.contains_key("x-service-api-key") {
+        return error;
+    }
+    let remote = limits::remote_address(&parts.extensions);
+    app.limits.addresses.count_wrong_key(remote, app.clock.now()).err().unwrap_or(error)
 }
 
 /// An extractor that lets only callers with a certain permission through.
@@ -72,8 +80,12 @@ macro_rules! permissions {
             type Rejection = ApiError;
 
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-                let caller = Caller::identify(parts, app).await?;
+                let caller = match Caller::identify(parts, app).await {
+                    Err(error) => return Err(count_wrong_key(parts, app, error)),
+                    Ok(caller) => caller,
+                };
                 caller.require(Self::SCOPES)?;
+                limits::count_request(app, parts, caller.network, &caller.key.0).await?;
                 Ok(Self(caller))
             }
         }

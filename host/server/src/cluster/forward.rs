@@ -26,6 +26,7 @@ use crate::cluster::request_lease::RequestLease;
 use crate::cluster::secret::{self, UNKNOWN_ADDRESS};
 use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
+use crate::limits;
 use crate::values::NetworkId;
 
 /// On a forwarded request: the client's address, signed by the node that forwarded it.
@@ -66,7 +67,8 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
         return next.run(request).await;
     }
     let key = request.headers().get("x-service-api-key").map(HeaderValue::as_bytes);
-    let network = match auth::authenticate(app, key).await {
+    let remote = limits::remote_address(request.extensions());
+    let network = match auth::authenticate(app, key, remote).await {
         Ok(key) if key.network != auth::OPERATOR_NETWORK => key.network,
         // The route answers what is wrong with the key, or needs none.
         _ => return next.run(request).await,

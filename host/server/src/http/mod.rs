@@ -10,5 +10,6 @@ pub mod extract;
 pub(crate) mod hub_url;
 pub(crate) mod openapi;
 pub(crate) mod page;
+pub(crate) mod rate_limit;
 pub(crate) mod reference;
 pub mod request_id;

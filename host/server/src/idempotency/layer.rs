@@ -24,6 +24,7 @@ use crate::idempotency::store::{self, KeyUse};
 use crate::idempotency::stored_response::StoredResponse;
 use crate::idempotency::{TTL, expired_at};
 use crate::keyed_lock::KeyedLock;
+use crate::limits;
 use crate::values::NetworkId;
 
 /// The content type of routes with a small body.
@@ -85,11 +86,12 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     // Any other route ignores the key, and the route itself refuses a caller who may not use it.
     let Some(route) = state.routes.get(&path) else { return Ok(next.run(request).await) };
     let announced = at_most(&request, route.max_body);
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let caller = Caller::identify(&parts, &state.app).await;
     let Some(caller) = caller.ok().filter(|caller| caller.require(&route.scopes).is_ok()) else {
         return Ok(next.run(Request::from_parts(parts, body)).await);
     };
+    limits::count_request(&state.app, &mut parts, caller.network, &caller.key.0).await?;
     let key = key_of(&parts)?;
     announced?;
     let mut digest = Sha256::new();

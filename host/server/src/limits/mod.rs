@@ -1,38 +1,87 @@
-//! What one network may store, keep open and have computed.
+//! What one network may store, keep open and have computed, and how fast it may call.
 //!
-//! A bound is the same for every network and no plan lifts it: it stops one network from stopping another.
+//! A bound is the same for every network and no plan lifts it: it stops one network from stopping another. A network's
+//! plan says the rest; a change of it is in effect within a second, on every node. What needs no valid key is limited per
+//! remote address.
+//! Tables: `network_usage`, and `plans`, which it reads.
 
+mod addresses;
 mod limit;
+mod modules;
+mod plan;
+mod rates;
+mod state;
+mod store;
+mod token_bucket;
+mod usage;
 
 pub use limit::Limit;
+pub(crate) use modules::{charge_module_time, has_module_time};
+pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits};
+pub(crate) use rates::{PublicRoute, PublishingRoute, count_request, layer, public_layer, remote_address};
+pub use state::Limits;
+pub use usage::LimitError;
+pub(crate) use usage::{Usage, check_stored};
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::StatusCode;
+use hub_sandbox::contract::Point;
 
 use crate::app::App;
+use crate::background::every;
 use crate::http::error::{ApiError, ErrorDetails};
+use crate::limits::plan::Plan;
 use crate::values::NetworkId;
 
-/// The limits of one network.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NetworkLimits {}
+const COUNT_INTERVAL: Duration = Duration::from_mins(10);
+
+/// Starts the background work: counts what networks stored before the database counted it.
+pub(crate) async fn start(app: &App) -> Result<(), hub_db::Error> {
+    if app.db.backend() == hub_db::Backend::Sqlite {
+        // Its one writer would be busy while it serves.
+        count_earlier_rows(app.clone()).await?;
+    }
+    every(app, COUNT_INTERVAL, "count what networks store", count_earlier_rows);
+    Ok(())
+}
+
+async fn count_earlier_rows(app: App) -> Result<(), hub_db::Error> {
+    for network in store::uncounted(&app.db).await? {
+        store::count_earlier_rows(&app.db, network).await?;
+    }
+    Ok(())
+}
+
+/// The limits of one network: of its plan, and those that everybody has.
+#[derive(Clone, Debug)]
+pub(crate) struct NetworkLimits(Arc<Plan>);
 
 /// The limits of `network`, which can then be checked inside a transaction.
-#[allow(clippy::unused_async, reason = "plans are read from the database")]
-pub(crate) async fn of(_app: &App, _network: NetworkId) -> Result<NetworkLimits, hub_db::Error> {
-    Ok(NetworkLimits::default())
+pub(crate) async fn of(app: &App, network: NetworkId) -> Result<NetworkLimits, hub_db::Error> {
+    Ok(NetworkLimits(app.limits.current(app, network).await?.plan()))
 }
 
 impl NetworkLimits {
     /// The most that `limit` allows.
-    pub(crate) fn value(self, limit: Limit) -> i64 {
-        limit.bound()
+    pub(crate) fn value(&self, limit: Limit) -> i64 {
+        self.0.value(limit)
     }
 
     /// Refuses to add `added` to what is `used` where that is over `limit`.
-    pub(crate) fn check(self, limit: Limit, used: i64, added: i64) -> Result<(), QuotaExceeded> {
-        let value = self.value(limit);
-        if used.saturating_add(added) > value { Err(QuotaExceeded { limit, value, used }) } else { Ok(()) }
+    pub(crate) fn check(&self, limit: Limit, used: i64, added: i64) -> Result<(), QuotaExceeded> {
+        check_value(limit, self.value(limit), used, added)
     }
+
+    /// What one call of a module may cost at a point, as far as the plan says.
+    pub(crate) fn of_point(&self, point: Point) -> PointLimits {
+        *self.0.module_limits.of(point)
+    }
+}
+
+fn check_value(limit: Limit, value: i64, used: i64, added: i64) -> Result<(), QuotaExceeded> {
+    if used.saturating_add(added) > value { Err(QuotaExceeded { limit, value, used }) } else { Ok(()) }
 }
 
 /// A network has used up a limit.

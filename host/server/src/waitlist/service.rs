@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use axum::http::StatusCode;
 use thiserror::Error;
 
 use crate::app::App;
@@ -14,11 +13,8 @@ use crate::waitlist::store;
 #[derive(Debug, Error)]
 pub(super) enum WaitlistError {
     /// This remote address has joined too often.
-    #[error("Too many addresses were put on the list from where you are; try again later.")]
-    TooMany {
-        /// Seconds until it may again.
-        retry_after: u64,
-    },
+    #[error(transparent)]
+    TooMany(ApiError),
     /// The link never existed, or is deleted.
     #[error("This link is not one of ours; join the waitlist again to get a new one.")]
     UnknownLink,
@@ -40,9 +36,7 @@ impl From<WaitlistError> for ApiError {
     fn from(error: WaitlistError) -> Self {
         let message = error.to_string();
         match error {
-            WaitlistError::TooMany { retry_after } => {
-                Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(retry_after)
-            }
+            WaitlistError::TooMany(error) => error,
             WaitlistError::UnknownLink => Self::bad_request("unknown_token", message),
             WaitlistError::LinkUsed => Self::bad_request("token_used", message),
             WaitlistError::LinkExpired => Self::bad_request("token_expired", message),
@@ -55,7 +49,7 @@ impl From<WaitlistError> for ApiError {
 /// Adds an address. One that is on the list already gets the same answer from the same statement, and its mail later.
 pub(super) async fn join(app: &App, remote: IpAddr, email: &Email, source: Option<&str>) -> Result<(), WaitlistError> {
     let now = app.clock.now();
-    app.waitlist.throttle.check(remote, now).map_err(|retry_after| WaitlistError::TooMany { retry_after })?;
+    app.limits.addresses.count_join(remote, now).map_err(WaitlistError::TooMany)?;
     store::join(&app.db, email, source, now).await?;
     app.waitlist.wake.notify_one();
     Ok(())
