@@ -17,7 +17,9 @@ const PING_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) fn router() -> Endpoints {
     // Whoever watches the hub is never refused.
     let watched = RouteFacts::default();
-    public_endpoints![version].route(utoipa_axum::routes!(healthz), watched).route(utoipa_axum::routes!(readyz), watched)
+    public_endpoints![version]
+        .route(utoipa_axum::routes!(healthz), watched)
+        .route(utoipa_axum::routes!(readyz), watched)
 }
 
 /// The process lives

@@ -27,6 +27,7 @@ fn endpoints() -> Endpoints {
         .merge(crate::moderation::router())
         .merge(crate::modules::router())
         .merge(crate::networks::router())
+        .merge(crate::plans::router())
         .merge(crate::permissions::router())
         .merge(crate::players::router())
         .merge(crate::provisioning::router())

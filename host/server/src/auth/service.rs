@@ -31,7 +31,8 @@ pub(crate) async fn authenticate(app: &App, header: Option<&[u8]>, remote: IpAdd
     let text = std::str::from_utf8(header).map_err(|_| malformed())?;
     let id = key::parse(text).ok_or_else(malformed)?;
     let credential = Credential { id, sha256: key::hash(text) };
-    let row = find_key(app, &credential.id, remote).await?.ok_or_else(|| unauthenticated("This API key is unknown."))?;
+    let row =
+        find_key(app, &credential.id, remote).await?.ok_or_else(|| unauthenticated("This API key is unknown."))?;
     let now = app.clock.now();
     check(&row, &credential, now)?;
     app.keys.record_use(row.network_id, &credential.id, now);

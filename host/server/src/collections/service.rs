@@ -13,6 +13,7 @@ pub(super) use crate::collections::register::register;
 use crate::collections::store::{self, FoundRow, IndexRange};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
+use crate::limits::{LimitError, check_storage, row_bytes};
 use crate::values::NetworkId;
 
 /// The most collections of a network.
@@ -65,6 +66,9 @@ pub(super) enum CollectionsError {
     /// One index more than there may be.
     #[error("A collection has at most {MAX_INDEXES} indexes.")]
     TooManyIndexes,
+    /// The network stores too much.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -87,6 +91,7 @@ impl From<CollectionsError> for ApiError {
             E::KeyChanged(..) => Self::bad_request("key_changed", message),
             E::TooManyCollections => Self::bad_request("too_many_collections", message),
             E::TooManyIndexes => Self::bad_request("too_many_indexes", message),
+            E::Limit(error) => error.into(),
             E::Database(error) => error.into(),
         }
     }
@@ -154,6 +159,8 @@ pub(super) async fn put(
     doc: Document,
 ) -> Result<Document> {
     let value = parse(&doc)?;
+    let bytes = row_bytes(&[collection.as_str(), id.as_str(), doc.as_str()]);
+    check_storage(app, network, bytes, store::document_bytes(&app.db, network, collection, id)).await?;
     app.db
         .transaction(async |mut tx| {
             let definition = store::lock_definition_shared(&mut tx, network, collection).await?;

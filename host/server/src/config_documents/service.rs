@@ -8,6 +8,7 @@ use crate::config_documents::store;
 use crate::events::{self, EventKind};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
+use crate::limits::{LimitError, check_storage, row_bytes};
 use crate::values::NetworkId;
 
 /// What can be wrong with a request about config documents.
@@ -16,6 +17,9 @@ pub(super) enum ConfigError {
     /// No such document in the caller's network.
     #[error("This network has no config document `{}` of the group `{}`.", .0.namespace, .0.group)]
     Unknown(ConfigKey),
+    /// The network stores too much.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -26,6 +30,7 @@ impl From<ConfigError> for ApiError {
         let message = error.to_string();
         match error {
             ConfigError::Unknown(_) => Self::not_found("unknown_config", message),
+            ConfigError::Limit(error) => error.into(),
             ConfigError::Database(error) => error.into(),
         }
     }
@@ -46,6 +51,7 @@ pub(super) async fn publish(
     key: ConfigKey,
     doc: Document,
 ) -> Result<ConfigDocument, ConfigError> {
+    check_room(app, network, &key, &doc).await?;
     if store::put(&app.db, network, &key, &doc).await? {
         publish_update(app, network, &key).await;
     }
@@ -63,11 +69,18 @@ pub(super) async fn register(
     if let Some(doc) = store::get(&app.db, network, &key).await? {
         return Ok(ConfigDocument { key, doc });
     }
+    check_room(app, network, &key, &default).await?;
     if store::insert(&app.db, network, &key, &default).await? {
         publish_update(app, network, &key).await;
         return Ok(ConfigDocument { key, doc: default });
     }
     get(app, network, key).await
+}
+
+/// Refuses a document that is more than the network may store.
+async fn check_room(app: &App, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<(), LimitError> {
+    let bytes = row_bytes(&[key.group.as_str(), key.namespace.as_str(), doc.as_str()]);
+    check_storage(app, network, bytes, store::stored_bytes(&app.db, network, key)).await
 }
 
 /// Publishes a stored change to the network's servers. A failed publication is only logged: clients read the document

@@ -28,7 +28,15 @@ impl ApiError {
     /// An error with a stable snake-case `code` and a sentence for a person.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         let (code, message) = (code.into(), message.into());
-        Self { status, code, message, retry_after_secs: None, rates: vec![], details: ErrorDetails::default(), cause: None }
+        Self {
+            status,
+            code,
+            message,
+            retry_after_secs: None,
+            rates: vec![],
+            details: ErrorDetails::default(),
+            cause: None,
+        }
     }
 
     /// One that was stored and is sent again.

@@ -31,24 +31,11 @@ macro_rules! limits {
     };
 }
 
-/// Only plans limit it.
-const UNBOUNDED: i64 = i64::MAX;
-
 limits! {
     /// Servers that are registered.
     Servers = "servers", 1_000;
     /// API keys that are neither revoked nor expired.
     Keys = "keys", 1_000;
-    /// Players who are online.
-    Players = "players", UNBOUNDED;
-    /// Documents of all collections.
-    Documents = "documents", UNBOUNDED;
-    /// Bytes of players' data, documents, config documents, the catalog and modules' stores.
-    StorageBytes = "storageBytes", UNBOUNDED;
-    /// Bytes of artifacts, bundles, snapshots and modules.
-    FileBytes = "fileBytes", UNBOUNDED;
-    /// Versions of modules.
-    Modules = "modules", UNBOUNDED;
-    /// Event streams that are open.
-    Streams = "streams", UNBOUNDED;
+    /// Bytes of players' data, documents, config documents, the catalog and modules' stores, with 64 for each row.
+    StorageBytes = "storageBytes", 1 << 40;
 }

@@ -9,19 +9,19 @@ mod addresses;
 mod limit;
 mod modules;
 mod plan;
+mod plan_store;
 mod rates;
 mod state;
-mod store;
+mod stored;
 mod token_bucket;
-mod usage;
 
 pub use limit::Limit;
 pub(crate) use modules::{charge_module_time, has_module_time};
 pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits};
 pub(crate) use rates::{PublicRoute, PublishingRoute, count_request, layer, public_layer, remote_address};
 pub use state::Limits;
-pub use usage::LimitError;
-pub(crate) use usage::{Usage, check_stored};
+pub use stored::LimitError;
+pub(crate) use stored::{check_storage, row_bytes};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,40 +48,47 @@ pub(crate) async fn start(app: &App) -> Result<(), hub_db::Error> {
 }
 
 async fn count_earlier_rows(app: App) -> Result<(), hub_db::Error> {
-    for network in store::uncounted(&app.db).await? {
-        store::count_earlier_rows(&app.db, network).await?;
+    for network in plan_store::uncounted(&app.db).await? {
+        plan_store::count_earlier_rows(&app.db, network).await?;
     }
     Ok(())
 }
 
 /// The limits of one network: of its plan, and those that everybody has.
 #[derive(Clone, Debug)]
-pub(crate) struct NetworkLimits(Arc<Plan>);
+pub(crate) struct NetworkLimits {
+    plan: Arc<Plan>,
+}
 
 /// The limits of `network`, which can then be checked inside a transaction.
 pub(crate) async fn of(app: &App, network: NetworkId) -> Result<NetworkLimits, hub_db::Error> {
-    Ok(NetworkLimits(app.limits.current(app, network).await?.plan()))
+    Ok(NetworkLimits::new(app, app.limits.current(app, network).await?.plan()))
 }
 
 impl NetworkLimits {
-    /// The most that `limit` allows.
+    fn new(_app: &App, plan: Arc<Plan>) -> Self {
+        Self { plan }
+    }
+
+    /// The most that `limit` allows: what the plan says, and never more than the bound.
     pub(crate) fn value(&self, limit: Limit) -> i64 {
-        self.0.value(limit)
+        self.plan.quota(limit).map_or(limit.bound(), |quota| quota.min(limit.bound()))
     }
 
     /// Refuses to add `added` to what is `used` where that is over `limit`.
     pub(crate) fn check(&self, limit: Limit, used: i64, added: i64) -> Result<(), QuotaExceeded> {
-        check_value(limit, self.value(limit), used, added)
+        QuotaExceeded::check(limit, self.value(limit), used, added)
     }
 
     /// What one call of a module may cost at a point, as far as the plan says.
     pub(crate) fn of_point(&self, point: Point) -> PointLimits {
-        *self.0.module_limits.of(point)
+        *self.plan.module_limits.of(point)
     }
-}
 
-fn check_value(limit: Limit, value: i64, used: i64, added: i64) -> Result<(), QuotaExceeded> {
-    if used.saturating_add(added) > value { Err(QuotaExceeded { limit, value, used }) } else { Ok(()) }
+    /// The same at all points.
+    pub(crate) fn of_modules(&self) -> ModuleLimits {
+        self.plan.module_limits
+    }
 }
 
 /// A network has used up a limit.
@@ -94,6 +101,12 @@ pub struct QuotaExceeded {
     pub value: i64,
     /// What is used of it.
     pub used: i64,
+}
+
+impl QuotaExceeded {
+    pub(crate) fn check(limit: Limit, value: i64, used: i64, added: i64) -> Result<(), Self> {
+        if used.saturating_add(added) > value { Err(Self { limit, value, used }) } else { Ok(()) }
+    }
 }
 
 impl From<QuotaExceeded> for ApiError {

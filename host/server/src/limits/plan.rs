@@ -166,6 +166,11 @@ pub(super) enum ModuleTime {
 }
 
 impl PlanLimits {
+    /// Whether responses have rates to tell.
+    pub(crate) fn has_rates(&self) -> bool {
+        self.rates().is_some()
+    }
+
     /// Whether there is a burst of a rate that is not set.
     pub(crate) fn has_lone_burst(&self) -> bool {
         self.request_burst.is_some() && self.requests_per_second.is_none()
@@ -219,20 +224,10 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(super) fn new(limits: &PlanLimits, module_limits: ModuleLimits) -> Self {
-        Self {
-            quotas: limits.quotas(),
-            rates: limits.rates(),
-            module_time: limits.module_time(),
-            module_limits,
-        }
+        Self { quotas: limits.quotas(), rates: limits.rates(), module_time: limits.module_time(), module_limits }
     }
 
-    /// What the plan allows of a limit, or the bound where that is less.
-    pub(super) fn value(&self, limit: Limit) -> i64 {
-        self.quota(limit).map_or(limit.bound(), |quota| quota.min(limit.bound()))
-    }
-
-    /// What the plan itself allows.
+    /// What the plan allows of a limit; none where it says nothing.
     pub(super) fn quota(&self, limit: Limit) -> Option<i64> {
         if self.quotas.is_empty() { None } else { self.quotas.get(limit.name()).copied() }
     }

@@ -13,9 +13,9 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::limits::addresses::AddressLimits;
 use crate::limits::plan::Plan;
-use crate::limits::store;
+use crate::limits::plan_store;
+use crate::limits::stored::StoredEstimate;
 use crate::limits::token_bucket::TokenBucket;
-use crate::limits::usage::MeasuredUsage;
 use crate::values::NetworkId;
 
 /// A change by another process on the same database is in effect after this time; one by this process at once.
@@ -60,7 +60,7 @@ pub(crate) struct NetworkState {
     pub(super) requests: TokenBucket,
     pub(super) events: TokenBucket,
     pub(super) module_time: TokenBucket,
-    pub(super) usage: MeasuredUsage,
+    pub(super) stored: StoredEstimate,
 }
 
 impl NetworkState {
@@ -71,7 +71,7 @@ impl NetworkState {
             requests: TokenBucket::default(),
             events: TokenBucket::default(),
             module_time: TokenBucket::default(),
-            usage: MeasuredUsage::default(),
+            stored: StoredEstimate::default(),
         }
     }
 
@@ -83,9 +83,8 @@ impl NetworkState {
     fn begin_read(&self, now: Millis) -> Option<Millis> {
         let read_at = self.read_at.load(Ordering::Relaxed);
         let is_fresh = now.saturating_sub(read_at) < TTL && read_at <= now;
-        let begun = !is_fresh && {
-            self.read_at.compare_exchange(read_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        };
+        let begun =
+            !is_fresh && { self.read_at.compare_exchange(read_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() };
         begun.then_some(read_at)
     }
 }
@@ -96,7 +95,8 @@ impl Limits {
         self.has_rates.load(Ordering::Relaxed)
     }
 
-    pub(super) fn note_rates(&self) {
+    /// Notes that a plan has a rate, so that responses may have rates to tell.
+    pub(crate) fn note_rates(&self) {
         self.has_rates.store(true, Ordering::Relaxed);
     }
 
@@ -157,7 +157,7 @@ impl Limits {
         if network == OPERATOR {
             return Ok(Plan::default());
         }
-        let plan = store::plan_of(&app.db, network).await?;
+        let plan = plan_store::plan_of(&app.db, network).await?;
         if plan.rates.is_some() {
             self.note_rates();
         }

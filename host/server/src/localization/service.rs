@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::app::App;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
+use crate::limits::{LimitError, check_storage, row_bytes};
 use crate::localization::body::LocalizationCatalog;
 use crate::localization::model::{
     INITIAL_LOCALE, Language, Locale, LocaleCode, LocalizationMessage, MessageKey, Namespace,
@@ -36,6 +37,9 @@ pub(super) enum LocalizationError {
     /// One locale more than there may be.
     #[error("A network has at most {MAX_LOCALES} locales.")]
     TooManyLocales,
+    /// The network stores too much.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -49,6 +53,7 @@ impl From<LocalizationError> for ApiError {
             LocalizationError::DefaultNeeded => Self::bad_request("default_locale_needed", message),
             LocalizationError::DefaultDisabled => Self::bad_request("default_locale_disabled", message),
             LocalizationError::TooManyLocales => Self::bad_request("too_many_locales", message),
+            LocalizationError::Limit(error) => error.into(),
             LocalizationError::Database(error) => error.into(),
         }
     }
@@ -140,10 +145,14 @@ pub(super) async fn add_defaults<'a>(
     entries: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Result<usize, LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
-    let defaults = DefaultsJson::from_pairs(entries);
+    let mut bytes = 0;
+    let defaults = DefaultsJson::from_pairs(entries.inspect(|(key, text)| {
+        bytes += row_bytes(&[namespace.as_str(), scope.locale_key.as_str(), key, text]);
+    }));
     if messages::count_missing(&app.db, network, &scope, &defaults).await? == 0 {
         return Ok(0);
     }
+    check_storage(app, network, bytes, messages::stored_bytes(&app.db, network, &scope)).await?;
     let (inserted, version) = app
         .db
         .transaction(async |mut tx| {
@@ -191,6 +200,8 @@ pub(super) async fn put_override(
     text: &str,
 ) -> Result<LocalizationMessage, LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
+    let bytes = row_bytes(&[namespace.as_str(), scope.locale_key.as_str(), key.as_str(), text]);
+    check_storage(app, network, bytes, messages::message_bytes(&app.db, network, &scope, key)).await?;
     let (message, version) = app
         .db
         .transaction(async |mut tx| {

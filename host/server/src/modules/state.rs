@@ -1,7 +1,7 @@
 //! The active chains of all networks. They are loaded with a network's first call and swapped whole when they change.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -13,6 +13,7 @@ use tokio::sync::{OnceCell, Semaphore};
 use crate::app::App;
 use crate::config::Settings;
 use crate::ids::Ids;
+use crate::limits::{self, ModuleLimits};
 use crate::modules::compiler::open_sandbox;
 use crate::modules::logs::Logs;
 use crate::modules::model::{LinkSpec, Mode, OnFailure};
@@ -45,6 +46,8 @@ pub struct Modules {
 pub(super) struct NetworkChains {
     chains: [ArcSwapOption<ActiveChain>; Point::ALL.len()],
     loaded: OnceCell<()>,
+    /// What the network's plan said when they were loaded.
+    limits: OnceLock<ModuleLimits>,
     /// Held while a chain changes, so that memory and database change in the same order.
     pub(super) changing: tokio::sync::Mutex<()>,
     pub(super) dry_runs: Semaphore,
@@ -101,6 +104,7 @@ impl NetworkChains {
         Self {
             chains: Default::default(),
             loaded: OnceCell::new(),
+            limits: OnceLock::new(),
             changing: tokio::sync::Mutex::default(),
             dry_runs: Semaphore::new(MAX_DRY_RUNS),
             replays: Semaphore::new(MAX_REPLAYS),
@@ -139,6 +143,13 @@ impl Modules {
         self.networks.write().remove(&network);
     }
 
+    /// Drops the chains, logs and recorded calls of a network that was deleted.
+    pub(crate) fn forget(&self, network: NetworkId) {
+        self.evict(network);
+        self.logs.forget(network);
+        self.records.forget(network);
+    }
+
     fn find(&self, network: NetworkId) -> Option<Arc<NetworkChains>> {
         self.networks.read().get(&network).cloned()
     }
@@ -158,6 +169,7 @@ impl Modules {
     /// The chain for a call. The network's first call loads its chains; where that takes too long it runs without the
     /// modules, unless one of them must not be skipped.
     pub(super) async fn find_chain(&self, app: &App, network: NetworkId, point: Point) -> ChainLookup {
+        self.drop_outdated(app, network).await;
         let chains = self.network(network);
         if !chains.loaded.initialized() {
             // A task of its own: loading goes on when this call stops waiting for it.
@@ -177,6 +189,19 @@ impl Modules {
         }
     }
 
+    /// Drops chains whose limits the network's plan no longer says; they are loaded again.
+    async fn drop_outdated(&self, app: &App, network: NetworkId) {
+        let Some(chains) = self.find(network) else { return };
+        if let (Some(loaded), Ok(limits)) = (chains.limits.get(), limits::of(app, network).await)
+            && *loaded != limits.of_modules()
+        {
+            let mut networks = self.networks.write();
+            if networks.get(&network).is_some_and(|current| Arc::ptr_eq(current, &chains)) {
+                networks.remove(&network);
+            }
+        }
+    }
+
     /// The network's chains, loaded.
     pub(super) async fn load_chains(&self, app: &App, network: NetworkId) -> Result<Arc<NetworkChains>, ModulesError> {
         let chains = self.network(network);
@@ -192,6 +217,8 @@ async fn load(app: &App, network: NetworkId, chains: &NetworkChains) -> Result<(
 /// Reads the chains from the database and loads their modules.
 async fn read_chains(app: &App, network: NetworkId, chains: &NetworkChains) -> Result<(), ModulesError> {
     let _changing = chains.changing.lock().await;
+    let limits = limits::of(app, network).await?.of_modules();
+    chains.limits.get_or_init(|| limits);
     let mut changed = vec![];
     for row in store::chains::list(&app.db, network).await? {
         let Some(point) = Point::from_name(&row.point) else { continue };

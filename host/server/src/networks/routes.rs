@@ -16,7 +16,7 @@ use crate::networks::service::{self, MintedKey, NewKey};
 use crate::values::Identifier;
 
 /// The routes of keys.
-pub(crate) fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![list, create: transactional secret, roll: transactional secret, revoke]
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn router() -> Endpoints {
 #[allow(clippy::struct_field_names, reason = "the wire calls it keyId")]
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Key {
+pub(super) struct Key {
     #[schema(value_type = String, example = "4fTq0ZkX91ab")]
     key_id: KeyId,
     #[schema(example = "lobby servers")]
@@ -54,7 +54,7 @@ impl From<KeyRow> for Key {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = NewKey)]
 #[serde(rename_all = "camelCase")]
-struct CreatedKey {
+pub(super) struct CreatedKey {
     #[schema(value_type = String, example = "4fTq0ZkX91ab")]
     key_id: KeyId,
     /// What goes into `X-Service-Api-Key`. The hub keeps only a hash of it.
@@ -90,7 +90,7 @@ async fn list(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct CreateKey {
+pub(super) struct CreateKey {
     /// What you call it.
     #[schema(example = "lobby servers")]
     name: Identifier,
@@ -99,6 +99,20 @@ struct CreateKey {
     scopes: Vec<Scope>,
     /// When it ends by itself, in the future; absent or null: never.
     expires_at: Option<Millis>,
+}
+
+impl CreateKey {
+    /// The key to create, if it can be one.
+    pub(super) fn into_new_key(self, now: Millis) -> Result<NewKey, ApiError> {
+        if self.scopes.is_empty() {
+            return Err(ApiError::invalid("In the body, `scopes`: a key needs at least one."));
+        }
+        if self.expires_at.is_some_and(|at| at <= now) {
+            return Err(ApiError::invalid("In the body, `expiresAt`: must be in the future."));
+        }
+        let scopes = self.scopes.into_iter().collect();
+        Ok(NewKey { name: self.name.into_string(), scopes, expires_at: self.expires_at })
+    }
 }
 
 /// Create a key
@@ -112,14 +126,7 @@ async fn create(
     State(app): State<App>,
     Json(body): Json<CreateKey>,
 ) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
-    if body.scopes.is_empty() {
-        return Err(ApiError::invalid("In the body, `scopes`: a key needs at least one."));
-    }
-    if body.expires_at.is_some_and(|at| at <= app.clock.now()) {
-        return Err(ApiError::invalid("In the body, `expiresAt`: must be in the future."));
-    }
-    let scopes = body.scopes.into_iter().collect();
-    let new = NewKey { name: body.name.into_string(), scopes, expires_at: body.expires_at };
+    let new = body.into_new_key(app.clock.now())?;
     let key = service::create_key_for(&app, caller.network, caller.scopes, new).await?;
     Ok((StatusCode::CREATED, Json(key.into())))
 }

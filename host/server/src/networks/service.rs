@@ -10,7 +10,9 @@ use crate::auth::{KeyId, KeyRow, OPERATOR_NETWORK, Scope, Scopes};
 use crate::clock::{Clock, Millis};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
-use crate::networks::store;
+use crate::networks::{admin_store, store};
+use crate::plans;
+use crate::plans::PlansError;
 use crate::values::NetworkId;
 
 /// Characters of base 62.
@@ -37,6 +39,12 @@ pub enum NetworksError {
     /// A key for the operator's work cannot belong to a network.
     #[error("The scope `operator` is not a network's to give.")]
     OperatorScope,
+    /// It is too late to keep the network.
+    #[error("The network {0} is being deleted already.")]
+    BeingDeleted(NetworkId),
+    /// The plan.
+    #[error(transparent)]
+    Plan(#[from] PlansError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -53,6 +61,8 @@ impl From<NetworksError> for ApiError {
             NetworksError::UnknownKey(_) => Self::not_found("unknown_key", message),
             NetworksError::ScopesExceedOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
             NetworksError::OperatorScope => Self::bad_request("operator_scope", message),
+            NetworksError::BeingDeleted(_) => Self::new(StatusCode::CONFLICT, "network_being_deleted", message),
+            NetworksError::Plan(error) => error.into(),
             NetworksError::Database(error) => error.into(),
         }
     }
@@ -91,13 +101,28 @@ pub async fn create_network(
     ids: &Ids,
     name: &str,
 ) -> Result<(NetworkId, MintedKey), NetworksError> {
+    create_network_on(db, clock, ids, name, None).await
+}
+
+/// The same on a plan that may be another than `default`.
+pub(super) async fn create_network_on(
+    db: &Db,
+    clock: &Clock,
+    ids: &Ids,
+    name: &str,
+    plan: Option<&str>,
+) -> Result<(NetworkId, MintedKey), NetworksError> {
     let network = NetworkId(ids.uuid());
     let (key, sha256) = mint(ids, NewKey { name: "owner".to_owned(), scopes: Scopes::owner(), expires_at: None });
     let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
     db.transaction(async |mut tx| {
+        if let Some(plan) = plan {
+            plans::service::lock(&mut tx, plan).await?;
+        }
         store::insert_network(&mut tx, network, name, &signing_secret, now).await.map_err(|error| {
             if error.is_unique_violation() { NetworksError::NameTaken(name.to_owned()) } else { error.into() }
         })?;
+        admin_store::update(&mut tx, network, None, plan, None).await?;
         Ok::<_, NetworksError>(store::insert_key(&mut tx, network, &key, &sha256, now).await?)
     })
     .await?;
@@ -208,14 +233,6 @@ pub(crate) async fn resolve_network(db: &Db, id_or_name: &str) -> Result<Network
         return Ok(NetworkId(id));
     }
     store::find_network(db, id_or_name).await?.ok_or_else(|| NetworksError::NoSuchName(id_or_name.to_owned()))
-}
-
-/// Refuses all requests of a network, or serves them again. In effect everywhere within a second.
-pub(crate) async fn set_suspended(db: &Db, network: NetworkId, suspended: bool) -> Result<(), NetworksError> {
-    if store::set_suspended(db, network, suspended).await? {
-        return Ok(());
-    }
-    Err(NetworksError::UnknownNetwork(network))
 }
 
 /// All networks.

@@ -8,6 +8,7 @@ use crate::economy;
 use crate::economy::Balance;
 use crate::geo::Region;
 use crate::http::error::ApiError;
+use crate::limits::{LimitError, check_storage, row_bytes};
 use crate::owner::Owner;
 use crate::players::model::{
     DataKey, JsonText, LoadRequest, NamespaceData, Player, PlayerFilter, PlayerUpdate, Profile,
@@ -35,6 +36,9 @@ pub(super) enum PlayersError {
     /// The hub has no such engine.
     #[error("In the query, `gameType`: `{sent}` is none of {}.", .known.join(", "))]
     UnknownEngine { sent: String, known: Vec<String> },
+    /// The network stores too much.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -49,6 +53,7 @@ impl From<PlayersError> for ApiError {
             PlayersError::VersionConflict(_) => Self::new(StatusCode::CONFLICT, "version_conflict", message),
             PlayersError::TooLarge => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
             PlayersError::UnknownEngine { .. } => Self::invalid(message),
+            PlayersError::Limit(error) => error.into(),
             PlayersError::Database(error) => error.into(),
         }
     }
@@ -183,6 +188,8 @@ pub(super) async fn put_data(
     if data.as_str().len() > JsonText::LIMIT {
         return Err(PlayersError::TooLarge);
     }
+    let bytes = row_bytes(&[key.game_mode.as_str(), key.namespace.as_str(), data.as_str()]);
+    check_storage(app, network, bytes, store::data::stored_bytes(&app.db, network, key)).await?;
     let version = store::data::put(&app.db, network, key, data.as_str(), expected, app.clock.now()).await?;
     version.ok_or(PlayersError::VersionConflict(expected.unwrap_or_default()))
 }

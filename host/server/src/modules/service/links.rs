@@ -8,6 +8,7 @@ use hub_sandbox::{BoxFuture, ComponentSource, Host, Link, LinkConfig, ModuleHand
 
 use crate::app::App;
 use crate::blobs::Blobs;
+use crate::limits;
 use crate::modules::host::{DryHost, ModuleHost};
 use crate::modules::model::{LinkSpec, Mode, ModuleState};
 use crate::modules::service::error::ModulesError;
@@ -52,7 +53,7 @@ pub(in crate::modules) async fn reuse_or_make(
         mode: spec.sandbox_mode(),
         instances: spec.instances.into(),
         on_failure: spec.on_failure.into(),
-        limits: app.settings.modules.limits(point),
+        limits: limits::of(app, network).await?.of_point(point).apply(app.settings.modules.limits(point)),
         host,
     })))
 }

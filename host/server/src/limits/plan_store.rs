@@ -3,7 +3,6 @@
 use hub_db::{Db, Error};
 
 use crate::limits::plan::{ModuleLimits, Plan, PlanLimits};
-use crate::limits::usage::Usage;
 use crate::values::NetworkId;
 
 /// Networks that are counted in one run.
@@ -31,18 +30,14 @@ fn parse(limits: &str, module_limits: &str) -> Plan {
     Plan::new(&limits, module_limits)
 }
 
-/// What the triggers have counted of a network.
-pub(super) async fn counted_usage(db: &Db, network: NetworkId) -> Result<Usage, Error> {
-    let (documents, storage_bytes, file_bytes): (i64, i64, i64) = db
-        .query(
-            "SELECT CAST(COALESCE(SUM(documents), 0) AS BIGINT), CAST(COALESCE(SUM(storage_bytes), 0) AS BIGINT),
-                 CAST(COALESCE(SUM(file_bytes), 0) AS BIGINT)
-             FROM network_usage WHERE network_id = $1",
-        )
+/// What the triggers have counted of a network's rows.
+pub(super) async fn counted_bytes(db: &Db, network: NetworkId) -> Result<i64, Error> {
+    let (bytes,): (i64,) = db
+        .query("SELECT CAST(COALESCE(SUM(storage_bytes), 0) AS BIGINT) FROM network_usage WHERE network_id = $1")
         .bind(network)
         .one()
         .await?;
-    Ok(Usage { documents, storage_bytes, file_bytes })
+    Ok(bytes)
 }
 
 /// What the network's modules have in their stores.
