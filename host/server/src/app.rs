@@ -24,7 +24,7 @@ use crate::geo::Geo;
 use crate::hang_up::AbandonedRequests;
 use crate::http::connection::Connections;
 use crate::ids::Ids;
-use crate::limits::Usage;
+use crate::limits::{Limits, Usage};
 use crate::modules::Modules;
 use crate::players::PlayerRegions;
 use crate::secrets::HubSecrets;
@@ -86,6 +86,8 @@ pub struct AppState {
     pub keys: KeyCache,
     /// Streams that end when their key is revoked.
     pub revocations: RevocationWatch,
+    /// What networks and addresses may use.
+    pub limits: Limits,
     /// Who is online.
     pub presence: Presence,
     /// Where players are routed from, as far as it was asked lately.
@@ -136,6 +138,7 @@ impl AppState {
             streams: Streams::default(),
             keys: KeyCache::default(),
             revocations: RevocationWatch::default(),
+            limits: Limits::default(),
             presence: Presence::new(!shards.is_single_node()),
             player_regions: PlayerRegions::default(),
             index_builds: IndexBuilds::default(),

@@ -17,6 +17,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use crate::app::App;
 use crate::auth::{Caller, Permission};
 use crate::http::error::ApiError;
+use crate::limits::{PublicRoute, PublishingRoute};
 
 /// What the layers around a handler must know of its route.
 #[allow(clippy::struct_excessive_bools, reason = "each fact is independent of the others")]
@@ -37,6 +38,10 @@ pub(crate) struct RouteFacts {
     /// It is dropped when its caller hangs up, though it is no GET: it waits for somebody on the caller's behalf, or only
     /// computes.
     pub(crate) is_ended_with_caller: bool,
+    /// It publishes an event, so that the rate of events counts it.
+    pub(crate) is_publishing: bool,
+    /// It needs no key, so that it is limited by address.
+    pub(crate) is_public: bool,
     /// The check of its permission; `None` for a public route.
     pub(crate) authorize: Option<Authorize>,
 }
@@ -91,6 +96,14 @@ impl RouteFacts {
 
     pub(crate) fn ends_with_caller(self) -> Self {
         Self { is_ended_with_caller: true, ..self }
+    }
+
+    pub(crate) fn publishing(self) -> Self {
+        Self { is_publishing: true, ..self }
+    }
+
+    pub(crate) fn public(self) -> Self {
+        Self { is_public: true, ..self }
     }
 }
 
@@ -155,6 +168,12 @@ pub(crate) async fn facts_layer(
         let route = (request.method().clone(), path.as_str().to_owned());
         let facts = facts.get(&route).copied().unwrap_or_default();
         request.extensions_mut().insert(facts);
+        if facts.is_publishing {
+            request.extensions_mut().insert(PublishingRoute);
+        }
+        if facts.is_public {
+            request.extensions_mut().insert(PublicRoute);
+        }
     }
     next.run(request).await
 }
@@ -201,11 +220,11 @@ macro_rules! endpoints {
 }
 pub(crate) use endpoints;
 
-/// `public_endpoints![version]`: the routes of handlers that need no key.
+/// `public_endpoints![version]`: the routes of handlers that need no key, and that one address may not call without end.
 macro_rules! public_endpoints {
     ($($($handler:path)|+),+ $(,)?) => {
         $crate::endpoints::Endpoints::default()
-            $(.route(utoipa_axum::routes!($($handler),+), $crate::endpoints::RouteFacts::default()))+
+            $(.route(utoipa_axum::routes!($($handler),+), $crate::endpoints::RouteFacts::default().public()))+
     };
 }
 pub(crate) use public_endpoints;

@@ -8,14 +8,18 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::endpoints::{Endpoints, public_endpoints};
+use crate::endpoints::{Endpoints, RouteFacts, public_endpoints};
 use crate::http::extract::Json;
 
 const PING_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The routes; they need no key.
 pub(crate) fn router() -> Endpoints {
-    public_endpoints![healthz, readyz, version]
+    // Whoever watches the hub is never refused.
+    let watched = RouteFacts::default();
+    public_endpoints![version]
+        .route(utoipa_axum::routes!(healthz), watched)
+        .route(utoipa_axum::routes!(readyz), watched)
 }
 
 /// The process lives

@@ -39,6 +39,7 @@ pub mod modules;
 pub mod networks;
 pub mod owner;
 pub mod permissions;
+pub mod plans;
 pub mod players;
 pub mod provisioning;
 pub mod punishments;

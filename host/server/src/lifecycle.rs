@@ -9,7 +9,10 @@ use crate::clock::Clock;
 use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
-use crate::{auth, blobs, collections, control, data_folder, events, idempotency, modules, servers, waitlist};
+use crate::{
+    auth, blobs, collections, control, data_folder, events, idempotency, limits, modules, networks, plans, servers,
+    waitlist,
+};
 use crate::{punishments, transfers, worlds};
 
 /// How long requests are still answered on the connections there are, each as the last one, before all are closed. A
@@ -35,6 +38,9 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, shards)?);
     cluster::start(&app, NETWORK_STATES).await?;
     auth::start(&app);
+    limits::start(&app).await?;
+    plans::start(&app).await?;
+    networks::start(&app, NETWORK_STATES);
     blobs::start(&app);
     collections::start(&app);
     control::start(&app).await?;

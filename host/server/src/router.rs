@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::http::error::ApiError;
 use crate::http::{client_address, json, openapi, reference, request_id};
-use crate::{auth, cluster, hang_up, idempotency, server_binding};
+use crate::{auth, cluster, hang_up, idempotency, limits, server_binding};
 
 fn endpoints() -> Endpoints {
     Endpoints::default()
@@ -27,6 +27,7 @@ fn endpoints() -> Endpoints {
         .merge(crate::moderation::router())
         .merge(crate::modules::router())
         .merge(crate::networks::router())
+        .merge(crate::plans::router())
         .merge(crate::permissions::router())
         .merge(crate::players::router())
         .merge(crate::provisioning::router())
@@ -64,7 +65,7 @@ pub fn router(app: &App) -> Router {
         // Around the answers that are kept, so that a retry of who hung up gets one.
         .route_layer(from_fn_with_state(app.clone(), hang_up::layer))
         .route_layer(from_fn_with_state(server_binding, server_binding::layer))
-        .merge(reference::router(&document))
+        .merge(reference::router(&document).layer(from_fn_with_state(app.clone(), limits::public_layer)))
         .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))
         .method_not_allowed_fallback(async || {
             let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
@@ -74,6 +75,7 @@ pub fn router(app: &App) -> Router {
                 "This route exists, but not with this method; /api shows which.",
             )
         })
+        .layer(from_fn_with_state(app.clone(), limits::layer))
         .layer(from_fn_with_state(app.clone(), cluster::layer))
         .layer(from_fn_with_state(app.clone(), auth::layer))
         .layer(from_fn_with_state(facts, facts_layer))

@@ -160,7 +160,8 @@ impl Loader<'_> {
                 }
                 store::release(&mut tx, network).await?;
                 mark_all_referenced(&mut tx, network).await?;
-                Ok(tx.insert_rows(NETWORKS, network.0, std::slice::from_ref(&row)).await?)
+                tx.insert_rows(NETWORKS, network.0, std::slice::from_ref(&row)).await?;
+                Ok(store::ensure_plan(&mut tx, network).await?)
             })
             .await;
         Ok(published?)

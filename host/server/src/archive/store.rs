@@ -19,6 +19,11 @@ pub(super) async fn find_network(
 
 /// Gives the import with this token the network's claim and takes it from any other.
 pub(super) async fn claim(db: &Db, network: NetworkId, token: &str) -> Result<(), Error> {
+    // It was deleted here once: what comes in now is not to be deleted as what was left of that.
+    db.write("DELETE FROM network_deletions WHERE network_id = $1 AND deleted_at IS NOT NULL")
+        .bind(network)
+        .execute()
+        .await?;
     db.write(
         "INSERT INTO network_imports (network_id, token) VALUES ($1, $2)
          ON CONFLICT (network_id) DO UPDATE SET token = excluded.token",
@@ -43,6 +48,18 @@ pub(super) async fn lock_claim(tx: &mut Tx, network: NetworkId, token: &str) -> 
         .execute()
         .await?;
     Ok(rows > 0)
+}
+
+/// Puts the network on the plan `default` where it was on one that is not here.
+pub(super) async fn ensure_plan(tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
+    tx.query(
+        "UPDATE networks SET plan = 'default'
+         WHERE network_id = $1 AND NOT EXISTS (SELECT 1 FROM plans WHERE plans.name = networks.plan)",
+    )
+    .bind(network)
+    .execute()
+    .await?;
+    Ok(())
 }
 
 /// Ends the claim.

@@ -3,9 +3,9 @@
 use hub_db::{Cell, Column, ColumnType, Table};
 
 macro_rules! tables {
-    ($($table:ident [$($key:ident: $key_type:ident),*] [$($column:ident: $type:ident),*];)+) => {
-        /// The tables in the order of the file. The network itself comes first.
-        pub const TABLES: &[Table] = &[$(Table {
+    ($(#[$doc:meta])* $list:ident: $($table:ident [$($key:ident: $key_type:ident),*] [$($column:ident: $type:ident),*];)+) => {
+        $(#[$doc])*
+        pub const $list: &[Table] = &[$(Table {
             name: stringify!($table),
             key_columns: { let key: &[&str] = &[$(stringify!($key)),*]; key.len() },
             columns: &[
@@ -19,6 +19,8 @@ macro_rules! tables {
 // Name, key after `network_id`, other columns. A change here changes the format, so it needs a migration, which changes
 // the schema version.
 tables! {
+    /// The tables in the order of the file. The network itself comes first.
+    TABLES:
     networks [] [
         name: Text, plan: Text, suspended: Bool, signing_secret: Text, created_at: Integer, previous_signing_secret:
         Text, previous_signing_until: Integer
@@ -123,6 +125,20 @@ tables! {
     ];
 }
 
+tables! {
+    /// Tables of networks that do not move with them, but are deleted with them.
+    UNEXPORTED_TABLES:
+    agent_commands [server_id: Text, command_id: Text] [command: Text, expires_at: Integer];
+    blob_moves [kind: Text, name: Text] [blob_key: Text, moved_at: Integer];
+    module_pieces [name: Text, version: Integer, part: Text, piece: Integer] [created_at: Integer, bytes: Bytes];
+    network_usage [slot: Integer] [documents: Integer, storage_bytes: Integer, file_bytes: Integer];
+    server_agents [server_id: Text] [report: Text, seen_at: Integer];
+    slot_reservations [reservation_id: Uuid] [
+        server_id: Text, player_id: Uuid, world_id: Text, promised: Bool, expires_at: Integer
+    ];
+    unreferenced_blobs [blob_key: Text] [delete_at: Integer];
+}
+
 /// The network's own table.
 pub(super) const NETWORKS: &Table = &TABLES[0];
 
@@ -130,7 +146,7 @@ pub(super) const NETWORKS: &Table = &TABLES[0];
 pub(super) type Row = Vec<Cell>;
 
 /// Whether the table is, on SQLite, in the file of the modules' stores.
-pub(super) fn is_of_module_store(table: &Table) -> bool {
+pub(crate) fn is_of_module_store(table: &Table) -> bool {
     matches!(table.name, "module_store" | "module_store_usage")
 }
 

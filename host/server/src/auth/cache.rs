@@ -42,6 +42,11 @@ impl KeyCache {
         self.rows.invalidate(id);
     }
 
+    /// Forgets all keys, which are looked up again.
+    pub(crate) fn clear(&self) {
+        self.rows.invalidate_all();
+    }
+
     pub(super) fn record_use(&self, network: NetworkId, id: &KeyId, at: Millis) {
         if let Some((_, last)) = self.last_used.read().get(id) {
             last.fetch_max(at, Ordering::Relaxed);

@@ -1,9 +1,9 @@
 //! Who calls, and what they may do: the extractor's type is the permission a route needs.
 
 use std::borrow::Cow;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 
@@ -13,6 +13,7 @@ use crate::auth::layer;
 use crate::auth::model::{Credential, KeyId, Scope, Scopes};
 use crate::clock::Millis;
 use crate::http::error::ApiError;
+use crate::limits;
 use crate::values::{Identifier, NetworkId};
 
 /// The caller behind a valid key.
@@ -38,10 +39,7 @@ impl Caller {
     /// The caller of a request: 401 without a valid key, 403 from an address that the key is not for.
     pub(crate) async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
         let key = layer::identify(app, &parts.headers, &parts.extensions).await?;
-        let remote = parts
-            .extensions
-            .get::<ConnectInfo<SocketAddr>>()
-            .map_or(IpAddr::from([127, 0, 0, 1]), |ConnectInfo(address)| address.ip().to_canonical());
+        let remote = limits::remote_address(&parts.extensions);
         if !key.bindings.allow_address(remote) {
             return Err(forbidden_origin(format!("This key must not be used from {remote}.")));
         }
@@ -129,6 +127,7 @@ macro_rules! permissions {
             async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
                 let caller = Caller::of(parts, app).await?;
                 caller.require(Self::SCOPES)?;
+                limits::count_request(app, parts, caller.network, &caller.key.0).await?;
                 Ok(Self(caller))
             }
         }

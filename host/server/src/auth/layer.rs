@@ -1,7 +1,9 @@
 //! Finds out once for each request who calls, and runs the request as the work of the caller's network.
 
+use std::net::IpAddr;
+
 use axum::extract::{Request, State};
-use axum::http::{Extensions, HeaderMap, HeaderValue};
+use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use uuid::Uuid;
@@ -10,6 +12,7 @@ use crate::app::App;
 use crate::auth::model::ActiveKey;
 use crate::auth::service::authenticate;
 use crate::http::error::ApiError;
+use crate::limits;
 
 /// The tenant of all requests without a valid key; a signed link's network takes over once the link is verified.
 const PUBLIC: Uuid = Uuid::max();
@@ -22,7 +25,9 @@ struct Identified(Result<ActiveKey, ApiError>);
 pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let mut tenant = PUBLIC;
     if let Some(header) = header(request.headers()) {
-        let identified = authenticate(&app, Some(header)).await;
+        let remote = limits::remote_address(request.extensions());
+        let identified = authenticate(&app, Some(header), remote).await;
+        let identified = identified.map_err(|error| count_wrong_key(&app, remote, error));
         tenant = identified.as_ref().map_or(PUBLIC, |key| key.network.0);
         request.extensions_mut().insert(Identified(identified));
     }
@@ -33,8 +38,16 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
 pub(crate) async fn identify(app: &App, headers: &HeaderMap, extensions: &Extensions) -> Result<ActiveKey, ApiError> {
     match extensions.get::<Identified>() {
         Some(Identified(identified)) => identified.clone(),
-        None => authenticate(app, header(headers)).await,
+        None => authenticate(app, header(headers), limits::remote_address(extensions)).await,
     }
+}
+
+/// Counts a key that is not valid for its address, which may be refused then.
+fn count_wrong_key(app: &App, remote: IpAddr, error: ApiError) -> ApiError {
+    if error.status() != StatusCode::UNAUTHORIZED {
+        return error;
+    }
+    app.limits.addresses.count_wrong_key(remote, app.clock.now()).err().unwrap_or(error)
 }
 
 fn header(headers: &HeaderMap) -> Option<&[u8]> {

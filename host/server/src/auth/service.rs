@@ -1,6 +1,7 @@
 //! Finds the key behind a request, and checks it again later.
 
 use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ pub(crate) fn start(app: &App) {
 }
 
 /// The key that the header's value names: 401 unless it is valid, 403 where its network is suspended.
-pub(crate) async fn authenticate(app: &App, header: Option<&[u8]>) -> Result<ActiveKey, ApiError> {
+pub(crate) async fn authenticate(app: &App, header: Option<&[u8]>, remote: IpAddr) -> Result<ActiveKey, ApiError> {
     let header =
         header.ok_or_else(|| unauthenticated("No API key was sent; put it in the X-Service-Api-Key header."))?;
     let malformed =
@@ -30,7 +31,8 @@ pub(crate) async fn authenticate(app: &App, header: Option<&[u8]>) -> Result<Act
     let text = std::str::from_utf8(header).map_err(|_| malformed())?;
     let id = key::parse(text).ok_or_else(malformed)?;
     let credential = Credential { id, sha256: key::hash(text) };
-    let row = find_key(app, &credential.id).await?.ok_or_else(|| unauthenticated("This API key is unknown."))?;
+    let row =
+        find_key(app, &credential.id, remote).await?.ok_or_else(|| unauthenticated("This API key is unknown."))?;
     let now = app.clock.now();
     check(&row, &credential, now)?;
     app.keys.record_use(row.network_id, &credential.id, now);
@@ -83,10 +85,11 @@ fn unauthenticated(message: &'static str) -> ApiError {
     ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message)
 }
 
-async fn find_key(app: &App, id: &KeyId) -> Result<Option<Arc<KeyRow>>, hub_db::Error> {
+async fn find_key(app: &App, id: &KeyId, remote: IpAddr) -> Result<Option<Arc<KeyRow>>, hub_db::Error> {
     if let Some(row) = app.keys.get(id) {
         return Ok(Some(row));
     }
+    let _permit = app.limits.addresses.lookup_permit(remote, app.clock.now()).await;
     let row = store::find_key(&app.db.reserved(), id).await?.map(Arc::new);
     if let Some(row) = &row {
         app.keys.put(row.clone());

@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use axum::http::{Method, StatusCode};
+use futures_util::TryStreamExt as _;
 use hub_db::{Db, Tx};
 use object_store::aws::AmazonS3;
 use object_store::local::LocalFileSystem;
@@ -39,6 +40,7 @@ use crate::background::every;
 use crate::config::Settings;
 use crate::http::error::ApiError;
 use crate::limits::QuotaExceeded;
+use crate::values::NetworkId;
 
 pub(crate) use key::BlobKey;
 pub(crate) use receive::{BlobWriter, ReceivedBlob, TemporaryBlob, Upload, check_bytes, receive};
@@ -188,6 +190,18 @@ impl Blobs {
         }
     }
 
+    /// Deletes all blobs of a network, also those of an older hub.
+    pub(crate) async fn delete_network(&self, network: NetworkId) -> Result<(), BlobError> {
+        let prefix = self.path(&Path::from(network.to_string()));
+        delete_under(&*self.store, &prefix).await?;
+        if let Some(files) = &self.old_files {
+            for folder in ["files/artifacts", "files/bundles", "worlds"] {
+                delete_under(files, &Path::from(format!("{folder}/{network}"))).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Deletes blobs that no row refers to any more and that are noted as such. What fails is tried again by the sweep.
     pub(crate) async fn delete_unreferenced(&self, keys: &[BlobKey]) {
         for key in keys {
@@ -236,6 +250,18 @@ impl Blobs {
         }
         Ok(())
     }
+}
+
+/// Deletes all objects under a prefix, one after the other.
+async fn delete_under(store: &dyn ObjectStore, prefix: &Path) -> Result<(), BlobError> {
+    let mut objects = store.list(Some(prefix));
+    while let Some(object) = objects.try_next().await? {
+        match store.delete(&object.location).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Notes that a row refers to a blob. Fails where the sweep is about to delete it.

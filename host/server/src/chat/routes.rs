@@ -13,7 +13,7 @@ use crate::http::extract::Json;
 
 /// The routes of chat.
 pub(crate) fn router() -> Endpoints {
-    endpoints![relay_chat]
+    endpoints![relay_chat: publishing]
 }
 
 /// Relay a chat line

@@ -5,6 +5,7 @@ mod demo;
 mod key;
 mod module;
 mod network;
+mod plan;
 mod serve;
 
 use clap::{Parser, Subcommand};
@@ -26,6 +27,9 @@ enum Command {
     /// Networks (tenants), on the database itself
     #[command(subcommand)]
     Network(network::Network),
+    /// Plans: what networks may use, on the database itself
+    #[command(subcommand)]
+    Plan(plan::Plan),
     /// API keys, on the database itself
     #[command(subcommand)]
     Key(key::Key),
@@ -65,6 +69,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Serve(serve) => serve.run().await,
             Command::Demo(demo) => demo.run().await,
             Command::Network(network) => network.run().await,
+            Command::Plan(plan) => plan.run().await,
             Command::Key(key) => key.run().await,
             Command::Module(module) => module.run().await,
             Command::CompileModule { .. } => Ok(()),

@@ -1,27 +1,41 @@
 //! `hub network …`: works on the database directly, also while a hub serves it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use hub_db::Db;
+use serde_json::{Value, json};
 
 use crate::archive::{self, Report};
+use crate::blobs::Blobs;
 use crate::cli::open_database;
 use crate::clock::Clock;
 use crate::config::{Settings, StorageArgs};
 use crate::ids::Ids;
 use crate::modules::open_store;
+use crate::networks::admin::{self, NetworkChange, NetworkRow};
+use crate::networks::deletion::Deletion;
 use crate::networks::service;
-use crate::values::Identifier;
+use crate::values::{Identifier, Label};
+
+/// How often to look whether a hub has deleted a network that it began to delete.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Network {
     /// Create a network and its first key, which may do everything but the operator's work
     Create(Create),
+    /// List the networks, oldest first
+    List(List),
+    /// Give a network another name or plan
+    Set(Set),
     /// Refuse all requests of a network, as before it is moved
     Suspend(Named),
-    /// Serve a network again that was suspended
+    /// Serve a network again that was suspended; takes its deletion back
     Resume(Named),
+    /// Suspend a network, and delete all of it in seven days
+    Delete(Delete),
     /// Write all of a network to a file, its secrets included
     Export(Export),
     /// Bring a network in from such a file, from either database into either
@@ -43,6 +57,40 @@ pub(super) struct Create {
 pub(super) struct Named {
     /// The network's id or name
     network: String,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct List {
+    /// Print one JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Set {
+    /// The network's id or name
+    network: String,
+    /// Its new name
+    #[arg(long, required_unless_present = "plan")]
+    name: Option<Identifier>,
+    /// Its new plan
+    #[arg(long)]
+    plan: Option<Label>,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Delete {
+    /// The network's id or name
+    network: String,
+    /// At once; it cannot be taken back
+    #[arg(long)]
+    now: bool,
     #[command(flatten)]
     storage: StorageArgs,
 }
@@ -79,6 +127,9 @@ impl Network {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Create(create) => create.run().await,
+            Self::List(list) => list.run().await,
+            Self::Set(set) => set.run().await,
+            Self::Delete(delete) => delete.run().await,
             Self::Suspend(named) => named.set_suspended(true).await,
             Self::Resume(named) => named.set_suspended(false).await,
             Self::Export(export) => export.run().await,
@@ -109,11 +160,89 @@ impl Named {
         let db = open_database(&self.storage).await?;
         let changed = async {
             let network = service::resolve_network(&db, &self.network).await?;
-            service::set_suspended(&db, network, suspended).await
+            let change = NetworkChange { suspended: Some(suspended), ..NetworkChange::default() };
+            admin::change(&db, network, change).await
         };
         let changed = changed.await;
         db.close().await;
-        Ok(changed?)
+        changed?;
+        Ok(())
+    }
+}
+
+impl List {
+    async fn run(self) -> anyhow::Result<()> {
+        let db = open_database(&self.storage).await?;
+        let listed = admin::list(&db, i64::MAX, 0).await;
+        db.close().await;
+        let (networks, _) = listed?;
+        if self.json {
+            let networks = networks.iter().map(|network| {
+                let NetworkRow { network_id, name, plan, suspended, created_at, delete_at } = network;
+                json!({
+                    "networkId": network_id, "name": name, "plan": plan, "suspended": suspended,
+                    "createdAt": created_at, "deleteAt": delete_at,
+                })
+            });
+            println!("{}", Value::Array(networks.collect()));
+            return Ok(());
+        }
+        for network in networks {
+            let state = match (network.delete_at, network.suspended) {
+                (Some(_), _) => "to be deleted",
+                (None, true) => "suspended",
+                (None, false) => "",
+            };
+            println!("{}  {:<30} {:<15} {state}", network.network_id, network.name, network.plan);
+        }
+        Ok(())
+    }
+}
+
+impl Set {
+    async fn run(self) -> anyhow::Result<()> {
+        let db = open_database(&self.storage).await?;
+        let changed = async {
+            let network = service::resolve_network(&db, &self.network).await?;
+            let (name, plan) = (self.name.as_ref().map(Identifier::as_str), self.plan.as_ref().map(Label::as_str));
+            admin::change(&db, network, NetworkChange { name, plan, suspended: None }).await
+        };
+        let changed = changed.await;
+        db.close().await;
+        changed?;
+        Ok(())
+    }
+}
+
+impl Delete {
+    async fn run(self) -> anyhow::Result<()> {
+        let settings = Settings::of_storage(&self.storage)?;
+        let db = open_database(&self.storage).await?;
+        let module_store = open_store(&settings, &db).await?;
+        let deleted = self.delete(&settings, &db, &module_store).await;
+        module_store.close().await;
+        db.close().await;
+        deleted
+    }
+
+    async fn delete(&self, settings: &Settings, db: &Db, module_store: &Db) -> anyhow::Result<()> {
+        let clock = Clock::System;
+        let network = service::resolve_network(db, &self.network).await?;
+        let delete_at = admin::delete(db, &clock, network, self.now).await?;
+        if !self.now {
+            println!("{network} is suspended, and will be deleted in seven days; `hub network resume` takes that back");
+            return Ok(());
+        }
+        // A hub that serves the network has to notice first. It may also be quicker.
+        clock.sleep_until(delete_at).await;
+        let blobs = Blobs::open(settings, db)?;
+        let deletion = Deletion { db, module_store, blobs: &blobs, clock: &clock };
+        while !admin::is_deleted(db, network).await? {
+            deletion.run(network).await?;
+            clock.sleep(POLL_INTERVAL).await;
+        }
+        println!("{network} is deleted");
+        Ok(())
     }
 }
 

@@ -20,4 +20,9 @@ pub(crate) trait NetworkState: Send + Sync {
 
     /// Drops a network's state: another node owns it.
     fn evict(&self, app: &App, network: NetworkId);
+
+    /// Drops all of a network that was deleted, also what a node keeps of networks that it no longer owns.
+    fn forget(&self, app: &App, network: NetworkId) {
+        self.evict(app, network);
+    }
 }

@@ -15,7 +15,7 @@ use crate::collections::store::{self, IndexRange};
 use crate::compute::{LARGE_JSON, compute_if};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
-use crate::limits::{Limit, QuotaExceeded, check_rows};
+use crate::limits::{Limit, QuotaExceeded, check_rows, check_storage, row_bytes};
 use crate::values::NetworkId;
 
 /// What can be wrong with a request about collections.
@@ -154,6 +154,9 @@ pub(super) async fn put(
     let value = compute_if(doc.as_str().len() > LARGE_JSON, || parse(&doc)).await?;
     let is_there = store::exists(&app.db, network, collection, id);
     check_rows::<CollectionsError>(app, network, store::DOCUMENTS, 1, is_there).await?;
+    let bytes = row_bytes(&[collection.as_str(), id.as_str(), doc.as_str()]);
+    let replaced = store::document_bytes(&app.db, network, collection, id);
+    check_storage::<CollectionsError>(app, network, bytes, replaced).await?;
     app.db
         .transaction(async |mut tx| {
             let definition = store::lock_definition_shared(&mut tx, network, collection).await?;

@@ -168,6 +168,26 @@ pub(super) async fn document(
     Ok(row.map(|row| row.doc))
 }
 
+/// The size of a document's row, as it is counted; 0 where there is none.
+pub(super) async fn document_bytes(
+    db: &Db,
+    network: NetworkId,
+    collection: &CollectionName,
+    id: &DocumentId,
+) -> Result<i64, Error> {
+    let row: Option<(i64,)> = db
+        .query(
+            "SELECT CAST(64 + octet_length(collection) + octet_length(id) + octet_length(doc) AS BIGINT)
+             FROM collection_documents WHERE network_id = $1 AND collection = $2 AND id = $3",
+        )
+        .bind(network)
+        .bind(collection)
+        .bind(id)
+        .optional()
+        .await?;
+    Ok(row.map_or(0, |(bytes,)| bytes))
+}
+
 const DOCUMENTS_BY_ID: Sql = Sql {
     sqlite: "SELECT id, doc FROM collection_documents
              WHERE network_id = $1 AND collection = $2 AND id IN (SELECT value FROM json_each($3))",

@@ -16,7 +16,7 @@ use crate::values::Identifier;
 
 /// The routes of config documents.
 pub(crate) fn router() -> Endpoints {
-    endpoints![publish_config: transactional, register_config: transactional, get_config]
+    endpoints![publish_config: transactional publishing, register_config: transactional, get_config]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

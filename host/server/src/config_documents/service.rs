@@ -9,7 +9,7 @@ use crate::config_documents::store;
 use crate::events::{self, EventKind};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
-use crate::limits::{QuotaExceeded, check_rows};
+use crate::limits::{QuotaExceeded, check_rows, check_storage, row_bytes};
 use crate::values::NetworkId;
 
 /// What can be wrong with a request about config documents.
@@ -45,10 +45,12 @@ pub(super) async fn get(app: &App, network: NetworkId, key: ConfigKey) -> Result
     }
 }
 
-/// Refuses a document that is new where the network has too many.
-async fn check(app: &App, network: NetworkId, key: &ConfigKey) -> Result<(), ConfigError> {
+/// Refuses a document that is more than the network may store.
+async fn check(app: &App, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<(), ConfigError> {
     let is_there = store::exists(&app.db, network, key);
-    check_rows(app, network, store::CONFIG_DOCUMENTS, 1, is_there).await
+    check_rows::<ConfigError>(app, network, store::CONFIG_DOCUMENTS, 1, is_there).await?;
+    let bytes = row_bytes(&[key.group.as_str(), key.namespace.as_str(), doc.as_str()]);
+    check_storage(app, network, bytes, store::stored_bytes(&app.db, network, key)).await
 }
 
 /// Stores a document, whatever was stored before.
@@ -58,7 +60,7 @@ pub(super) async fn publish(
     key: ConfigKey,
     doc: Document,
 ) -> Result<ConfigDocument, ConfigError> {
-    check(app, network, &key).await?;
+    check(app, network, &key, &doc).await?;
     app.db
         .transaction(async |mut tx| {
             if store::put(&mut tx, network, &key, &doc).await? {
@@ -81,7 +83,7 @@ pub(super) async fn register(
     if let Some(doc) = store::get(&app.db, network, &key).await? {
         return Ok(ConfigDocument { key, doc });
     }
-    check(app, network, &key).await?;
+    check(app, network, &key, &default).await?;
     let is_new = app
         .db
         .transaction(async |mut tx| {

@@ -39,6 +39,21 @@ pub(super) async fn get(db: &Db, network: NetworkId, key: &ConfigKey) -> Result<
     Ok(row.map(|row| row.doc))
 }
 
+/// The size of a document's row, as it is counted; 0 where there is none.
+pub(super) async fn stored_bytes(db: &Db, network: NetworkId, key: &ConfigKey) -> Result<i64, Error> {
+    let row: Option<(i64,)> = db
+        .query(
+            "SELECT CAST(64 + octet_length(doc_group) + octet_length(namespace) + octet_length(doc) AS BIGINT)
+             FROM config_documents WHERE network_id = $1 AND doc_group = $2 AND namespace = $3",
+        )
+        .bind(network)
+        .bind(&key.group)
+        .bind(&key.namespace)
+        .optional()
+        .await?;
+    Ok(row.map_or(0, |(bytes,)| bytes))
+}
+
 /// Stores a document; whether that changed anything.
 pub(super) async fn put(tx: &mut Tx, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
     const UPSERT: &str = "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, $2, $3, $4)

@@ -10,6 +10,8 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::http::rate_limit::{self, RateState};
+
 /// An error as a caller sees it. The cause stays in the log.
 #[derive(Clone, Debug)]
 pub struct ApiError {
@@ -19,6 +21,7 @@ pub struct ApiError {
     retry_after_secs: Option<u64>,
     // Boxed, because errors are in every result.
     details: Option<Box<ErrorDetails>>,
+    rates: Vec<RateState>,
     cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -26,7 +29,7 @@ impl ApiError {
     /// An error with a stable snake-case `code` and a sentence for a person.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         let (code, message) = (code.into(), message.into());
-        Self { status, code, message, retry_after_secs: None, details: None, cause: None }
+        Self { status, code, message, retry_after_secs: None, details: None, rates: vec![], cause: None }
     }
 
     /// One that was stored and is sent again.
@@ -78,6 +81,13 @@ impl ApiError {
         self
     }
 
+    /// Tells the caller the rates it was refused by.
+    #[must_use]
+    pub(crate) fn rates(mut self, rates: Vec<RateState>) -> Self {
+        self.rates = rates;
+        self
+    }
+
     /// Says more in fields of their own.
     #[must_use]
     pub(crate) fn details(mut self, details: ErrorDetails) -> Self {
@@ -111,6 +121,7 @@ impl ApiError {
         if let Some(seconds) = self.retry_after_secs {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
+        rate_limit::write(&self.rates, response.headers_mut());
         response
     }
 

@@ -11,6 +11,7 @@ pub(crate) mod hub_url;
 pub(crate) mod json;
 pub(crate) mod openapi;
 pub(crate) mod page;
+pub(crate) mod rate_limit;
 pub(crate) mod reference;
 mod request_body;
 pub mod request_id;

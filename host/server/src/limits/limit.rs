@@ -188,4 +188,6 @@ limits! {
     AnswerBytes = "answerBytes", ANSWER_LIMIT as i64, "a list is cut short and says where it goes on";
     /// Addresses on the waitlist, which is the hub's own.
     WaitlistEntries = "waitlistEntries", 1_000_000, "no more are added";
+    /// Bytes of players' data, documents, config documents, the catalog and modules' stores, with 64 for each row.
+    StorageBytes = "storageBytes", 1 << 40;
 }

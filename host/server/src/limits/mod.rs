@@ -1,38 +1,80 @@
-//! What one network may store, keep open and have computed.
+//! What one network may store, keep open and have computed, and how fast it may call.
 //!
-//! A bound is the same for every network and no plan lifts it: it stops one network from stopping another.
+//! A bound is the same for every network and no plan lifts it: it stops one network from stopping another. A network's
+//! plan says the rest; a change of it is in effect within a second, on every node. What needs no valid key is limited per
+//! remote address.
 //!
-//! `bounds` are those of the table, or lower ones of the operator; `usage` counts in memory what networks use.
+//! `bounds` are those of the table, or lower ones of the operator; `usage` counts in memory what networks use, and the
+//! database's triggers what they store.
+//! Tables: `network_usage`, and `plans`, which it reads.
 
+mod addresses;
 mod bounds;
 mod document;
 mod limit;
+mod modules;
+mod plan;
+mod plan_store;
+mod rates;
+mod state;
 mod store;
+mod stored;
+mod token_bucket;
 mod usage;
 
 pub use bounds::Bounds;
 pub use document::document;
 pub use limit::Limit;
+pub(crate) use modules::{charge_module_time, has_module_time};
+pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits};
+pub(crate) use rates::{PublicRoute, PublishingRoute, count_request, layer, public_layer, remote_address};
+pub use state::Limits;
 pub(crate) use store::FILE_BYTES;
+pub(crate) use stored::{check_storage, row_bytes};
 pub use usage::Usage;
 pub(crate) use usage::{OpenGuard, Rows, check_rows, open};
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::http::StatusCode;
+use hub_sandbox::contract::Point;
 
 use crate::app::App;
+use crate::background::every;
 use crate::http::error::{ApiError, ErrorDetails};
+use crate::limits::plan::Plan;
 use crate::values::NetworkId;
 
-/// The limits of one network.
-#[derive(Clone, Debug, Default)]
+const COUNT_INTERVAL: Duration = Duration::from_mins(10);
+
+/// Starts the background work: counts what networks stored before the database counted it.
+pub(crate) async fn start(app: &App) -> Result<(), hub_db::Error> {
+    if app.db.backend() == hub_db::Backend::Sqlite {
+        // Its one writer would be busy while it serves.
+        count_earlier_rows(app.clone()).await?;
+    }
+    every(app, COUNT_INTERVAL, "count what networks store", count_earlier_rows);
+    Ok(())
+}
+
+async fn count_earlier_rows(app: App) -> Result<(), hub_db::Error> {
+    for network in plan_store::uncounted(&app.db).await? {
+        plan_store::count_earlier_rows(&app.db, network).await?;
+    }
+    Ok(())
+}
+
+/// The limits of one network: of its plan, and those that everybody has.
+#[derive(Clone, Debug)]
 pub(crate) struct NetworkLimits {
     bounds: Bounds,
+    plan: Arc<Plan>,
 }
 
 /// The limits of `network`, which can then be checked inside a transaction.
-#[allow(clippy::unused_async, reason = "plans are read from the database")]
-pub(crate) async fn of(app: &App, _network: NetworkId) -> Result<NetworkLimits, hub_db::Error> {
-    Ok(NetworkLimits { bounds: app.settings.limits.clone() })
+pub(crate) async fn of(app: &App, network: NetworkId) -> Result<NetworkLimits, hub_db::Error> {
+    Ok(NetworkLimits::new(app, app.limits.current(app, network).await?.plan()))
 }
 
 /// Refuses to add `added` to what is `used` where that is over a bound that no plan lowers.
@@ -46,14 +88,24 @@ pub(crate) fn bound(app: &App, limit: Limit) -> i64 {
 }
 
 impl NetworkLimits {
-    /// The most that `limit` allows.
+    fn new(app: &App, plan: Arc<Plan>) -> Self {
+        Self { bounds: app.settings.limits.clone(), plan }
+    }
+
+    /// The most that `limit` allows: what the plan says, and never more than the bound.
     pub(crate) fn value(&self, limit: Limit) -> i64 {
-        self.bounds.of(limit)
+        let bound = self.bounds.of(limit);
+        self.plan.quota(limit).map_or(bound, |quota| quota.min(bound))
     }
 
     /// Refuses to add `added` to what is `used` where that is over `limit`.
     pub(crate) fn check(&self, limit: Limit, used: i64, added: i64) -> Result<(), QuotaExceeded> {
         QuotaExceeded::check(limit, self.value(limit), used, added)
+    }
+
+    /// What one call of a module may cost at a point, as far as the plan says.
+    pub(crate) fn of_point(&self, point: Point) -> PointLimits {
+        *self.plan.module_limits.of(point)
     }
 }
 

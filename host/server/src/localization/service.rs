@@ -12,7 +12,7 @@ use crate::compute::{MANY_ROWS, compute_if};
 use crate::events::{self, EventKind};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
-use crate::limits::{self, Limit, QuotaExceeded, check_rows};
+use crate::limits::{self, Limit, QuotaExceeded, check_rows, check_storage, row_bytes};
 use crate::localization::body::LocalizationCatalog;
 use crate::localization::model::{
     INITIAL_LOCALE, Language, Locale, LocaleCode, LocalizationMessage, MessageKey, Namespace,
@@ -161,8 +161,10 @@ pub(super) async fn add_defaults<'a>(
 ) -> Result<usize, LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
     let entries: Vec<_> = entries.collect();
-    for (_, text) in &entries {
+    let mut stored = 0;
+    for (key, text) in &entries {
         check_text(app, text)?;
+        stored += row_bytes(&[namespace.as_str(), scope.locale_key.as_str(), key, text]);
     }
     let defaults = DefaultsJson::from_pairs(entries.into_iter());
     let missing = messages::count_missing(&app.db, network, &scope, &defaults).await?;
@@ -170,6 +172,8 @@ pub(super) async fn add_defaults<'a>(
         return Ok(0);
     }
     check_messages(app, network, missing, defaults.bytes()).await?;
+    let replaced = messages::stored_bytes(&app.db, network, &scope);
+    check_storage::<LocalizationError>(app, network, stored, replaced).await?;
     app.db
         .transaction(async |mut tx| {
             let catalog = store::lock_catalog(&mut tx, network).await?;
@@ -237,6 +241,9 @@ pub(super) async fn put_override(
     let before = stored.as_ref().map_or_else(|| -(json_size(key) as i64), |text| json_size(text) as i64);
     let added = i64::from(stored.is_none());
     check_messages(app, network, added, json_size(&text) as i64 - before).await?;
+    let bytes = row_bytes(&[namespace.as_str(), scope.locale_key.as_str(), key.as_str(), text]);
+    let replaced = messages::message_bytes(&app.db, network, &scope, key);
+    check_storage::<LocalizationError>(app, network, bytes, replaced).await?;
     app.db
         .transaction(async |mut tx| {
             let catalog = store::lock_catalog(&mut tx, network).await?;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::limits;
 use crate::values::NetworkId;
 
 /// The least memory of a call: a page of WebAssembly.
@@ -18,9 +19,10 @@ const MIN_MEMORY_BYTES: u64 = 64 * 1024;
 pub(super) struct ModuleLimits([Limits; Point::ALL.len()]);
 
 impl ModuleLimits {
-    /// Those of a network. Every plan has the defaults of the points.
-    pub(super) fn of(app: &App, _network: NetworkId) -> Self {
-        Self(Point::ALL.map(|point| app.settings.modules.limits(point)))
+    /// Those of a network's plan, which are the usual ones of the points where it says nothing else.
+    pub(super) async fn of(app: &App, network: NetworkId) -> Result<Self, hub_db::Error> {
+        let plan = limits::of(app, network).await?;
+        Ok(Self(Point::ALL.map(|point| plan.of_point(point).apply(app.settings.modules.limits(point)))))
     }
 
     /// Those of a call at a point.

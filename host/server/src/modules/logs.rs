@@ -149,6 +149,13 @@ impl Logs {
         self.log(network, &link.name).add(line);
     }
 
+    /// Drops the logs of a network.
+    pub(super) fn forget(&self, network: NetworkId) {
+        for (key, _) in self.modules.iter().filter(|(key, _)| key.0 == network) {
+            self.modules.invalidate(&*key);
+        }
+    }
+
     fn log(&self, network: NetworkId, module: &str) -> Arc<ModuleLog> {
         self.modules.get_with((network, module.to_owned()), ModuleLog::new)
     }

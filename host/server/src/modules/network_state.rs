@@ -11,4 +11,8 @@ impl NetworkState for LoadedModules {
     fn evict(&self, app: &App, network: NetworkId) {
         app.modules.evict(network);
     }
+
+    fn forget(&self, app: &App, network: NetworkId) {
+        app.modules.forget(network);
+    }
 }

@@ -160,6 +160,13 @@ impl Modules {
         self.networks.write().remove(&network);
     }
 
+    /// Drops the chains, logs and recorded calls of a network that was deleted.
+    pub(crate) fn forget(&self, network: NetworkId) {
+        self.evict(network);
+        self.logs.forget(network);
+        self.records.forget(network);
+    }
+
     fn find(&self, network: NetworkId) -> Option<Arc<NetworkChains>> {
         self.networks.read().get(&network).cloned()
     }

@@ -17,7 +17,7 @@ use crate::secret_text::SecretText;
 use crate::values::Identifier;
 
 /// The routes of keys.
-pub(crate) fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![list, create: transactional secret, roll: transactional secret, revoke]
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn router() -> Endpoints {
 #[allow(clippy::struct_field_names, reason = "the wire calls it keyId")]
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Key {
+pub(super) struct Key {
     #[schema(value_type = String, example = "4fTq0ZkX91ab")]
     key_id: KeyId,
     #[schema(example = "lobby servers")]
@@ -63,7 +63,7 @@ impl From<KeyRow> for Key {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = NewKey)]
 #[serde(rename_all = "camelCase")]
-struct CreatedKey {
+pub(super) struct CreatedKey {
     #[schema(value_type = String, example = "4fTq0ZkX91ab")]
     key_id: KeyId,
     /// What goes into `X-Service-Api-Key`. The hub keeps only a hash of it.
@@ -103,7 +103,7 @@ async fn list(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct CreateKey {
+pub(super) struct CreateKey {
     /// What you call it.
     #[schema(example = "lobby servers")]
     name: Identifier,
@@ -130,6 +130,23 @@ fn check_length<T>(name: &str, list: Option<&Vec<T>>) -> Result<(), ApiError> {
     Err(ApiError::invalid(format!("In the body, `{name}`: must be 1 to {max} of them, or absent.")))
 }
 
+impl CreateKey {
+    /// The key to create, if it can be one.
+    pub(super) fn into_new_key(self, now: Millis) -> Result<NewKey, ApiError> {
+        if self.scopes.is_empty() {
+            return Err(ApiError::invalid("In the body, `scopes`: a key needs at least one."));
+        }
+        if self.expires_at.is_some_and(|at| at <= now) {
+            return Err(ApiError::invalid("In the body, `expiresAt`: must be in the future."));
+        }
+        check_length("servers", self.servers.as_ref())?;
+        check_length("addresses", self.addresses.as_ref())?;
+        let (name, scopes) = (self.name.into_string(), self.scopes.into_iter().collect());
+        let bindings = Bindings { servers: self.servers, addresses: self.addresses };
+        Ok(NewKey { name, scopes, expires_at: self.expires_at, bindings })
+    }
+}
+
 /// Create a key
 ///
 /// The answer is the only time the key's text is seen. A key cannot hand out scopes that it does not have, nor make one that
@@ -142,17 +159,7 @@ async fn create(
     State(app): State<App>,
     Json(body): Json<CreateKey>,
 ) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
-    if body.scopes.is_empty() {
-        return Err(ApiError::invalid("In the body, `scopes`: a key needs at least one."));
-    }
-    if body.expires_at.is_some_and(|at| at <= app.clock.now()) {
-        return Err(ApiError::invalid("In the body, `expiresAt`: must be in the future."));
-    }
-    check_length("servers", body.servers.as_ref())?;
-    check_length("addresses", body.addresses.as_ref())?;
-    let (name, scopes) = (body.name.into_string(), body.scopes.into_iter().collect());
-    let bindings = Bindings { servers: body.servers, addresses: body.addresses };
-    let new = NewKey { name, scopes, expires_at: body.expires_at, bindings };
+    let new = body.into_new_key(app.clock.now())?;
     let key = service::create_key_for(&app, &caller, new).await?;
     Ok((StatusCode::CREATED, Json(key.into())))
 }
@@ -198,6 +205,6 @@ async fn revoke(
     State(app): State<App>,
     Path(id): Path<KeyId>,
 ) -> Result<StatusCode, ApiError> {
-    service::revoke_key(&app, &caller, &id).await?;
+    service::revoke_key_for(&app, &caller, &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

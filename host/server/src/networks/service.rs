@@ -11,7 +11,9 @@ use crate::clock::{Clock, Millis};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::limits::{self, Limit, QuotaExceeded};
-use crate::networks::store;
+use crate::networks::{admin_store, store};
+use crate::plans;
+use crate::plans::PlansError;
 use crate::secret_text::SecretText;
 use crate::values::NetworkId;
 
@@ -51,6 +53,12 @@ pub enum NetworksError {
     /// More than the network may have.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
+    /// It is too late to keep the network.
+    #[error("The network {0} is being deleted already.")]
+    BeingDeleted(NetworkId),
+    /// The plan.
+    #[error(transparent)]
+    Plan(#[from] PlansError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -72,6 +80,8 @@ impl From<NetworksError> for ApiError {
             NetworksError::Suspended => Self::new(StatusCode::FORBIDDEN, "network_suspended", message),
             NetworksError::OperatorScope => Self::bad_request("operator_scope", message),
             NetworksError::Quota(exceeded) => exceeded.into(),
+            NetworksError::BeingDeleted(_) => Self::new(StatusCode::CONFLICT, "network_being_deleted", message),
+            NetworksError::Plan(error) => error.into(),
             NetworksError::Database(error) => error.into(),
         }
     }
@@ -114,14 +124,29 @@ pub async fn create_network(
     ids: &Ids,
     name: &str,
 ) -> Result<(NetworkId, MintedKey), NetworksError> {
+    create_network_on(db, clock, ids, name, None).await
+}
+
+/// The same on a plan that may be another than `default`.
+pub(super) async fn create_network_on(
+    db: &Db,
+    clock: &Clock,
+    ids: &Ids,
+    name: &str,
+    plan: Option<&str>,
+) -> Result<(NetworkId, MintedKey), NetworksError> {
     let network = NetworkId(ids.uuid());
     let (name_of_key, bindings) = ("owner".to_owned(), Bindings::default());
     let (key, sha256) = mint(ids, NewKey { name: name_of_key, scopes: Scopes::owner(), expires_at: None, bindings });
     let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
     db.transaction(async |mut tx| {
+        if let Some(plan) = plan {
+            plans::service::lock(&mut tx, plan).await?;
+        }
         store::insert_network(&mut tx, network, name, &signing_secret, now).await.map_err(|error| {
             if error.is_unique_violation() { NetworksError::NameTaken(name.to_owned()) } else { error.into() }
         })?;
+        admin_store::update(&mut tx, network, None, plan, None).await?;
         Ok::<_, NetworksError>(store::insert_key(&mut tx, network, &key, &sha256, now).await?)
     })
     .await?;
@@ -215,13 +240,27 @@ pub(super) async fn roll_key(
     Ok(MintedKey { id: id.clone(), text, name: row.name, scopes, expires_at: row.expires_at, bindings })
 }
 
-/// Revokes a key.
-pub(super) async fn revoke_key(app: &App, caller: &Caller, id: &KeyId) -> Result<(), NetworksError> {
+/// Revokes a key within the caller's own.
+pub(super) async fn revoke_key_for(app: &App, caller: &Caller, id: &KeyId) -> Result<(), NetworksError> {
     let now = app.clock.now();
     app.db
         .transaction(async |mut tx| {
             managed_key(&mut tx, caller, id).await?;
             Ok::<_, NetworksError>(store::revoke_key(&mut tx, caller.network, id, now).await?)
+        })
+        .await?;
+    app.keys.invalidate(id);
+    Ok(())
+}
+
+/// Revokes any key of a network.
+pub(super) async fn revoke_key(app: &App, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
+    let now = app.clock.now();
+    app.db
+        .transaction(async |mut tx| {
+            let row = store::live_key(&mut tx, network, id).await?;
+            row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
+            Ok::<_, NetworksError>(store::revoke_key(&mut tx, network, id, now).await?)
         })
         .await?;
     app.keys.invalidate(id);
@@ -258,14 +297,6 @@ pub(crate) async fn resolve_network(db: &Db, id_or_name: &str) -> Result<Network
         return Ok(NetworkId(id));
     }
     store::find_network(db, id_or_name).await?.ok_or_else(|| NetworksError::NoSuchName(id_or_name.to_owned()))
-}
-
-/// Refuses all requests of a network, or serves them again. In effect everywhere within a second.
-pub(crate) async fn set_suspended(db: &Db, network: NetworkId, suspended: bool) -> Result<(), NetworksError> {
-    if store::set_suspended(db, network, suspended).await? {
-        return Ok(());
-    }
-    Err(NetworksError::UnknownNetwork(network))
 }
 
 /// All networks.

@@ -41,17 +41,6 @@ pub(super) async fn is_suspended(db: &Db, network: NetworkId) -> Result<Option<b
     Ok(row.map(|(suspended,)| suspended))
 }
 
-/// False where there is no such network.
-pub(super) async fn set_suspended(db: &Db, network: NetworkId, suspended: bool) -> Result<bool, Error> {
-    let rows = db
-        .write("UPDATE networks SET suspended = $2 WHERE network_id = $1")
-        .bind(network)
-        .bind(suspended)
-        .execute()
-        .await?;
-    Ok(rows > 0)
-}
-
 pub(super) async fn find_network(db: &Db, name: &str) -> Result<Option<NetworkId>, Error> {
     let row: Option<(NetworkId,)> =
         db.query("SELECT network_id FROM networks WHERE name = $1").bind(name).optional().await?;

@@ -26,6 +26,13 @@ impl PlayerRegions {
         self.0.get(&(network, player))
     }
 
+    /// Drops the players of a network that was deleted.
+    pub(crate) fn forget(&self, network: NetworkId) {
+        for (key, _) in self.0.iter().filter(|(key, _)| key.0 == network) {
+            self.0.invalidate(&*key);
+        }
+    }
+
     pub(super) fn put(&self, network: NetworkId, player: PlayerId, region: Region) {
         self.0.insert((network, player), region);
     }

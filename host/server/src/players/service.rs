@@ -8,7 +8,7 @@ use crate::economy;
 use crate::economy::Balance;
 use crate::geo::Region;
 use crate::http::error::ApiError;
-use crate::limits::{self, Limit, QuotaExceeded, check_rows};
+use crate::limits::{self, Limit, QuotaExceeded, check_rows, check_storage, row_bytes};
 use crate::owner::Owner;
 use crate::players::model::{
     DataKey, JsonText, LoadRequest, NamespaceData, Player, PlayerFilter, PlayerUpdate, Profile,
@@ -193,6 +193,9 @@ pub(super) async fn put_data(
     }
     let is_there = async { Ok(store::data::get(&app.db, network, key).await?.is_some()) };
     check_rows::<PlayersError>(app, network, store::data::DATA_ENTRIES, 1, is_there).await?;
+    let bytes = row_bytes(&[key.game_mode.as_str(), key.namespace.as_str(), data.as_str()]);
+    let replaced = store::data::stored_bytes(&app.db, network, key);
+    check_storage::<PlayersError>(app, network, bytes, replaced).await?;
     let most = DataLimits {
         namespaces: limits::bound(app, Limit::NamespacesPerPlayer),
         bytes: limits::bound(app, Limit::ProfileBytes),

@@ -17,7 +17,7 @@ use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 
 /// The routes of transfers.
 pub(crate) fn router() -> Endpoints {
-    endpoints![transfer_player, report_transfer, get_transfer]
+    endpoints![transfer_player: publishing, report_transfer, get_transfer]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -11,7 +11,6 @@ mod routes;
 mod sender;
 mod service;
 mod store;
-mod throttle;
 
 use tokio::sync::Notify;
 
@@ -20,13 +19,11 @@ pub(crate) use routes::{public, router};
 use crate::app::App;
 use crate::config::Settings;
 use crate::waitlist::mail::Mailer;
-use crate::waitlist::throttle::JoinThrottle;
 
 /// The waitlist's state in memory.
 #[derive(Debug)]
 pub struct Waitlist {
     mailer: Mailer,
-    throttle: JoinThrottle,
     /// Wakes the sender: a mail may have become due.
     wake: Notify,
 }
@@ -34,7 +31,7 @@ pub struct Waitlist {
 impl Waitlist {
     /// Fails where the settings for mail are invalid.
     pub(crate) fn open(settings: &Settings) -> anyhow::Result<Self> {
-        Ok(Self { mailer: Mailer::new(settings)?, throttle: JoinThrottle::default(), wake: Notify::new() })
+        Ok(Self { mailer: Mailer::new(settings)?, wake: Notify::new() })
     }
 }
 

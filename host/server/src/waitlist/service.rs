@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use axum::http::StatusCode;
 use thiserror::Error;
 
 use crate::app::App;
@@ -16,11 +15,8 @@ use crate::waitlist::store;
 #[derive(Debug, Error)]
 pub(super) enum WaitlistError {
     /// This remote address has joined too often.
-    #[error("Too many addresses were put on the list from where you are; try again later.")]
-    TooMany {
-        /// Seconds until it may again.
-        retry_after: u64,
-    },
+    #[error(transparent)]
+    TooMany(ApiError),
     /// The link never existed, or is deleted.
     #[error("This link is not one of ours; join the waitlist again to get a new one.")]
     UnknownLink,
@@ -45,9 +41,7 @@ impl From<WaitlistError> for ApiError {
     fn from(error: WaitlistError) -> Self {
         let message = error.to_string();
         match error {
-            WaitlistError::TooMany { retry_after } => {
-                Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(retry_after)
-            }
+            WaitlistError::TooMany(error) => error,
             WaitlistError::UnknownLink => Self::bad_request("unknown_token", message),
             WaitlistError::LinkUsed => Self::bad_request("token_used", message),
             WaitlistError::LinkExpired => Self::bad_request("token_expired", message),
@@ -61,7 +55,7 @@ impl From<WaitlistError> for ApiError {
 /// Adds an address. One that is on the list already gets the same answer from the same statement, and its mail later.
 pub(super) async fn join(app: &App, remote: IpAddr, email: &Email, source: Option<&str>) -> Result<(), WaitlistError> {
     let now = app.clock.now();
-    app.waitlist.throttle.check(remote, now).map_err(|retry_after| WaitlistError::TooMany { retry_after })?;
+    app.limits.addresses.count_join(remote, now).map_err(WaitlistError::TooMany)?;
     let is_there = store::exists(&app.db, email);
     match check_rows(app, OPERATOR_NETWORK, store::ENTRIES, 1, is_there).await {
         // The answer does not say so: it would tell who is on the list.

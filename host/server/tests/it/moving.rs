@@ -1,5 +1,6 @@
 //! Networks as files: exported from and imported into either database, the same to the byte.
 
+mod deleted;
 mod interrupted;
 mod refused;
 mod sample;

@@ -140,7 +140,8 @@ on_both! {
         }
         let refused = join(&hub, "one-more@example.org").await;
         refused.expect_error(429, "rate_limited");
-        assert_eq!(refused.headers["retry-after"], "601");
+        assert_eq!(refused.headers["retry-after"], "30");
+        assert_eq!(refused.headers["ratelimit"], r#""joins";r=0;t=600"#);
         hub.advance_ms(600_000);
         join(&hub, "one-more@example.org").await.expect(200);
         mails(&hub, 21).await;

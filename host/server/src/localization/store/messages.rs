@@ -82,6 +82,45 @@ pub(crate) async fn count_missing(
     Ok(missing)
 }
 
+/// The size of all messages of a namespace in a locale, as they are counted.
+pub(crate) async fn stored_bytes(db: &Db, network: NetworkId, scope: &MessageScope<'_>) -> Result<i64, Error> {
+    let (bytes,): (i64,) = db
+        .query(
+            "SELECT CAST(COALESCE(SUM(64 + octet_length(namespace) + octet_length(locale_key) + octet_length(message_key)
+                 + COALESCE(octet_length(default_text), 0) + COALESCE(octet_length(override_text), 0)), 0) AS BIGINT)
+             FROM localization_messages WHERE network_id = $1 AND namespace = $2 AND locale_key = $3",
+        )
+        .bind(network)
+        .bind(scope.namespace)
+        .bind(&scope.locale_key)
+        .one()
+        .await?;
+    Ok(bytes)
+}
+
+/// The size of one message, as it is counted; 0 where there is none.
+pub(crate) async fn message_bytes(
+    db: &Db,
+    network: NetworkId,
+    scope: &MessageScope<'_>,
+    key: &MessageKey,
+) -> Result<i64, Error> {
+    let row: Option<(i64,)> = db
+        .query(
+            "SELECT CAST(64 + octet_length(namespace) + octet_length(locale_key) + octet_length(message_key)
+                 + COALESCE(octet_length(default_text), 0) + COALESCE(octet_length(override_text), 0) AS BIGINT)
+             FROM localization_messages
+             WHERE network_id = $1 AND namespace = $2 AND locale_key = $3 AND message_key = $4",
+        )
+        .bind(network)
+        .bind(scope.namespace)
+        .bind(&scope.locale_key)
+        .bind(key)
+        .optional()
+        .await?;
+    Ok(row.map_or(0, |(bytes,)| bytes))
+}
+
 /// `WHERE TRUE` tells SQLite that `ON` is not a join's.
 const ADD_DEFAULTS: Sql = Sql {
     sqlite: "INSERT INTO localization_messages (network_id, namespace, locale_key, message_key, default_text)

@@ -20,9 +20,9 @@ use crate::values::{Identifier, PlayerId, Text, not_blank};
 
 pub(super) fn router() -> Endpoints {
     endpoints![
-        create_punishment: transactional,
-        create_punishment_by_name: transactional,
-        create_ip_punishment: transactional,
+        create_punishment: transactional publishing,
+        create_punishment_by_name: transactional publishing,
+        create_ip_punishment: transactional publishing,
         note_player_ip: transactional,
     ]
 }

@@ -14,7 +14,11 @@ use crate::punishments::{IpAddress, PunishmentBody, service};
 use crate::values::{Identifier, PlayerId, Text};
 
 pub(super) fn router() -> Endpoints {
-    endpoints![remove_punishment: transactional, unban_by_name: transactional, unban_ip: transactional]
+    endpoints![
+        remove_punishment: transactional publishing,
+        unban_by_name: transactional publishing,
+        unban_ip: transactional publishing,
+    ]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

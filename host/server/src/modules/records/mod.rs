@@ -73,6 +73,14 @@ impl Records {
         self.max_bytes > 0 && self.entry((network, point)).records.lock().take_sample(now)
     }
 
+    /// Drops the calls of a network.
+    pub(super) fn forget(&self, network: NetworkId) {
+        let mut points = self.points.write();
+        for (_, entry) in points.extract_if(|key, _| key.0 == network) {
+            self.bytes.fetch_sub(entry.records.lock().close(), Ordering::Relaxed);
+        }
+    }
+
     /// Drops the calls of the points that were idle longest: somewhat more than needed, so that it is seldom needed.
     fn evict(&self, current: PointKey) {
         let mut points = self.points.write();

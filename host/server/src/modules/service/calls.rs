@@ -1,11 +1,13 @@
 //! Calls of the extension points: how the network's modules decide. Without a chain the built-in behaviour stands.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hub_sandbox::contract::Point;
 use hub_sandbox::{AnyInput, BreakerOpening, Call, Link, Operation, Outcome};
 
 use crate::app::App;
+use crate::limits;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::records::{Record, RecordedStep};
 use crate::modules::state::{ActiveChain, ChainLookup};
@@ -31,10 +33,17 @@ pub fn record_built_in<O: Operation>(app: &App, network: NetworkId, input: O::In
 pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) -> O::Ruling {
     let input = Arc::new(input);
     match app.modules.find_chain(app, network, O::POINT).await {
+        // The built-in behaviour serves, which is no failure of the modules.
+        ChainLookup::Active(_) if !limits::has_module_time(app, network).await => O::Ruling::default(),
         ChainLookup::Active(chain) => {
-            chain.set_limits(ModuleLimits::of(app, network));
+            // Without the database the limits of the call before hold.
+            if let Ok(limits) = ModuleLimits::of(app, network).await {
+                chain.set_limits(limits);
+            }
             let call = new_call(app, network);
             let outcome = app.modules.sandbox.run_chain::<O>(&chain.chain, &call, Arc::clone(&input)).await;
+            let micros = outcome.steps.iter().filter_map(|step| step.report.as_ref()).map(|report| report.micros).sum();
+            limits::charge_module_time(app, network, Duration::from_micros(micros)).await;
             finish::<O>(app, network, &chain, call, O::any_input(&input), outcome)
         }
         ChainLookup::Empty => {
@@ -80,6 +89,7 @@ fn finish<O: Operation>(
         let (task, call, point, link) = (app.clone(), call.clone(), chain.point, Arc::clone(shadow.link()));
         app.spawn(async move {
             let Some(run) = task.modules.sandbox.run_shadow(shadow).await else { return };
+            limits::charge_module_time(&task, network, Duration::from_micros(run.report.micros)).await;
             task.modules.logs.add(network, point, link.config(), &call, &run.report);
             if let Some(opening) = &run.opening {
                 report_opening(&task, network, point, &link, &call, opening);

@@ -33,7 +33,7 @@ pub(in crate::modules) async fn put(
     specs: Vec<LinkSpec>,
     lease: &RequestLease,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
-    check(&specs, point, &ModuleLimits::of(app, network))?;
+    check(&specs, point, &ModuleLimits::of(app, network).await?)?;
     let chains = app.modules.load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
     let chain = replace(app, network, &chains, point, specs, lease).await?;

@@ -68,7 +68,7 @@ pub(in crate::modules) async fn run(
         config: serde_json::to_string(&options.config)?,
     };
     let host = Arc::new(DryHost::new(app, network, target.name));
-    let limits = ModuleLimits::of(app, network).at(target.point);
+    let limits = ModuleLimits::of(app, network).await?.at(target.point);
     let report = app.modules.sandbox.call_json(&module, limits, host, context, input).await;
     Ok(DryRun { report, now_ms, seed })
 }

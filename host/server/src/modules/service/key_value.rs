@@ -8,7 +8,7 @@ use hub_sandbox::contract::HostError;
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::limits::Limit;
+use crate::limits::{Limit, QuotaExceeded, check_storage};
 use crate::modules::store::key_value::{self as store, Owner, Stored};
 
 /// What one module may store in one network, in bytes.
@@ -26,6 +26,8 @@ pub(in crate::modules) enum StoreError {
     #[error("the store is full")]
     Full,
     #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
+    #[error(transparent)]
     Database(#[from] hub_db::Error),
 }
 
@@ -33,7 +35,7 @@ impl From<StoreError> for HostError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Invalid(why) => Self::Invalid(why.to_owned()),
-            StoreError::Full => Self::QuotaExceeded,
+            StoreError::Full | StoreError::Quota(_) => Self::QuotaExceeded,
             StoreError::Database(error) => {
                 tracing::warn!(%error, "a module's store could not be reached");
                 Self::Unavailable
@@ -86,6 +88,7 @@ pub(in crate::modules) async fn set(
     let now = app.clock.now();
     let stored = stored(value);
     let size = size(key, &stored);
+    check_room(app, of, key, size).await?;
     app.module_store
         .transaction(async |mut tx| {
             let mut used = store::lock_usage(&mut tx, of).await?;
@@ -96,6 +99,11 @@ pub(in crate::modules) async fn set(
             write_usage(&mut tx, of, used, now).await
         })
         .await
+}
+
+/// Refuses an entry that is more than the network may store.
+async fn check_room(app: &App, of: Owner<'_>, key: &str, size: i64) -> Result<(), StoreError> {
+    check_storage(app, of.network, size, store::entry_bytes(&app.module_store, of, key.as_bytes())).await
 }
 
 /// Adds to the number under a key; a missing key counts as 0 and is created with the expiry.
@@ -112,6 +120,7 @@ pub(in crate::modules) async fn increment(
     if let Some(sum) = store::add(&app.module_store, of, key.as_bytes(), by, in_range, now).await? {
         return Ok(sum);
     }
+    check_room(app, of, key, size(key, &Stored::Number(by))).await?;
     app.module_store
         .transaction(async |mut tx| {
             let mut used = store::lock_usage(&mut tx, of).await?;

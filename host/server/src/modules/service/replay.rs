@@ -76,7 +76,7 @@ impl<'a> Replay<'a> {
         let chain = app.modules.load_chains(app, network).await?.get(target.point);
         let spec = chain.as_ref().and_then(|chain| chain.specs.iter().find(|spec| spec.name == target.name));
         let asked = spec.and_then(|spec| spec.limits);
-        let default_limits = ModuleLimits::of(app, network).of_link(target.point, asked.as_ref());
+        let default_limits = ModuleLimits::of(app, network).await?.of_link(target.point, asked.as_ref());
         let default_config = spec.map(|spec| serde_json::to_string(&spec.config)).transpose()?;
         let config = config.map(|config| serde_json::to_string(&config)).transpose()?;
         let default_config = default_config.unwrap_or_else(|| "{}".to_owned());

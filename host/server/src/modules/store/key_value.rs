@@ -61,6 +61,18 @@ pub(in crate::modules) async fn get(db: &Db, of: Owner<'_>, key: &[u8], now: Mil
     Ok(row.map(|(value, number)| Stored::from_parts(value, number)))
 }
 
+/// The size of an entry, expired or not; 0 where there is none.
+pub(in crate::modules) async fn entry_bytes(db: &Db, of: Owner<'_>, key: &[u8]) -> Result<i64, Error> {
+    let row: Option<(i64,)> = db
+        .query("SELECT size FROM module_store WHERE network_id = $1 AND module = $2 AND key = $3")
+        .bind(of.network)
+        .bind(of.module)
+        .bind(key)
+        .optional()
+        .await?;
+    Ok(row.map_or(0, |(size,)| size))
+}
+
 /// Adds to a number that is between `min` and `max`; none where there is no such number.
 pub(in crate::modules) async fn add(
     db: &Db,

@@ -24,6 +24,22 @@ pub(in crate::players) async fn get(
     .await
 }
 
+/// The size of a namespace's row, as it is counted; 0 where there is none.
+pub(in crate::players) async fn stored_bytes(db: &Db, network: NetworkId, key: &DataKey) -> Result<i64, Error> {
+    let row: Option<(i64,)> = db
+        .query(
+            "SELECT CAST(64 + octet_length(game_mode) + octet_length(namespace) + octet_length(data) AS BIGINT)
+             FROM player_data WHERE network_id = $1 AND player_uuid = $2 AND game_mode = $3 AND namespace = $4",
+        )
+        .bind(network)
+        .bind(key.player)
+        .bind(&key.game_mode)
+        .bind(&key.namespace)
+        .optional()
+        .await?;
+    Ok(row.map_or(0, |(bytes,)| bytes))
+}
+
 /// All of a player's namespaces in a game mode, by name.
 pub(in crate::players) async fn list(
     db: &Db,

@@ -19,13 +19,13 @@ use crate::worlds::model::{Lease, LeaseState};
 /// Those that need a key.
 pub(crate) fn router() -> Endpoints {
     endpoints![
-        open::open_world,
+        open::open_world: publishing,
         callbacks::release_all_worlds,
         callbacks::heartbeat_world,
         callbacks::ready_world,
         callbacks::unloaded_world,
-        actions::release_world,
-        actions::snapshot_world,
+        actions::release_world: publishing,
+        actions::snapshot_world: publishing,
         actions::mint_world_upload_url: secret,
     ]
 }

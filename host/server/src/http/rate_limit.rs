@@ -1,0 +1,62 @@
+//! The headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers), which tell callers their rates.
+
+use std::fmt::Write as _;
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+static POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+static LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+
+/// One rate and what is left of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RateState {
+    /// The rate's name, in letters and hyphens.
+    pub(crate) policy: &'static str,
+    /// The most at once.
+    pub(crate) quota: i64,
+    /// Seconds in which as many come.
+    pub(crate) window: i64,
+    /// What is left now.
+    pub(crate) remaining: i64,
+    /// Seconds until all of it is back.
+    pub(crate) reset: i64,
+}
+
+/// Writes the headers; none where there is no rate.
+pub(crate) fn write(rates: &[RateState], headers: &mut HeaderMap) {
+    if rates.is_empty() {
+        return;
+    }
+    let (mut policy, mut limit) = (String::new(), String::new());
+    for rate in rates {
+        let comma = if policy.is_empty() { "" } else { ", " };
+        let RateState { policy: name, quota, window, remaining, reset } = rate;
+        // Writing to a text cannot fail.
+        let _ = write!(policy, "{comma}\"{name}\";q={quota};w={window}");
+        let _ = write!(limit, "{comma}\"{name}\";r={remaining};t={reset}");
+    }
+    for (name, value) in [(&POLICY, policy), (&LIMIT, limit)] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(name.clone(), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rate_is_an_item_of_both_headers() {
+        let rates = [
+            RateState { policy: "key", quota: 10, window: 1, remaining: 9, reset: 1 },
+            RateState { policy: "network", quota: 600, window: 6, remaining: 0, reset: 6 },
+        ];
+        let mut headers = HeaderMap::new();
+        write(&[], &mut headers);
+        assert!(headers.is_empty());
+        write(&rates, &mut headers);
+        assert_eq!(headers["ratelimit-policy"], r#""key";q=10;w=1, "network";q=600;w=6"#);
+        assert_eq!(headers["ratelimit"], r#""key";r=9;t=1, "network";r=0;t=6"#);
+    }
+}

@@ -1,0 +1,158 @@
+//! Limits per remote address, for what needs no key or comes with a wrong one.
+//!
+//! Addresses share a fixed number of buckets, so that no number of addresses takes more memory. Each has a bucket in two
+//! tables, under different hashes, and is refused only where both are empty: that a neighbour in one of them sends too
+//! much is not its fault.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::clock::Millis;
+use crate::http::error::ApiError;
+use crate::limits::rates::refusal;
+use crate::limits::token_bucket::{Rate, TokenBucket};
+
+/// Buckets in one table.
+const BUCKETS: usize = 1 << 15;
+/// Wrong keys of one address: far more than a person mistypes, too few to keep the database busy.
+const WRONG_KEYS: Rate = Rate::per_second(20, 200);
+/// Requests of one address to routes that need no key.
+const PUBLIC_REQUESTS: Rate = Rate::per_second(50, 500);
+/// Joins of the waitlist: enough for people who share an address, too few to sign up a list of others.
+const WAITLIST_JOINS: Rate = Rate::every(Duration::from_secs(30), 20);
+/// Look-ups at once, over all addresses that sent too many wrong keys.
+const LOOKUPS: usize = 2;
+
+/// What is limited per remote address.
+#[derive(Debug)]
+pub(crate) struct AddressLimits {
+    wrong_keys: AddressBuckets,
+    public: AddressBuckets,
+    joins: AddressBuckets,
+    lookups: Semaphore,
+}
+
+impl Default for AddressLimits {
+    fn default() -> Self {
+        Self {
+            wrong_keys: AddressBuckets::new("wrong-keys", WRONG_KEYS),
+            public: AddressBuckets::new("public", PUBLIC_REQUESTS),
+            joins: AddressBuckets::new("joins", WAITLIST_JOINS),
+            lookups: Semaphore::new(LOOKUPS),
+        }
+    }
+}
+
+impl AddressLimits {
+    /// Counts a request with a wrong key, and refuses its address where there were too many. A valid key is never
+    /// refused: whoever shares the address with somebody who guesses keys is served.
+    pub(crate) fn count_wrong_key(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
+        self.wrong_keys.take(remote, now, "Too many wrong keys came from this address; try again later.")
+    }
+
+    /// To be held while a key of this address is looked up: where too many wrong ones came from it, only a few look-ups
+    /// run at once, so that guessing keys does not keep the database busy.
+    pub(crate) async fn lookup_permit(&self, remote: IpAddr, now: Millis) -> Option<SemaphorePermit<'_>> {
+        if self.wrong_keys.has_token(remote, now) {
+            return None;
+        }
+        // The semaphore is never closed.
+        self.lookups.acquire().await.ok()
+    }
+
+    /// Counts a request to a route that needs no key.
+    pub(crate) fn count_public(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
+        self.public.take(remote, now, "Too many requests without a key came from this address; try again later.")
+    }
+
+    /// Counts somebody who joins the waitlist.
+    pub(crate) fn count_join(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
+        self.joins.take(remote, now, "Too many have joined from this address; try again later.")
+    }
+}
+
+#[derive(Debug)]
+struct AddressBuckets {
+    name: &'static str,
+    rate: Rate,
+    hashers: [RandomState; 2],
+    tables: [Vec<TokenBucket>; 2],
+}
+
+impl AddressBuckets {
+    fn new(name: &'static str, rate: Rate) -> Self {
+        let table = || std::iter::repeat_with(TokenBucket::default).take(BUCKETS).collect();
+        Self { name, rate, hashers: [RandomState::new(), RandomState::new()], tables: [table(), table()] }
+    }
+
+    fn buckets(&self, remote: IpAddr) -> [&TokenBucket; 2] {
+        let block = address_block(remote);
+        [0, 1].map(|at| &self.tables[at][self.hashers[at].hash_one(block) as usize % BUCKETS])
+    }
+
+    fn has_token(&self, remote: IpAddr, now: Millis) -> bool {
+        self.buckets(remote).iter().any(|bucket| bucket.has_token(self.rate, now))
+    }
+
+    fn take(&self, remote: IpAddr, now: Millis, message: &'static str) -> Result<(), ApiError> {
+        let [Err(one), Err(other)] = self.buckets(remote).map(|bucket| bucket.take(self.rate, now)) else {
+            return Ok(());
+        };
+        let level = if one.next_in <= other.next_in { one } else { other };
+        Err(refusal(message, level.next_in, vec![self.rate.state(self.name, level)]))
+    }
+}
+
+/// An IPv6 address stands for its /64, which one household has.
+fn address_block(remote: IpAddr) -> IpAddr {
+    match remote.to_canonical() {
+        IpAddr::V6(address) => IpAddr::from((address.to_bits() & !u128::from(u64::MAX)).to_be_bytes()),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remote(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn each_address_has_its_own_limit() {
+        let limits = AddressLimits::default();
+        for _ in 0..WAITLIST_JOINS.burst() {
+            limits.count_join(remote("2001:db8::1"), 0).unwrap();
+        }
+        limits.count_join(remote("2001:db8::2"), 0).unwrap_err();
+        limits.count_join(remote("2001:db8:0:1::1"), 0).unwrap();
+        limits.count_join(remote("::ffff:10.0.0.1"), 0).unwrap();
+        limits.count_join(remote("2001:db8::2"), 30_000).unwrap();
+    }
+
+    #[test]
+    fn an_address_that_shares_one_of_its_buckets_is_served() {
+        let buckets = AddressBuckets::new("test", Rate::per_second(1, 1));
+        buckets.buckets(remote("10.0.0.1"))[0].take(buckets.rate, 0).unwrap();
+        buckets.take(remote("10.0.0.1"), 0, "").unwrap();
+        buckets.take(remote("10.0.0.1"), 0, "").unwrap_err();
+    }
+
+    #[tokio::test]
+    async fn look_ups_wait_only_after_wrong_keys() {
+        let limits = AddressLimits::default();
+        let (guesser, other) = (remote("10.0.0.1"), remote("10.0.0.2"));
+        while limits.count_wrong_key(guesser, 0).is_ok() {}
+        assert!(limits.lookup_permit(other, 0).await.is_none());
+        let held = [limits.lookup_permit(guesser, 0).await, limits.lookup_permit(guesser, 0).await];
+        assert!(held.iter().all(Option::is_some));
+        let mut third = std::pin::pin!(limits.lookup_permit(guesser, 0));
+        assert!(futures_util::poll!(&mut third).is_pending());
+        drop(held);
+        assert!(third.await.is_some());
+    }
+}

@@ -1,0 +1,251 @@
+//! What a plan says: rates, quotas, and what calls of modules may cost.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hub_sandbox::Limits;
+use hub_sandbox::contract::Point;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use utoipa::ToSchema;
+
+use crate::limits::Limit;
+use crate::limits::token_bucket::Rate;
+
+/// The fastest rate of a plan, in requests or events a second.
+const FASTEST: i64 = 1_000_000;
+/// The longest that a plan lets a call of a module compute.
+const MAX_COMPUTE_MILLIS: i64 = 1_000;
+/// The largest memory that any call of a module has.
+const MAX_MEMORY_BYTES: i64 = 64 << 20;
+const MAX_FUEL: i64 = 1_000_000_000_000;
+const MAX_HOST_CALLS: i64 = 64;
+const MAX_LOG_LINES: i64 = 256;
+
+/// What networks on a plan may use. Null or absent: no more is limited than for everybody.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PlanLimits {
+    /// Requests a second of all keys together.
+    #[serde(deserialize_with = "within::<_, 1, FASTEST>")]
+    #[schema(minimum = 1, maximum = 1_000_000, example = 200)]
+    pub(crate) requests_per_second: Option<i64>,
+    /// Requests that may come at once; as many as a second brings, unless it is set.
+    #[serde(deserialize_with = "within::<_, 1, FASTEST>")]
+    #[schema(minimum = 1, maximum = 1_000_000, example = 400)]
+    pub(crate) request_burst: Option<i64>,
+    /// Requests a second of each key.
+    #[serde(deserialize_with = "within::<_, 1, FASTEST>")]
+    #[schema(minimum = 1, maximum = 1_000_000, example = 100)]
+    pub(crate) key_requests_per_second: Option<i64>,
+    /// Requests a second that publish an event.
+    #[serde(deserialize_with = "within::<_, 1, FASTEST>")]
+    #[schema(minimum = 1, maximum = 1_000_000, example = 50)]
+    pub(crate) events_per_second: Option<i64>,
+    /// Servers that are registered.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 100)]
+    pub(crate) servers: Option<i64>,
+    /// Event streams that are open.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 200)]
+    pub(crate) streams: Option<i64>,
+    /// Keys that are neither revoked nor expired.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 50)]
+    pub(crate) keys: Option<i64>,
+    /// Players who are online.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 2_000)]
+    pub(crate) players: Option<i64>,
+    /// Documents of all collections.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 100_000)]
+    pub(crate) documents: Option<i64>,
+    /// Bytes of players' data, documents, config documents, the catalog and modules' stores.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 1_073_741_824_i64)]
+    pub(crate) storage_bytes: Option<i64>,
+    /// Bytes of artifacts, bundles, snapshots and modules.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 10_737_418_240_i64)]
+    pub(crate) file_bytes: Option<i64>,
+    /// Versions of modules.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 20)]
+    pub(crate) modules: Option<i64>,
+    /// Milliseconds that all modules together may compute in a second; once they are used up, the built-in behaviour
+    /// serves.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 250)]
+    pub(crate) module_millis_per_second: Option<i64>,
+}
+
+/// What one call of a module may cost at one extension point. Null or absent: the default of the point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PointLimits {
+    /// Milliseconds of the module's own computing.
+    #[serde(deserialize_with = "within::<_, 1, MAX_COMPUTE_MILLIS>")]
+    #[schema(minimum = 1, maximum = 1_000, example = 25)]
+    pub(crate) compute_millis: Option<i64>,
+    /// WebAssembly instructions, roughly.
+    #[serde(deserialize_with = "within::<_, 1, MAX_FUEL>")]
+    #[schema(minimum = 1, maximum = 1_000_000_000_000_i64, example = 100_000_000)]
+    pub(crate) fuel: Option<i64>,
+    /// Bytes of memory.
+    #[serde(deserialize_with = "within::<_, 65_536, MAX_MEMORY_BYTES>")]
+    #[schema(minimum = 65_536, maximum = 67_108_864, example = 67_108_864)]
+    pub(crate) memory_bytes: Option<i64>,
+    /// Host calls that touch data.
+    #[serde(deserialize_with = "within::<_, 0, MAX_HOST_CALLS>")]
+    #[schema(minimum = 0, maximum = 64, example = 8)]
+    pub(crate) host_calls: Option<i64>,
+    /// Log lines that are kept.
+    #[serde(deserialize_with = "within::<_, 0, MAX_LOG_LINES>")]
+    #[schema(minimum = 0, maximum = 256, example = 64)]
+    pub(crate) log_lines: Option<i64>,
+}
+
+/// What one call of a module may cost, by extension point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct ModuleLimits {
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) matchmaking: PointLimits,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) chat: PointLimits,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) punishment: PointLimits,
+}
+
+impl ModuleLimits {
+    /// Those of one point.
+    pub(crate) fn of(&self, point: Point) -> &PointLimits {
+        match point {
+            Point::Matchmaking => &self.matchmaking,
+            Point::Chat => &self.chat,
+            Point::Punishment => &self.punishment,
+        }
+    }
+}
+
+impl PointLimits {
+    /// These limits in the place of the usual ones.
+    pub(crate) fn apply(&self, usual: Limits) -> Limits {
+        let compute = self.compute_millis.map(|millis| Duration::from_millis(millis.unsigned_abs()));
+        let usual = compute.map_or(usual, |compute| usual.with_compute(compute));
+        let size = |value: Option<i64>| value.and_then(|value| usize::try_from(value).ok());
+        Limits {
+            fuel: self.fuel.map_or(usual.fuel, i64::unsigned_abs),
+            memory_bytes: size(self.memory_bytes).unwrap_or(usual.memory_bytes),
+            host_calls: self.host_calls.and_then(|value| u32::try_from(value).ok()).unwrap_or(usual.host_calls),
+            log_lines: size(self.log_lines).unwrap_or(usual.log_lines),
+            ..usual
+        }
+    }
+}
+
+/// The rates of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rates {
+    pub(super) requests: Option<Rate>,
+    pub(super) key_requests: Option<Rate>,
+    pub(super) events: Option<Rate>,
+}
+
+/// How long modules may compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ModuleTime {
+    /// Not at all.
+    None,
+    /// So many microseconds a second.
+    PerSecond(Rate),
+}
+
+impl PlanLimits {
+    /// Whether responses have rates to tell.
+    pub(crate) fn has_rates(&self) -> bool {
+        self.rates().is_some()
+    }
+
+    /// Whether there is a burst of a rate that is not set.
+    pub(crate) fn has_lone_burst(&self) -> bool {
+        self.request_burst.is_some() && self.requests_per_second.is_none()
+    }
+
+    /// Its rates, if it has one.
+    fn rates(&self) -> Option<Rates> {
+        let second = |tokens: i64| Rate::per_second(tokens, tokens);
+        let rates = Rates {
+            requests: self
+                .requests_per_second
+                .map(|tokens| Rate::per_second(tokens, self.request_burst.unwrap_or(tokens))),
+            key_requests: self.key_requests_per_second.map(second),
+            events: self.events_per_second.map(second),
+        };
+        let any = rates.requests.or(rates.key_requests).or(rates.events);
+        any.map(|_| rates)
+    }
+
+    /// The time that modules may compute in a second, in microseconds.
+    fn module_time(&self) -> Option<ModuleTime> {
+        let millis = self.module_millis_per_second?;
+        let micros = millis.saturating_mul(1_000);
+        Some(if micros == 0 { ModuleTime::None } else { ModuleTime::PerSecond(Rate::per_second(micros, micros)) })
+    }
+
+    /// What the plan says of a limit that everybody has.
+    fn quotas(&self) -> BTreeMap<&'static str, i64> {
+        let quotas = [
+            ("servers", self.servers),
+            ("streams", self.streams),
+            ("keys", self.keys),
+            ("players", self.players),
+            ("documents", self.documents),
+            ("storageBytes", self.storage_bytes),
+            ("fileBytes", self.file_bytes),
+            ("modules", self.modules),
+        ];
+        quotas.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+}
+
+/// A plan, ready to be checked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plan {
+    quotas: BTreeMap<&'static str, i64>,
+    pub(super) rates: Option<Rates>,
+    pub(super) module_time: Option<ModuleTime>,
+    pub(super) module_limits: ModuleLimits,
+}
+
+impl Plan {
+    pub(super) fn new(limits: &PlanLimits, module_limits: ModuleLimits) -> Self {
+        Self { quotas: limits.quotas(), rates: limits.rates(), module_time: limits.module_time(), module_limits }
+    }
+
+    /// What the plan allows of a limit; none where it says nothing.
+    pub(super) fn quota(&self, limit: Limit) -> Option<i64> {
+        if self.quotas.is_empty() { None } else { self.quotas.get(limit.name()).copied() }
+    }
+}
+
+fn within<'de, D: Deserializer<'de>, const MIN: i64, const MAX: i64>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    let value = Option::<i64>::deserialize(deserializer)?;
+    if value.is_some_and(|value| !(MIN..=MAX).contains(&value)) {
+        return Err(de::Error::custom(format_args!("must be {MIN} to {MAX}, or null")));
+    }
+    Ok(value)
+}
+
+fn quota<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    let value = Option::<i64>::deserialize(deserializer)?;
+    if value.is_some_and(i64::is_negative) {
+        return Err(de::Error::custom("must be 0 or more, or null"));
+    }
+    Ok(value)
+}
+
+fn or_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PointLimits, D::Error> {
+    Ok(Option::<PointLimits>::deserialize(deserializer)?.unwrap_or_default())
+}

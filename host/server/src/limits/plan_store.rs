@@ -1,0 +1,98 @@
+//! Plans of networks, and what their networks store.
+
+use hub_db::{Db, Error};
+
+use crate::limits::plan::{ModuleLimits, Plan, PlanLimits};
+use crate::values::NetworkId;
+
+/// Networks that are counted in one run.
+const BATCH: i64 = 1_000;
+
+/// The plan of a network. A plan that is not there, as right after an import, limits nothing.
+pub(super) async fn plan_of(db: &Db, network: NetworkId) -> Result<Plan, Error> {
+    let row: Option<(String, String)> = db
+        .query(
+            "SELECT p.limits, p.module_limits FROM networks n JOIN plans p ON p.name = n.plan WHERE n.network_id = $1",
+        )
+        .bind(network)
+        .optional()
+        .await?;
+    Ok(row.map(|(limits, module_limits)| parse(&limits, &module_limits)).unwrap_or_default())
+}
+
+/// What a newer hub wrote and this one can't read limits nothing.
+fn parse(limits: &str, module_limits: &str) -> Plan {
+    let limits: PlanLimits = serde_json::from_str(limits).unwrap_or_else(|error| {
+        tracing::error!(%error, "a plan cannot be read");
+        PlanLimits::default()
+    });
+    let module_limits: ModuleLimits = serde_json::from_str(module_limits).unwrap_or_default();
+    Plan::new(&limits, module_limits)
+}
+
+/// What the triggers have counted of a network's rows.
+pub(super) async fn counted_bytes(db: &Db, network: NetworkId) -> Result<i64, Error> {
+    let (bytes,): (i64,) = db
+        .query("SELECT CAST(COALESCE(SUM(storage_bytes), 0) AS BIGINT) FROM network_usage WHERE network_id = $1")
+        .bind(network)
+        .one()
+        .await?;
+    Ok(bytes)
+}
+
+/// What the network's modules have in their stores.
+pub(super) async fn module_store_bytes(module_store: &Db, network: NetworkId) -> Result<i64, Error> {
+    let (bytes,): (i64,) = module_store
+        .query("SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM module_store_usage WHERE network_id = $1")
+        .bind(network)
+        .one()
+        .await?;
+    Ok(bytes)
+}
+
+/// Crosses networks: those whose rows from before the triggers are not counted yet.
+pub(super) async fn uncounted(db: &Db) -> Result<Vec<NetworkId>, Error> {
+    let rows: Vec<(NetworkId,)> = db
+        .query(
+            "SELECT n.network_id FROM networks n
+             LEFT JOIN network_usage u ON u.network_id = n.network_id AND u.slot = -1
+             WHERE u.network_id IS NULL LIMIT $1",
+        )
+        .bind(BATCH)
+        .all()
+        .await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
+}
+
+/// Counts what the triggers did not: the difference between the rows and the counts is the same at every moment, so that
+/// this statement may run beside any others. Only the first one of a network has an effect.
+pub(super) async fn count_earlier_rows(db: &Db, network: NetworkId) -> Result<(), Error> {
+    db.write(
+        "INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+         SELECT n.network_id, -1,
+             (SELECT COUNT(*) FROM collection_documents WHERE network_id = $1)
+                 - (SELECT CAST(COALESCE(SUM(documents), 0) AS BIGINT) FROM network_usage WHERE network_id = $1),
+             (SELECT CAST(COALESCE(SUM(64 + octet_length(game_mode) + octet_length(namespace) + octet_length(data)), 0)
+                  AS BIGINT) FROM player_data WHERE network_id = $1)
+                 + (SELECT CAST(COALESCE(SUM(64 + octet_length(collection) + octet_length(id) + octet_length(doc)), 0)
+                        AS BIGINT) FROM collection_documents WHERE network_id = $1)
+                 + (SELECT CAST(COALESCE(SUM(64 + octet_length(doc_group) + octet_length(namespace) + octet_length(doc)),
+                        0) AS BIGINT) FROM config_documents WHERE network_id = $1)
+                 + (SELECT CAST(COALESCE(SUM(64 + octet_length(namespace) + octet_length(locale_key)
+                        + octet_length(message_key) + COALESCE(octet_length(default_text), 0)
+                        + COALESCE(octet_length(override_text), 0)), 0) AS BIGINT)
+                    FROM localization_messages WHERE network_id = $1)
+                 - (SELECT CAST(COALESCE(SUM(storage_bytes), 0) AS BIGINT) FROM network_usage WHERE network_id = $1),
+             (SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM artifacts WHERE network_id = $1)
+                 + (SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM provisioning_bundles WHERE network_id = $1)
+                 + (SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM world_blobs WHERE network_id = $1)
+                 + (SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM modules WHERE network_id = $1)
+                 - (SELECT CAST(COALESCE(SUM(file_bytes), 0) AS BIGINT) FROM network_usage WHERE network_id = $1)
+         FROM networks n WHERE n.network_id = $1
+         ON CONFLICT (network_id, slot) DO NOTHING",
+    )
+    .bind(network)
+    .execute()
+    .await?;
+    Ok(())
+}

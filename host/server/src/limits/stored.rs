@@ -1,0 +1,89 @@
+//! How many bytes the rows of networks have, and whether their limits allow more.
+//!
+//! The database counts (see the migration `0026_plans`), so that the count is as true as the rows. A write asks for the
+//! count only where the last one, with all that was added here since, leaves no room: writes that replace what is there
+//! make that estimate too high, never too low. Other nodes' writes show after a while; what is written at the same moment
+//! may take a network over its limit by as much.
+
+use parking_lot::Mutex;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::limits::{Limit, NetworkLimits, QuotaExceeded, plan_store};
+use crate::values::NetworkId;
+
+/// How long a count holds near the limit, and how long where less than half of it is used.
+const TTL: Millis = 1_000;
+const TTL_WITH_ROOM: Millis = 60_000;
+/// What a row counts beside its texts, as in the triggers.
+const ROW_BYTES: usize = 64;
+
+/// The size of a row with these texts.
+pub(crate) fn row_bytes(texts: &[&str]) -> i64 {
+    let bytes = ROW_BYTES + texts.iter().map(|text| text.len()).sum::<usize>();
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// The last count of a network, and what was added since.
+#[derive(Debug, Default)]
+pub(super) struct StoredEstimate(Mutex<Option<Estimate>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    counted_at: Millis,
+    bytes: i64,
+}
+
+impl StoredEstimate {
+    /// Adds to the estimate; false where it is too old, or leaves no room.
+    fn add(&self, value: i64, bytes: i64, now: Millis) -> bool {
+        let mut estimate = self.0.lock();
+        let Some(current) = estimate.as_mut() else { return false };
+        let after = current.bytes.saturating_add(bytes);
+        let ttl = if after < value / 2 { TTL_WITH_ROOM } else { TTL };
+        let fits = after <= value && (0..ttl).contains(&now.saturating_sub(current.counted_at));
+        if fits {
+            current.bytes = after;
+        }
+        fits
+    }
+
+    fn set(&self, bytes: i64, counted_at: Millis) {
+        *self.0.lock() = Some(Estimate { counted_at, bytes });
+    }
+}
+
+/// The bytes that a network stores now.
+async fn stored_bytes(app: &App, network: NetworkId) -> Result<i64, hub_db::Error> {
+    let (counted, modules) = tokio::try_join!(
+        plan_store::counted_bytes(&app.db, network),
+        plan_store::module_store_bytes(&app.module_store, network)
+    )?;
+    Ok(counted.saturating_add(modules).max(0))
+}
+
+/// Refuses to store `bytes` where the network's limits allow no more. `replaced` is asked for what goes in exchange, only
+/// where that matters: a write that makes nothing larger is never refused.
+pub(crate) async fn check_storage<E>(
+    app: &App,
+    network: NetworkId,
+    bytes: i64,
+    replaced: impl Future<Output = Result<i64, hub_db::Error>> + Send,
+) -> Result<(), E>
+where
+    E: From<QuotaExceeded> + From<hub_db::Error>,
+{
+    let state = app.limits.current(app, network).await?;
+    let limits = NetworkLimits::new(app, state.plan());
+    let now = app.clock.now();
+    if state.stored.add(limits.value(Limit::StorageBytes), bytes, now) {
+        return Ok(());
+    }
+    let more = bytes.saturating_sub(replaced.await?);
+    let used = stored_bytes(app, network).await?;
+    if more > 0 {
+        limits.check(Limit::StorageBytes, used, more)?;
+    }
+    state.stored.set(used.saturating_add(more), now);
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! The operator's rules of networks: created, put on plans, suspended, deleted.
+
+use hub_db::Db;
+
+use crate::app::App;
+use crate::auth::{KeyId, KeyRow, Scope};
+use crate::clock::{Clock, Millis};
+pub(crate) use crate::networks::admin_store::NetworkRow;
+use crate::networks::admin_store::{self as store, DeletedNetworkRow};
+use crate::networks::deletion;
+use crate::networks::service::{self, MintedKey, NetworksError, NewKey};
+use crate::plans;
+use crate::values::NetworkId;
+
+/// A network, or what is left of it.
+#[derive(Clone, Debug)]
+pub(super) enum FoundNetwork {
+    There(NetworkRow),
+    Deleted(DeletedNetworkRow),
+}
+
+/// A page of the networks, oldest first, and how many there are.
+pub(crate) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<NetworkRow>, i64), NetworksError> {
+    Ok(store::list(db, limit, offset).await?)
+}
+
+/// A network that is there.
+pub(crate) async fn network(db: &Db, network: NetworkId) -> Result<NetworkRow, NetworksError> {
+    store::find(db, network).await?.ok_or(NetworksError::UnknownNetwork(network))
+}
+
+/// One network, deleted or not.
+pub(super) async fn find(db: &Db, network: NetworkId) -> Result<FoundNetwork, NetworksError> {
+    if let Some(row) = store::find(db, network).await? {
+        return Ok(FoundNetwork::There(row));
+    }
+    let deleted = store::find_deleted(db, network).await?;
+    deleted.map(FoundNetwork::Deleted).ok_or(NetworksError::UnknownNetwork(network))
+}
+
+/// Whether all of a network was deleted.
+pub(crate) async fn is_deleted(db: &Db, network: NetworkId) -> Result<bool, NetworksError> {
+    Ok(store::is_deleted(db, network).await?)
+}
+
+/// Creates a network on a plan, and its first key.
+pub(super) async fn create(
+    app: &App,
+    name: &str,
+    plan: Option<&str>,
+) -> Result<(NetworkRow, MintedKey), NetworksError> {
+    let (network, key) = service::create_network_on(&app.db, &app.clock, &app.ids, name, plan).await?;
+    Ok((self::network(&app.db, network).await?, key))
+}
+
+/// What is to change of a network.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NetworkChange<'a> {
+    pub(crate) name: Option<&'a str>,
+    pub(crate) plan: Option<&'a str>,
+    /// False takes a deletion back.
+    pub(crate) suspended: Option<bool>,
+}
+
+/// Changes a network. In effect everywhere within a second.
+pub(crate) async fn change(
+    db: &Db,
+    network: NetworkId,
+    change: NetworkChange<'_>,
+) -> Result<NetworkRow, NetworksError> {
+    db.transaction(async |mut tx| {
+        let before = store::find_in(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
+        if let Some(plan) = change.plan {
+            plans::service::lock(&mut tx, plan).await?;
+        }
+        if change.suspended == Some(false)
+            && before.delete_at.is_some()
+            && !store::cancel_deletion(&mut tx, network).await?
+        {
+            return Err(NetworksError::BeingDeleted(network));
+        }
+        store::update(&mut tx, network, change.name, change.plan, change.suspended).await.map_err(
+            |error| match change.name {
+                Some(name) if error.is_unique_violation() => NetworksError::NameTaken(name.to_owned()),
+                _ => error.into(),
+            },
+        )?;
+        store::find_in(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))
+    })
+    .await
+}
+
+/// Suspends a network and schedules its deletion, in seven days or at once; answers when.
+pub(crate) async fn delete(db: &Db, clock: &Clock, network: NetworkId, at_once: bool) -> Result<Millis, NetworksError> {
+    let delete_at = deletion::delete_at(clock.now(), at_once);
+    db.transaction(async |mut tx| {
+        let before = store::find_in(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
+        store::update(&mut tx, network, None, None, Some(true)).await?;
+        store::schedule_deletion(&mut tx, network, &before.name, delete_at).await?;
+        let after = store::find_in(&mut tx, network).await?;
+        Ok(after.and_then(|row| row.delete_at).unwrap_or(delete_at))
+    })
+    .await
+}
+
+/// A page of a network's live keys, and how many there are.
+pub(super) async fn list_keys(
+    app: &App,
+    network: NetworkId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<KeyRow>, i64), NetworksError> {
+    self::network(&app.db, network).await?;
+    service::list_keys(app, network, limit, offset).await
+}
+
+/// Creates a key of a network.
+pub(super) async fn create_key(app: &App, network: NetworkId, new: NewKey) -> Result<MintedKey, NetworksError> {
+    if new.scopes.iter().any(|scope| scope == Scope::Operator) {
+        return Err(NetworksError::OperatorScope);
+    }
+    self::network(&app.db, network).await?;
+    service::create_key(&app.db, &app.clock, &app.ids, network, new).await
+}
+
+/// Revokes a key of a network.
+pub(super) async fn revoke_key(app: &App, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
+    self::network(&app.db, network).await?;
+    service::revoke_key(app, network, id).await
+}

@@ -1,0 +1,167 @@
+//! Deletes networks for good: all their rows, their blobs, and what nodes keep in memory of them.
+//!
+//! One node claims a network and deletes its rows in small transactions, with a pause after each as long as it took, so
+//! that nobody waits behind it. The network and its keys come last, so that an interrupted deletion is gone on with. Requests
+//! that were under way may still write: after the longest of them has ended, everything is looked for once more.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub_db::{Backend, Db, Table};
+use parking_lot::Mutex;
+use thiserror::Error;
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::archive::{TABLES, UNEXPORTED_TABLES, is_of_module_store};
+use crate::background::every;
+use crate::blobs::{BlobError, Blobs};
+use crate::clock::{Clock, Millis, millis};
+use crate::cluster::NetworkState;
+use crate::networks::admin_store as store;
+use crate::values::NetworkId;
+
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Longer than any node takes for a transaction of the deletion.
+const CLAIM: Millis = 60_000;
+/// Longer than any request takes: an upload has 15 minutes.
+const LATE_WRITES: Millis = 20 * 60 * 1000;
+/// Rows that are deleted in one transaction at first, and at most.
+const FIRST_BATCH: usize = 100;
+const LARGEST_BATCH: usize = 2_000;
+/// How long a transaction should take.
+const BATCH_TIME: Duration = Duration::from_millis(20);
+
+/// Why a network could not be deleted.
+#[derive(Debug, Error)]
+pub(crate) enum DeletionError {
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+    /// The blobs could not be deleted.
+    #[error(transparent)]
+    Blobs(#[from] BlobError),
+}
+
+/// What deletes networks.
+pub(crate) struct Deletion<'a> {
+    pub(crate) db: &'a Db,
+    pub(crate) module_store: &'a Db,
+    pub(crate) blobs: &'a Blobs,
+    pub(crate) clock: &'a Clock,
+}
+
+/// Deletes what is due, on one of the nodes, and has every node forget what was deleted.
+pub(crate) fn start(app: &App, states: &'static [&'static dyn NetworkState]) {
+    let forgotten = Arc::new(Mutex::new(HashSet::new()));
+    every(app, INTERVAL, "delete networks", move |app| run(app, states, Arc::clone(&forgotten)));
+}
+
+async fn run(
+    app: App,
+    states: &'static [&'static dyn NetworkState],
+    forgotten: Arc<Mutex<HashSet<NetworkId>>>,
+) -> Result<(), DeletionError> {
+    let deletion = Deletion { db: &app.db, module_store: &app.module_store, blobs: &app.blobs, clock: &app.clock };
+    for network in store::due_deletions(&app.db, app.clock.now()).await? {
+        // Whatever is in memory would be saved again.
+        forget(&app, states, network);
+        deletion.run(network).await?;
+    }
+    let gone: HashSet<_> = store::recently_deleted(&app.db).await?.into_iter().collect();
+    let new: Vec<_> = {
+        let mut forgotten = forgotten.lock();
+        forgotten.retain(|network| gone.contains(network));
+        gone.into_iter().filter(|network| forgotten.insert(*network)).collect()
+    };
+    for network in new {
+        forget(&app, states, network);
+    }
+    Ok(())
+}
+
+fn forget(app: &App, states: &[&dyn NetworkState], network: NetworkId) {
+    for state in states {
+        state.forget(app, network);
+    }
+    app.bus.close_network(network.0.as_u128());
+    app.player_regions.forget(network);
+    app.limits.evict(network);
+    app.keys.clear();
+}
+
+impl Deletion<'_> {
+    /// Deletes all of a network whose time has come, unless another node does.
+    pub(crate) async fn run(&self, network: NetworkId) -> Result<(), DeletionError> {
+        let now = self.clock.now();
+        if !store::claim_deletion(self.db, network, now, now.saturating_add(CLAIM)).await? {
+            return Ok(());
+        }
+        let is_again = store::is_deleted(self.db, network).await?;
+        // The network itself and its keys are the first tables of the archive.
+        let last = |table: &&Table| matches!(table.name, "networks" | "api_keys");
+        for table in TABLES.iter().filter(|table| !last(table)).chain(UNEXPORTED_TABLES) {
+            if !self.delete_rows(table, network).await? {
+                return Ok(());
+            }
+        }
+        self.blobs.delete_network(network).await?;
+        let again_at = (!is_again).then(|| self.clock.now().saturating_add(LATE_WRITES));
+        for table in TABLES.iter().filter(last).rev() {
+            if table.name == "api_keys" && !self.delete_rows(table, network).await? {
+                return Ok(());
+            }
+        }
+        let now = self.clock.now();
+        self.db
+            .transaction(async |mut tx| {
+                for table in TABLES.iter().filter(last).rev() {
+                    tx.delete_rows(table, network.0, LARGEST_BATCH).await?;
+                }
+                store::finish_deletion(&mut tx, network, now, again_at).await
+            })
+            .await?;
+        tracing::info!(%network, "deleted a network");
+        Ok(())
+    }
+
+    /// Deletes all rows of a table; false where the network is not to be deleted any more.
+    async fn delete_rows(&self, table: &Table, network: NetworkId) -> Result<bool, DeletionError> {
+        let is_elsewhere = is_of_module_store(table) && self.db.backend() == Backend::Sqlite;
+        let mut batch = FIRST_BATCH;
+        loop {
+            let (began, until) = (Instant::now(), self.clock.now().saturating_add(CLAIM));
+            let deleted = self.db.transaction(async |mut tx| {
+                if !store::renew_claim(&mut tx, network, until).await? {
+                    return Ok::<_, hub_db::Error>(None);
+                }
+                tx.delete_rows(table, network.0, batch).await.map(Some)
+            });
+            let Some(mut deleted) = deleted.await? else { return Ok(false) };
+            if is_elsewhere {
+                // There the table is in a file of its own, too.
+                let elsewhere =
+                    self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, batch).await);
+                deleted = deleted.max(elsewhere.await?);
+            }
+            if deleted < batch as u64 {
+                return Ok(true);
+            }
+            let took = began.elapsed();
+            batch = if took > BATCH_TIME { (batch / 2).max(1) } else { (batch * 2).min(LARGEST_BATCH) };
+            tokio::time::sleep(took).await;
+        }
+    }
+}
+
+/// How long keys of a network are refused before its rows go: other nodes notice that it is suspended within a second, and
+/// requests under way come to their end.
+pub(super) const GRACE: Duration = Duration::from_secs(2);
+/// How long a deletion can be taken back.
+pub(super) const REVOCABLE: Duration = Duration::from_hours(7 * 24);
+
+/// When a network is deleted that is to be deleted now, or in seven days.
+pub(super) fn delete_at(now: Millis, at_once: bool) -> Millis {
+    now.saturating_add(millis(if at_once { GRACE } else { REVOCABLE }))
+}

@@ -1,0 +1,12 @@
+//! Plans, which the operator writes: what networks may use of rates, quotas and modules. `limits` applies them.
+//!
+//! Invariants: every network has a plan that exists; the plan `default` always exists, and new networks are on it.
+//! Table: `plans`.
+
+mod routes;
+pub(crate) mod service;
+mod store;
+
+pub(crate) use routes::router;
+pub use service::PlansError;
+pub(crate) use service::{announce_change, start};

@@ -1,0 +1,199 @@
+//! The rules of plans.
+
+use bytes::Bytes;
+use hub_db::{Db, Tx};
+use thiserror::Error;
+
+use crate::app::App;
+use crate::clock::{Clock, Millis};
+use crate::http::error::ApiError;
+use crate::limits::{ModuleLimits, PlanLimits};
+use crate::plans::store::{self, PlanRow};
+
+/// The plan of new networks.
+pub(crate) const DEFAULT_PLAN: &str = "default";
+/// Where nodes tell each other that plans or networks changed.
+const TOPIC: &str = "plans";
+
+/// What can be wrong with a request about plans.
+#[derive(Debug, Error)]
+pub enum PlansError {
+    /// The name is taken.
+    #[error("There is a plan `{0}` already.")]
+    NameTaken(String),
+    /// No such plan.
+    #[error("There is no plan `{0}`.")]
+    Unknown(String),
+    /// Networks are on it.
+    #[error("The network `{1}` is on the plan `{0}`; put its networks on another plan first.")]
+    InUse(String, String),
+    /// New networks are put on it.
+    #[error("New networks are put on the plan `default`, so it cannot be deleted.")]
+    IsDefault,
+    /// A stored plan cannot be read.
+    #[error("the plan {0} cannot be read: {1}")]
+    Unreadable(String, serde_json::Error),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<PlansError> for ApiError {
+    fn from(error: PlansError) -> Self {
+        let message = error.to_string();
+        match error {
+            PlansError::NameTaken(_) => Self::bad_request("name_taken", message),
+            PlansError::Unknown(_) => Self::not_found("unknown_plan", message),
+            PlansError::InUse(..) | PlansError::IsDefault => Self::bad_request("plan_in_use", message),
+            PlansError::Unreadable(..) => Self::internal(error),
+            PlansError::Database(error) => error.into(),
+        }
+    }
+}
+
+/// A plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) name: String,
+    pub(crate) limits: PlanLimits,
+    pub(crate) module_limits: ModuleLimits,
+    pub(crate) created_at: Millis,
+    pub(crate) updated_at: Millis,
+}
+
+impl Plan {
+    fn of(row: PlanRow) -> Result<Self, PlansError> {
+        let unreadable = |error| PlansError::Unreadable(row.name.clone(), error);
+        Ok(Self {
+            limits: serde_json::from_str(&row.limits).map_err(unreadable)?,
+            module_limits: serde_json::from_str(&row.module_limits).map_err(unreadable)?,
+            name: row.name,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        })
+    }
+
+    fn row(&self) -> Result<PlanRow, PlansError> {
+        let (limits, module_limits) = self.texts()?;
+        let Self { name, created_at, updated_at, .. } = self.clone();
+        Ok(PlanRow { name, limits, module_limits, created_at, updated_at })
+    }
+
+    fn texts(&self) -> Result<(String, String), PlansError> {
+        let text =
+            |value: serde_json::Result<String>| value.map_err(|error| PlansError::Unreadable(self.name.clone(), error));
+        Ok((text(serde_json::to_string(&self.limits))?, text(serde_json::to_string(&self.module_limits))?))
+    }
+}
+
+/// Adds the plan of new networks to a database that has none yet, and listens to the other nodes.
+pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
+    ensure_default(&app.db, &app.clock).await?;
+    if let Some(mut inbox) = app.shards.listen(TOPIC).await? {
+        let listening = app.clone();
+        app.spawn(async move {
+            while inbox.next().await.is_some() {
+                if let Err(error) = forget(&listening).await {
+                    tracing::warn!(%error, "could not read the plans");
+                }
+            }
+        });
+    }
+    Ok(note_rates(app).await?)
+}
+
+/// Notes whether there are rates that responses are to tell.
+async fn note_rates(app: &App) -> Result<(), PlansError> {
+    let (plans, _) = list(&app.db, i64::MAX, 0).await?;
+    if plans.iter().any(|plan| plan.limits.has_rates()) {
+        app.limits.note_rates();
+    }
+    Ok(())
+}
+
+/// Adds the plan of new networks where there is none.
+pub(crate) async fn ensure_default(db: &Db, clock: &Clock) -> Result<(), PlansError> {
+    if store::find(db, DEFAULT_PLAN).await?.is_none() {
+        create(db, clock, DEFAULT_PLAN, PlanLimits::default(), ModuleLimits::default())
+            .await
+            .map(drop)
+            .or_else(|error| if matches!(error, PlansError::NameTaken(_)) { Ok(()) } else { Err(error) })?;
+    }
+    Ok(())
+}
+
+async fn forget(app: &App) -> Result<(), PlansError> {
+    app.limits.invalidate();
+    app.keys.clear();
+    note_rates(app).await
+}
+
+/// Makes a change of a plan, or of a network, count here at once and at the other nodes as soon as they hear of it. They
+/// notice it after half a second by themselves.
+pub(crate) async fn announce_change(app: &App) {
+    if let Err(error) = forget(app).await {
+        tracing::warn!(%error, "could not read the plans");
+    }
+    if let Err(error) = app.shards.broadcast(TOPIC, Bytes::new()).await {
+        tracing::debug!(%error, "the other nodes could not be told that a plan or a network changed");
+    }
+}
+
+/// Creates a plan.
+pub(crate) async fn create(
+    db: &Db,
+    clock: &Clock,
+    name: &str,
+    limits: PlanLimits,
+    module_limits: ModuleLimits,
+) -> Result<Plan, PlansError> {
+    let now = clock.now();
+    let plan = Plan { name: name.to_owned(), limits, module_limits, created_at: now, updated_at: now };
+    if store::insert(db, &plan.row()?).await? { Ok(plan) } else { Err(PlansError::NameTaken(name.to_owned())) }
+}
+
+/// Replaces what a plan says.
+pub(crate) async fn set(
+    db: &Db,
+    clock: &Clock,
+    name: &str,
+    limits: PlanLimits,
+    module_limits: ModuleLimits,
+) -> Result<Plan, PlansError> {
+    let now = clock.now();
+    let plan = Plan { name: name.to_owned(), limits, module_limits, created_at: now, updated_at: now };
+    let (limits, module_limits) = plan.texts()?;
+    let row = store::update(db, name, &limits, &module_limits, now).await?;
+    Plan::of(row.ok_or_else(|| PlansError::Unknown(name.to_owned()))?)
+}
+
+/// One plan.
+pub(crate) async fn find(db: &Db, name: &str) -> Result<Plan, PlansError> {
+    Plan::of(store::find(db, name).await?.ok_or_else(|| PlansError::Unknown(name.to_owned()))?)
+}
+
+/// A page of the plans by name, and how many there are.
+pub(crate) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<Plan>, i64), PlansError> {
+    let (rows, total) = store::list(db, limit, offset).await?;
+    Ok((rows.into_iter().map(Plan::of).collect::<Result<_, _>>()?, total))
+}
+
+/// Deletes a plan that no network is on.
+pub(crate) async fn delete(db: &Db, name: &str) -> Result<(), PlansError> {
+    if name == DEFAULT_PLAN {
+        return Err(PlansError::IsDefault);
+    }
+    db.transaction(async |mut tx| {
+        lock(&mut tx, name).await?;
+        if let Some(network) = store::user(&mut tx, name).await? {
+            return Err(PlansError::InUse(name.to_owned(), network));
+        }
+        Ok(store::delete(&mut tx, name).await?)
+    })
+    .await
+}
+
+/// Keeps a plan from being deleted until the transaction ends, in which a network is put on it.
+pub(crate) async fn lock(tx: &mut Tx, name: &str) -> Result<(), PlansError> {
+    if store::lock(tx, name).await? { Ok(()) } else { Err(PlansError::Unknown(name.to_owned())) }
+}

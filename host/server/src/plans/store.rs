@@ -1,0 +1,93 @@
+//! All SQL of plans, which are no network's.
+
+use hub_db::{Db, Error, Executor, Tx};
+
+use crate::clock::Millis;
+
+/// A plan's row.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(crate) struct PlanRow {
+    pub(crate) name: String,
+    pub(crate) limits: String,
+    pub(crate) module_limits: String,
+    pub(crate) created_at: Millis,
+    pub(crate) updated_at: Millis,
+}
+
+/// False where there is one of this name.
+pub(super) async fn insert(on: impl Into<Executor<'_>>, row: &PlanRow) -> Result<bool, Error> {
+    // Crosses networks: plans are the operator's.
+    let rows = on
+        .into()
+        .write(
+            "INSERT INTO plans (name, limits, module_limits, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (name) DO NOTHING",
+        )
+        .bind(&row.name)
+        .bind(&row.limits)
+        .bind(&row.module_limits)
+        .bind(row.created_at)
+        .bind(row.updated_at)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+/// Replaces what a plan says; none where there is none of this name.
+pub(super) async fn update(
+    db: &Db,
+    name: &str,
+    limits: &str,
+    module_limits: &str,
+    now: Millis,
+) -> Result<Option<PlanRow>, Error> {
+    // Crosses networks: plans are the operator's.
+    db.write(
+        "UPDATE plans SET limits = $2, module_limits = $3, updated_at = $4 WHERE name = $1
+         RETURNING name, limits, module_limits, created_at, updated_at",
+    )
+    .bind(name)
+    .bind(limits)
+    .bind(module_limits)
+    .bind(now)
+    .optional()
+    .await
+}
+
+pub(super) async fn find(db: &Db, name: &str) -> Result<Option<PlanRow>, Error> {
+    // Crosses networks: plans are the operator's.
+    db.query("SELECT name, limits, module_limits, created_at, updated_at FROM plans WHERE name = $1")
+        .bind(name)
+        .optional()
+        .await
+}
+
+/// By name.
+pub(super) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<PlanRow>, i64), Error> {
+    // Crosses networks: plans are the operator's.
+    let count = "SELECT COUNT(*) FROM plans";
+    // Crosses networks: plans are the operator's.
+    let page = "SELECT name, limits, module_limits, created_at, updated_at FROM plans ORDER BY name LIMIT $1 OFFSET $2";
+    db.page(count, page, |statement| statement, limit, offset).await
+}
+
+/// Keeps a plan from being deleted, and answers whether it is there, until the transaction ends.
+pub(super) async fn lock(tx: &mut Tx, name: &str) -> Result<bool, Error> {
+    // Crosses networks: plans are the operator's.
+    let rows = tx.query("UPDATE plans SET name = name WHERE name = $1").bind(name).execute().await?;
+    Ok(rows > 0)
+}
+
+/// A network that is on the plan.
+pub(super) async fn user(tx: &mut Tx, name: &str) -> Result<Option<String>, Error> {
+    // Crosses networks: a plan may be anybody's.
+    let row: Option<(String,)> =
+        tx.query("SELECT name FROM networks WHERE plan = $1 LIMIT 1").bind(name).optional().await?;
+    Ok(row.map(|(name,)| name))
+}
+
+pub(super) async fn delete(tx: &mut Tx, name: &str) -> Result<(), Error> {
+    // Crosses networks: plans are the operator's.
+    tx.query("DELETE FROM plans WHERE name = $1").bind(name).execute().await?;
+    Ok(())
+}
