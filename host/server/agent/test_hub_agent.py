@@ -60,7 +60,7 @@ class Signatures(unittest.TestCase):
             (self.KEY[::-1], b"\x72", self.SIGNATURE),
         ):
             self.assertFalse(hub_agent.verify(key, message, signature))
-        with mock.patch.object(hub_agent, "UPDATE_KEY", ""):
+        with mock.patch.object(hub_agent, "SIGNED_BY", ""):
             self.assertFalse(hub_agent.is_signed(b"script", "00" * 64))
         for signature in (None, "", "xx", "00" * 64, 5):
             self.assertFalse(hub_agent.is_signed(b"script", signature))

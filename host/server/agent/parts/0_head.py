@@ -59,7 +59,7 @@ HANDOVER = "HUB_AGENT_HANDOVER"
 # What the server must not see of the agent's environment.
 SECRET = ("HUB_API_KEY", "HUB_API_KEY_FILE", HANDOVER)
 # The public key of the hub that handed out this file: it signs newer ones. The hub fills it in.
-UPDATE_KEY = ""
+SIGNED_BY = ""
 
 # What a Java server says when it has run out of memory.
 OUT_OF_MEMORY_LINE = re.compile(

@@ -63,7 +63,7 @@ def is_signed(script, signature):
     """Whether the hub that handed out this file signed the script."""
     try:
         message = b"hub agent\0" + hashlib.sha256(script).digest()
-        return bool(UPDATE_KEY) and verify(bytes.fromhex(UPDATE_KEY), message, bytes.fromhex(signature))
+        return bool(SIGNED_BY) and verify(bytes.fromhex(SIGNED_BY), message, bytes.fromhex(signature))
     except (ValueError, TypeError):
         return False
 

@@ -32,7 +32,7 @@ const SCRIPT: &str = concat!(
 );
 
 /// Where the script keeps the public key of the hub it came from.
-const NO_KEY: &str = "UPDATE_KEY = \"\"";
+const NO_KEY: &str = "SIGNED_BY = \"\"";
 
 /// The node agent as this hub hands it out, signed.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub struct SignedAgent {
 pub async fn signed_agent(app: &App) -> Result<SignedAgent, ApiError> {
     let seed = signing_key(app, "agent").await?.sign(b"seed of Ed25519");
     let key = Ed25519KeyPair::from_seed_unchecked(&seed).map_err(|error| ApiError::internal(BadSeed(error)))?;
-    let script = SCRIPT.replacen(NO_KEY, &format!("UPDATE_KEY = \"{}\"", hex(key.public_key().as_ref())), 1);
+    let script = SCRIPT.replacen(NO_KEY, &format!("SIGNED_BY = \"{}\"", hex(key.public_key().as_ref())), 1);
     let sha256 = Sha256::digest(&script);
     let signature = key.sign(&[b"hub agent\0", &sha256[..]].concat());
     Ok(SignedAgent { script, sha256: hex(&sha256), signature: hex(signature.as_ref()) })
