@@ -24,6 +24,10 @@ use crate::values::NetworkId;
 const BATCH: usize = 200;
 /// Published events that may wait to be deleted; then no more are read.
 const MAX_PUBLISHED: usize = 1_000;
+/// From one reading to the next, so that under load one reading finds several events. The first one waits for nothing.
+const READ_INTERVAL: Duration = Duration::from_millis(5);
+/// From a publication to the deletion of what was published meanwhile.
+const DELETE_INTERVAL: Duration = Duration::from_millis(50);
 const RETRY_DELAY: Duration = Duration::from_millis(500);
 /// Events that may wait for a bus that cannot be reached, as many as streams can resume from.
 const MAX_WAITING: i64 = 10_000;
@@ -98,8 +102,10 @@ async fn run_relay(app: App, relay: Relay) {
     let mut published = HashSet::new();
     let mut deleting: Option<BoxFuture<'static, Result<HashSet<i64>, hub_db::Error>>> = None;
     let (mut may_read, mut paused_until) = (true, None);
+    let (mut read_at, mut delete_at) = (None, None);
     loop {
-        if may_read && paused_until.is_none() && published.len() < MAX_PUBLISHED {
+        if may_read && paused_until.is_none() && is_due(read_at) && published.len() < MAX_PUBLISHED {
+            read_at = Some(Instant::now() + READ_INTERVAL);
             let mark = relay.begin_reading();
             match publish_waiting(&app, network, &mut published).await {
                 Ok(Round::Complete) => {
@@ -114,7 +120,14 @@ async fn run_relay(app: App, relay: Relay) {
                 }
             }
         }
-        if deleting.is_none() && paused_until.is_none() && !published.is_empty() {
+        if published.is_empty() {
+            delete_at = None;
+        } else {
+            delete_at.get_or_insert_with(|| Instant::now() + DELETE_INTERVAL);
+        }
+        let may_delete = is_due(delete_at) || published.len() >= MAX_PUBLISHED;
+        if deleting.is_none() && paused_until.is_none() && may_delete && !published.is_empty() {
+            delete_at = None;
             deleting = Some(delete(app.clone(), network, published.clone()));
         }
         if published.is_empty() && !may_read {
@@ -123,7 +136,9 @@ async fn run_relay(app: App, relay: Relay) {
             }
             may_read = true;
         }
-        let is_waiting = !may_read || paused_until.is_some() || published.len() >= MAX_PUBLISHED;
+        let read_next = read_at.filter(|_| may_read && published.len() < MAX_PUBLISHED);
+        let delete_next = delete_at.filter(|_| deleting.is_none());
+        let next = paused_until.or(read_next.into_iter().chain(delete_next).min());
         tokio::select! {
             deleted = finish(&mut deleting) => {
                 deleting = None;
@@ -136,9 +151,8 @@ async fn run_relay(app: App, relay: Relay) {
                 }
             }
             () = wake.notified() => may_read = true,
-            () = sleep_until(paused_until), if paused_until.is_some() => paused_until = None,
+            () = sleep_until(next) => paused_until = None,
             () = stopping.cancelled() => break,
-            () = std::future::ready(()), if !is_waiting => {}
         }
     }
     // Whoever publishes next begins with what is left.
@@ -201,6 +215,11 @@ fn delete(app: App, network: NetworkId, ids: HashSet<i64>) -> BoxFuture<'static,
         store::delete(&app.db, network, &ids).await?;
         Ok(ids)
     })
+}
+
+/// Whether this moment has come.
+fn is_due(at: Option<Instant>) -> bool {
+    at.is_none_or(|at| at <= Instant::now())
 }
 
 async fn sleep_until(until: Option<Instant>) {

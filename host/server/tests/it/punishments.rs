@@ -531,6 +531,12 @@ on_both! {
         hub.advance_ms(8 * MINUTE as u64);
         while events.next().await.unwrap().data["punishment"]["id"] != late {}
         wait_for_published(&hub, 2).await;
+        // Else the next hub would publish it again, as after a kill.
+        Hub::eventually("nothing waits", async || {
+            let (waiting,): (i64,) = hub.app.db.query("SELECT COUNT(*) FROM outbox").one().await.unwrap();
+            waiting == 0
+        })
+        .await;
         let hub = hub.abandon(Duration::from_mins(10)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         let mut events = client.events(None, None).await;
