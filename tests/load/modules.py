@@ -224,4 +224,5 @@ def main():
             hub.stop()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -50,7 +50,7 @@ impl CallTime {
 
     /// When the call ends, were its caller still there.
     pub(crate) fn ends_at(&self) -> Instant {
-        self.arrived + (self.wait - self.wait / MARGIN)
+        self.arrived + self.wait.saturating_sub(self.wait / MARGIN)
     }
 
     /// Whether it is to end since its caller leaves.

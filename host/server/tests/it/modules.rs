@@ -727,7 +727,12 @@ async fn a_compilation_interrupted_by_a_stop_is_resumed(backend: Backend) {
 
 /// While a module loops the hub answers all other requests, and the loop ends at its deadline.
 async fn a_looping_module_is_stopped_and_blocks_nobody(backend: Backend) {
-    let hub = Hub::start_with(backend, |settings| settings.modules.compute = Some(Duration::from_millis(200))).await;
+    let hub = Hub::start_with(backend, |settings| {
+        settings.modules.compute = Some(Duration::from_millis(200));
+        // So that each loop ends soon, also on a busy machine.
+        settings.modules.fuel = Some(5_000_000);
+    })
+    .await;
     let owner = hub.network().await;
     upload(&owner, "moody", wasm::moody(1)).await.expect(201);
     chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);

@@ -143,9 +143,11 @@ async fn an_upload_has_its_place_until_it_is_stored() {
         .collect();
     // What is prepared is in the cache.
     let prepared = || {
-        let engines = std::fs::read_dir(hub.data().join("modules-cache")).unwrap();
-        let files = engines.flat_map(|engine| std::fs::read_dir(engine.unwrap().path()).unwrap());
-        files.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|end| end == "bin")).count()
+        let entries = |folder: std::path::PathBuf| {
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+        };
+        let networks = entries(hub.data().join("modules-cache")).into_iter().flat_map(entries);
+        networks.flat_map(entries).filter(|file| file.extension().is_some_and(|end| end == "bin")).count()
     };
     let deadline = tokio::time::Instant::now() + std::time::Duration::from_mins(1);
     while prepared() < 5 {
