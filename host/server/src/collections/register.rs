@@ -29,6 +29,7 @@ pub(super) async fn register(
     app.db
         .transaction(async |mut tx| {
             let mut registered: Vec<(usize, CollectionDefinition)> = Vec::with_capacity(by_name.len());
+            let before = store::count_collections(&mut tx, network).await?;
             for (at, definition) in &by_name {
                 let stored = store::lock_or_create_definition(&mut tx, network, &definition.name).await?;
                 let merged = merge(&stored, definition)?;
@@ -41,9 +42,8 @@ pub(super) async fn register(
                 }
                 registered.push((*at, merged));
             }
-            // Those that the call has just added are among them.
             let count = store::count_collections(&mut tx, network).await?;
-            limits::check(app, Limit::Collections, count, 0)?;
+            limits::check(app, Limit::Collections, before, count - before)?;
             registered.sort_by_key(|(at, _)| *at);
             Ok(registered.into_iter().map(|(_, definition)| definition).collect())
         })

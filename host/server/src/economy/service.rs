@@ -57,8 +57,8 @@ pub(super) async fn change_balance(
                 if !store::open_balance(tx, network, owner, &change.currency, at).await? {
                     store::create_currency(tx, network, &change.currency).await?;
                     // This one is among them.
-                    let currencies = store::count_currencies(tx, network).await?;
-                    limits::check(app, Limit::Currencies, currencies, 0)?;
+                    let currencies = store::count_currencies(&mut *tx, network).await?;
+                    limits::check(app, Limit::Currencies, currencies - 1, 1)?;
                     store::open_balance(tx, network, owner, &change.currency, at).await?;
                 }
                 applied = store::apply_change(tx, network, owner, change, at).await?;
@@ -104,8 +104,10 @@ pub(super) async fn define_currency(
     bounds: Bounds,
 ) -> Result<(), EconomyError> {
     bounds.check().map_err(EconomyError::Bounds)?;
-    let is_there = store::has_currency(&app.db, network, name);
-    check_rows::<EconomyError>(app, network, store::CURRENCIES, 1, is_there).await?;
+    if !store::has_currency(&app.db, network, name).await? {
+        let currencies = store::count_currencies(&app.db, network).await?;
+        limits::check(app, Limit::Currencies, currencies, 1)?;
+    }
     Ok(store::define_currency(&app.db, network, name, bounds).await?)
 }
 

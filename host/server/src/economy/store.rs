@@ -1,6 +1,6 @@
 //! All SQL of the component.
 
-use hub_db::{Db, Error, Sql, Statement, Tx};
+use hub_db::{Db, Error, Executor, Sql, Statement, Tx};
 
 use crate::auth::KeyId;
 use crate::clock::Millis;
@@ -16,13 +16,9 @@ pub(super) const ALL_BALANCES: Rows = Rows::many(
     "SELECT COUNT(*) FROM (SELECT owner_key FROM balances WHERE network_id = $1 LIMIT $2) AS counted",
 );
 
-/// All currencies of a network.
-pub(super) const CURRENCIES: Rows =
-    Rows::few(Limit::Currencies, "SELECT COUNT(*) FROM currencies WHERE network_id = $1");
-
-pub(super) async fn count_currencies(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
+pub(super) async fn count_currencies(on: impl Into<Executor<'_>>, network: NetworkId) -> Result<i64, Error> {
     let (count,): (i64,) =
-        tx.query("SELECT COUNT(*) FROM currencies WHERE network_id = $1").bind(network).one().await?;
+        on.into().query("SELECT COUNT(*) FROM currencies WHERE network_id = $1").bind(network).one().await?;
     Ok(count)
 }
 

@@ -64,7 +64,8 @@ fn add_idempotency_key(operation: &mut Operation) {
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
         .description(Some(
-            "Makes a retry safe: the same key with the same body has one effect and one answer for 24 hours.",
+            "Makes a retry safe: the same key with the same body has one effect and one answer for 24 hours. An answer over \
+             64 KiB is not kept: a repeat is 409 `answer_not_kept`. A route that only reads ignores the key.",
         ))
         .schema(Some(text))
         .build();

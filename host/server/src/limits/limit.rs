@@ -171,7 +171,7 @@ limits! {
     /// Versions of modules.
     Modules = "modules", 1_000;
     /// Modules in the chain of one extension point.
-    ChainLinks = "chainLinks", 16;
+    ChainLinks = "chainLinks", 16, "400 `invalid_request`";
     /// Bytes in the store of one module.
     ModuleStoreBytes = "moduleStoreBytes", 16 * 1_024 * 1_024, "the module's write fails";
 

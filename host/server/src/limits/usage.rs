@@ -91,6 +91,13 @@ impl Usage {
         self.counts.get_with((network, limit), Arc::default)
     }
 
+    /// Notes that rows came without a check.
+    pub(crate) fn added(&self, network: NetworkId, limit: Limit, rows: i64) {
+        let count = self.count(network, limit);
+        let mut count = count.lock();
+        count.added = count.added.saturating_add(rows);
+    }
+
     /// Notes that rows were deleted.
     pub(crate) fn removed(&self, network: NetworkId, limit: Limit, rows: i64) {
         let count = self.count(network, limit);

@@ -188,7 +188,7 @@ async fn add_locale(
     if added {
         // This one is among them.
         let count = store::count_locales(tx, network).await?;
-        limits::check(app, Limit::Locales, count, 0)?;
+        limits::check(app, Limit::Locales, count - 1, 1)?;
     }
     Ok(added)
 }

@@ -37,8 +37,8 @@ pub(super) async fn with_region(app: &App, network: NetworkId, mut request: Matc
 
 /// Refuses to reserve one more slot where the network has too many.
 pub(super) fn check_reservations(app: &App, network: NetworkId) -> Result<(), QuotaExceeded> {
-    let reserved = app.presence.with(network, |presence| presence.reservation_count());
-    limits::check(app, Limit::Reservations, reserved as i64, 1)
+    let reserved = app.presence.with(network, |presence| presence.reservation_count(app.clock.now()));
+    limits::check(app, Limit::Reservations, reserved, 1)
 }
 
 /// Finds the player a destination and reserves a slot there.

@@ -73,7 +73,7 @@ pub(super) async fn put_group(app: &App, network: NetworkId, mut group: Group) -
             store::put_group(&mut tx, network, &group).await?;
             // This one is among them.
             let (groups, bytes) = store::count_groups(&mut tx, network).await?;
-            limits::check(app, Limit::Groups, groups, 0)?;
+            limits::check(app, Limit::Groups, groups - 1, 1)?;
             limits::check(app, Limit::GroupBytes, bytes, 0)?;
             Ok(())
         })
@@ -112,7 +112,7 @@ pub(super) async fn add_node(
             store::put_node(&mut tx, network, player, node).await?;
             // This one is among them.
             let (nodes, bytes) = store::count_nodes(&mut tx, network, player).await?;
-            limits::check(app, Limit::NodesPerPlayer, nodes, 0)?;
+            limits::check(app, Limit::NodesPerPlayer, nodes - 1, 1)?;
             limits::check(app, Limit::NodeBytesPerPlayer, bytes, 0)?;
             Ok(())
         })

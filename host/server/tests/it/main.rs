@@ -16,6 +16,7 @@ mod events;
 mod https;
 mod idempotency;
 mod keys;
+mod limits;
 mod localization;
 mod malformed;
 mod matchmaking;

@@ -145,7 +145,7 @@ on_both! {
         client.get(&of("steve")).await.expect_error(400, "invalid_request");
         client.get(&format!("{GROUPS}/vip")).await.expect_error(404, "unknown_group");
         let many: Vec<_> = (0..2_001).map(|at| json!({"node": format!("n{at}")})).collect();
-        client.put(&group, json!({"permissions": many})).await.expect_error(400, "too_many_nodes");
+        client.put(&group, json!({"permissions": many})).await.expect_quota("nodesPerGroup", 2_000);
         put(&client, "vip", 0, json!(many[..2_000])).await;
     }
 

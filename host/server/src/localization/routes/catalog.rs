@@ -59,7 +59,8 @@ async fn get_catalog(
 struct DefaultMessages {
     namespace: Namespace,
     locale: LocaleCode,
-    /// What each message says, at most 16,384 characters, by a key of at most 255.
+    /// What each message says, at most 16,384 characters, by a key of at most 255; its bytes as JSON are counted
+    /// (`messageBytes`).
     #[schema(value_type = BTreeMap<String, String>, example = json!({"welcome": "Welcome!", "full": "Sorry, full."}))]
     entries: Entries,
 }

@@ -64,7 +64,7 @@ async fn list_messages(
 
 #[derive(Debug, Deserialize, ToSchema)]
 struct PutMessage {
-    /// What it is to say, at most 16,384 characters.
+    /// What it is to say, at most 16,384 characters; its bytes as JSON are counted (`messageBytes`).
     #[schema(value_type = String, max_length = 16384, example = "Hello and welcome!")]
     value: MessageText,
 }
@@ -72,7 +72,7 @@ struct PutMessage {
 /// Change a message
 ///
 /// What is sent counts over what plugins register, now and later. A message that no plugin has registered may be put
-/// as well. Where the catalog says something else than before, its version rises and every server gets a
+/// as well. Messages and their bytes are counted (`messages`, `messageBytes`, `catalogBytes`). Where the catalog says something else than before, its version rises and every server gets a
 /// `LOCALIZATION_UPDATED` event.
 #[utoipa::path(put, path = "/api/manage/localization/messages/{locale}/{namespace}/{key}", tag = "Localization",
     security(("apiKey" = ["network:manage"])),

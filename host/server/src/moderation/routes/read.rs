@@ -84,7 +84,8 @@ fn by_player(id: PlayerId) -> Identity {
 
 /// List a name's punishments
 ///
-/// Those made under the name, compared without case, and those of the player who bears it now. Newest first.
+/// Those made under the name, compared without case, and those of the player who bears it now. Newest first; at most 400,
+/// bans before all others.
 #[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}", tag = "Punishments",
     security(("apiKey" = ["plugin"])), params(("name" = String, Path), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
@@ -114,7 +115,8 @@ async fn list_history_of_name(
 
 /// List a player's punishments
 ///
-/// Those made by UUID, and those made by a name the player was seen with. Newest first.
+/// Those made by UUID, and those made by a name the player was seen with. Newest first; at most 400, bans before all
+/// others.
 #[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}", tag = "Punishments",
     security(("apiKey" = ["plugin"])), params(("uuid" = PlayerId, Path), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
@@ -160,7 +162,8 @@ struct MatchQuery {
 /// Match a player or an address
 ///
 /// With both, what matches either one; with neither, 400. An address matches the punishments of itself and the
-/// ip-based ones of players who had it when they were punished or were seen with it since. Newest first.
+/// ip-based ones of players who had it when they were punished or were seen with it since. Newest first; at most 400, bans
+/// before all others.
 #[utoipa::path(get, path = "/api/plugin/punishments/query", tag = "Punishments",
     security(("apiKey" = ["plugin"])), params(MatchQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]

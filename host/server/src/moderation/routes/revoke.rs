@@ -62,7 +62,8 @@ struct UnbanByName {
 
 /// Unban a name
 ///
-/// Revokes every ban in force for the name, compared without case, and answers them: `[]` where there was none.
+/// Revokes every ban in force for the name, compared without case, and answers them, the newest 400 at
+/// most: `[]` where there was none.
 #[utoipa::path(post, path = "/api/plugin/punishments/unban-by-name", tag = "Punishments",
     security(("apiKey" = ["plugin"])), responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn unban_by_name(
@@ -91,8 +92,8 @@ struct UnbanIp {
 
 /// Unban an address
 ///
-/// Revokes every ban in force that covers the address, ip-based ones of players included, and answers them: `[]`
-/// where there was none.
+/// Revokes every ban in force that covers the address, ip-based ones of players included, and answers them, the
+/// newest 400 at most: `[]` where there was none.
 #[utoipa::path(post, path = "/api/plugin/punishments/unban-ip", tag = "Punishments",
     security(("apiKey" = ["plugin"])), responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn unban_ip(

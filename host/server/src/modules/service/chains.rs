@@ -7,7 +7,7 @@ use hub_sandbox::contract::Point;
 
 use crate::app::App;
 use crate::cluster::RequestLease;
-use crate::limits::{self, Limit};
+use crate::limits::Limit;
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, Mode};
 use crate::modules::service::error::ModulesError;
 use crate::modules::service::links::{self, ReusableLinks};
@@ -33,7 +33,6 @@ pub(in crate::modules) async fn put(
     lease: &RequestLease,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     check(&specs)?;
-    limits::check(app, Limit::ChainLinks, 0, specs.len() as i64)?;
     let chains = app.modules.load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
     replace(app, network, &chains, point, specs, lease).await
@@ -79,6 +78,10 @@ pub(in crate::modules) async fn roll_back(
 /// Checks what needs no look-up.
 fn check(specs: &[LinkSpec]) -> Result<(), ModulesError> {
     let invalid = |at: usize, what: &str| Err(ModulesError::InvalidChain(format!("modules[{at}].{what}")));
+    let most = Limit::ChainLinks.bound();
+    if specs.len() as i64 > most {
+        return Err(ModulesError::InvalidChain(format!("modules`: a chain has at most {most} modules")));
+    }
     for (at, spec) in specs.iter().enumerate() {
         if !(1..=100).contains(&spec.percent) {
             return invalid(at, "percent`: must be 1 to 100");

@@ -33,11 +33,6 @@ impl Reservations {
         self.0.insert(position, new);
     }
 
-    /// How many there are, expired or not.
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// The player's, unless it has expired.
     pub(super) fn find(&self, player: PlayerId, now: Millis) -> Option<&Reservation> {
         self.live(now).find(|it| it.player == Some(player))

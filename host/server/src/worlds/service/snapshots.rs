@@ -42,6 +42,8 @@ pub(in crate::worlds) async fn mint(
     hub_url: &str,
 ) -> Result<Upload, WorldsError> {
     let now = app.clock.now();
+    // How large it will be is not known yet.
+    blobs::check_bytes(app, network, 1).await?;
     let minted = app
         .db
         .transaction(async |mut tx| {
@@ -212,6 +214,7 @@ pub(super) async fn accept(
         return Err(WorldsError::SnapshotMissing(key.clone()));
     }
     let size = saved.size_bytes.unwrap_or(0);
+    app.usage.added(network, Limit::FileBytes, size);
     if let Some(snapshot) = store::snapshots::record(tx, network, lease.id, key, size, None).await? {
         store::worlds::point_to(tx, network, &snapshot).await?;
     }

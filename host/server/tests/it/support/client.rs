@@ -101,6 +101,16 @@ impl Answer {
         &self.body
     }
 
+    /// Checks that a limit of this name and value refused the request.
+    #[track_caller]
+    pub fn expect_quota(&self, limit: &str, value: i64) {
+        assert_eq!(self.status.as_u16(), 403, "{}", self.body);
+        assert_eq!(self.body["code"], "quota_exceeded", "{}", self.body);
+        assert_eq!((&self.body["limit"], &self.body["value"]), (&limit.into(), &value.into()), "{}", self.body);
+        assert!(self.body["used"].is_i64(), "{}", self.body);
+        assert_eq!(self.body.as_object().unwrap().len(), 6);
+    }
+
     /// Checks that this is an error body with this status and code.
     #[track_caller]
     pub fn expect_error(&self, status: u16, code: &str) {

@@ -80,8 +80,8 @@ impl NetworkPresence {
     }
 
     /// How many slots are reserved.
-    pub(crate) fn reservation_count(&self) -> usize {
-        self.servers.values().map(|server| server.reservations.len()).sum()
+    pub(crate) fn reservation_count(&self, now: Millis) -> i64 {
+        self.servers.values().map(|server| i64::from(server.reservations.count(now, None))).sum()
     }
 }
 

@@ -1,0 +1,52 @@
+//! Bounds: each is refused with its name, none is in the way of what is there already, and no answer is too large.
+
+mod answers;
+mod kept;
+mod refused;
+
+use hub::limits::Limit;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Backend, Client, Hub};
+
+/// A hub with lower bounds.
+async fn hub_with(backend: Backend, bounds: &[(Limit, i64)]) -> Hub {
+    Hub::start_with(backend, |settings| {
+        settings.limits = bounds.iter().fold(settings.limits.clone(), |all, (limit, bound)| all.with(*limit, *bound));
+    })
+    .await
+}
+
+async fn send_with_key(client: &Client, key: &str, path: &str, body: &Value) -> Answer {
+    client.send(client.request(Method::POST, path).header("Idempotency-Key", key).json(body)).await
+}
+
+/// Whether each limit is in one of the tests, or why it cannot be.
+#[test]
+fn each_limit_has_a_test() {
+    use strum::VariantArray as _;
+    let tests = [include_str!("limits/answers.rs"), include_str!("limits/kept.rs"), include_str!("limits/refused.rs")];
+    let elsewhere = [
+        // The modules' own tests.
+        Limit::ModuleStoreBytes,
+        Limit::ChainLinks,
+        // A test of logs.
+        Limit::LogLines,
+        // A test of collections.
+        Limit::DocumentsPerRequest,
+    ];
+    for limit in Limit::VARIANTS.iter().filter(|limit| !elsewhere.contains(limit)) {
+        assert!(tests.iter().any(|text| text.contains(&format!("Limit::{limit:?}"))), "{limit:?} has no test");
+    }
+}
+
+fn player(number: usize) -> String {
+    format!("00000000-0000-4000-8000-{number:012}")
+}
+
+async fn register_collection(client: &Client, name: &str, indexes: &[&str]) -> Answer {
+    let indexes: Vec<_> = indexes.iter().map(|field| json!({"field": field, "type": "number"})).collect();
+    let body = json!({"collections": [{"name": name, "indexes": indexes}]});
+    client.post("/api/plugin/collections/register", body).await
+}
