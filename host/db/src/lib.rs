@@ -69,5 +69,5 @@ pub use migrate::schema_version;
 pub use snapshot::Snapshot;
 pub use sql::{Record, Sql, Value};
 pub use statement::Statement;
-pub use tenant::{NO_TENANT, current_tenant, in_current_tenant, with_tenant};
+pub use tenant::{NO_TENANT, as_tenant, current_tenant, in_current_tenant, with_tenant};
 pub use tx::Tx;

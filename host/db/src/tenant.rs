@@ -21,6 +21,11 @@ pub fn in_current_tenant<F: Future>(work: F) -> TaskLocalFuture<Uuid, F> {
     with_tenant(current_tenant(), work)
 }
 
+/// Runs `work`, which does not wait, as that of a tenant, such as one step of something that is polled.
+pub fn as_tenant<T>(tenant: Uuid, work: impl FnOnce() -> T) -> T {
+    TENANT.sync_scope(tenant, work)
+}
+
 /// The tenant whose work this task does; [`NO_TENANT`] where none was named.
 pub fn current_tenant() -> Uuid {
     TENANT.try_with(|tenant| *tenant).unwrap_or(NO_TENANT)

@@ -11,6 +11,7 @@ use std::{
 
 use sqlx::{
     ConnectOptions as _, Connection as _, SqliteConnection,
+    error::DatabaseError,
     sqlite::{SqliteConnectOptions, SqliteRow},
 };
 use tokio::time::Instant;
@@ -145,7 +146,7 @@ impl TimedConnection {
 }
 
 fn is_interrupt(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == INTERRUPT)
+    error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| code == INTERRUPT)
 }
 
 impl Reusable for TimedConnection {

@@ -35,6 +35,18 @@ fn occupy(db: &Db, tenant: Uuid, reads: usize) -> JoinSet<Result<u64, Error>> {
     tasks
 }
 
+/// Until a tenant finds no connection any more.
+async fn until_occupied(db: &Db, tenant: Uuid) {
+    let soon = Duration::from_millis(200);
+    let read = || with_tenant(tenant, async { db.query("SELECT 1").execute().await });
+    let mut found = 0;
+    while tokio::time::timeout(soon, read()).await.is_ok() {
+        found += 1;
+        assert!(found < 1_000, "connections are left");
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Until all tasks that can run have reached what they wait for.
 async fn settle() {
     for _ in 0..200 {
@@ -149,15 +161,7 @@ async fn reserved_connections_wait_behind_nobody() {
     on_both(async |fixture| {
         let db = &fixture.db;
         let mut tenants: Vec<_> = (0..40).map(|tenant| occupy(db, Uuid::from_u128(tenant), 8)).collect();
-        let soon = Duration::from_millis(200);
-        let one = || with_tenant(Uuid::from_u128(100), async { db.query("SELECT 1").execute().await });
-        // Until the tenants have taken all there are.
-        let mut found = 0;
-        while tokio::time::timeout(soon, one()).await.is_ok() {
-            found += 1;
-            assert!(found < 1_000, "connections are left");
-            tokio::task::yield_now().await;
-        }
+        until_occupied(db, Uuid::from_u128(100)).await;
         let reserved = db.reserved();
         let all = join_all((0..20).map(|_| async {
             reserved.query("SELECT 1").execute().await?;
@@ -177,7 +181,7 @@ async fn reserved_connections_wait_behind_nobody() {
 async fn a_statement_that_nobody_waits_for_is_interrupted() {
     let fixture = Fixture::sqlite().await;
     let mut given_up = occupy(&fixture.db, A, 64);
-    settle().await;
+    until_occupied(&fixture.db, A).await;
     given_up.shutdown().await;
     let read = with_tenant(A, async { fixture.db.query("SELECT 1").execute().await });
     tokio::time::timeout(Duration::from_secs(4), read).await.expect("the reader is still busy").unwrap();

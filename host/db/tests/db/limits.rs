@@ -8,6 +8,8 @@ use tokio::task::JoinSet;
 use crate::common::{Fixture, count, on_both};
 
 const TABLE: &str = "CREATE TABLE t (id BIGINT PRIMARY KEY)";
+const SLOW: &str =
+    "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 5000000) SELECT COUNT(*) FROM c";
 const ENDLESS_READ: &str = "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT COUNT(*) FROM c";
 const ENDLESS_WRITE: &str =
     "INSERT INTO t WITH RECURSIVE c (n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c";
@@ -141,8 +143,6 @@ async fn the_operators_work_has_no_limit() {
     let fixture = Fixture::sqlite().await;
     fixture.set_up(&[TABLE]).await;
     let db = impatient(&fixture).await;
-    const SLOW: &str = "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 5000000)
-        SELECT COUNT(*) FROM c";
     assert!(db.query(SLOW).execute().await.unwrap_err().is_timeout(), "it is not slow");
     let moved = without_time_limit(db.transaction(async |mut tx| {
         tx.query(SLOW).execute().await?;

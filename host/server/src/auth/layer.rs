@@ -1,11 +1,15 @@
 //! Finds out once for each request who calls, and runs the request as the work of the caller's network.
 
 use std::net::IpAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
 use uuid::Uuid;
 
 use crate::app::App;
@@ -31,7 +35,39 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
         tenant = identified.as_ref().map_or(PUBLIC, |key| key.network.0);
         request.extensions_mut().insert(Identified(identified));
     }
-    hub_db::with_tenant(tenant, next.run(request)).await
+    let response = hub_db::with_tenant(tenant, next.run(request)).await;
+    // What is made while it is sent is the network's work, too.
+    if response.body().size_hint().exact().is_some() {
+        return response;
+    }
+    response.map(|body| Body::new(TenantBody { tenant, body }))
+}
+
+/// A body that is made as the work of a tenant.
+struct TenantBody {
+    tenant: Uuid,
+    body: Body,
+}
+
+impl HttpBody for TenantBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let tenant = self.tenant;
+        hub_db::as_tenant(tenant, || Pin::new(&mut self.body).poll_frame(context))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// The key behind a request: 401 unless it is valid, 403 where its network is suspended.

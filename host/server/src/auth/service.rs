@@ -15,6 +15,8 @@ use crate::clock::Millis;
 use crate::http::error::ApiError;
 
 const FLUSH_INTERVAL: Duration = Duration::from_secs(10);
+/// Keys whose use is stored by one transaction.
+const USES_AT_ONCE: usize = 200;
 
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
@@ -103,12 +105,15 @@ pub(crate) async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
     if uses.is_empty() {
         return Ok(());
     }
-    app.db
-        .transaction(async |mut tx| {
-            for (network, id, at) in &uses {
-                store::set_last_used(&mut tx, *network, id, *at).await?;
-            }
-            Ok(())
-        })
-        .await
+    for uses in uses.chunks(USES_AT_ONCE) {
+        app.db
+            .transaction(async |mut tx| {
+                for (network, id, at) in uses {
+                    store::set_last_used(&mut tx, *network, id, *at).await?;
+                }
+                Ok::<_, hub_db::Error>(())
+            })
+            .await?;
+    }
+    Ok(())
 }

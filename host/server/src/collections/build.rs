@@ -25,7 +25,7 @@ use crate::values::NetworkId;
 const BATCH_BYTES: i64 = 128 * 1024;
 /// Entries that are added by the first batch, and the fewest and the most of any.
 const FIRST_ENTRIES: usize = 256;
-const FEWEST_ENTRIES: usize = 32;
+const FEWEST_ENTRIES: usize = 128;
 const MOST_ENTRIES: usize = 2_048;
 /// How long a batch is to take, without its commit: on SQLite all writers wait for it.
 const SHORT: Duration = Duration::from_millis(2);
@@ -199,7 +199,7 @@ mod tests {
         builds.adapt(Duration::from_millis(30));
         assert_eq!(builds.batch_documents(16), MOST_ENTRIES / 32);
         (0..9).for_each(|_| builds.adapt(Duration::from_secs(1)));
-        assert_eq!(builds.batch_documents(16), 2);
+        assert_eq!(builds.batch_documents(16), FEWEST_ENTRIES / 16);
     }
 
     #[test]
