@@ -17,7 +17,7 @@ mod token_bucket;
 
 pub use limit::Limit;
 pub(crate) use modules::{charge_module_time, has_module_time};
-pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits};
+pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits, object};
 pub(crate) use rates::{PublicRoute, PublishingRoute, count_request, layer, public_layer, remote_address};
 pub use state::Limits;
 pub use stored::LimitError;
