@@ -140,7 +140,7 @@ tables! {
 }
 
 /// The network's own table.
-pub(super) const NETWORKS: &Table = &TABLES[0];
+pub(crate) const NETWORKS: &Table = &TABLES[0];
 
 /// A row, its cells in the order of its table's columns.
 pub(super) type Row = Vec<Cell>;

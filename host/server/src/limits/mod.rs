@@ -26,7 +26,7 @@ pub use bounds::Bounds;
 pub use document::document;
 pub use limit::Limit;
 pub(crate) use modules::{charge_module_time, has_module_time};
-pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits};
+pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits, object};
 pub(crate) use rates::{PublicRoute, PublishingRoute, count_request, layer, public_layer, remote_address};
 pub use state::Limits;
 pub(crate) use store::FILE_BYTES;

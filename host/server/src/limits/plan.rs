@@ -1,10 +1,14 @@
 //! What a plan says: rates, quotas, and what calls of modules may cost.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 use std::time::Duration;
 
 use hub_sandbox::Limits;
 use hub_sandbox::contract::Point;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use utoipa::ToSchema;
 
@@ -247,5 +251,28 @@ fn quota<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::E
 }
 
 fn or_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PointLimits, D::Error> {
-    Ok(Option::<PointLimits>::deserialize(deserializer)?.unwrap_or_default())
+    Ok(object(deserializer)?.unwrap_or_default())
+}
+
+/// Reads a struct from an object or null: serde by itself accepts an array of its fields, too.
+pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    deserializer.deserialize_any(ObjectVisitor(PhantomData))
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+    }
 }

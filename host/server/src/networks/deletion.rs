@@ -14,7 +14,7 @@ use thiserror::Error;
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::archive::{TABLES, UNEXPORTED_TABLES, is_of_module_store};
+use crate::archive::{NETWORKS, TABLES, UNEXPORTED_TABLES, is_of_module_store};
 use crate::background::every;
 use crate::blobs::{BlobError, Blobs};
 use crate::clock::{Clock, Millis, millis};
@@ -99,26 +99,25 @@ impl Deletion<'_> {
             return Ok(());
         }
         let is_again = store::is_deleted(self.db, network).await?;
-        // The network itself and its keys are the first tables of the archive.
-        let last = |table: &&Table| matches!(table.name, "networks" | "api_keys");
-        for table in TABLES.iter().filter(|table| !last(table)).chain(UNEXPORTED_TABLES) {
+        let is_last = |table: &Table| matches!(table.name, "networks" | "api_keys");
+        // The counts of what is stored come after what they count.
+        for table in TABLES.iter().filter(|table| !is_last(table)).chain(UNEXPORTED_TABLES) {
             if !self.delete_rows(table, network).await? {
                 return Ok(());
             }
         }
         self.blobs.delete_network(network).await?;
-        let again_at = (!is_again).then(|| self.clock.now().saturating_add(LATE_WRITES));
-        for table in TABLES.iter().filter(last).rev() {
-            if table.name == "api_keys" && !self.delete_rows(table, network).await? {
+        // The network's keys come last, until then they are refused as those of a suspended network.
+        for table in TABLES.iter().filter(|table| table.name == "api_keys") {
+            if !self.delete_rows(table, network).await? {
                 return Ok(());
             }
         }
         let now = self.clock.now();
+        let again_at = (!is_again).then(|| now.saturating_add(LATE_WRITES));
         self.db
             .transaction(async |mut tx| {
-                for table in TABLES.iter().filter(last).rev() {
-                    tx.delete_rows(table, network.0, LARGEST_BATCH).await?;
-                }
+                tx.delete_rows(NETWORKS, network.0, 1).await?;
                 store::finish_deletion(&mut tx, network, now, again_at).await
             })
             .await?;

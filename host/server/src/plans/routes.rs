@@ -12,7 +12,7 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
-use crate::limits::{ModuleLimits, PlanLimits};
+use crate::limits::{ModuleLimits, PlanLimits, object};
 use crate::plans::announce_change;
 use crate::plans::service::{self, Plan};
 use crate::values::Label;
@@ -48,10 +48,10 @@ struct CreatePlan {
     #[schema(value_type = String, example = "small")]
     name: Label,
     /// Absent: none.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     limits: Option<PlanLimits>,
     /// Absent: the default of each extension point.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     module_limits: Option<ModuleLimits>,
 }
 
@@ -59,9 +59,11 @@ struct CreatePlan {
 #[serde(rename_all = "camelCase")]
 struct SetPlan {
     /// All of them: what is absent is not limited any more.
-    limits: PlanLimits,
+    #[serde(deserialize_with = "object")]
+    #[schema(value_type = PlanLimits)]
+    limits: Option<PlanLimits>,
     /// All of them: what is absent has the default of its extension point.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "object")]
     module_limits: Option<ModuleLimits>,
 }
 
@@ -124,9 +126,9 @@ async fn set(
     Path(name): Path<String>,
     Json(body): Json<SetPlan>,
 ) -> Result<Json<PlanAnswer>, ApiError> {
-    check(&body.limits)?;
-    let module_limits = body.module_limits.unwrap_or_default();
-    let plan = service::set(&app.db, &app.clock, &name, body.limits, module_limits).await?;
+    let (limits, module_limits) = (body.limits.unwrap_or_default(), body.module_limits.unwrap_or_default());
+    check(&limits)?;
+    let plan = service::set(&app.db, &app.clock, &name, limits, module_limits).await?;
     announce_change(&app).await;
     Ok(Json(plan.into()))
 }

@@ -98,6 +98,7 @@ on_both! {
         let operator = hub.operator().await;
         let network = operator.post("/api/admin/networks", json!({"name": "one"})).await.expect(201).clone();
         let keys = format!("{}/keys", path(&network));
+        hub.advance_ms(1);
         let new = json!({"name": "lobby", "scopes": ["plugin"], "expiresAt": NOW + 5_000});
         let created = operator.post(&keys, new).await.expect(201).clone();
         assert_eq!((&created["scopes"], &created["expiresAt"]), (&json!(["plugin"]), &json!(NOW + 5_000)));
