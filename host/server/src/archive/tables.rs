@@ -132,6 +132,7 @@ tables! {
     blob_moves [kind: Text, name: Text] [blob_key: Text, moved_at: Integer];
     module_pieces [name: Text, version: Integer, part: Text, piece: Integer] [created_at: Integer, bytes: Bytes];
     network_usage [slot: Integer] [documents: Integer, storage_bytes: Integer, file_bytes: Integer];
+    outbox [id: Integer] [name: Text, target: Text, data: Text, created_at: Integer];
     server_agents [server_id: Text] [report: Text, seen_at: Integer];
     slot_reservations [reservation_id: Uuid] [
         server_id: Text, player_id: Uuid, world_id: Text, promised: Bool, expires_at: Integer

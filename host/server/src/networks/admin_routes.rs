@@ -16,6 +16,7 @@ use crate::networks::admin::{self, FoundNetwork, NetworkChange, NetworkRow};
 use crate::networks::admin_store::DeletedNetworkRow;
 use crate::networks::routes::{CreateKey, CreatedKey, Key};
 use crate::plans::announce_change;
+use crate::secret_text::SecretText;
 use crate::values::{Identifier, Label, NetworkId};
 
 /// The operator's routes.
@@ -101,7 +102,7 @@ struct CreatedNetwork {
     key_id: KeyId,
     /// The key of the network's owner, which may do everything but the operator's work.
     #[schema(example = "hub_4fTq0ZkX91ab_…")]
-    api_key: String,
+    api_key: SecretText,
 }
 
 /// List the networks

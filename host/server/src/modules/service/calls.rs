@@ -42,7 +42,8 @@ pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) 
             }
             let call = new_call(app, network);
             let outcome = app.modules.sandbox.run_chain::<O>(&chain.chain, &call, Arc::clone(&input)).await;
-            let micros = outcome.steps.iter().filter_map(|step| step.report.as_ref()).map(|report| report.micros).sum();
+            let micros =
+                outcome.steps.iter().filter_map(|step| step.report.as_ref()).map(|report| report.compute_micros).sum();
             limits::charge_module_time(app, network, Duration::from_micros(micros)).await;
             finish::<O>(app, network, &chain, call, O::any_input(&input), outcome)
         }
@@ -89,7 +90,7 @@ fn finish<O: Operation>(
         let (task, call, point, link) = (app.clone(), call.clone(), chain.point, Arc::clone(shadow.link()));
         app.spawn(async move {
             let Some(run) = task.modules.sandbox.run_shadow(shadow).await else { return };
-            limits::charge_module_time(&task, network, Duration::from_micros(run.report.micros)).await;
+            limits::charge_module_time(&task, network, Duration::from_micros(run.report.compute_micros)).await;
             task.modules.logs.add(network, point, link.config(), &call, &run.report);
             if let Some(opening) = &run.opening {
                 report_opening(&task, network, point, &link, &call, opening);
