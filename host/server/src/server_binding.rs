@@ -97,11 +97,9 @@ async fn check(state: &LayerState, request: Request) -> Result<Request, ApiError
         return Ok(Request::from_parts(parts, body));
     }
     let authorize = parts.extensions.get::<RouteFacts>().and_then(|facts| facts.authorize);
-    if let Some(authorize) = authorize
-        && authorize.check(&mut parts, &state.app).await.is_err()
-    {
-        // Likewise; a missing scope is said before this.
-        return Ok(Request::from_parts(parts, body));
+    if let Some(authorize) = authorize {
+        // A missing scope is said before a server that the key is not for.
+        authorize.check(&mut parts, &state.app).await?;
     }
     for server in named_in_path_and_query(&mut parts).await {
         caller.require_server(&server)?;

@@ -89,9 +89,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     let announced = at_most(&request, route.max_body);
     let (mut parts, body) = request.into_parts();
     // A repeat is judged as its first request was.
-    let Ok(caller) = authorize.check(&mut parts, &state.app).await else {
-        return Ok(next.run(Request::from_parts(parts, body)).await);
-    };
+    let caller = authorize.check(&mut parts, &state.app).await?;
     let key = key_of(&parts)?;
     announced?;
     let mut digest = Sha256::new();

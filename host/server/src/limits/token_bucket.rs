@@ -75,15 +75,15 @@ impl TokenBucket {
     pub(crate) fn take(&self, rate: Rate, now: Millis) -> Result<BucketLevel, BucketLevel> {
         let now = now.saturating_mul(NANOS_PER_MILLI);
         let latest = now.saturating_add(rate.capacity());
-        let taken = self.0.try_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
-            // A bucket that was emptied at a slower rate is empty at the new one.
-            let after = full_at.clamp(now, latest).saturating_add(rate.interval);
-            (after <= latest).then_some(after)
+        let before = self.0.update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
+            // A bucket that was emptied at a slower rate is empty at the new one, and no emptier.
+            let full_at = full_at.clamp(now, latest);
+            let after = full_at.saturating_add(rate.interval);
+            if after <= latest { after } else { full_at }
         });
-        match taken {
-            Ok(before) => Ok(level(before.clamp(now, latest) + rate.interval - now, rate)),
-            Err(before) => Err(level(before.clamp(now, latest) - now, rate)),
-        }
+        let before = before.clamp(now, latest);
+        let after = before.saturating_add(rate.interval);
+        if after <= latest { Ok(level(after - now, rate)) } else { Err(level(before - now, rate)) }
     }
 
     /// Whether a token could be taken.

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::events::{self, EventKind, PublishError};
+use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::networks::service::{NetworksError, SIGNING_SECRET_LENGTH};
 use crate::secret_text::SecretText;
@@ -18,9 +18,6 @@ pub(crate) enum SigningSecretError {
     /// The network is gone.
     #[error(transparent)]
     Network(#[from] NetworksError),
-    /// Connectors were not told.
-    #[error(transparent)]
-    Publish(#[from] PublishError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -30,7 +27,6 @@ impl From<SigningSecretError> for ApiError {
     fn from(error: SigningSecretError) -> Self {
         match error {
             SigningSecretError::Network(error) => error.into(),
-            SigningSecretError::Publish(error) => error.into(),
             SigningSecretError::Database(error) => error.into(),
         }
     }
@@ -75,10 +71,16 @@ pub(super) async fn rotate(
 ) -> Result<(SecretText, Millis), SigningSecretError> {
     let signing_secret = SecretText::from(app.ids.token(SIGNING_SECRET_LENGTH));
     let valid_until = app.clock.now().saturating_add(overlap_ms);
-    if !store::rotate(&app.db, network, &signing_secret, valid_until).await? {
-        return Err(NetworksError::UnknownNetwork(network).into());
-    }
-    let payload = Rotated { signing_secret: &signing_secret, valid_until };
-    events::publish(app, network, EventKind::SigningSecretRotated, None, payload).await?;
+    app.db
+        .transaction(async |mut tx| {
+            if !store::rotate(&mut tx, network, &signing_secret, valid_until).await? {
+                return Err(NetworksError::UnknownNetwork(network).into());
+            }
+            let payload = Rotated { signing_secret: &signing_secret, valid_until };
+            Ok::<_, SigningSecretError>(
+                events::publish_in(app, &mut tx, network, EventKind::SigningSecretRotated, None, &payload).await?,
+            )
+        })
+        .await?;
     Ok((signing_secret, valid_until))
 }

@@ -1,6 +1,6 @@
 //! SQL of the signing secret.
 
-use hub_db::{Db, Error};
+use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
 use crate::secret_text::SecretText;
@@ -24,13 +24,13 @@ pub(super) async fn get(db: &Db, network: NetworkId) -> Result<Option<SigningSec
 
 /// Replaces the secret; false where there is no such network.
 pub(super) async fn rotate(
-    db: &Db,
+    tx: &mut Tx,
     network: NetworkId,
     signing_secret: &SecretText,
     overlap_until: Millis,
 ) -> Result<bool, Error> {
-    let rows = db
-        .write(
+    let rows = tx
+        .query(
             "UPDATE networks SET previous_signing_secret = signing_secret, previous_signing_until = $3,
                  signing_secret = $2
              WHERE network_id = $1",

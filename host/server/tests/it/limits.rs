@@ -31,6 +31,8 @@ fn each_limit_has_a_test() {
         // The modules' own tests.
         Limit::ModuleStoreBytes,
         Limit::ChainLinks,
+        // The tests of plans.
+        Limit::StorageBytes,
         // A test of logs.
         Limit::LogLines,
         // A test of collections.

@@ -259,10 +259,10 @@ on_both! {
         let client = hub.network().await;
         let mut events = client.events(None, None).await;
         hub.app.db
-            .write("INSERT INTO outbox (network_id, name, data, created_at) VALUES ($1, 'OF_ANOTHER_VERSION', '{}', 5)")
+            .write("INSERT INTO outbox (network_id, name, data, created_at) VALUES ($1, 'CONFIG_UPDATED', '{}', 5)")
             .bind(client.network.unwrap()).execute().await.unwrap();
         hub.advance_ms(1_000);
-        assert_eq!(events.next().await.unwrap().name, "OF_ANOTHER_VERSION");
+        assert_eq!(events.next().await.unwrap().name, "CONFIG_UPDATED");
         Hub::eventually("the outbox is empty", async || waiting(&hub).await == 0).await;
     }
 }

@@ -56,9 +56,10 @@ const BY_NAME: Queries = queries!(
 /// The players of a network whose name has a part. The index has the rows of a network side by side: those of others are
 /// not looked at.
 macro_rules! by_part {
-    ($before:literal, $after:literal) => {
+    ($columns:literal, $after:literal) => {
         concat!(
-            $before,
+            "SELECT ",
+            $columns,
             " FROM players p WHERE +p.network_id = $1
                AND p.number IN (
                    SELECT s.rowid & 4294967295 FROM network_player_search s WHERE s.network_player_search MATCH $2
@@ -74,12 +75,12 @@ macro_rules! by_part {
 /// Both databases start at the few names that match: the pluses keep them from using the network's other indexes.
 const BY_PART: Queries = Queries {
     count: Sql {
-        sqlite: by_part!("SELECT COUNT(*)", ""),
+        sqlite: by_part!("COUNT(*)", ""),
         postgres: count!(" AND p.username_folded LIKE $2 AND ($3 IS NULL OR p.region = $3)"),
     },
     list: Sql {
         sqlite: by_part!(
-            "SELECT p.player_uuid, p.username, p.game_type, p.region, p.country, p.first_seen, p.last_seen",
+            "p.player_uuid, p.username, p.game_type, p.region, p.country, p.first_seen, p.last_seen",
             " ORDER BY p.last_seen DESC, p.player_uuid LIMIT $4 OFFSET $5"
         ),
         postgres: list!(

@@ -51,7 +51,9 @@ async fn nothing_but_the_name_is_left(backend: Backend) {
     }
     let operator = hub.operator().await;
     let before = rows(&hub, &owner).await;
-    for table in TABLES.iter().filter(|table| !table.name.starts_with("waitlist")) {
+    // Indexes are complete by now.
+    let is_empty = |name: &str| name.starts_with("waitlist") || name == "collection_index_builds";
+    for table in TABLES.iter().filter(|table| !is_empty(table.name)) {
         assert!(before[table.name] > 0, "no rows of {}", table.name);
     }
     assert!(before["network_usage"] > 0 && blobs(&hub, &owner) > 0);
@@ -142,6 +144,8 @@ async fn a_killed_deletion_is_gone_on_with(backend: Backend) {
     let mut left = rows(&hub, &other).await;
     // The hub that was started has counted what was there before.
     left.insert("network_usage", others["network_usage"]);
+    // What waited to be published may be by now.
+    left.insert("outbox", others["outbox"]);
     assert_eq!(left, others);
 }
 
