@@ -70,15 +70,16 @@ pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) 
         return next.run(request).await;
     }
     let key = request.headers().get("x-service-api-key").cloned();
-    let serving = next.run(request).in_current_span().boxed();
-    Serving { app, key, serving: Some(serving) }.await
+    // As the same network's work, in the same span, also when it goes on by itself.
+    let response = hub_db::in_current_tenant(next.run(request)).in_current_span().boxed();
+    Serving { app, key, response: Some(response) }.await
 }
 
 /// A request being served. Dropped before its end, it goes on by itself.
 struct Serving {
     app: App,
     key: Key,
-    serving: Option<BoxFuture<'static, Response>>,
+    response: Option<BoxFuture<'static, Response>>,
 }
 
 impl Future for Serving {
@@ -86,10 +87,10 @@ impl Future for Serving {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
         // Taken out, so that one that panics does not go on.
-        let Some(mut serving) = self.serving.take() else { return Poll::Pending };
-        let polled = serving.poll_unpin(context);
+        let Some(mut response) = self.response.take() else { return Poll::Pending };
+        let polled = response.poll_unpin(context);
         if polled.is_pending() {
-            self.serving = Some(serving);
+            self.response = Some(response);
         }
         polled
     }
@@ -98,13 +99,13 @@ impl Future for Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         // Without a runtime the process is about to end.
-        let (Some(serving), Ok(_)) = (self.serving.take(), Handle::try_current()) else { return };
+        let (Some(response), Ok(_)) = (self.response.take(), Handle::try_current()) else { return };
         let Some(abandoned) = self.app.abandoned.admit(&self.key) else { return };
         let app = self.app.clone();
         self.app.spawn_until_done(async move {
             let stopping = app.stopping();
             tokio::select! {
-                _ = serving => {}
+                _ = response => {}
                 () = stopping.cancelled().then(|()| tokio::time::sleep(STOP_GRACE)) => {}
             }
             drop(abandoned);

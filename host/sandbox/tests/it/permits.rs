@@ -128,7 +128,7 @@ async fn a_panic_of_the_host_fails_the_call_and_releases_its_permits() {
 /// A module that computes until it is stopped.
 async fn endless(test: &TestSandbox, compute: Duration) -> (hub_sandbox::ModuleHandle, Limits) {
     let module = test.module(chatting(FOREVER, "")).await;
-    let wait = Duration::from_secs(60);
+    let wait = Duration::from_mins(1);
     (module, Limits { compute, wait, fuel: u64::MAX / 2, ..Limits::of(Point::Chat) })
 }
 

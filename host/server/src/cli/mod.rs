@@ -55,10 +55,11 @@ pub fn run() -> anyhow::Result<()> {
     if let Command::CompileModule { probe } = &cli.command {
         // It sets itself limits that leave no room for a runtime's threads.
         let stdout = std::io::stdout().lock();
-        return Ok(match probe {
+        match probe {
             Some(layer) => hub_sandbox::probe_main(layer, stdout)?,
             None => hub_sandbox::child_main(std::io::stdin(), stdout)?,
-        });
+        }
+        return Ok(());
     }
     if matches!(cli.command, Command::Serve(_) | Command::Demo(_) | Command::Network(_) | Command::Key(_)) {
         crate::data_folder::create_private_files();

@@ -83,7 +83,7 @@ pub(crate) async fn count_request(
     let mut states = vec![];
     let counted = take(app, &state, rates, key_id, publishes, &mut states);
     match parts.extensions.get::<RatesOfResponse>() {
-        Some(response) => *response.0.lock() = states.clone(),
+        Some(response) => response.0.lock().clone_from(&states),
         None => app.limits.note_rates(),
     }
     counted.map_err(|refused| refusal(refused.message, refused.retry_after, states))

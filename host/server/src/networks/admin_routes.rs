@@ -34,6 +34,7 @@ pub(super) fn router() -> Endpoints {
 }
 
 /// A network as the operator sees it.
+#[allow(clippy::struct_field_names, reason = "the interface names the field")]
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Network {

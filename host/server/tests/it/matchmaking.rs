@@ -281,24 +281,24 @@ on_both! {
                 .map(|at| json!({"worldId": format!("w{at:03}"), "worldType": "duel", "currentPlayers": 1, "maxPlayers": max}))
                 .collect()
         };
-        for server in 0..20 {
+        for server in 0..30 {
             let server = format!("s{server:02}");
-            register(&client, &server, json!({"maxPlayers": 1000, "worlds": worlds(60, 1)})).await;
+            register(&client, &server, json!({"maxPlayers": 1000, "worlds": worlds(40, 1)})).await;
         }
         let duel = |player| request(player, json!({"serverType": "lobby", "worldType": "duel"}));
         assert_eq!(outcome(&client, duel(1)).await, "ALL_WORLDS_FULL");
         let none = request(1, json!({"serverType": "lobby", "worldType": "arena"}));
         assert_eq!(outcome(&client, none).await, "NO_WORLDS_AVAILABLE");
         // Two slots, in the last worlds of the last servers.
-        for server in ["s18", "s19"] {
-            let mut worlds = worlds(60, 1);
-            worlds[59]["maxPlayers"] = json!(2);
+        for server in ["s28", "s29"] {
+            let mut worlds = worlds(40, 1);
+            worlds[39]["maxPlayers"] = json!(2);
             beat(&client, server, json!({"worlds": worlds})).await;
         }
         let explained = client.post(&format!("{FIND}?explain=true"), duel(1)).await.expect(200).clone();
         let candidates = explained["explanation"]["candidates"].as_array().unwrap().clone();
         assert_eq!(candidates.len(), 2);
-        assert_eq!((&candidates[0]["serverId"], &candidates[0]["rank"]), (&json!("s18"), &json!(1)));
+        assert_eq!((&candidates[0]["serverId"], &candidates[0]["rank"]), (&json!("s28"), &json!(1)));
         let finds = (1..=30).map(|player| find(&client, duel(player)));
         let found = futures_util::future::join_all(finds).await;
         let mut matched: Vec<_> = found
@@ -307,7 +307,7 @@ on_both! {
             .map(|found| (found["matchedServer"]["serverId"].clone(), found["matchedWorld"]["worldId"].clone()))
             .collect();
         matched.sort_by_key(|(server, _)| server.to_string());
-        assert_eq!(matched, [(json!("s18"), json!("w059")), (json!("s19"), json!("w059"))]);
+        assert_eq!(matched, [(json!("s28"), json!("w039")), (json!("s29"), json!("w039"))]);
         assert!(found.iter().all(|found| found["success"] == json!(true) || found["result"] == json!("ALL_WORLDS_FULL")));
     }
 

@@ -15,7 +15,7 @@ use crate::ids::Ids;
 use crate::modules::{open_sandbox_in, own_executable};
 
 /// How long a command waits for a call on a busy machine.
-const WAIT: Duration = Duration::from_secs(60);
+const WAIT: Duration = Duration::from_mins(1);
 
 /// A module and its test cases.
 #[derive(Args, Debug)]

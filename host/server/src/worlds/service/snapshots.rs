@@ -64,12 +64,12 @@ pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url
         return Err(known.map_or(WorldsError::Unknown(id), |_| WorldsError::Ended(id)));
     };
     let expires_at = now.saturating_add(millis(GOOD_FOR));
-    let url = match app.blobs.presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), GOOD_FOR).await? {
-        Some(url) => url,
-        None => {
-            let key = signing_key(app, link::PURPOSE).await?;
-            own_url(app, network, Access::Put, &blob_key, hub_url, &key)
-        }
+    let presigned = app.blobs.presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), GOOD_FOR).await?;
+    let url = if let Some(url) = presigned {
+        url
+    } else {
+        let key = signing_key(app, link::PURPOSE).await?;
+        own_url(app, network, Access::Put, &blob_key, hub_url, &key)
     };
     Ok(Upload { url, blob_key, expires_at })
 }

@@ -30,6 +30,7 @@ async fn newest_line(owner: &Client, module: &str) -> Value {
 }
 
 /// A chain of the module with these limits.
+#[allow(clippy::needless_pass_by_value, reason = "so that calls read like the body they make")]
 fn limited(module: &str, limits: Value) -> Value {
     json!([{"name": module, "version": 1, "limits": limits}])
 }
