@@ -17,6 +17,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use crate::app::App;
 use crate::auth::{Caller, Permission};
 use crate::http::error::ApiError;
+use crate::http::openapi;
 use crate::limits::{PublicRoute, PublishingRoute};
 
 /// What the layers around a handler must know of its route.
@@ -38,6 +39,9 @@ pub(crate) struct RouteFacts {
     /// It is dropped when its caller hangs up, though it is no GET: it waits for somebody on the caller's behalf, or only
     /// computes.
     pub(crate) is_ended_with_caller: bool,
+    /// Its answer may be larger than one document: it reserves memory before it begins, and waits behind its own network's
+    /// other answers.
+    pub(crate) is_large_answer: bool,
     /// It publishes an event, so that the rate of events counts it.
     pub(crate) is_publishing: bool,
     /// It needs no key, so that it is limited by address.
@@ -98,6 +102,10 @@ impl RouteFacts {
         Self { is_ended_with_caller: true, ..self }
     }
 
+    pub(crate) fn large_answer(self) -> Self {
+        Self { is_large_answer: true, ..self }
+    }
+
     pub(crate) fn publishing(self) -> Self {
         Self { is_publishing: true, ..self }
     }
@@ -118,7 +126,7 @@ pub(crate) struct Endpoints {
 
 impl Endpoints {
     /// Adds a handler's route.
-    pub(crate) fn route(mut self, handler: UtoipaMethodRouter<App>, facts: RouteFacts) -> Self {
+    pub(crate) fn route(mut self, mut handler: UtoipaMethodRouter<App>, facts: RouteFacts) -> Self {
         for (path, item) in &handler.1.paths {
             let methods = [
                 (Method::GET, &item.get),
@@ -130,6 +138,9 @@ impl Endpoints {
             for (method, _) in methods.into_iter().filter(|(_, operation)| operation.is_some()) {
                 self.facts.insert((method, path.clone()), facts);
             }
+        }
+        if facts.is_large_answer {
+            handler.1.paths.values_mut().for_each(openapi::add_unread_answers);
         }
         self.router = self.router.routes(handler);
         self

@@ -2,6 +2,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod answer_memory;
 pub mod app;
 pub mod archive;
 pub mod artifacts;

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::http::error::ApiError;
 use crate::http::{client_address, json, openapi, reference, request_id};
-use crate::{auth, cluster, hang_up, idempotency, limits, server_binding};
+use crate::{answer_memory, auth, cluster, hang_up, idempotency, limits, server_binding};
 
 fn endpoints() -> Endpoints {
     Endpoints::default()
@@ -62,6 +62,8 @@ pub fn router(app: &App) -> Router {
     routes
         .route_layer(from_fn(json::layer))
         .route_layer(from_fn_with_state(idempotency, idempotency::layer))
+        // Around the transaction of a key, which must not wait for memory.
+        .route_layer(from_fn_with_state(app.clone(), answer_memory::layer))
         // Around the answers that are kept, so that a retry of who hung up gets one.
         .route_layer(from_fn_with_state(app.clone(), hang_up::layer))
         .route_layer(from_fn_with_state(server_binding, server_binding::layer))

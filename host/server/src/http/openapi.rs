@@ -4,7 +4,7 @@ use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{
-    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required,
+    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr, Required,
     ResponseBuilder,
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
@@ -75,6 +75,17 @@ fn add_idempotency_key(operation: &mut Operation) {
         "409",
         "The Idempotency-Key was used before, and the answer of then is not kept for this caller",
     );
+}
+
+/// A large answer may have to wait for others to be read.
+pub(crate) fn add_unread_answers(item: &mut PathItem) {
+    for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+        add_error(
+            operation,
+            "503",
+            "`answers_unread`: callers of this network have not read its large answers; `Retry-After` says when to come back",
+        );
+    }
 }
 
 fn complete_operation(operation: &mut Operation) {
