@@ -1,6 +1,4 @@
-//! What both fuzz targets share.
-
-pub mod scripted;
+//! What the targets with modules share.
 
 use hub_sandbox::contract::HostError;
 use hub_sandbox::contract::PunishmentKind;
@@ -22,7 +20,7 @@ pub fn sandbox(folder: &Path) -> Sandbox {
 
 /// A core module with the type of one of the contract's worlds.
 pub fn embed(world: &str, mut core: Vec<u8>) -> Option<Vec<u8>> {
-    let wit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../plugins-sdk/wit/1.0");
+    let wit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins-sdk/wit/1.0");
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_path(wit).expect("the contract is there");
     let world = resolve.select_world(&[package], Some(world)).expect("the world is there");

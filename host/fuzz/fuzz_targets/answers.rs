@@ -2,6 +2,8 @@
 //! are the same the second time.
 #![no_main]
 
+use hub_fuzz::modules::{VerboseHost, embed, sandbox};
+use hub_fuzz::scripted;
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, WorldCandidate};
 use hub_sandbox::contract::{CallContext, PlayerRef, Point, PunishmentKind, chat, punishment};
 use hub_sandbox::{
@@ -9,7 +11,6 @@ use hub_sandbox::{
     MAX_REASON_CHARS, ModuleHandle, Operation, PlainCandidate, PlainTexts, RankAnswer, RankServers, RankWorlds,
     ReviewPunishment, Sandbox,
 };
-use hub_sandbox_fuzz::{VerboseHost, embed, sandbox, scripted};
 use libfuzzer_sys::fuzz_target;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};

@@ -4,8 +4,8 @@
 //! imports and exports, or that for any component.
 #![no_main]
 
+use hub_fuzz::modules::{embed, sandbox};
 use hub_sandbox::{PrepareError, Sandbox};
-use hub_sandbox_fuzz::{embed, sandbox};
 use libfuzzer_sys::arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
