@@ -19,6 +19,7 @@ use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::{SHARDS, ShardLocation, ShardLocations, shard_of};
 use crate::cluster::network_state::NetworkState;
 use crate::cluster::store;
+use crate::fault::{Fault, FaultKind};
 use crate::values::NetworkId;
 
 /// How long a lease lasts from each renewal.
@@ -133,10 +134,16 @@ impl ShardRegistry {
         }
     }
 
-    /// What this node lacks to be ready: `homes` while some shard has no known owner.
-    pub(crate) fn lacks(&self) -> Option<&'static str> {
-        let node = self.0.as_ref()?;
-        (!node.locations.unowned().is_empty()).then_some("homes")
+    /// What is wrong with this node's part in the cluster.
+    pub(crate) fn faults(&self) -> Vec<Fault> {
+        let Some(node) = &self.0 else { return vec![] };
+        let mut faults = vec![];
+        let unowned = node.locations.unowned().len();
+        if unowned > 0 {
+            let message = format!("{unowned} of {SHARDS} shards have no known owner.");
+            faults.push(Fault::disabling(FaultKind::Homes, message));
+        }
+        faults
     }
 }
 
