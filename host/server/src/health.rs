@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::path::Path;
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use hub_db::Backend;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -18,6 +20,8 @@ use crate::http::extract::Json;
 
 const PING_TIMEOUT: Duration = Duration::from_secs(1);
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// A disk with fewer bytes left counts as full: a transaction may need as many.
+const FULL_BELOW: u64 = 4 << 20;
 
 /// The routes; they need no key.
 pub(crate) fn router() -> Endpoints {
@@ -98,6 +102,9 @@ async fn find_faults(app: &App) -> Vec<Fault> {
     if !matches!(tokio::time::timeout(PING_TIMEOUT, app.db.reserved().ping()).await, Ok(Ok(()))) {
         faults.push(Fault::disabling(FaultKind::Database, "The database does not answer."));
     }
+    if app.db.backend() == Backend::Sqlite && is_full(&app.settings.data) {
+        faults.push(Fault::disabling(FaultKind::Disk, "The disk of the data folder is full."));
+    }
     if !app.bus.is_reachable() {
         faults.push(Fault::disabling(FaultKind::Bus, "The bus is unreachable."));
     }
@@ -106,6 +113,14 @@ async fn find_faults(app: &App) -> Vec<Fault> {
         faults.push(Fault::disabling(FaultKind::Stopping, "The hub is stopping."));
     }
     faults
+}
+
+/// Whether a folder's disk has too little room for the database to go on. It is a local one: this waits for nothing.
+fn is_full(folder: &Path) -> bool {
+    let Ok(disk) = rustix::fs::statvfs(folder) else { return false };
+    let bytes = disk.f_bavail.saturating_mul(disk.f_frsize);
+    // Some file systems do not count files.
+    bytes < FULL_BELOW || (disk.f_files > 0 && disk.f_favail == 0)
 }
 
 /// What this hub was built from.
