@@ -21,6 +21,7 @@ use crate::collections::IndexBuilds;
 use crate::config::Settings;
 use crate::control::Control;
 use crate::events::{Outbox, Streams};
+use crate::fault::FaultLog;
 use crate::geo::Geo;
 use crate::hang_up::AbandonedRequests;
 use crate::http::connection::Connections;
@@ -107,6 +108,8 @@ pub struct AppState {
     pub modules: Modules,
     /// What the waitlist keeps in memory.
     pub waitlist: Waitlist,
+    /// Since when what is wrong is so.
+    pub faults: FaultLog,
     stop: CancellationToken,
     /// Ends with `stop`, or before.
     listening: CancellationToken,
@@ -154,6 +157,7 @@ impl AppState {
             control: Control::default(),
             modules: Modules::open(&settings, &ids)?,
             waitlist: Waitlist::open(&settings)?,
+            faults: FaultLog::default(),
             listening: stop.child_token(),
             stop,
             tasks: TaskTracker::new(),

@@ -22,6 +22,7 @@ mod data_folder;
 pub mod economy;
 mod endpoints;
 pub mod events;
+mod fault;
 pub mod geo;
 mod hang_up;
 mod health;

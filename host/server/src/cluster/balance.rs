@@ -11,15 +11,18 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::clock::millis;
+use crate::cluster::eligibility::{self, LiveNode};
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::SHARDS;
 use crate::cluster::network_state::NetworkState;
 use crate::cluster::registry::{LEASES_TOPIC, Node};
-use crate::cluster::store;
+use crate::cluster::store::{self, NodeRow};
 
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 /// A node that was silent this long gets no more shards.
 const NODE_TIMEOUT: Duration = Duration::from_secs(5);
+/// A node is probed for this long after it was last heard of: requests may still wait there.
+const PROBED_FOR: Duration = Duration::from_secs(90);
 /// A node that was silent this long is deleted: a node that starts has a new name.
 const NODE_RETENTION: Duration = Duration::from_hours(24);
 /// Shards moved to other nodes in one round.
@@ -36,9 +39,14 @@ pub(crate) async fn start(app: &App, states: &'static [&'static dyn NetworkState
     );
     node.set_states(states);
     let inbox = node.cluster.listen(LEASES_TOPIC).await?;
+    // What this node reaches is known before the others first hear of it.
+    let nodes = store::nodes(&app.db, millis(NODE_TIMEOUT)).await?;
+    node.peers.set(&node.name, &nodes, millis(NODE_TIMEOUT));
+    node.peers.probe_all(&node.http).await;
     balance(app, node).await?;
     node.announce_change().await;
     app.spawn(run(app.clone(), Arc::clone(node)));
+    app.spawn(probe(Arc::clone(node)));
     app.spawn(listen(Arc::clone(node), inbox));
     Ok(())
 }
@@ -47,6 +55,10 @@ async fn listen(node: Arc<Node>, mut inbox: Inbox) {
     while inbox.next().await.is_some() {
         node.refresh.notify_one();
     }
+}
+
+async fn probe(node: Arc<Node>) {
+    node.peers.run(&node.http, || node.refresh.notify_one()).await;
 }
 
 async fn run(app: App, node: Arc<Node>) {
@@ -63,11 +75,16 @@ async fn run(app: App, node: Arc<Node>) {
 
 /// Refreshes the leases, then claims or moves shards where this node has fewer or more than its share.
 async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
+    let has_changed = node.peers.take_changed();
     node.refresh_leases(app).await?;
     if node.is_draining() {
         return Ok(());
     }
-    let nodes = store::eligible_nodes(&app.db, millis(NODE_TIMEOUT)).await?;
+    if has_changed {
+        // It is in the database now.
+        node.announce_change().await;
+    }
+    let nodes = eligible_nodes(app, node).await?;
     let share = usize::from(SHARDS).div_ceil(nodes.len().max(1));
     let leases = node.locations.local_leases();
     let (owned, unowned) = (leases.len(), node.locations.unowned());
@@ -83,7 +100,7 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     }
     let excess = match is_eligible {
         true => owned.saturating_sub(share).min(MAX_MOVES),
-        false if node.bus_health.should_evacuate(Instant::now()) => owned,
+        false if node.is_cut_off() || node.bus_health.should_evacuate(Instant::now()) => owned,
         false => 0,
     };
     let mut counts = node.locations.remote_counts();
@@ -94,6 +111,24 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
         moves.push((lease, Some(to)));
     }
     if moves.is_empty() { Ok(()) } else { transfer(app, node, moves).await }
+}
+
+/// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links.
+async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::Error> {
+    let rows = store::nodes(&app.db, millis(PROBED_FOR)).await?;
+    node.peers.set(&node.name, &rows, millis(NODE_TIMEOUT));
+    let is_live = |row: &NodeRow| row.silent < millis(NODE_TIMEOUT);
+    let live = rows.into_iter().filter(is_live).map(LiveNode::from).collect();
+    let publishing = eligibility::with_bus(live);
+    let is_candidate = publishing.iter().any(|live| live.name == node.name);
+    let others = node.locations.remote_counts();
+    let shards = |name: &str| match name == node.name {
+        true => node.locations.local_leases().len(),
+        false => others.get(name).copied().unwrap_or(0),
+    };
+    let eligible = eligibility::connected(publishing, shards);
+    node.set_cut_off(is_candidate && !eligible.contains(&node.name));
+    Ok(eligible)
 }
 
 /// Transfers several shards at once: each may have to wait for requests under way.
@@ -117,7 +152,7 @@ fn least_loaded(nodes: &[String], own: &str, counts: &HashMap<Arc<str>, usize>, 
 pub(crate) async fn drain(app: &App) -> bool {
     let Some(node) = app.shards.node() else { return false };
     let drained = async {
-        let nodes = store::eligible_nodes(&app.db, millis(NODE_TIMEOUT)).await?;
+        let nodes = eligible_nodes(app, node).await?;
         if nodes.iter().all(|name| *name == node.name) {
             return Ok(false);
         }
@@ -144,7 +179,7 @@ fn warn_of_failed_transfer(error: &hub_db::Error) {
 async fn transfer_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     node.draining.store(true, Ordering::Relaxed);
     store::retire_node(&app.db, &node.name, millis(NODE_TIMEOUT)).await?;
-    let others = store::eligible_nodes(&app.db, millis(NODE_TIMEOUT)).await?;
+    let others = eligible_nodes(app, node).await?;
     let mut targets = others.iter().cycle();
     let leases = node.locations.local_leases().into_iter();
     transfer(app, node, leases.map(|lease| (lease, targets.next().cloned())).collect()).await?;

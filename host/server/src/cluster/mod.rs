@@ -8,6 +8,8 @@
 //! that its lease is valid, by its own clock from before it asked for it; the next owner waits until the lease has
 //! expired by the database's clock. So a shard never has two owners, whichever node is paused or cut off.
 //!
+//! Nodes probe each other, and those that are cut off from others own nothing: see [`eligibility`].
+//!
 //! When a network moves, its state moves through the database: see [`NetworkState`].
 //! A single node (without `--bus`) owns everything, and none of this runs.
 //! Tables: `hub_nodes`, `network_homes`.
@@ -15,10 +17,12 @@
 mod balance;
 mod bus_health;
 mod client;
+mod eligibility;
 mod forward;
 mod lease;
 mod locations;
 mod network_state;
+mod peers;
 mod registry;
 mod request_lease;
 mod secret;

@@ -18,7 +18,9 @@ use crate::cluster::client::{self, HttpClient};
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::{SHARDS, ShardLocation, ShardLocations, shard_of};
 use crate::cluster::network_state::NetworkState;
+use crate::cluster::peers::Peers;
 use crate::cluster::store;
+use crate::fault::{Fault, FaultKind};
 use crate::values::NetworkId;
 
 /// How long a lease lasts from each renewal.
@@ -40,6 +42,9 @@ pub(super) struct Node {
     pub(super) url: String,
     pub(super) cluster: Cluster,
     pub(super) bus_health: BusHealth,
+    pub(super) peers: Peers,
+    /// It gets no shards, because it and other nodes do not reach each other.
+    is_cut_off: AtomicBool,
     pub(super) locations: ShardLocations,
     states: OnceLock<&'static [&'static dyn NetworkState]>,
     /// Held from asking the database about leases until `locations` agrees: a late answer would undo what another task
@@ -68,6 +73,8 @@ impl ShardRegistry {
             url: url.to_owned(),
             cluster,
             bus_health: BusHealth::new(),
+            peers: Peers::default(),
+            is_cut_off: AtomicBool::new(false),
             locations: ShardLocations::default(),
             states: OnceLock::new(),
             lease_lock: tokio::sync::Mutex::default(),
@@ -133,10 +140,25 @@ impl ShardRegistry {
         }
     }
 
-    /// What this node lacks to be ready: `homes` while some shard has no known owner.
-    pub(crate) fn lacks(&self) -> Option<&'static str> {
-        let node = self.0.as_ref()?;
-        (!node.locations.unowned().is_empty()).then_some("homes")
+    /// What is wrong with this node's part in the cluster.
+    pub(crate) fn faults(&self) -> Vec<Fault> {
+        let Some(node) = &self.0 else { return vec![] };
+        let mut faults = vec![];
+        let unowned = node.locations.unowned().len();
+        if unowned > 0 {
+            let message = format!("{unowned} of {SHARDS} shards have no known owner.");
+            faults.push(Fault::disabling(FaultKind::Homes, message));
+        }
+        let (unreached, others) = node.peers.unreached();
+        if node.is_cut_off() {
+            let message = "This node and others do not reach each other, so that it gets no networks. The log tells which; \
+                           see --node-url and the network between them.";
+            faults.push(Fault::disabling(FaultKind::Peers, message));
+        } else if unreached > 0 {
+            let message = format!("{unreached} of {others} other nodes are not reached; the log tells which.");
+            faults.push(Fault::tolerable(FaultKind::Peers, message));
+        }
+        faults
     }
 }
 
@@ -153,6 +175,15 @@ impl Node {
         self.draining.load(Ordering::Relaxed)
     }
 
+    /// Whether other nodes should own the shards, because this one and some of them do not reach each other.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.is_cut_off.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_cut_off(&self, is_cut_off: bool) {
+        self.is_cut_off.store(is_cut_off, Ordering::Relaxed);
+    }
+
     /// Sets what follows networks from owner to owner, once, before the first lease.
     pub(super) fn set_states(&self, states: &'static [&'static dyn NetworkState]) {
         self.states.get_or_init(|| states);
@@ -167,7 +198,7 @@ impl Node {
         let _guard = self.lease_lock.lock().await;
         let is_unowned = |shard: &u16| matches!(self.locations.get(*shard), ShardLocation::Unowned);
         let shards: Vec<_> = shards.iter().copied().filter(is_unowned).collect();
-        if shards.is_empty() || self.is_draining() {
+        if shards.is_empty() || self.is_draining() || self.is_cut_off() {
             return Ok(());
         }
         let asked_at = Instant::now();
@@ -192,7 +223,7 @@ impl Node {
         let asked_at = Instant::now();
         if !self.is_draining() {
             let has_bus = self.bus_health.observe(app.bus.is_reachable(), asked_at);
-            store::upsert_node(&app.db, &self.name, &self.url, has_bus).await?;
+            store::upsert_node(&app.db, &self.name, &self.url, has_bus, &self.peers.reached()).await?;
         }
         self.release_expired(app).await?;
         let renewed = store::renew(&app.db, &self.name, millis(LEASE_TTL)).await?;

@@ -17,21 +17,42 @@ pub(super) struct LeaseRow {
     pub(super) left: Millis,
 }
 
-/// Records that a node is alive, and whether it reaches the bus.
-pub(super) async fn upsert_node(db: &Db, node: &str, url: &str, has_bus: bool) -> Result<(), Error> {
+/// A node, as it reported itself.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct NodeRow {
+    pub(super) node: String,
+    pub(super) url: String,
+    pub(super) has_bus: bool,
+    /// The names of the nodes that it reaches, as a JSON array; `None` at nodes of a version that does not report them.
+    pub(super) reached: Option<String>,
+    /// Milliseconds since it reported.
+    pub(super) silent: Millis,
+}
+
+/// Records that a node is alive, whether it reaches the bus, and which other nodes.
+pub(super) async fn upsert_node(
+    db: &Db,
+    node: &str,
+    url: &str,
+    has_bus: bool,
+    reached: &[String],
+) -> Result<(), Error> {
     db.write(Sql {
-        sqlite: "INSERT INTO hub_nodes (node, url, seen_at, has_bus)
-                 VALUES ($1, $2, CAST(unixepoch('subsec') * 1000 AS INTEGER), $3)
+        sqlite: "INSERT INTO hub_nodes (node, url, seen_at, has_bus, reached)
+                 VALUES ($1, $2, CAST(unixepoch('subsec') * 1000 AS INTEGER), $3, $4)
                  ON CONFLICT (node) DO UPDATE
-                 SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus",
-        postgres: "INSERT INTO hub_nodes (node, url, seen_at, has_bus)
-                   VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), $3)
+                 SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus,
+                     reached = excluded.reached",
+        postgres: "INSERT INTO hub_nodes (node, url, seen_at, has_bus, reached)
+                   VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), $3, $4)
                    ON CONFLICT (node) DO UPDATE
-                   SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus",
+                   SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus,
+                       reached = excluded.reached",
     })
     .bind(node)
     .bind(url)
     .bind(has_bus)
+    .bind(serde_json::json!(reached).to_string())
     .execute()
     .await?;
     Ok(())
@@ -59,21 +80,19 @@ pub(super) async fn delete_node(db: &Db, node: &str, silent: Millis) -> Result<(
     Ok(())
 }
 
-/// The names of the nodes that were alive lately and should own shards, in order: those that reach the bus, or all where
-/// none does.
-pub(super) async fn eligible_nodes(db: &Db, within: Millis) -> Result<Vec<String>, Error> {
-    let rows: Vec<(String, bool)> = db
-        .query(Sql {
-            sqlite: "SELECT node, has_bus FROM hub_nodes
-                     WHERE seen_at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - $1 ORDER BY node",
-            postgres: "SELECT node, has_bus FROM hub_nodes
-                       WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $1 ORDER BY node",
-        })
-        .bind(within)
-        .all()
-        .await?;
-    let any_has_bus = rows.iter().any(|(_, has_bus)| *has_bus);
-    Ok(rows.into_iter().filter(|(_, has_bus)| *has_bus || !any_has_bus).map(|(node, _)| node).collect())
+/// The nodes that were alive within this time, in the order of their names.
+pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<NodeRow>, Error> {
+    db.query(Sql {
+        sqlite: "SELECT node, url, has_bus, reached, CAST(unixepoch('subsec') * 1000 AS INTEGER) - seen_at AS silent
+                 FROM hub_nodes WHERE seen_at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - $1 ORDER BY node",
+        postgres: "SELECT node, url, has_bus, reached,
+                          CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - seen_at AS silent
+                   FROM hub_nodes
+                   WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $1 ORDER BY node",
+    })
+    .bind(within)
+    .all()
+    .await
 }
 
 /// All leases, also expired ones.
