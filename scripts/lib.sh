@@ -55,6 +55,11 @@ need_nats() {
   command -v nats-server >/dev/null || install_packages nats-server
 }
 
+# Falsifies a process's clock. Faults of the clock are left out where it can't be installed.
+need_faketime() {
+  compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || install_packages faketime || true
+}
+
 # A pooler in front of PostgreSQL.
 need_pgbouncer() {
   command -v pgbouncer >/dev/null || install_packages pgbouncer

@@ -93,7 +93,7 @@ fn signal(child: &Child, name: &str) {
     let _ = Command::new("kill").args([name, &child.id().to_string()]).stderr(Stdio::null()).status();
 }
 
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
@@ -311,7 +311,7 @@ async fn wait_for(address: &str) {
 }
 
 /// Creates a database.
-async fn database(url: &str) -> String {
+pub async fn database(url: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("cluster_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let mut server = PgConnection::connect(url).await.unwrap();
