@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Why a call failed. Futures complete with it; {@link #of} unwraps what they throw.
@@ -47,6 +48,9 @@ public final class HubException extends RuntimeException {
             cause = cause.getCause();
         }
         if (cause instanceof HubException known) return known;
+        if (cause instanceof TimeoutException) {
+            return new HubException(0, UNREACHABLE, "The hub did not answer in time.", null, null, new JsonObject(), cause);
+        }
         String message = cause.getMessage() == null ? cause.toString() : cause.getMessage();
         return new HubException(0, "client_error", message, null, null, new JsonObject(), cause);
     }

@@ -36,6 +36,12 @@ public final class TcpProxy implements AutoCloseable {
         notifyAll();
     }
 
+    /** Ends all connections, as a router does that restarts. */
+    public void dropConnections() throws IOException {
+        for (Socket socket : sockets) socket.close();
+        sockets.clear();
+    }
+
     private synchronized void pass() throws InterruptedException {
         while (isCut) wait();
     }
