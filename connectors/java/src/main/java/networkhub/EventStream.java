@@ -46,6 +46,7 @@ public final class EventStream implements AutoCloseable {
     private final ScheduledExecutorService executor;
     private final Listener listener;
     private final String serverId;
+    private final Duration silence;
     private Collection<String> types;
 
     // All of these belong to the executor's thread.
@@ -58,7 +59,13 @@ public final class EventStream implements AutoCloseable {
 
     EventStream(Transport transport, String serverId, Collection<String> types, ScheduledExecutorService executor,
             Listener listener) {
+        this(transport, serverId, types, executor, listener, SILENCE);
+    }
+
+    EventStream(Transport transport, String serverId, Collection<String> types, ScheduledExecutorService executor,
+            Listener listener, Duration silence) {
         this.transport = transport;
+        this.silence = silence;
         this.serverId = serverId;
         this.types = List.copyOf(types);
         this.executor = executor;
@@ -107,7 +114,7 @@ public final class EventStream implements AutoCloseable {
     private void checkSilence() {
         if (current == null) return;
         Duration silent = Duration.ofNanos(System.nanoTime() - current.lastActivity);
-        if (silent.compareTo(current.isOpen ? SILENCE : OPENING) > 0) {
+        if (silent.compareTo(current.isOpen ? silence : OPENING) > 0) {
             current.end(Transport.unreachable(new IOException("nothing came for " + silent.toSeconds() + " s")));
         }
     }

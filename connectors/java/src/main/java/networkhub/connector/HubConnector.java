@@ -92,6 +92,7 @@ public final class HubConnector {
             return made;
         });
         thread.setRemoveOnCancelPolicy(true);
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         session = new Session(client, thread, info, options.state, this::registered);
         stream = client.events(info.serverId(), options.events, thread, new StreamListener());
         permissions = new PermissionCache(client, options.permissionContext);

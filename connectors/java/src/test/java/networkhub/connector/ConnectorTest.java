@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import networkhub.FindRequest;
 import networkhub.HubClient;
@@ -177,6 +178,27 @@ class ConnectorTest {
         assertTrue(ran.get("success").getAsBoolean());
         assertEquals("ran say hi", ran.get("output").getAsString());
         assertEquals("no such command", hub.manage("POST", path, Map.of("command", "fail")).get("error").getAsString());
+        assertTrue(connector.status().isConnected());
+    }
+
+    @Test
+    void aCommandThatTheMainThreadCannotGetToIsNeverRunLate() throws Exception {
+        HubConnector connector = start(server("busy", game));
+        String path = "/api/manage/servers/" + owner.servers().list("busy", true, null, 0, 1).join().items().get(0).serverId()
+                + "/command";
+        CountDownLatch stuck = new CountDownLatch(1);
+        game.runOnMainThread(() -> {
+            try {
+                stuck.await();
+            } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        JsonObject answer = hub.manage("POST", path, Map.of("command", "late", "timeoutMs", 1_000));
+        assertEquals("The server's main thread did not get to it in time; it was not run.", answer.get("error").getAsString());
+        stuck.countDown();
+        assertEquals("ran next", hub.manage("POST", path, Map.of("command", "next")).get("output").getAsString());
+        assertEquals(List.of("next"), game.commands);
         assertTrue(connector.status().isConnected());
     }
 
