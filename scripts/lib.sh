@@ -45,6 +45,17 @@ need_module_tools() {
   python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3 python3-venv
 }
 
+# Builds the Java connector.
+need_java() {
+  command -v javac >/dev/null && command -v javadoc >/dev/null || install_packages openjdk-17-jdk-headless
+  [ -f /usr/share/java/gson.jar ] || install_packages libgoogle-gson-java
+}
+
+# Runs the Java connector's tests.
+need_junit() {
+  [ -f /usr/share/java/junit-jupiter-engine.jar ] || install_packages junit5
+}
+
 # Makes the certificates for the tests of encrypted mail.
 need_openssl() {
   command -v openssl >/dev/null || install_packages openssl
