@@ -84,7 +84,8 @@ tables! {
         balance: Integer, previous: Integer, reached: Integer, last_entry: Integer
     ];
     currency_ledger [owner_type: Text, owner_key: Text, currency: Text, id: Integer] [
-        asked: Integer, balance_before: Integer, balance: Integer, reason: Text, key_id: Text, at: Integer
+        asked: Integer, balance_before: Integer, balance: Integer, reason: Text, key_id: Text, at: Integer,
+        transaction_id: Uuid
     ];
     statistics [owner_type: Text, owner_key: Text, game_mode: Text, period: Text, period_start: Text, name: Text] [
         value: Float, updated_at: Integer, reached: Integer
@@ -130,6 +131,7 @@ tables! {
     UNEXPORTED_TABLES:
     agent_commands [server_id: Text, command_id: Text] [command: Text, expires_at: Integer];
     blob_moves [kind: Text, name: Text] [blob_key: Text, moved_at: Integer];
+    event_listeners [name: Text] [until: Integer];
     module_pieces [name: Text, version: Integer, part: Text, piece: Integer] [created_at: Integer, bytes: Bytes];
     network_usage [slot: Integer] [documents: Integer, storage_bytes: Integer, file_bytes: Integer];
     outbox [id: Integer] [name: Text, target: Text, data: Text, created_at: Integer];

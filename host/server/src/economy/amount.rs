@@ -130,12 +130,18 @@ impl PartialSchema for Amount {
 impl ToSchema for Amount {}
 
 /// The difference of two amounts, which may be larger than any amount.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Difference(i128);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Difference(i128);
 
 impl Difference {
     pub(super) fn between(from: Amount, to: Amount) -> Self {
         Self(i128::from(to.0) - i128::from(from.0))
+    }
+}
+
+impl From<Amount> for Difference {
+    fn from(amount: Amount) -> Self {
+        Self(amount.0.into())
     }
 }
 

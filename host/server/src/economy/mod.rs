@@ -1,8 +1,8 @@
 //! Currencies: the exact balances of owners, and the ledger of their changes.
 //!
 //! Invariants: amounts are whole ten-thousandths, never floating point; a balance changes only together with a ledger
-//! entry, in one transaction; after a change it is inside its currency's bounds. A currency that was not defined is
-//! created on first use.
+//! entry, in one transaction; after a change it is inside its currency's bounds; of the changes of a transaction all are made,
+//! exactly as asked, or none. A currency that was not defined is created on first use.
 //! Tables: `currencies`, `balances`, `currency_ledger`.
 
 mod amount;

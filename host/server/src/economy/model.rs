@@ -2,9 +2,12 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
+use crate::auth::KeyId;
 use crate::clock::Millis;
-use crate::economy::amount::Amount;
+use crate::economy::amount::{Amount, Difference};
+use crate::owner::Owner;
 use crate::values::Identifier;
 
 /// What an owner has of a currency.
@@ -65,10 +68,66 @@ pub(super) struct Currency {
 /// A change of a balance.
 #[derive(Clone, Debug)]
 pub(super) struct BalanceChange {
+    pub(super) owner: Owner,
     pub(super) currency: Identifier,
     /// May be negative.
     pub(super) amount: Amount,
+}
+
+/// What the ledger says of changes besides their amounts.
+#[derive(Clone, Debug)]
+pub(super) struct LedgerNote {
     pub(super) reason: Option<String>,
+    pub(super) key: KeyId,
+    /// The transaction they are part of.
+    pub(super) transaction: Option<Uuid>,
+}
+
+/// A change that was made.
+#[derive(Clone, Copy, Debug, sqlx::FromRow)]
+pub(super) struct AppliedChange {
+    pub(super) previous: Amount,
+    pub(super) balance: Amount,
+    #[sqlx(rename = "last_entry")]
+    pub(super) ledger_id: i64,
+}
+
+impl AppliedChange {
+    pub(super) fn applied(&self) -> Difference {
+        Difference::between(self.previous, self.balance)
+    }
+}
+
+/// A balance after a change.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ChangedBalance {
+    #[schema(example = "player")]
+    owner_type: String,
+    #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
+    owner_key: String,
+    #[schema(example = "coins")]
+    currency_name: String,
+    /// After the change.
+    balance: Amount,
+    /// What was added.
+    applied: Difference,
+    /// The id of the change's ledger entry.
+    #[schema(example = 1_804_680_000_000_000_i64)]
+    ledger_id: i64,
+}
+
+impl ChangedBalance {
+    pub(super) fn new(change: &BalanceChange, applied: AppliedChange) -> Self {
+        Self {
+            owner_type: change.owner.owner_type().to_owned(),
+            owner_key: change.owner.key().to_owned(),
+            currency_name: change.currency.as_str().to_owned(),
+            balance: applied.balance,
+            applied: applied.applied(),
+            ledger_id: applied.ledger_id,
+        }
+    }
 }
 
 /// A change of a balance as the ledger stores it.
@@ -82,4 +141,5 @@ pub(super) struct LedgerRow {
     pub(super) reason: Option<String>,
     pub(super) key_id: String,
     pub(super) at: Millis,
+    pub(super) transaction_id: Option<Uuid>,
 }

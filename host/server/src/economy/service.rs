@@ -1,13 +1,19 @@
 //! The rules of currencies.
 
+use std::cmp::Ordering;
+
+use hub_db::Tx;
 use thiserror::Error;
 
 use crate::app::App;
-use crate::auth::KeyId;
+use crate::clock::Millis;
 use crate::economy::amount::Amount;
-use crate::economy::model::{Balance, BalanceChange, Bounds, Currency, LedgerRow};
+use crate::economy::model::{
+    AppliedChange, Balance, BalanceChange, Bounds, ChangedBalance, Currency, LedgerNote, LedgerRow,
+};
 use crate::economy::store;
-use crate::http::error::ApiError;
+use crate::events::{self, EventKind};
+use crate::http::error::{ApiError, ErrorDetails};
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::owner::Owner;
 use crate::values::{Identifier, NetworkId};
@@ -18,6 +24,14 @@ pub(super) enum EconomyError {
     /// The bounds contradict each other.
     #[error("{0}")]
     Bounds(&'static str),
+    /// An exact change would be cut.
+    #[error("{refusal}{}", .operation.map(|at| format!(" (operation {at})")).unwrap_or_default())]
+    Refused {
+        /// Why.
+        refusal: Refusal,
+        /// Which of a transaction's changes, counted from 0.
+        operation: Option<usize>,
+    },
     /// More than the network may have.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
@@ -26,9 +40,36 @@ pub(super) enum EconomyError {
     Database(#[from] hub_db::Error),
 }
 
+/// Why an exact change is refused.
+#[derive(Clone, Copy, Debug, Error)]
+pub(super) enum Refusal {
+    /// It would end below the currency's minimum.
+    #[error("The balance is too low; nothing was changed.")]
+    InsufficientFunds,
+    /// It would end above the currency's maximum.
+    #[error("The balance would be over the currency's maximum; nothing was changed.")]
+    OverMaximum,
+}
+
+impl Refusal {
+    fn code(self) -> &'static str {
+        match self {
+            Self::InsufficientFunds => "insufficient_funds",
+            Self::OverMaximum => "over_maximum",
+        }
+    }
+}
+
 impl From<EconomyError> for ApiError {
     fn from(error: EconomyError) -> Self {
         match error {
+            EconomyError::Refused { refusal, operation } => {
+                let refused = Self::bad_request(refusal.code(), error.to_string());
+                match operation {
+                    Some(_) => refused.details(ErrorDetails { operation, ..ErrorDetails::default() }),
+                    None => refused,
+                }
+            }
             EconomyError::Bounds(message) => Self::invalid(message),
             EconomyError::Quota(exceeded) => exceeded.into(),
             EconomyError::Database(error) => error.into(),
@@ -36,38 +77,132 @@ impl From<EconomyError> for ApiError {
     }
 }
 
-/// Adds to a balance, cut to the currency's bounds; answers the new balance. The first change of a balance opens it, and
-/// the first use of a currency creates it.
+/// Adds to a balance. What leaves the currency's bounds is cut to them or, if the change is `exact`, refused. The first change
+/// of a balance opens it, and the first use of a currency creates it.
 pub(super) async fn change_balance(
     app: &App,
     network: NetworkId,
-    owner: &Owner,
     change: &BalanceChange,
-    key: &KeyId,
-) -> Result<Amount, EconomyError> {
-    let now = app.clock.now();
-    let is_there = store::is_open(&app.db, network, owner, &change.currency);
+    exact: bool,
+    note: &LedgerNote,
+) -> Result<AppliedChange, EconomyError> {
+    let is_there = store::is_open(&app.db, network, &change.owner, &change.currency);
     check_rows::<EconomyError>(app, network, store::ALL_BALANCES, 1, is_there).await?;
+    let now = app.clock.now();
     app.db
         .transaction(async |mut tx| {
-            let tx = &mut tx;
-            let at = app.logical_clock.next(now);
-            let mut applied = store::apply_change(tx, network, owner, change, at).await?;
-            if applied.is_none() {
-                if !store::open_balance(tx, network, owner, &change.currency, at).await? {
-                    store::create_currency(tx, network, &change.currency).await?;
-                    // This one is among them.
-                    let currencies = store::count_currencies(&mut *tx, network).await?;
-                    limits::check(app, Limit::Currencies, currencies - 1, 1)?;
-                    store::open_balance(tx, network, owner, &change.currency, at).await?;
-                }
-                applied = store::apply_change(tx, network, owner, change, at).await?;
+            let applied = apply(app, &mut tx, network, change, now).await?;
+            if exact {
+                check_exact(change, applied).map_err(|refusal| EconomyError::Refused { refusal, operation: None })?;
             }
-            let applied = applied.ok_or(hub_db::Error::NotFound)?;
-            store::append_to_ledger(tx, network, owner, change, applied, key, now).await?;
-            Ok(applied.balance)
+            record(app, &mut tx, network, change, applied, note, now).await?;
+            Ok(applied)
         })
         .await
+}
+
+/// Makes all of these changes, each of them exact and after those before it, or none.
+pub(super) async fn change_balances(
+    app: &App,
+    network: NetworkId,
+    changes: &[BalanceChange],
+    note: &LedgerNote,
+) -> Result<Vec<AppliedChange>, EconomyError> {
+    let are_open = async {
+        for change in changes {
+            if !store::is_open(&app.db, network, &change.owner, &change.currency).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    let added = i64::try_from(changes.len()).unwrap_or(i64::MAX);
+    check_rows::<EconomyError>(app, network, store::ALL_BALANCES, added, are_open).await?;
+    let now = app.clock.now();
+    let order = locking_order(changes);
+    app.db
+        .transaction(async |mut tx| {
+            let mut applied = vec![None; changes.len()];
+            let mut first_refused = None;
+            for &at in &order {
+                // Changes of other balances cannot make a later one of this possible.
+                if first_refused.is_some_and(|(first, _)| first < at) {
+                    continue;
+                }
+                let change = &changes[at];
+                let made = apply(app, &mut tx, network, change, now).await?;
+                match check_exact(change, made) {
+                    Ok(()) => applied[at] = Some(made),
+                    Err(refusal) => first_refused = Some((at, refusal)),
+                }
+            }
+            if let Some((operation, refusal)) = first_refused {
+                return Err(EconomyError::Refused { refusal, operation: Some(operation) });
+            }
+            let applied: Vec<_> = applied.into_iter().flatten().collect();
+            for (change, applied) in changes.iter().zip(&applied) {
+                record(app, &mut tx, network, change, *applied, note, now).await?;
+            }
+            Ok(applied)
+        })
+        .await
+}
+
+/// The order in which changes are applied, as indexes: the same for all callers, so that none waits for a balance while it
+/// holds one that the other waits for. Changes of one balance keep their order, and those of different balances do not
+/// depend on each other. By currency first, because the first use of a currency locks it.
+fn locking_order(changes: &[BalanceChange]) -> Vec<usize> {
+    let mut order: Vec<_> = (0..changes.len()).collect();
+    order.sort_by_key(|at| {
+        let BalanceChange { owner, currency, .. } = &changes[*at];
+        (currency.as_str(), owner.owner_type(), owner.key())
+    });
+    order
+}
+
+async fn apply(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    change: &BalanceChange,
+    now: Millis,
+) -> Result<AppliedChange, EconomyError> {
+    let at = app.logical_clock.next(now);
+    if let Some(applied) = store::apply_change(tx, network, change, at).await? {
+        return Ok(applied);
+    }
+    if !store::open_balance(tx, network, &change.owner, &change.currency, at).await? {
+        store::create_currency(tx, network, &change.currency).await?;
+        // This one is among them.
+        let currencies = store::count_currencies(&mut *tx, network).await?;
+        limits::check(app, Limit::Currencies, currencies - 1, 1)?;
+        store::open_balance(tx, network, &change.owner, &change.currency, at).await?;
+    }
+    Ok(store::apply_change(tx, network, change, at).await?.ok_or(hub_db::Error::NotFound)?)
+}
+
+/// Refuses a change that was cut.
+fn check_exact(change: &BalanceChange, applied: AppliedChange) -> Result<(), Refusal> {
+    match applied.applied().cmp(&change.amount.into()) {
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(Refusal::InsufficientFunds),
+        Ordering::Less => Err(Refusal::OverMaximum),
+    }
+}
+
+/// Writes a change to the ledger and tells of it.
+async fn record(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    change: &BalanceChange,
+    applied: AppliedChange,
+    note: &LedgerNote,
+    now: Millis,
+) -> Result<(), EconomyError> {
+    store::append_to_ledger(tx, network, change, applied, note, now).await?;
+    let changed = ChangedBalance::new(change, applied);
+    Ok(events::publish_in(app, tx, network, EventKind::BalanceChanged, None, changed).await?)
 }
 
 /// An owner's balances by currency: those they opened, and those of currencies with a starting balance.

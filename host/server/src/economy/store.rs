@@ -2,10 +2,9 @@
 
 use hub_db::{Db, Error, Executor, Sql, Statement, Tx};
 
-use crate::auth::KeyId;
 use crate::clock::Millis;
 use crate::economy::amount::Amount;
-use crate::economy::model::{Balance, BalanceChange, Bounds, Currency, LedgerRow};
+use crate::economy::model::{AppliedChange, Balance, BalanceChange, Bounds, Currency, LedgerNote, LedgerRow};
 use crate::limits::{Limit, Rows};
 use crate::owner::Owner;
 use crate::values::{Identifier, NetworkId};
@@ -88,28 +87,18 @@ macro_rules! apply_change {
 }
 const APPLY_CHANGE: Sql = Sql { sqlite: apply_change!("MIN", "MAX"), postgres: apply_change!("LEAST", "GREATEST") };
 
-/// A change that was made.
-#[derive(Clone, Copy, Debug, sqlx::FromRow)]
-pub(super) struct AppliedChange {
-    previous: Amount,
-    pub(super) balance: Amount,
-    /// The id of its ledger entry.
-    last_entry: i64,
-}
-
 /// Changes a balance at the logical time `at`; none where the owner has none yet. The row is locked until the transaction
 /// ends.
 pub(super) async fn apply_change(
     tx: &mut Tx,
     network: NetworkId,
-    owner: &Owner,
     change: &BalanceChange,
     at: i64,
 ) -> Result<Option<AppliedChange>, Error> {
     tx.query(APPLY_CHANGE)
         .bind(network)
-        .bind(owner.owner_type())
-        .bind(owner.key())
+        .bind(change.owner.owner_type())
+        .bind(change.owner.key())
         .bind(&change.currency)
         .bind(change.amount)
         .bind(at)
@@ -144,28 +133,28 @@ pub(super) async fn open_balance(
 pub(super) async fn append_to_ledger(
     tx: &mut Tx,
     network: NetworkId,
-    owner: &Owner,
     change: &BalanceChange,
     applied: AppliedChange,
-    key: &KeyId,
+    note: &LedgerNote,
     now: Millis,
 ) -> Result<(), Error> {
     tx.query(
         "INSERT INTO currency_ledger (network_id, owner_type, owner_key, currency, id, asked, balance_before, balance,
-             reason, key_id, at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+             reason, key_id, at, transaction_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
     )
     .bind(network)
-    .bind(owner.owner_type())
-    .bind(owner.key())
+    .bind(change.owner.owner_type())
+    .bind(change.owner.key())
     .bind(&change.currency)
-    .bind(applied.last_entry)
+    .bind(applied.ledger_id)
     .bind(change.amount)
     .bind(applied.previous)
     .bind(applied.balance)
-    .bind(&change.reason)
-    .bind(key)
+    .bind(&note.reason)
+    .bind(&note.key)
     .bind(now)
+    .bind(note.transaction)
     .execute()
     .await?;
     Ok(())
@@ -287,10 +276,11 @@ pub(super) async fn leaderboard(
 }
 
 const LEDGER_OF_CURRENCY: &str =
-    "SELECT id, currency, asked, balance_before, balance, reason, key_id, at FROM currency_ledger
+    "SELECT id, currency, asked, balance_before, balance, reason, key_id, at, transaction_id FROM currency_ledger
      WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND currency = $4
      ORDER BY id DESC LIMIT $5 OFFSET $6";
-const LEDGER: &str = "SELECT id, currency, asked, balance_before, balance, reason, key_id, at FROM currency_ledger
+const LEDGER: &str =
+    "SELECT id, currency, asked, balance_before, balance, reason, key_id, at, transaction_id FROM currency_ledger
      WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3
      ORDER BY id DESC, currency LIMIT $4 OFFSET $5";
 

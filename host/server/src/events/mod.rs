@@ -4,8 +4,10 @@
 //! the process was killed meanwhile; the events of one row are on streams in the order of its changes, each once; a stream
 //! never shows another network's events; a server has at most one stream; a stream ends within a second after its key was
 //! revoked or expired.
-//! Table: `outbox`, with the events that are not published yet. The bus retains recent events.
+//! An event that streams must ask for is published only where one does: it costs the networks of others one look-up.
+//! Tables: `outbox`, with the events that are not published yet, and `event_listeners`. The bus retains recent events.
 
+mod listeners;
 mod model;
 mod outbox;
 mod relay;
@@ -14,9 +16,10 @@ mod service;
 mod store;
 mod stream;
 
+pub(crate) use listeners::is_listening;
 pub use model::EventKind;
-pub(crate) use outbox::WaitingEvents;
 pub use outbox::{Outbox, publish_in};
+pub(crate) use outbox::{WaitingEvents, publish_resync_in};
 pub(crate) use routes::router;
 pub(crate) use service::start;
 pub use service::{PublishError, Streams, publish};

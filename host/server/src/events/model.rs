@@ -28,6 +28,22 @@ pub enum EventKind {
     ConfigUpdated,
     /// The secret that transfers are signed with was replaced.
     SigningSecretRotated,
+    /// A server came online.
+    ServerOnline,
+    /// A server went offline.
+    ServerOffline,
+    /// A player came online.
+    PlayerJoined,
+    /// A player went offline.
+    PlayerLeft,
+    /// A player went from one server to another.
+    PlayerSwitched,
+    /// A player's permissions, or a permission group, changed.
+    PermissionsUpdated,
+    /// A balance changed.
+    BalanceChanged,
+    /// The lease of a world came to another state.
+    WorldState,
 }
 
 impl EventKind {
@@ -38,7 +54,22 @@ impl EventKind {
 
     /// Whether only streams that name it in `types` get it.
     fn is_on_request(self) -> bool {
-        matches!(self, Self::SigningSecretRotated)
+        self == Self::SigningSecretRotated || self.needs_listener()
+    }
+
+    /// Whether it is published only while some stream asks for it.
+    pub(super) fn needs_listener(self) -> bool {
+        matches!(
+            self,
+            Self::ServerOnline
+                | Self::ServerOffline
+                | Self::PlayerJoined
+                | Self::PlayerLeft
+                | Self::PlayerSwitched
+                | Self::PermissionsUpdated
+                | Self::BalanceChanged
+                | Self::WorldState
+        )
     }
 
     /// Whether it holds a secret of connectors, which a key for the stream alone must not learn.
@@ -84,7 +115,17 @@ fn unknown(name: &str) -> String {
 impl EventTypes {
     /// Whether any of them holds a secret of connectors.
     pub(super) fn include_secret(self) -> bool {
-        EventKind::VARIANTS.iter().any(|kind| kind.is_secret() && self.holds(*kind))
+        self.kinds().any(EventKind::is_secret)
+    }
+
+    /// The kinds of them.
+    pub(super) fn kinds(self) -> impl Iterator<Item = EventKind> {
+        EventKind::VARIANTS.iter().copied().filter(move |kind| self.holds(*kind))
+    }
+
+    /// The names of those that are published only while some stream asks for them.
+    pub(super) fn needing_listener(self) -> impl Iterator<Item = &'static str> {
+        self.kinds().filter(|kind| kind.needs_listener()).map(EventKind::name)
     }
 
     /// Whether the stream carries an event of this name.
@@ -106,11 +147,14 @@ mod tests {
         let usual = EventTypes::default();
         assert!(usual.include("CHAT") && usual.include("PING") && usual.include("RESYNC"));
         assert!(!usual.include("SIGNING_SECRET_ROTATED") && !usual.include_secret());
+        assert!(!usual.include("BALANCE_CHANGED") && usual.needing_listener().next().is_none());
         // An event of a newer node has not been asked for.
         assert!(!usual.include("OF_A_NEWER_NODE"));
         let named = EventTypes::try_from("SIGNING_SECRET_ROTATED, PING,WORLD_READY".to_owned()).unwrap();
         assert!(named.include("SIGNING_SECRET_ROTATED") && named.include("WORLD_READY") && named.include("RESYNC"));
         assert!(!named.include("CHAT") && named.include_secret());
+        let named = EventTypes::try_from("WORLD_STATE,CHAT,SERVER_ONLINE".to_owned()).unwrap();
+        assert_eq!(named.needing_listener().collect::<Vec<_>>(), ["SERVER_ONLINE", "WORLD_STATE"]);
         for wrong in ["NONSENSE", "CHAT,", "chat", "CHAT;PING"] {
             assert!(EventTypes::try_from(wrong.to_owned()).unwrap_err().contains("is no event"), "{wrong}");
         }

@@ -15,7 +15,7 @@ use tokio::sync::{Notify, watch};
 use crate::app::App;
 use crate::cluster::NetworkState;
 use crate::events::model::EventKind;
-use crate::events::service::data;
+use crate::events::service::{data, resync};
 use crate::events::store;
 use crate::values::NetworkId;
 
@@ -24,7 +24,8 @@ const SETTLE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Publishes an event with the change it reports: never if `tx` is rolled back; once it is committed, whatever becomes of
 /// the caller or of this process. To the network's streams, or to that of the server `target` alone: the fields of
-/// `payload`, with the event's name as `type` and the time as `at`.
+/// `payload`, with the event's name as `type` and the time as `at`. An event that streams must ask for is dropped where none
+/// does.
 ///
 /// Call it after the change is written. Then streams see the events of one row in the order of its changes.
 pub async fn publish_in(
@@ -37,10 +38,29 @@ pub async fn publish_in(
 ) -> Result<(), Error> {
     let now = app.clock.now();
     let data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;
-    store::insert(tx, network, kind.name(), target, &data, now).await?;
+    if kind.needs_listener() {
+        if !store::insert_if_wanted(tx, network, kind.name(), target, &data, now).await? {
+            return Ok(());
+        }
+    } else {
+        store::insert(tx, network, kind.name(), target, &data, now).await?;
+    }
+    mark_on_end(app, tx, network);
+    Ok(())
+}
+
+/// Tells all streams of the network, with a change, to read everything anew.
+pub(crate) async fn publish_resync_in(app: &App, tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
+    let now = app.clock.now();
+    let (name, data) = resync(now);
+    store::insert(tx, network, name, None, &data, now).await?;
+    mark_on_end(app, tx, network);
+    Ok(())
+}
+
+fn mark_on_end(app: &App, tx: &Tx, network: NetworkId) {
     let outbox = app.outbox.clone();
     tx.on_end(move || outbox.mark(network));
-    Ok(())
 }
 
 /// The networks whose committed events wait to be published.

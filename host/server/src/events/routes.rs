@@ -13,7 +13,7 @@ use crate::auth::{EventsRead, Scope};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::events::model::EventTypes;
 use crate::events::service::bus_unreachable;
-use crate::events::stream;
+use crate::events::{listeners, stream};
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
@@ -95,6 +95,7 @@ async fn open_events(
     let body = if request.head {
         Body::empty()
     } else {
+        listeners::listen(&app, caller.network, types).await?;
         // It begins after the changes that were answered before.
         app.outbox.settled(caller.network).await;
         let server = query.server_id.as_ref().map(Identifier::as_str);
@@ -104,7 +105,7 @@ async fn open_events(
         let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now()).await;
         let subscription = subscription.map_err(bus_unreachable)?;
         let has_id = last.is_some_and(|id| !id.is_empty());
-        stream::body(&app, subscription, types, caller.credential, request.connection, has_id, open)
+        stream::body(&app, subscription, types, caller, request.connection, has_id, open)
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

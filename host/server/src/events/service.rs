@@ -17,7 +17,7 @@ use crate::background::every;
 use crate::clock::Millis;
 use crate::events::model::EventKind;
 use crate::events::stream::OpenStream;
-use crate::events::{relay, store};
+use crate::events::{listeners, relay, store};
 use crate::http::error::ApiError;
 use crate::values::NetworkId;
 
@@ -25,6 +25,7 @@ use crate::values::NetworkId;
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Heals what was missed: events are published right after their commit.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+const RENEW_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Why an event was not published.
 #[derive(Debug, Error)]
@@ -122,7 +123,7 @@ impl Streams {
         self.open.lock().remove(&Arc::as_ptr(stream).addr());
     }
 
-    fn all(&self) -> Vec<Arc<OpenStream>> {
+    pub(super) fn all(&self) -> Vec<Arc<OpenStream>> {
         self.open.lock().values().cloned().collect()
     }
 }
@@ -136,6 +137,7 @@ pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
     app.spawn(relay::run(app.clone()));
     every(app, SWEEP_INTERVAL, "look for events that were not published", relay::sweep);
     every(app, CHECK_INTERVAL, "maintain the open streams", tick);
+    every(app, RENEW_INTERVAL, "renew what streams listen to", listeners::renew);
     every(app, CHECK_INTERVAL, "check the keys of open streams", check_keys);
     Ok(())
 }

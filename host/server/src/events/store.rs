@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hub_db::{Db, Error, Sql, Tx};
+use hub_db::{Db, Error, Executor, Sql, Tx};
 use sqlx::FromRow;
 
 use crate::clock::Millis;
@@ -35,6 +35,66 @@ pub(super) async fn insert(
         .execute()
         .await?;
     Ok(())
+}
+
+const INSERT_IF_WANTED: &str = "INSERT INTO outbox (network_id, name, target, data, created_at)
+     SELECT $1, $2, $3, $4, $5
+     WHERE EXISTS (SELECT until FROM event_listeners WHERE network_id = $1 AND name = $2 AND until > $5)";
+
+/// As [`insert`], where some stream asks for the event; answers whether one does.
+pub(super) async fn insert_if_wanted(
+    tx: &mut Tx,
+    network: NetworkId,
+    name: &str,
+    target: Option<&str>,
+    data: &str,
+    now: Millis,
+) -> Result<bool, Error> {
+    let statement = tx.query(INSERT_IF_WANTED).bind(network).bind(name).bind(target).bind(data).bind(now);
+    Ok(statement.execute().await? > 0)
+}
+
+const LISTENERS: &str = "SELECT name FROM event_listeners WHERE network_id = $1 AND until > $2";
+
+/// The events that some stream asks for at `time`.
+pub(super) async fn listeners(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    time: Millis,
+) -> Result<HashSet<String>, Error> {
+    let rows: Vec<(String,)> = on.into().query(LISTENERS).bind(network).bind(time).all().await?;
+    Ok(rows.into_iter().map(|(name,)| name).collect())
+}
+
+/// Notes that some stream asks for these events.
+pub(super) async fn add_listeners(db: &Db, network: NetworkId, names: &[&str], until: Millis) -> Result<(), Error> {
+    db.write(Sql {
+        sqlite:
+            "INSERT INTO event_listeners (network_id, name, until) SELECT $1, value, $3 FROM json_each($2) WHERE true
+                 ON CONFLICT (network_id, name) DO UPDATE SET until = MAX(event_listeners.until, excluded.until)",
+        postgres: "INSERT INTO event_listeners (network_id, name, until)
+                   SELECT $1, name, $3 FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS names (name) ORDER BY name
+                   ON CONFLICT (network_id, name)
+                   DO UPDATE SET until = GREATEST(event_listeners.until, excluded.until)",
+    })
+    .bind(network)
+    .bind(serde_json::json!(names).to_string())
+    .bind(until)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// PostgreSQL's number of the oldest transaction that has written and is under way, or else of the next.
+pub(super) async fn oldest_transaction(db: &Db) -> Result<i64, Error> {
+    let row = db.query("SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)").one();
+    row.await.map(|(number,): (i64,)| number)
+}
+
+/// PostgreSQL's number of the next transaction that writes.
+pub(super) async fn next_transaction(db: &Db) -> Result<i64, Error> {
+    let row = db.query("SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)").one();
+    row.await.map(|(number,): (i64,)| number)
 }
 
 const WAITING: &str =
@@ -145,7 +205,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_statement_reads_its_networks_events_alone() {
-        for plan in query_plans(&[WAITING, DELETE.sqlite, NTH_NEWEST]).await {
+        for plan in query_plans(&[WAITING, DELETE.sqlite, NTH_NEWEST, LISTENERS]).await {
             assert!(plan.iter().all(|step| !step.contains("SCAN outbox")), "{plan:?}");
             assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{plan:?}");
         }

@@ -12,11 +12,12 @@ use hub_bus::{EndWatch, Subscription};
 use tokio::sync::Notify;
 
 use crate::app::App;
-use crate::auth::Credential;
+use crate::auth::{Caller, Credential};
 use crate::clock::{Millis, millis};
 use crate::events::model::EventTypes;
 use crate::http::connection::Connection;
 use crate::limits::OpenGuard;
+use crate::values::NetworkId;
 
 const PING_INTERVAL: Duration = Duration::from_secs(15);
 /// How long a stream may take to close after its end. Only a stream whose client reads nothing takes longer.
@@ -28,6 +29,8 @@ const RETRY_MS: u64 = 2_000;
 
 /// The part of a stream that the maintenance loops see.
 pub(super) struct OpenStream {
+    pub(super) network: NetworkId,
+    pub(super) types: EventTypes,
     pub(super) credential: Credential,
     end: EndWatch,
     connection: Option<Connection>,
@@ -91,13 +94,15 @@ pub(super) fn body(
     app: &App,
     subscription: Subscription,
     types: EventTypes,
-    credential: Credential,
+    caller: Caller,
     connection: Option<Connection>,
     has_id: bool,
     open: Option<OpenGuard>,
 ) -> Body {
     let stream = Arc::new(OpenStream {
-        credential,
+        network: caller.network,
+        types,
+        credential: caller.credential,
         end: subscription.watch_end(),
         connection,
         next_ping: AtomicI64::new(app.clock.now().saturating_add(millis(PING_INTERVAL))),

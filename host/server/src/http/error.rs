@@ -33,8 +33,8 @@ impl ApiError {
     }
 
     /// One that was stored and is sent again.
-    pub(crate) fn replayed(status: StatusCode, code: String, message: String) -> Self {
-        let mut error = Self::new(status, "", message);
+    pub(crate) fn replayed(status: StatusCode, code: String, message: String, details: ErrorDetails) -> Self {
+        let mut error = Self::new(status, "", message).details(details);
         error.code = code.into();
         error
     }
@@ -108,6 +108,11 @@ impl ApiError {
     /// The sentence for a person.
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// What it says in fields of their own.
+    pub(crate) fn error_details(&self) -> Option<&ErrorDetails> {
+        self.details.as_deref()
     }
 
     /// The cause, for the log.
@@ -222,6 +227,10 @@ pub struct ErrorDetails {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = 1000)]
     pub used: Option<i64>,
+    /// Of `insufficient_funds` and `over_maximum` in a transaction: which operation failed first, counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = 0)]
+    pub operation: Option<usize>,
 }
 
 #[cfg(test)]

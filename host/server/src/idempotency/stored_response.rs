@@ -6,9 +6,10 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt as _;
+use serde::{Deserialize, Serialize};
 use sqlx::FromRow;
 
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, ErrorDetails};
 
 /// The header that marks a repeated response.
 static REPLAYED: &str = "idempotency-replayed";
@@ -18,7 +19,7 @@ static REPLAYED: &str = "idempotency-replayed";
 pub(super) struct StoredResponse {
     pub(super) status: i64,
     pub(super) content_type: Option<String>,
-    /// The code of an error, whose message is the body.
+    /// The code of an error, whose message is the body: as text or, with a content type, as a [`DetailedError`].
     pub(super) error_code: Option<String>,
     pub(super) body: Vec<u8>,
 }
@@ -28,6 +29,16 @@ impl fmt::Debug for StoredResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoredResponse").field("status", &self.status).finish_non_exhaustive()
     }
+}
+
+/// The content type that is stored with an error whose body is a [`DetailedError`].
+const DETAILED: &str = "application/json";
+
+/// An error with what it says in fields of their own.
+#[derive(Serialize, Deserialize)]
+struct DetailedError {
+    message: String,
+    details: ErrorDetails,
 }
 
 /// The error code that is stored instead of a response that is not kept.
@@ -69,17 +80,33 @@ impl StoredResponse {
         let content_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let status = i64::from(parts.status.as_u16());
         let stored = match parts.extensions.get::<ApiError>() {
-            Some(error) => Self {
-                status,
-                content_type: None,
-                error_code: Some(error.code().to_owned()),
-                body: error.message().as_bytes().to_vec(),
-            },
+            Some(error) => Self::error(status, error),
             None => {
                 Self { status, content_type: content_type.map(str::to_owned), error_code: None, body: bytes.to_vec() }
             }
         };
         Ok((stored, Response::from_parts(parts, Body::from(bytes))))
+    }
+
+    fn error(status: i64, error: &ApiError) -> Self {
+        let (message, error_code) = (error.message().to_owned(), Some(error.code().to_owned()));
+        let detailed = error.error_details().and_then(|details| {
+            let details = details.clone();
+            serde_json::to_vec(&DetailedError { message: message.clone(), details }).ok()
+        });
+        match detailed {
+            Some(body) => Self { status, content_type: Some(DETAILED.to_owned()), error_code, body },
+            None => Self { status, content_type: None, error_code, body: message.into_bytes() },
+        }
+    }
+
+    /// Message and details of an error.
+    fn detailed_error(&self) -> DetailedError {
+        let detailed = self.content_type.as_ref().and_then(|_| serde_json::from_slice(&self.body).ok());
+        detailed.unwrap_or_else(|| DetailedError {
+            message: String::from_utf8_lossy(&self.body).into_owned(),
+            details: ErrorDetails::default(),
+        })
     }
 
     /// Whether repeats get it, too; otherwise they run the request again.
@@ -93,15 +120,16 @@ impl StoredResponse {
         let status = if self.is_withheld() { 409 } else { self.status };
         let status = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = match self.error_code {
-            Some(code) => {
-                ApiError::replayed(status, code, String::from_utf8_lossy(&self.body).into_owned()).into_response()
+        let mut response = if let Some(code) = self.error_code.clone() {
+            let DetailedError { message, details } = self.detailed_error();
+            ApiError::replayed(status, code, message, details).into_response()
+        } else {
+            let mut response = (status, Body::from(self.body)).into_response();
+            if let Some(value) = self.content_type.and_then(|text| HeaderValue::try_from(text).ok()) {
+                response.headers_mut().insert(header::CONTENT_TYPE, value);
             }
-            None => (status, Body::from(self.body)).into_response(),
+            response
         };
-        if let Some(value) = self.content_type.and_then(|text| HeaderValue::try_from(text).ok()) {
-            response.headers_mut().insert(header::CONTENT_TYPE, value);
-        }
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
         response
     }

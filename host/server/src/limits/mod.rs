@@ -134,6 +134,7 @@ impl From<QuotaExceeded> for ApiError {
             limit: Some(limit.name().into()),
             value: Some(value),
             used: Some(used),
+            ..ErrorDetails::default()
         })
     }
 }

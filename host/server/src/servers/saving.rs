@@ -2,18 +2,28 @@
 
 use std::time::Duration;
 
-use hub_db::Error;
+use hub_db::{Error, Tx};
 
 use crate::app::App;
 use crate::background::every;
 use crate::clock::millis;
+use crate::events::{EventKind, is_listening, publish_in, publish_resync_in};
 use crate::networks;
-use crate::servers::presence::{Changes, SharedPresence, Unsaved};
+use crate::servers::presence::{Changes, PresenceEvent, PresenceEvents, SharedPresence, Unsaved};
 use crate::servers::store::{presence, reservations};
 use crate::values::NetworkId;
 
 /// How often changes that no request waits for are saved, such as heartbeats.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The events of presence.
+const PRESENCE_EVENTS: [EventKind; 5] = [
+    EventKind::ServerOnline,
+    EventKind::ServerOffline,
+    EventKind::PlayerJoined,
+    EventKind::PlayerLeft,
+    EventKind::PlayerSwitched,
+];
 
 /// Restores the presence of the last run and starts the background work. One of several nodes restores a network when
 /// it becomes its owner.
@@ -29,10 +39,9 @@ pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
 
 /// Restores a network's presence.
 pub(crate) async fn restore(app: &App, network: NetworkId) -> Result<(), Error> {
-    let now = app.clock.now();
     // A killed run may not have saved the heartbeats of its last second.
     let offline_after = millis(app.settings.offline_after()).saturating_add(millis(SAVE_INTERVAL));
-    let servers = presence::online_servers(&app.db, network, now.saturating_sub(offline_after)).await?;
+    let servers = presence::online_servers(&app.db, network).await?;
     let players = presence::players(&app.db, network).await?;
     let reservations =
         if app.shards.is_single_node() { vec![] } else { reservations::all(&app.db, network, app.clock.now()).await? };
@@ -87,17 +96,19 @@ async fn save_shared(app: &App, network: NetworkId, shared: &SharedPresence) -> 
     let (batch, (unsaved, changes)) = shared.with(|presence| (presence.batch + 1, presence.take_unsaved()));
     if !unsaved.is_empty() {
         let mut pending = Pending { shared, unsaved: Some(unsaved) };
-        write(app, network, &changes).await?;
+        if let Some(unsaved) = &pending.unsaved {
+            write(app, network, &changes, &unsaved.events).await?;
+        }
         pending.unsaved = None;
     }
     *saved_batch = batch;
     Ok(())
 }
 
-async fn write(app: &App, network: NetworkId, changes: &Changes) -> Result<(), Error> {
+async fn write(app: &App, network: NetworkId, changes: &Changes, events: &PresenceEvents) -> Result<(), Error> {
     let Changes { servers, heartbeats, offline, joined, left, reserved, released } = changes;
     let only_heartbeats = servers.is_empty() && offline.is_empty() && joined.is_empty() && left.is_empty();
-    if only_heartbeats && app.shards.is_single_node() {
+    if only_heartbeats && events.is_empty() && app.shards.is_single_node() {
         return presence::update_last_seen(&app.db, network, heartbeats).await;
     }
     let now = app.clock.now();
@@ -121,9 +132,24 @@ async fn write(app: &App, network: NetworkId, changes: &Changes) -> Result<(), E
             }
             presence::update_last_seen(&mut tx, network, heartbeats).await?;
             reservations::delete(&mut tx, network, released).await?;
-            reservations::save(&mut tx, network, reserved, now).await
+            reservations::save(&mut tx, network, reserved, now).await?;
+            publish(app, &mut tx, network, events).await
         })
         .await
+}
+
+/// Tells the network's streams of what is saved.
+async fn publish(app: &App, tx: &mut Tx, network: NetworkId, events: &PresenceEvents) -> Result<(), Error> {
+    if events.is_empty() || !is_listening(app, tx, network, &PRESENCE_EVENTS).await? {
+        return Ok(());
+    }
+    if events.is_cut {
+        publish_resync_in(app, tx, network).await?;
+    }
+    for PresenceEvent { kind, payload } in &events.events {
+        publish_in(app, tx, network, *kind, None, payload).await?;
+    }
+    Ok(())
 }
 
 /// Changes on their way to the database. They are put back if they do not arrive, also when the request that saves them

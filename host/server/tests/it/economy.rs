@@ -99,7 +99,9 @@ on_all! {
         let owner = format!("player/{STEVE}");
         assert_eq!(balances(&client, &owner).await, json!([]));
         let changed = modify(&client, "player/069A79F444E94726A5BEFCA90E38AAF5", "coins", "12.5").await;
-        assert_eq!(changed.expect(200), &json!({"currencyName": "coins", "balance": 12.5}));
+        let id = changed.expect(200)["ledgerId"].clone();
+        assert_eq!(changed.body,
+            json!({"currencyName": "coins", "balance": 12.5, "asked": 12.5, "applied": 12.5, "ledgerId": id}));
         hub.advance_ms(10);
         assert_eq!(modify(&client, &owner, "coins", "-20").await.expect(200)["balance"], 0);
         assert_eq!(modify(&client, &owner, "gems", "3").await.expect(200)["balance"], 3);
@@ -111,15 +113,16 @@ on_all! {
         let booked = ledger(&client, &owner, "").await;
         assert_eq!(booked["total"], 3);
         let mut items = booked["items"].clone();
+        assert_eq!(items[2]["id"], id);
         let ids: Vec<_> = items.as_array_mut().unwrap().iter_mut().map(|it| it["id"].take().as_i64().unwrap()).collect();
         assert!(ids.windows(2).all(|pair| pair[0] > pair[1]), "{ids:?}");
         assert_eq!(items, json!([
             {"id": null, "currencyName": "gems", "asked": 3, "applied": 3, "balance": 3, "reason": "test", "keyId": key,
-             "at": NOW + 10},
+             "at": NOW + 10, "transactionId": null},
             {"id": null, "currencyName": "coins", "asked": -20, "applied": -12.5, "balance": 0, "reason": "test",
-             "keyId": key, "at": NOW + 10},
+             "keyId": key, "at": NOW + 10, "transactionId": null},
             {"id": null, "currencyName": "coins", "asked": 12.5, "applied": 12.5, "balance": 12.5, "reason": "test",
-             "keyId": key, "at": NOW},
+             "keyId": key, "at": NOW, "transactionId": null},
         ]));
         let coins = ledger(&client, &owner, "currency=coins&limit=1&page=1").await;
         assert_eq!((&coins["items"][0]["at"], &coins["total"]), (&json!(NOW), &json!(2)));
@@ -289,7 +292,9 @@ on_all! {
             let body = json!({"currency": "coins", "amount": 5});
             let request = client.request(Method::POST, "/api/plugin/economy/guild/1/currencies/modify");
             let changed = client.send(request.header("Idempotency-Key", "sale-1").json(&body)).await;
-            assert_eq!(changed.expect(200), &json!({"currencyName": "coins", "balance": 5}));
+            let id = changed.expect(200)["ledgerId"].clone();
+            assert_eq!(changed.body,
+                json!({"currencyName": "coins", "balance": 5, "asked": 5, "applied": 5, "ledgerId": id}));
         }
         assert_eq!(ledger(&client, "guild/1", "").await["total"], 1);
     }

@@ -12,6 +12,7 @@ mod config_documents;
 mod connections;
 mod control;
 mod economy;
+mod economy_transactions;
 mod errors;
 mod events;
 mod https;

@@ -6,8 +6,8 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::auth::EconomyWrite;
-use crate::economy::amount::Amount;
-use crate::economy::model::{Balance, BalanceChange};
+use crate::economy::amount::{Amount, Difference};
+use crate::economy::model::{Balance, BalanceChange, LedgerNote};
 use crate::economy::service;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
@@ -92,6 +92,7 @@ async fn list_balances(
     Ok(Json(service::balances(&app, caller.network, &owner).await?))
 }
 
+/// What to add to a balance, or to take from it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ModifyBalance {
@@ -99,28 +100,57 @@ struct ModifyBalance {
     currency: Identifier,
     /// What to add, or to take if negative: at most 4 digits behind the point, up to 900 trillion in size.
     amount: Amount,
-    /// For the books.
+    /// For the ledger.
     #[schema(example = "quest reward")]
     reason: Option<Text<1024>>,
+    /// Refuse the change, whole, where it would leave the currency's bounds; otherwise it is cut to them.
+    #[serde(default)]
+    #[schema(required = false, default = false, example = true)]
+    exact: bool,
+}
+
+/// A balance after a change.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ModifiedBalance {
+    #[schema(example = "coins")]
+    currency_name: String,
+    /// After the change.
+    balance: Amount,
+    /// What was to be added.
+    asked: Amount,
+    /// What was added: less, where it was cut to the currency's bounds.
+    applied: Difference,
+    /// The id of the change's ledger entry.
+    #[schema(example = 1_804_680_000_000_000_i64)]
+    ledger_id: i64,
 }
 
 /// Change a balance
 ///
-/// In one step: of changes at once none is lost. What would leave the currency's bounds is cut to them; the books keep
-/// both what was asked and what came of it. A currency that nobody defined is made, with minimum 0 and no maximum.
+/// In one step: of concurrent changes none is lost. What would leave the currency's bounds is cut to them, and the ledger keeps
+/// both what was asked and what was applied. With `exact` such a change is refused whole: 400 `insufficient_funds` or
+/// `over_maximum`, and nothing changes. A currency that nobody defined is created, with minimum 0 and no maximum.
 #[utoipa::path(post, path = "/api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", tag = "Economy",
     security(("apiKey" = ["economy:write", "plugin"])),
     params(("ownerType" = Identifier, Path, example = "player"),
         ("ownerKey" = Identifier, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
-    responses((status = 200, body = Balance)))]
+    responses((status = 200, body = ModifiedBalance)))]
 async fn modify_balance(
     EconomyWrite(caller): EconomyWrite,
     State(app): State<App>,
     Path(owner): Path<Owner>,
     Json(body): Json<ModifyBalance>,
-) -> Result<Json<Balance>, ApiError> {
-    let ModifyBalance { currency, amount, reason } = body;
-    let change = BalanceChange { currency, amount, reason: reason.map(Text::into_string) };
-    let balance = service::change_balance(&app, caller.network, &owner, &change, &caller.key).await?;
-    Ok(Json(Balance { currency_name: change.currency.into_string(), balance }))
+) -> Result<Json<ModifiedBalance>, ApiError> {
+    let ModifyBalance { currency, amount, reason, exact } = body;
+    let change = BalanceChange { owner, currency, amount };
+    let note = LedgerNote { reason: reason.map(Text::into_string), key: caller.key, transaction: None };
+    let made = service::change_balance(&app, caller.network, &change, exact, &note).await?;
+    Ok(Json(ModifiedBalance {
+        currency_name: change.currency.into_string(),
+        balance: made.balance,
+        asked: amount,
+        applied: made.applied(),
+        ledger_id: made.ledger_id,
+    }))
 }

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::NetworkManage;
@@ -43,6 +44,8 @@ struct LedgerEntry {
     key_id: String,
     #[schema(example = 1_804_680_000_000_i64)]
     at: Millis,
+    /// The transaction it was part of; null: it was made alone.
+    transaction_id: Option<Uuid>,
 }
 
 impl From<LedgerRow> for LedgerEntry {
@@ -56,6 +59,7 @@ impl From<LedgerRow> for LedgerEntry {
             reason: row.reason,
             key_id: row.key_id,
             at: row.at,
+            transaction_id: row.transaction_id,
         }
     }
 }

@@ -3,10 +3,11 @@
 mod balances;
 mod currencies;
 mod ledger;
+mod transactions;
 
 use crate::endpoints::Endpoints;
 
 /// The component's routes.
 pub(crate) fn router() -> Endpoints {
-    balances::router().merge(currencies::router()).merge(ledger::router())
+    balances::router().merge(currencies::router()).merge(ledger::router()).merge(transactions::router())
 }

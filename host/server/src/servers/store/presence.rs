@@ -142,20 +142,11 @@ pub(in crate::servers) async fn delete_player(tx: &mut Tx, network: NetworkId, p
     Ok(())
 }
 
-/// The servers saved as online with a heartbeat after `since`.
-pub(in crate::servers) async fn online_servers(
-    db: &Db,
-    network: NetworkId,
-    since: Millis,
-) -> Result<Vec<SavedServer>, Error> {
+/// The servers saved as online.
+pub(in crate::servers) async fn online_servers(db: &Db, network: NetworkId) -> Result<Vec<SavedServer>, Error> {
     let rows: Vec<ServerRow> = db
-        .query(concat!(
-            "SELECT ",
-            server_columns!(),
-            " FROM servers WHERE network_id = $1 AND present AND last_seen > $2"
-        ))
+        .query(concat!("SELECT ", server_columns!(), " FROM servers WHERE network_id = $1 AND present"))
         .bind(network)
-        .bind(since)
         .all()
         .await?;
     Ok(rows.into_iter().map(ServerRow::saved).collect())

@@ -10,8 +10,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::clock::Millis;
+use crate::events::EventKind;
 use crate::servers::model::{Heartbeat, PlayerLocation, Registration};
-use crate::servers::presence::changes::{ServerChange, Unsaved};
+use crate::servers::presence::changes::{PlayerPresence, ServerChange, Unsaved};
 use crate::servers::presence::server::{Player, Server, live_worlds};
 use crate::values::{Identifier, PlayerId};
 
@@ -84,19 +85,21 @@ impl NetworkPresence {
     pub(crate) fn register(&mut self, new: Registration, now: Millis, offline_after: Millis) {
         let info = Arc::new(new.info);
         let id = self.id_of(info.server_id.as_str());
-        let mut started_at = now;
+        let mut started_at = None;
         let (mut players, mut reservations) = Default::default();
         if let Some(before) = self.servers.remove(&id) {
             self.remove_from_type(&before, &id);
             if before.is_online(now) {
-                started_at = before.started_at;
+                started_at = Some(before.started_at);
                 (players, reservations) = (before.players, before.reservations);
             } else {
                 self.remove_people(&before, &id);
+                self.unsaved.server_event(EventKind::ServerOffline, &before);
             }
         }
-        self.insert(Server {
-            started_at,
+        let was_online = started_at.is_some();
+        let server = Server {
+            started_at: started_at.unwrap_or(now),
             last_heartbeat: now,
             game_state: new.game_state,
             players_to_start: new.players_to_start,
@@ -105,7 +108,11 @@ impl NetworkPresence {
             players,
             reservations,
             info,
-        });
+        };
+        if !was_online {
+            self.unsaved.server_event(EventKind::ServerOnline, &server);
+        }
+        self.insert(server);
         self.unsaved.server(&id, ServerChange::Any);
     }
 
@@ -162,6 +169,7 @@ impl NetworkPresence {
         if let Some((id, server)) = self.servers.remove_entry(id) {
             self.remove_from_type(&server, &id);
             self.remove_people(&server, &id);
+            self.unsaved.server_event(EventKind::ServerOffline, &server);
             self.unsaved.server(&id, ServerChange::Offline(last_heartbeat));
         }
     }
@@ -199,9 +207,10 @@ impl NetworkPresence {
 
     /// Removes the players of a server that is gone, and the reservations on it.
     fn remove_people(&mut self, server: &Server, id: &Arc<str>) {
-        for player in server.players.keys() {
+        for (player, state) in &server.players {
             self.players.remove(player);
             self.unsaved.players.insert(*player);
+            self.unsaved.player_event(EventKind::PlayerLeft, presence_of(id, *player, state));
         }
         for reservation in server.reservations.iter() {
             self.unsaved.released(reservation);
@@ -215,6 +224,12 @@ impl NetworkPresence {
     fn id_of(&self, id: &str) -> Arc<str> {
         self.servers.get_key_value(id).map_or_else(|| id.into(), |(id, _)| Arc::clone(id))
     }
+}
+
+/// What streams are told of a player on this server.
+fn presence_of(server: &Arc<str>, player: PlayerId, state: &Player) -> PlayerPresence {
+    let (player_name, server_id) = (state.name.clone(), Arc::clone(server));
+    PlayerPresence { player_uuid: player, player_name, server_id, previous_server_id: None }
 }
 
 fn location(server: &Server, player: PlayerId, state: &Player) -> PlayerLocation {

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::clock::Millis;
-use crate::servers::presence::changes::ServerChange;
-use crate::servers::presence::network::{NetworkPresence, PresenceError};
+use crate::events::EventKind;
+use crate::servers::presence::changes::{PlayerPresence, ServerChange};
+use crate::servers::presence::network::{NetworkPresence, PresenceError, presence_of};
 use crate::servers::presence::server::{LiveWorld, Player};
 use crate::values::{Identifier, PlayerId};
 
@@ -79,8 +80,14 @@ impl NetworkPresence {
     }
 
     fn put_player(&mut self, id: &Arc<str>, player: PlayerId, name: Option<Identifier>, now: Millis) {
-        if self.players.get(&player).is_some_and(|at| at != id) {
-            self.remove_player(player);
+        let mut previous = None;
+        if let Some(at) = self.players.get(&player).filter(|at| *at != id).cloned() {
+            if self.locate(player, now).is_some() {
+                previous = Some(at);
+                self.detach_player(player);
+            } else {
+                self.remove_player(player);
+            }
         }
         let Some(server) = self.servers.get_mut(id) else { return };
         if let Some(state) = server.players.get_mut(&player) {
@@ -93,6 +100,9 @@ impl NetworkPresence {
         } else {
             let new =
                 Player { name, world: None, previous_world: None, joined_at: now, confirmed_at: now, leaves_at: None };
+            let kind = if previous.is_some() { EventKind::PlayerSwitched } else { EventKind::PlayerJoined };
+            let joined = PlayerPresence { previous_server_id: previous, ..presence_of(id, player, &new) };
+            self.unsaved.player_event(kind, joined);
             server.players.insert(player, new);
             self.players.insert(player, Arc::clone(id));
             self.unsaved.players.insert(player);
@@ -112,11 +122,16 @@ impl NetworkPresence {
     }
 
     pub(super) fn remove_player(&mut self, player: PlayerId) {
-        if let Some(at) = self.players.remove(&player) {
-            if let Some(server) = self.servers.get_mut(&at) {
-                server.players.remove(&player);
-            }
-            self.unsaved.players.insert(player);
+        if let Some((at, state)) = self.detach_player(player) {
+            self.unsaved.player_event(EventKind::PlayerLeft, presence_of(&at, player, &state));
         }
+    }
+
+    /// Takes a player off their server, for now without telling anybody.
+    fn detach_player(&mut self, player: PlayerId) -> Option<(Arc<str>, Player)> {
+        let at = self.players.remove(&player)?;
+        self.unsaved.players.insert(player);
+        let state = self.servers.get_mut(&at)?.players.remove(&player)?;
+        Some((at, state))
     }
 }

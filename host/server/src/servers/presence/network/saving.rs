@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::clock::Millis;
+use crate::events::EventKind;
 use crate::servers::presence::changes::{Changes, SavedPlayer, SavedReservation, SavedServer, ServerChange, Unsaved};
-use crate::servers::presence::network::NetworkPresence;
+use crate::servers::presence::network::{NetworkPresence, presence_of};
 use crate::servers::presence::reservation::Reservations;
 use crate::servers::presence::server::{Player, Server};
 use crate::values::PlayerId;
@@ -54,8 +55,9 @@ impl NetworkPresence {
         !self.unsaved.is_empty()
     }
 
-    /// Restores what was saved. A server is online for `offline_after` from its last heartbeat. Players of servers that
-    /// are missing are saved as having left; reservations there, or expired, as released.
+    /// Restores what was saved. A server is online for `offline_after` from its last heartbeat; one that was silent for longer
+    /// goes offline with the next sweep. Players of servers that are missing are saved as having left; reservations there, or
+    /// expired, as released.
     pub(crate) fn restore(
         &mut self,
         servers: Vec<SavedServer>,
@@ -79,17 +81,18 @@ impl NetworkPresence {
         }
         for saved in players {
             let id = self.id_of(saved.server_id.as_str());
-            let Some(server) = self.servers.get_mut(&id) else {
-                self.unsaved.players.insert(saved.player);
-                continue;
-            };
             let state = Player {
                 name: saved.name,
                 world: saved.world,
                 previous_world: saved.previous_world,
                 joined_at: saved.joined_at,
-                confirmed_at: server.last_heartbeat,
+                confirmed_at: self.servers.get(&id).map_or(now, |server| server.last_heartbeat),
                 leaves_at: None,
+            };
+            let Some(server) = self.servers.get_mut(&id) else {
+                self.unsaved.players.insert(saved.player);
+                self.unsaved.player_event(EventKind::PlayerLeft, presence_of(&id, saved.player, &state));
+                continue;
             };
             server.players.insert(saved.player, state);
             self.players.insert(saved.player, id);

@@ -1,0 +1,96 @@
+//! Changes of several balances that are made together.
+
+use axum::extract::State;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::auth::EconomyWrite;
+use crate::economy::amount::Amount;
+use crate::economy::model::{BalanceChange, ChangedBalance, LedgerNote};
+use crate::economy::service;
+use crate::endpoints::{Endpoints, endpoints};
+use crate::http::error::ApiError;
+use crate::http::extract::Json;
+use crate::owner::Owner;
+use crate::values::{Identifier, Text};
+
+/// The most operations of one transaction.
+const MAX_OPERATIONS: usize = 16;
+
+pub(super) fn router() -> Endpoints {
+    endpoints![make_transaction: transactional]
+}
+
+/// A change of a balance, as part of a transaction.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct BalanceOperation {
+    #[schema(example = "player")]
+    owner_type: Identifier,
+    #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
+    owner_key: Identifier,
+    #[schema(example = "coins")]
+    currency: Identifier,
+    /// What to add, or to take if negative: at most 4 digits behind the point, up to 900 trillion in size.
+    amount: Amount,
+}
+
+/// Changes of balances that are made together.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct BalanceTransaction {
+    /// Applied in this order: what a later one brings does not help an earlier one.
+    #[serde(deserialize_with = "changes")]
+    #[schema(value_type = Vec<BalanceOperation>, min_items = 1, max_items = 16, example = json!([
+        {"ownerType": "player", "ownerKey": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "currency": "coins", "amount": 50},
+        {"ownerType": "shop", "ownerKey": "spawn", "currency": "coins", "amount": 12.5}]))]
+    operations: Vec<BalanceChange>,
+    /// For the ledger, with each of them.
+    #[schema(example = "quest reward")]
+    reason: Option<Text<1024>>,
+}
+
+fn changes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BalanceChange>, D::Error> {
+    let operations = Vec::<BalanceOperation>::deserialize(deserializer)?;
+    if !(1..=MAX_OPERATIONS).contains(&operations.len()) {
+        return Err(de::Error::custom(format_args!("must be 1 to {MAX_OPERATIONS} operations")));
+    }
+    let change = |operation: BalanceOperation| {
+        let BalanceOperation { owner_type, owner_key, currency, amount } = operation;
+        Ok(BalanceChange { owner: Owner::new(owner_type, owner_key)?, currency, amount })
+    };
+    operations.into_iter().map(change).collect::<Result<_, String>>().map_err(de::Error::custom)
+}
+
+/// A transaction that was made.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct TransactionReceipt {
+    /// The ledger's entries name it.
+    transaction_id: Uuid,
+    /// The balances after each operation, in the order of the request.
+    balances: Vec<ChangedBalance>,
+}
+
+/// Change balances together
+///
+/// All of the operations or none, each of them exact: a payment takes from one owner what it gives to another. If one cannot be
+/// made, nothing changes: 400 `insufficient_funds` or `over_maximum`, with `operation`, the index of the first that failed.
+/// Send an `Idempotency-Key`, so that a retry does not pay twice.
+#[utoipa::path(post, path = "/api/plugin/economy/transactions", tag = "Economy",
+    security(("apiKey" = ["economy:write", "plugin"])), responses((status = 200, body = TransactionReceipt)))]
+async fn make_transaction(
+    EconomyWrite(caller): EconomyWrite,
+    State(app): State<App>,
+    Json(body): Json<BalanceTransaction>,
+) -> Result<Json<TransactionReceipt>, ApiError> {
+    let BalanceTransaction { operations, reason } = body;
+    let transaction_id = app.ids.uuid();
+    let reason = reason.map(Text::into_string);
+    let note = LedgerNote { reason, key: caller.key, transaction: Some(transaction_id) };
+    let made = service::change_balances(&app, caller.network, &operations, &note).await?;
+    let balances = operations.iter().zip(made).map(|(change, made)| ChangedBalance::new(change, made)).collect();
+    Ok(Json(TransactionReceipt { transaction_id, balances }))
+}

@@ -1,0 +1,73 @@
+//! Which networks listen to the events that only streams which name them get: those of others are not published.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use hub_db::{Backend, Error, Tx};
+use tokio::time::{Instant, sleep};
+
+use crate::app::App;
+use crate::clock::millis;
+use crate::events::model::{EventKind, EventTypes};
+use crate::events::store;
+use crate::values::NetworkId;
+
+/// How long a network counts as listening without being renewed: longer than an ended stream can be resumed.
+const TTL: Duration = Duration::from_mins(10);
+/// How long a stream waits for transactions that began before it listened.
+const WRITES_TIMEOUT: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Notes that a stream of the network listens. Changes that are committed after this are published to it.
+pub(super) async fn listen(app: &App, network: NetworkId, types: EventTypes) -> Result<(), Error> {
+    let now = app.clock.now();
+    let wanted: Vec<_> = types.needing_listener().collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let renewed = store::listeners(&app.db, network, now + millis(TTL) / 2).await?;
+    let due: Vec<_> = wanted.into_iter().filter(|name| !renewed.contains(*name)).collect();
+    if due.is_empty() {
+        return Ok(());
+    }
+    store::add_listeners(&app.db, network, &due, now + millis(TTL)).await?;
+    earlier_writes_ended(app).await
+}
+
+/// Waits for the transactions which may have looked for listeners before there was this one, and are not committed yet. SQLite
+/// runs one at a time.
+async fn earlier_writes_ended(app: &App) -> Result<(), Error> {
+    if app.db.backend() == Backend::Sqlite {
+        return Ok(());
+    }
+    let deadline = Instant::now() + WRITES_TIMEOUT;
+    let next = store::next_transaction(&app.db).await?;
+    while store::oldest_transaction(&app.db).await? < next && Instant::now() < deadline {
+        sleep(POLL_INTERVAL).await;
+    }
+    Ok(())
+}
+
+/// Notes again that the networks of open streams listen.
+pub(super) async fn renew(app: App) -> Result<(), Error> {
+    let mut networks: HashMap<NetworkId, HashSet<EventKind>> = HashMap::new();
+    for stream in app.streams.all() {
+        networks.entry(stream.network).or_default().extend(stream.types.kinds());
+    }
+    for (network, kinds) in networks {
+        hub_db::with_tenant(network.0, listen(&app, network, kinds.into_iter().collect())).await?;
+    }
+    Ok(())
+}
+
+/// Whether some stream of the network asks for one of these events. Publishing asks the same for each event; this spares a
+/// change of many events the trouble.
+pub(crate) async fn is_listening(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    kinds: &[EventKind],
+) -> Result<bool, Error> {
+    let wanted = store::listeners(tx, network, app.clock.now()).await?;
+    Ok(kinds.iter().any(|kind| wanted.contains(kind.name())))
+}
