@@ -124,9 +124,13 @@ mod tests {
         memory.try_reserve(NetworkId(Uuid::nil()), SIZE, SIZE).is_some()
     }
 
+    fn bytes() -> Vec<u8> {
+        (0..=250).cycle().take(SIZE).collect()
+    }
+
     fn answer(memory: &AnswerMemory) -> (UnsentBody, Watch) {
         let permit = memory.try_reserve(NetworkId(Uuid::nil()), SIZE, SIZE).unwrap();
-        UnsentBody::new((0..SIZE).map(|at| at as u8).collect(), permit)
+        UnsentBody::new(bytes().into(), permit)
     }
 
     #[tokio::test(start_paused = true)]
@@ -142,7 +146,7 @@ mod tests {
         }
         sent.extend_from_slice(&body.frame().await.unwrap().unwrap().into_data().unwrap());
         assert!(is_free(&memory) && body.is_end_stream() && body.frame().await.is_none());
-        assert_eq!(sent, (0..SIZE).map(|at| at as u8).collect::<Vec<_>>());
+        assert!(sent == bytes());
         let began = Instant::now();
         watching.await.unwrap();
         assert_eq!(began.elapsed(), Duration::ZERO, "nothing is watched any more");
