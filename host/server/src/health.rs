@@ -35,7 +35,7 @@ struct Health {
     /// `OK` or `UNAVAILABLE`.
     #[schema(value_type = String, example = "OK")]
     status: &'static str,
-    /// What is missing: `database`, `bus`, `homes`.
+    /// What is missing: `database`, `bus`, `homes`, `clock: …`.
     #[schema(value_type = Vec<String>)]
     lacks: Vec<&'static str>,
 }
