@@ -28,6 +28,9 @@ pub(crate) struct RouteFacts {
     /// write it waits for nothing but the database. Any other POST's answer is stored when it is given, so that a hub that
     /// dies in between does the work again.
     pub(crate) is_transactional: bool,
+    /// Its effect is in the database, and so is what its answer tells, so that the answer counts wherever the network is
+    /// by then.
+    pub(crate) is_database_only: bool,
     /// Its answer holds a secret that is shown once and never stored.
     pub(crate) is_secret: bool,
     /// Any node serves it: it needs nothing that is in memory at the network's shard owner.
@@ -76,6 +79,11 @@ impl fmt::Debug for Authorize {
 impl RouteFacts {
     pub(crate) fn guarded(authorize: Authorize) -> Self {
         Self { authorize: Some(authorize), ..Self::default() }
+    }
+
+    /// Whether its answer depends on nothing in the memory of the network's shard owner.
+    pub(crate) fn is_in_database(self) -> bool {
+        self.is_database_only || self.is_transactional
     }
 
     pub(crate) fn transactional(self) -> Self {
@@ -149,6 +157,14 @@ impl Endpoints {
     /// Adds a route that the document does not show.
     pub(crate) fn undocumented(mut self, path: &str, handler: MethodRouter<App>) -> Self {
         self.router = self.router.route(path, handler);
+        self
+    }
+
+    /// Says of all these routes that they are [database-only](RouteFacts::is_database_only).
+    pub(crate) fn database_only(mut self) -> Self {
+        for facts in self.facts.values_mut() {
+            facts.is_database_only = true;
+        }
         self
     }
 

@@ -20,7 +20,6 @@ pub(crate) enum FaultKind {
     /// NATS is unreachable.
     Bus,
     /// This node's clock differs from the database's.
-    #[allow(dead_code, reason = "a node whose clock is wrong does not join")]
     Clock,
     /// Some networks have no shard owner.
     Homes,

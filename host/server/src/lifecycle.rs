@@ -31,6 +31,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     tokio::task::spawn_blocking(move || data_folder::make_private(&data)).await?;
     let statement = Duration::from_millis(settings.database_timeout);
     let db = Db::connect_limited(&settings.database(), TimeLimits { statement, ..TimeLimits::default() }).await?;
+    let clock = cluster::clock_of(&settings, clock, &db).await?;
     db.migrate().await?;
     // It may have to be moved from another file first.
     let module_store = without_time_limit(Box::pin(modules::open_store(&settings, &db))).await?;

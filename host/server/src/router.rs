@@ -14,32 +14,38 @@ use crate::{answer_memory, auth, cluster, hang_up, idempotency, limits, server_b
 
 fn endpoints() -> Endpoints {
     Endpoints::default()
+        .merge(in_database().database_only())
         .merge(crate::artifacts::public())
         .merge(crate::artifacts::router())
         .merge(crate::chat::router())
-        .merge(crate::collections::router())
-        .merge(crate::config_documents::router())
         .merge(crate::control::router())
-        .merge(crate::economy::router())
         .merge(crate::events::router())
-        .merge(crate::localization::router())
         .merge(crate::matchmaking::router())
-        .merge(crate::moderation::router())
         .merge(crate::modules::router())
-        .merge(crate::networks::router())
-        .merge(crate::plans::router())
-        .merge(crate::permissions::router())
-        .merge(crate::players::router())
-        .merge(crate::provisioning::router())
         .merge(crate::sessions::router())
-        .merge(crate::signing_secret::router())
-        .merge(crate::statistics::router())
         .merge(crate::transfers::router())
         .merge(crate::waitlist::public())
         .merge(crate::waitlist::router())
         .merge(crate::worlds::router())
         .merge(crate::health::router())
         .merge(crate::worlds::public_router())
+}
+
+/// The components that keep nothing in memory which follows a network from owner to owner.
+fn in_database() -> Endpoints {
+    Endpoints::default()
+        .merge(crate::collections::router())
+        .merge(crate::config_documents::router())
+        .merge(crate::economy::router())
+        .merge(crate::localization::router())
+        .merge(crate::moderation::router())
+        .merge(crate::networks::router())
+        .merge(crate::plans::router())
+        .merge(crate::permissions::router())
+        .merge(crate::players::router())
+        .merge(crate::provisioning::router())
+        .merge(crate::signing_secret::router())
+        .merge(crate::statistics::router())
 }
 
 fn routes() -> (Router<App>, OpenApi, RouteTable) {

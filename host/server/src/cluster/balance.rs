@@ -1,11 +1,11 @@
-//! Keeps this node's leases renewed and its share of the shards fair.
+//! Keeps this node's share of the shards fair.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use hub_bus::Inbox;
 use tokio::time::Instant;
 
@@ -16,11 +16,12 @@ use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::SHARDS;
 use crate::cluster::network_state::NetworkState;
 use crate::cluster::registry::{LEASES_TOPIC, Node};
+use crate::cluster::renewal;
 use crate::cluster::store::{self, NodeRow};
 
-const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
-/// A node that was silent this long gets no more shards.
-const NODE_TIMEOUT: Duration = Duration::from_secs(5);
+/// A node that was silent this long gets no more shards. Less than a lease lasts, so that the others share all of its
+/// shards as soon as they are free.
+const NODE_TIMEOUT: Duration = Duration::from_secs(3);
 /// A node is probed for this long after it was last heard of: requests may still wait there.
 const PROBED_FOR: Duration = Duration::from_secs(90);
 /// A node that was silent this long is deleted: a node that starts has a new name.
@@ -43,8 +44,10 @@ pub(crate) async fn start(app: &App, states: &'static [&'static dyn NetworkState
     let nodes = store::nodes(&app.db, millis(NODE_TIMEOUT)).await?;
     node.peers.set(&node.name, &nodes, millis(NODE_TIMEOUT));
     node.peers.probe_all(&node.http).await;
-    balance(app, node).await?;
+    renewal::refresh(app, node).await;
+    try_balance(app, node).await;
     node.announce_change().await;
+    app.spawn(renewal::run(app.clone(), Arc::clone(node)));
     app.spawn(run(app.clone(), Arc::clone(node)));
     app.spawn(probe(Arc::clone(node)));
     app.spawn(listen(Arc::clone(node), inbox));
@@ -63,25 +66,23 @@ async fn probe(node: Arc<Node>) {
 
 async fn run(app: App, node: Arc<Node>) {
     loop {
-        tokio::select! {
-            () = tokio::time::sleep(REFRESH_INTERVAL) => {}
-            () = node.refresh.notified() => {}
-        }
-        if let Err(error) = balance(&app, &node).await {
-            tracing::warn!(%error, "could not refresh the shard leases");
-        }
+        node.refreshed.notified().await;
+        try_balance(&app, &node).await;
     }
 }
 
-/// Refreshes the leases, then claims or moves shards where this node has fewer or more than its share.
-async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
-    let has_changed = node.peers.take_changed();
-    node.refresh_leases(app).await?;
-    if node.is_draining() {
-        return Ok(());
+async fn try_balance(app: &App, node: &Node) {
+    if !node.is_draining()
+        && let Err(error) = balance(app, node).await
+    {
+        tracing::warn!(%error, "could not claim or move shards");
     }
-    if has_changed {
-        // It is in the database now.
+}
+
+/// Claims or moves shards where this node has fewer or more than its share.
+async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
+    if node.peers.take_changed() {
+        // Whom this node reaches is in the database since the leases were refreshed.
         node.announce_change().await;
     }
     let nodes = eligible_nodes(app, node).await?;
@@ -89,6 +90,8 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     let leases = node.locations.local_leases();
     let (owned, unowned) = (leases.len(), node.locations.unowned());
     let is_eligible = nodes.contains(&node.name);
+    let (is_clock_off, has_others) = (node.clock_watch.is_off(), nodes.iter().any(|name| *name != node.name));
+    node.clock_watch.is_outvoted.store(is_clock_off && !is_eligible && has_others, Ordering::Relaxed);
     if is_eligible && owned < share && !unowned.is_empty() {
         // Each node begins at another offset, so that nodes that start together do not claim the same shards.
         let index = nodes.iter().position(|name| *name == node.name).unwrap_or(0);
@@ -100,7 +103,7 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     }
     let excess = match is_eligible {
         true => owned.saturating_sub(share).min(MAX_MOVES),
-        false if node.is_cut_off() || node.bus_health.should_evacuate(Instant::now()) => owned,
+        false if is_clock_off || node.is_cut_off() || node.bus_health.should_evacuate(Instant::now()) => owned,
         false => 0,
     };
     let mut counts = node.locations.remote_counts();
@@ -110,7 +113,10 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
         *counts.entry(to.as_str().into()).or_default() += 1;
         moves.push((lease, Some(to)));
     }
-    if moves.is_empty() { Ok(()) } else { transfer(app, node, moves).await }
+    if !moves.is_empty() {
+        transfer(app, node, moves).await;
+    }
+    Ok(())
 }
 
 /// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links.
@@ -119,26 +125,28 @@ async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::E
     node.peers.set(&node.name, &rows, millis(NODE_TIMEOUT));
     let is_live = |row: &NodeRow| row.silent < millis(NODE_TIMEOUT);
     let live = rows.into_iter().filter(is_live).map(LiveNode::from).collect();
-    let publishing = eligibility::with_bus(live);
-    let is_candidate = publishing.iter().any(|live| live.name == node.name);
+    let fit = eligibility::fit(live);
+    let is_candidate = fit.iter().any(|live| live.name == node.name);
     let others = node.locations.remote_counts();
     let shards = |name: &str| match name == node.name {
         true => node.locations.local_leases().len(),
         false => others.get(name).copied().unwrap_or(0),
     };
-    let eligible = eligibility::connected(publishing, shards);
+    let eligible = eligibility::connected(fit, shards);
     node.set_cut_off(is_candidate && !eligible.contains(&node.name));
     Ok(eligible)
 }
 
-/// Transfers several shards at once: each may have to wait for requests under way.
-async fn transfer(app: &App, node: &Node, moves: Vec<(Arc<ShardLease>, Option<String>)>) -> Result<(), hub_db::Error> {
-    let transferred = stream::iter(moves).map(Ok).try_for_each_concurrent(MAX_CONCURRENT_MOVES, async |(lease, to)| {
-        node.transfer(app, &lease, to.as_deref()).await
-    });
-    transferred.await?;
+/// Transfers several shards at once: each may have to wait for requests under way. One that fails holds up no other.
+async fn transfer(app: &App, node: &Node, moves: Vec<(Arc<ShardLease>, Option<String>)>) {
+    stream::iter(moves)
+        .for_each_concurrent(MAX_CONCURRENT_MOVES, async |(lease, to)| {
+            if let Err(error) = node.transfer(app, &lease, to.as_deref()).await {
+                warn_of_failed_transfer(&error);
+            }
+        })
+        .await;
     node.announce_change().await;
-    Ok(())
 }
 
 /// The other node with the fewest shards, if it has less than its share.
@@ -173,7 +181,7 @@ pub(crate) async fn leave(app: &App) {
 }
 
 fn warn_of_failed_transfer(error: &hub_db::Error) {
-    tracing::warn!(%error, "shards were not transferred; other nodes take them when their leases expire");
+    tracing::warn!(%error, "a shard was not transferred; another node takes it when its lease expires");
 }
 
 async fn transfer_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {
@@ -182,6 +190,6 @@ async fn transfer_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     let others = eligible_nodes(app, node).await?;
     let mut targets = others.iter().cycle();
     let leases = node.locations.local_leases().into_iter();
-    transfer(app, node, leases.map(|lease| (lease, targets.next().cloned())).collect()).await?;
+    transfer(app, node, leases.map(|lease| (lease, targets.next().cloned())).collect()).await;
     store::delete_node(&app.db, &node.name, millis(NODE_RETENTION)).await
 }

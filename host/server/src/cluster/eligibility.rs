@@ -1,4 +1,4 @@
-//! Which nodes should own shards: those that publish and that all others reach.
+//! Which nodes should own shards: those that are fit to and that all others reach.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -9,7 +9,8 @@ use crate::cluster::store::NodeRow;
 #[derive(Clone, Debug)]
 pub(super) struct LiveNode {
     pub(super) name: String,
-    pub(super) has_bus: bool,
+    /// It reaches the bus and its clock is right.
+    pub(super) is_fit: bool,
     /// The nodes that it reaches; `None` where it does not report them.
     pub(super) reached: Option<HashSet<String>>,
 }
@@ -17,7 +18,7 @@ pub(super) struct LiveNode {
 impl From<NodeRow> for LiveNode {
     fn from(row: NodeRow) -> Self {
         let reached = row.reached.map(|names| serde_json::from_str(&names).unwrap_or_default());
-        Self { name: row.node, has_bus: row.has_bus, reached }
+        Self { name: row.node, is_fit: row.is_fit, reached }
     }
 }
 
@@ -27,10 +28,10 @@ impl LiveNode {
     }
 }
 
-/// The nodes that reach the bus, or all where none does.
-pub(super) fn with_bus(mut nodes: Vec<LiveNode>) -> Vec<LiveNode> {
-    if nodes.iter().any(|node| node.has_bus) {
-        nodes.retain(|node| node.has_bus);
+/// The nodes that are fit to own shards, or all where none is.
+pub(super) fn fit(mut nodes: Vec<LiveNode>) -> Vec<LiveNode> {
+    if nodes.iter().any(|node| node.is_fit) {
+        nodes.retain(|node| node.is_fit);
     }
     nodes
 }
@@ -62,7 +63,7 @@ mod tests {
     fn nodes(links: &[(&str, &str)]) -> Vec<LiveNode> {
         let node = |(name, reached): &(&str, &str)| LiveNode {
             name: (*name).to_owned(),
-            has_bus: true,
+            is_fit: true,
             reached: Some(reached.chars().map(String::from).collect()),
         };
         links.iter().map(node).collect()
@@ -102,12 +103,12 @@ mod tests {
     }
 
     #[test]
-    fn nodes_without_the_bus_count_where_none_has_it() {
+    fn unfit_nodes_count_where_none_is_fit() {
         let mut two = nodes(&[("a", "b"), ("b", "a")]);
-        two[0].has_bus = false;
+        two[0].is_fit = false;
         let names = |nodes: Vec<LiveNode>| nodes.into_iter().map(|node| node.name).collect::<String>();
-        assert_eq!(names(with_bus(two.clone())), "b");
-        two[1].has_bus = false;
-        assert_eq!(names(with_bus(two)), "ab");
+        assert_eq!(names(fit(two.clone())), "b");
+        two[1].is_fit = false;
+        assert_eq!(names(fit(two)), "ab");
     }
 }

@@ -202,7 +202,7 @@ impl Dispatcher<'_> {
         next: Next,
     ) -> Result<Option<Response>, ApiError> {
         lease.restored(self.network).get_or_try_init(|| self.node.restore(self.app, self.network)).await?;
-        let is_read_only = is_read_only(&request);
+        let (is_read_only, facts) = (is_read_only(&request), facts(&request));
         let request_lease = RequestLease::new(lease, admitted);
         request.extensions_mut().insert(request_lease.clone());
         let mut run = pin!(next.run(request));
@@ -223,8 +223,9 @@ impl Dispatcher<'_> {
         match lease.has_expired() {
             false if is_stream(&response) => Ok(Some(end_with_lease(response, lease))),
             false => Ok(Some(response)),
-            true if request_lease.is_released() => Ok(Some(response)),
+            true if request_lease.is_released() || facts.is_in_database() => Ok(Some(response)),
             true if is_read_only => Ok(None),
+            true if response.status().is_server_error() => Ok(Some(response)),
             true => Err(moved()),
         }
     }
@@ -381,7 +382,12 @@ fn no_owner() -> ApiError {
 }
 
 fn moved() -> ApiError {
-    unavailable("moved", "This network just moved to another of the hub's nodes; try again.")
+    // No `Retry-After`: who repeats it may do it twice.
+    ApiError::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "moved",
+        "This network moved to another of the hub's nodes during the request, which may or may not have taken effect.",
+    )
 }
 
 fn unavailable(code: &'static str, message: &'static str) -> ApiError {

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     fn peer() -> Peer {
-        let row = NodeRow { node: "n".into(), url: "u".into(), has_bus: true, reached: None, silent: 0 };
+        let row = NodeRow { node: "n".into(), url: "u".into(), is_fit: true, reached: None, silent: 0 };
         Peer::new(&row)
     }
 

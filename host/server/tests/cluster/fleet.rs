@@ -1,5 +1,6 @@
 //! Three nodes, their NATS and database, and a client that tries the next node when one does not answer.
 
+use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
@@ -33,6 +34,8 @@ pub struct Fleet {
     database: String,
     /// The binary of nodes that are started.
     binary: String,
+    /// Variables of nodes that are started.
+    environment: Vec<(&'static str, String)>,
     folder: TempDir,
     urls: Arc<Mutex<Vec<Option<String>>>>,
     /// The fleet's own database, and the namespace of the first node.
@@ -57,6 +60,13 @@ impl Drop for Daemon {
     }
 }
 
+/// Who has a shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardLease {
+    pub url: String,
+    pub fence: i64,
+}
+
 /// A node that was asked to stop.
 pub struct StoppingNode(Daemon);
 
@@ -67,7 +77,7 @@ impl StoppingNode {
     }
 }
 
-/// An exclusive lock on a table.
+/// Locks that a transaction holds.
 pub struct TableLock(PgConnection);
 
 impl TableLock {
@@ -105,7 +115,14 @@ impl Fleet {
     /// As [`Self::start`], with another binary.
     pub async fn start_with(binary: &str) -> Self {
         let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
-        Self::on(FLEET_LOCK.lock().await, binary, &url, "127.0.0.1", None).await
+        Self::on(FLEET_LOCK.lock().await, binary, vec![], &url, "127.0.0.1", None).await
+    }
+
+    /// A fleet whose nodes have few connections to the database.
+    pub async fn start_with_connections(connections: u32) -> Self {
+        let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
+        let environment = vec![("HUB_DATABASE_CONNECTIONS", connections.to_string())];
+        Self::on(FLEET_LOCK.lock().await, CURRENT, environment, &url, "127.0.0.1", None).await
     }
 
     /// A fleet whose database can be restarted and whose first node can be disconnected.
@@ -114,12 +131,13 @@ impl Fleet {
         let namespace = NetworkNamespace::new();
         let postgres = Postgres::start(&namespace.host_address(Link::Database), free_port());
         let (url, nats_host) = (postgres.url.clone(), namespace.host_address(Link::Bus));
-        Self::on(lock, CURRENT, &url, &nats_host, Some((postgres, namespace))).await
+        Self::on(lock, CURRENT, vec![], &url, &nats_host, Some((postgres, namespace))).await
     }
 
     async fn on(
         lock: tokio::sync::MutexGuard<'static, ()>,
         binary: &str,
+        environment: Vec<(&'static str, String)>,
         postgres: &str,
         nats_host: &str,
         isolation: Option<(Postgres, NetworkNamespace)>,
@@ -139,6 +157,7 @@ impl Fleet {
             bus,
             database: database(postgres).await,
             binary: binary.to_owned(),
+            environment,
             folder,
             urls: Arc::new(Mutex::new(vec![None; 3])),
             isolation,
@@ -162,25 +181,52 @@ impl Fleet {
 
     /// Starts a node, without waiting for it to be ready.
     pub fn start_node(&mut self, node: usize) {
-        let address = self.nodes[node].address.clone();
+        self.start_node_with(node, &[]);
+    }
+
+    /// As [`Self::start_node`], with more variables.
+    pub fn start_node_with(&mut self, node: usize, environment: &[(&str, String)]) {
+        let mut child = self.command(node, environment).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.next().unwrap().unwrap().starts_with("listening on"));
+        self.nodes[node].process = Some(Daemon(child));
+        self.urls.lock().unwrap()[node] = Some(self.url(node));
+    }
+
+    /// Starts a node that is expected to refuse; returns what it says.
+    pub fn refused_start(&self, node: usize, environment: &[(&str, String)]) -> String {
+        let child = self.command(node, environment).stderr(Stdio::piped()).spawn().unwrap();
+        let mut node = Daemon(child);
+        let began = Instant::now();
+        while node.0.try_wait().unwrap().is_none() {
+            assert!(began.elapsed() < Duration::from_secs(15), "it runs");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(!node.0.wait().unwrap().success());
+        std::io::read_to_string(node.0.stderr.take().unwrap()).unwrap()
+    }
+
+    /// How a node is reached.
+    pub fn url(&self, node: usize) -> String {
+        format!("http://{}", self.nodes[node].address)
+    }
+
+    fn command(&self, node: usize, environment: &[(&str, String)]) -> Command {
         let mut command = match &self.isolation {
             Some((_, namespace)) if node == 0 => namespace.command(&self.binary),
             _ => Command::new(&self.binary),
         };
-        let mut child = command
-            .args(["serve", "--listen", &address, "--database", &self.database])
+        command
+            .args(["serve", "--listen", &self.nodes[node].address, "--database", &self.database])
             .args(["--bus", &format!("nats://{}", self.bus), "--data"])
             .arg(self.folder.path().join(format!("node-{node}")))
             // No option: an older hub that is tested does not know it.
             .env("HUB_BLOBS", self.folder.path().join("blobs"))
             .env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "error".to_owned()))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.next().unwrap().unwrap().starts_with("listening on"));
-        self.nodes[node].process = Some(Daemon(child));
-        self.urls.lock().unwrap()[node] = Some(format!("http://{address}"));
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .stdout(Stdio::piped());
+        command
     }
 
     /// Waits until every running node is ready.
@@ -246,15 +292,46 @@ impl Fleet {
         TableLock(connection)
     }
 
+    /// Locks the rows that a `SELECT … FOR UPDATE` finds, until the lock is released; there must be some.
+    pub async fn lock_rows(&self, select: String) -> TableLock {
+        let mut connection = PgConnection::connect(&self.database).await.unwrap();
+        connection.execute("BEGIN").await.unwrap();
+        let rows = sqlx::query(AssertSqlSafe(select)).fetch_all(&mut connection).await.unwrap();
+        assert!(!rows.is_empty());
+        TableLock(connection)
+    }
+
     /// Changes the database directly.
-    pub async fn sql(&self, statement: &'static str) {
+    pub async fn sql(&self, statement: &str) {
+        let statement = AssertSqlSafe(statement.to_owned());
         PgConnection::connect(&self.database).await.unwrap().execute(statement).await.unwrap();
     }
 
     /// The numbers that a query answers.
-    pub async fn numbers(&self, query: &'static str) -> Vec<i64> {
+    pub async fn numbers(&self, query: &str) -> Vec<i64> {
         let mut connection = PgConnection::connect(&self.database).await.unwrap();
-        sqlx::query_scalar(query).fetch_all(&mut connection).await.unwrap()
+        sqlx::query_scalar(AssertSqlSafe(query.to_owned())).fetch_all(&mut connection).await.unwrap()
+    }
+
+    /// Waits until the shards are spread over the running nodes.
+    pub async fn wait_until_balanced(&self) {
+        let running = self.nodes.iter().filter(|node| node.process.is_some()).count();
+        wait_until(async || {
+            let leases = self.leases().await;
+            let owned = |node: &str| leases.values().filter(|lease| lease.url == node).count();
+            (0..self.nodes.len())
+                .all(|node| self.nodes[node].process.is_none() || owned(&self.url(node)) >= 250 / running)
+        })
+        .await;
+    }
+
+    /// The unexpired leases, by shard.
+    pub async fn leases(&self) -> HashMap<i32, ShardLease> {
+        let query = "SELECT h.shard, n.url, h.fence FROM network_homes h JOIN hub_nodes n ON n.node = h.node
+                     WHERE h.expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000";
+        let mut connection = PgConnection::connect(&self.database).await.unwrap();
+        let rows: Vec<(i32, String, i64)> = sqlx::query_as(query).fetch_all(&mut connection).await.unwrap();
+        rows.into_iter().map(|(shard, url, fence)| (shard, ShardLease { url, fence })).collect()
     }
 
     /// Pauses a node's process, which it can't notice.

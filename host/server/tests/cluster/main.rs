@@ -4,12 +4,14 @@
 
 mod any_node;
 mod chaos;
+mod clocks;
 mod compare_and_set;
 mod control;
 mod events;
 mod faults;
 mod fleet;
 mod isolation;
+mod leases;
 mod long_requests;
 mod moves;
 mod payments;
