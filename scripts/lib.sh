@@ -107,8 +107,9 @@ start_postgres() {
   export HUB_TEST_POSTGRES="postgres://postgres@127.0.0.1:$port/postgres"
 }
 
+# Stops the PostgreSQL in the folder $1, with its data in the subfolder $2 of `postgres`, if given.
 stop_postgres() {
-  local data="$1/postgres"
+  local data="$1/postgres${2:+/$2}"
   [ -f "$data/postmaster.pid" ] || return 0
   as_postgres "$(postgres_bin)/pg_ctl" -D "$data" -m immediate stop >/dev/null || true
 }

@@ -89,7 +89,7 @@ impl Site {
     pub async fn start(folder: &Path, recorder: Recorder) -> Arc<Self> {
         let disk = |name: &str, megabytes| Disk::new(folder.join(name), megabytes);
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let database_disk = disk("postgres", 1000);
+        let database_disk = disk("postgres", 600);
         let postgres = Postgres::start_in(database_disk.path(), "127.0.0.1", free_port());
         let postgres_address = local(port_of(&postgres.url));
         let links = Links::default();
@@ -107,7 +107,7 @@ impl Site {
             postgres: tokio::sync::Mutex::new(postgres),
             database,
             node_disks: node_disks.collect(),
-            bus_disk: disk("nats", 256),
+            bus_disk: disk("nats", 64),
             blob_disk,
             database_disk,
             folder: folder.to_owned(),
@@ -278,13 +278,14 @@ impl Site {
     }
 
     async fn start_bus(&self) {
+        // The stream reserves more than the small disk has.
+        let store = self.bus_disk.path().join("store");
+        let config = format!("jetstream {{ store_dir: {store:?}, max_file_store: 4GB }}");
+        let file = self.folder.join("nats.conf");
+        std::fs::write(&file, config).unwrap();
         let mut command = Command::new("nats-server");
-        command.args(["--addr", "127.0.0.1", "--port", &self.bus.port().to_string(), "--jetstream", "--store_dir"]);
-        command
-            .arg(self.bus_disk.path().join("store"))
-            .stdout(Stdio::null())
-            .stderr(self.log("nats"))
-            .kill_on_drop(true);
+        command.args(["--addr", "127.0.0.1", "--port", &self.bus.port().to_string(), "--config"]).arg(file);
+        command.stdout(Stdio::null()).stderr(self.log("nats")).kill_on_drop(true);
         let process = command.spawn().expect("nats-server is installed (Debian's package nats-server)");
         *self.nats.lock().await = Some(process);
         while tokio::net::TcpStream::connect(self.bus).await.is_err() {
