@@ -56,12 +56,10 @@ impl StreamWatch {
                     self.note(known.epoch.number, stored.sequence, &message_id);
                     return Ok(stored.sequence);
                 }
-                // A number that was given before.
-                Ok(stored) => {
-                    let looked = self.look(Instant::now(), Some(known.epoch.number)).await;
-                    let begin = self.known().epoch.begin;
-                    let is_new = looked.is_ok() && stored.sequence > begin;
-                    return if is_new { Ok(stored.sequence) } else { Err(PublishError::Unreachable) };
+                // A number that was given before: it is of the epoch that ends now, or in a stream that is replaced.
+                Ok(_) => {
+                    let _ = self.look(Instant::now(), Some(known.epoch.number)).await;
+                    return Err(PublishError::Unreachable);
                 }
                 Err(error) => {
                     tracing::debug!(%error, "an event was not acknowledged; retrying");

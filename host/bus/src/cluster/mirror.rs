@@ -136,6 +136,10 @@ impl Follower {
         if previous > network.head() {
             return false;
         }
+        if sequence <= network.head() {
+            // It was just read from the stream, or its number was given before.
+            self.watch.want_look();
+        }
         self.note(&network, sequence, message);
         match decode(sequence, message) {
             Some(event) => network.apply(&self.config, &event),

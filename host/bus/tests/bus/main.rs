@@ -6,6 +6,7 @@ mod cluster;
 mod common;
 mod interleavings;
 mod limits;
+mod loss_model;
 mod losses;
 mod nats;
 mod pending;
