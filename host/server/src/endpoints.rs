@@ -17,7 +17,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use crate::app::App;
 use crate::auth::{Caller, Permission};
 use crate::http::error::ApiError;
-use crate::http::openapi;
+use crate::http::openapi::{self, KeptKey};
 use crate::limits::{PublicRoute, PublishingRoute};
 
 /// What the layers around a handler must know of its route.
@@ -184,6 +184,18 @@ impl Endpoints {
 /// The facts of all routes.
 #[derive(Clone, Debug)]
 pub(crate) struct RouteTable(Arc<FactsByRoute>);
+
+impl RouteTable {
+    /// What the POST at a path does with its `Idempotency-Key`.
+    pub(crate) fn kept_key(&self, path: &str) -> KeptKey {
+        let facts = self.0.get(&(Method::POST, path.to_owned())).copied().unwrap_or_default();
+        match facts {
+            RouteFacts { is_read_only: true, .. } => KeptKey::Never,
+            RouteFacts { is_transactional: true, .. } => KeptKey::WithEffect,
+            _ => KeptKey::AfterEffect,
+        }
+    }
+}
 
 /// Puts the [`RouteFacts`] of a request's route into its extensions.
 pub(crate) async fn facts_layer(

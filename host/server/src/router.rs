@@ -51,7 +51,7 @@ fn in_database() -> Endpoints {
 fn routes() -> (Router<App>, OpenApi, RouteTable) {
     let (endpoints, facts) = endpoints().into_parts();
     let (routes, mut document) = OpenApiRouter::with_openapi(openapi::base()).merge(endpoints).split_for_parts();
-    openapi::complete(&mut document);
+    openapi::complete(&mut document, |path| facts.kept_key(path));
     (routes, document, facts)
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -354,6 +355,31 @@ impl Fleet {
         wait_for(&self.bus).await;
     }
 
+    /// Restarts NATS; returns a copy of its store from between.
+    pub async fn save_bus(&mut self) -> TempDir {
+        self.stop_nats();
+        let copy = TempDir::new().unwrap();
+        copy_folder(&self.folder.path().join("nats"), copy.path());
+        self.restart_nats().await;
+        copy
+    }
+
+    /// Restarts NATS with another store, as after a power cut.
+    pub async fn restore_bus(&mut self, store: TempDir) {
+        self.stop_nats();
+        let folder = self.folder.path().join("nats");
+        std::fs::remove_dir_all(&folder).unwrap();
+        copy_folder(store.path(), &folder);
+        self.restart_nats().await;
+    }
+
+    pub async fn restart_nats_without_jetstream(&mut self) {
+        self.stop_nats();
+        let (host, port) = self.bus.split_once(':').unwrap();
+        self.nats = Daemon(nats_command(host, port).spawn().unwrap());
+        wait_for(&self.bus).await;
+    }
+
     /// Creates a network; returns a client with its owner's key.
     pub fn network(&self, name: &str) -> Client {
         let output = Command::new(env!("CARGO_BIN_EXE_hub"))
@@ -374,13 +400,26 @@ impl Fleet {
 
 fn nats(address: &str, folder: &TempDir) -> Daemon {
     let (host, port) = address.split_once(':').unwrap();
-    let server = Command::new("nats-server")
-        .args(["--addr", host, "--port", port, "--jetstream", "--store_dir"])
-        .arg(folder.path().join("nats"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+    let server = nats_command(host, port).args(["--jetstream", "--store_dir"]).arg(folder.path().join("nats")).spawn();
     Daemon(server.expect("nats-server is installed (Debian's package nats-server)"))
+}
+
+fn nats_command(host: &str, port: &str) -> Command {
+    let mut command = Command::new("nats-server");
+    command.args(["--addr", host, "--port", port]).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }
 
 async fn wait_for(address: &str) {

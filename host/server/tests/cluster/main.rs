@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 mod any_node;
+mod bus_losses;
 mod chaos;
 mod clocks;
 mod compare_and_set;

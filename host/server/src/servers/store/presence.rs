@@ -16,6 +16,7 @@ pub(in crate::servers) async fn server_start(db: &Db) -> Result<Option<Millis>, 
     if db.backend() == Backend::Sqlite {
         return Ok(None);
     }
+    // Crosses networks: it reads no table.
     let sql = "SELECT CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) * 1000 AS BIGINT)";
     db.reserved().query(sql).one().await.map(|(started_at,): (Millis,)| Some(started_at))
 }
