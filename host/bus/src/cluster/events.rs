@@ -50,15 +50,15 @@ impl StreamWatch {
     ) -> Result<u64, PublishError> {
         let message = message.message_id(&message_id);
         loop {
-            let known = self.known();
+            let (epoch, head) = self.position();
             match self.cluster.send(network, message.clone()).await {
-                Ok(stored) if stored.duplicate || stored.sequence > known.head => {
-                    self.note(known.epoch.number, stored.sequence, &message_id);
+                Ok(stored) if stored.duplicate || stored.sequence > head => {
+                    self.note(epoch, stored.sequence, &message_id);
                     return Ok(stored.sequence);
                 }
                 // A number that was given before: it is of the epoch that ends now, or in a stream that is replaced.
                 Ok(_) => {
-                    let _ = self.look(Instant::now(), Some(known.epoch.number)).await;
+                    let _ = self.look(Instant::now(), Some(epoch)).await;
                     return Err(PublishError::Unreachable);
                 }
                 Err(error) => {

@@ -34,17 +34,17 @@ pub(crate) struct StreamWatch {
     known: Mutex<Known>,
     arrived: Mutex<Arrived>,
     pub(super) stored: StoredEvents,
-    /// Held by whoever looks at the stream; when the last successful look began.
-    looking: tokio::sync::Mutex<Option<Instant>>,
+    /// Held by whoever looks at the stream: when the last look began, and whether the stream answered.
+    looking: tokio::sync::Mutex<Option<(Instant, bool)>>,
     failing_since: Mutex<Option<Instant>>,
     wanted: Notify,
 }
 
 #[derive(Clone)]
-pub(crate) struct Known {
-    pub(crate) epoch: Epoch,
+struct Known {
+    epoch: Epoch,
     /// The highest number that is known to be assigned.
-    pub(crate) head: u64,
+    head: u64,
     /// The newest event seen over the connection `seen_on`, and its message id.
     newest: Option<(u64, String)>,
     seen_on: u64,
@@ -118,8 +118,14 @@ impl StreamWatch {
         }
     }
 
-    pub(crate) fn known(&self) -> Known {
+    fn known(&self) -> Known {
         self.known.lock().clone()
+    }
+
+    /// The epoch's number, and the highest number that is known to be assigned in it.
+    pub(crate) fn position(&self) -> (u64, u64) {
+        let known = self.known.lock();
+        (known.epoch.number, known.head)
     }
 
     /// Notes that an event has this number.
@@ -166,14 +172,16 @@ impl StreamWatch {
     /// Looks whether the stream has what it had, unless somebody has done so since `since`. `proof` is the epoch in which a
     /// number came twice.
     pub(crate) async fn look(&self, since: Instant, proof: Option<u64>) -> Result<(), ClusterError> {
-        let mut looked_at = self.looking.lock().await;
-        if proof.is_none() && looked_at.is_some_and(|at| at >= since) {
-            return Ok(());
+        let mut last_look = self.looking.lock().await;
+        if let Some((_, answered)) = last_look.filter(|(began, _)| proof.is_none() && *began >= since) {
+            let failed = || ClusterError::Stream("it does not answer".to_owned());
+            return if answered { Ok(()) } else { Err(failed()) };
         }
         let began = Instant::now();
-        match self.examine(proof).await {
+        let examined = self.examine(proof).await;
+        *last_look = Some((began, examined.is_ok()));
+        match examined {
             Ok(()) => {
-                *looked_at = Some(began);
                 *self.failing_since.lock() = None;
                 Ok(())
             }

@@ -386,6 +386,24 @@ async fn a_stream_that_somebody_made_anew_is_noticed() {
 }
 
 #[tokio::test]
+async fn a_stream_of_the_version_before_keeps_its_events_and_gets_a_bound() {
+    let nats = Nats::start().await;
+    let (one, _) = node(&nats, "one").await;
+    let mut reader = Reader::start(&one).await;
+    one.publish(NETWORK, numbered(1, None), 1).await.unwrap();
+    let jetstream = jetstream_of(&nats).await;
+    let bound =
+        async || jetstream.get_stream("hub-events").await.unwrap().cached_info().config.max_messages_per_subject;
+    let config = jetstream.get_stream("hub-events").await.unwrap().cached_info().config.clone();
+    jetstream.update_stream(jetstream::stream::Config { max_messages_per_subject: -1, ..config }).await.unwrap();
+    let (two, _) = node(&nats, "two").await;
+    assert_eq!(bound().await, 10_000);
+    two.publish(NETWORK, numbered(2, None), 1).await.unwrap();
+    reader.read_until(2).await;
+    assert_eq!((reader.resyncs, reader.seen), (0, vec![1, 2]));
+}
+
+#[tokio::test]
 async fn a_bus_that_keeps_no_events_is_not_reachable() {
     let mut nats = Nats::start().await;
     let (one, link) = node(&nats, "one").await;
