@@ -177,7 +177,8 @@ async fn a_payment_that_is_booked_while_its_network_moves_is_answered() {
             paying.spawn(pay);
         }
     }
-    lock.wait_for_blocked(40).await;
+    // At least one of each network: it has its share of the connections.
+    lock.wait_for_blocked(10).await;
     fleet.pause(0);
     // A statement waits for a lock for 5 s.
     tokio::time::sleep(LEASE).await;
