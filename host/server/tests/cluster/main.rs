@@ -13,6 +13,7 @@ mod long_requests;
 mod moves;
 mod payments;
 mod propagation;
+mod reachability;
 mod slots;
 #[path = "../it/support/events.rs"]
 mod stream;

@@ -14,6 +14,7 @@ mod control;
 mod economy;
 mod errors;
 mod events;
+mod full_disk;
 mod https;
 mod idempotency;
 mod key_bindings;
