@@ -329,16 +329,17 @@ impl Model for Leases {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always("at no moment do two nodes own the shard", |_, state| {
+            Property::always("at no moment do two nodes own the shard", |_: &Self, state: &State| {
                 state.nodes.iter().filter(|node| node.owns(state.now)).count() <= 1
             }),
-            Property::always("no write of a former owner is accepted after one of the next", |_, state| {
-                !state.wrote_outdated
-            }),
-            Property::always("the shard has an owner again once faults have stopped", |_, state| {
+            Property::always(
+                "no write of a former owner is accepted after one of the next",
+                |_: &Self, state: &State| !state.wrote_outdated,
+            ),
+            Property::always("the shard has an owner again once faults have stopped", |_: &Self, state: &State| {
                 state.now < HORIZON || !state.is_settled() || state.nodes.iter().any(|node| node.owns(state.now))
             }),
-            Property::sometimes("the second node writes after the first", |_, state| {
+            Property::sometimes("the second node writes after the first", |_: &Self, state: &State| {
                 state.last_writer.is_some_and(|(writer, fence)| writer == 1 && fence > 2)
             }),
         ]
