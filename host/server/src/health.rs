@@ -25,7 +25,7 @@ pub(crate) fn router() -> Endpoints {
 /// The process lives
 ///
 /// Answers as long as the hub can answer anything; says nothing about its database.
-#[utoipa::path(get, path = "/healthz", tag = "Health", responses((status = 200, body = Health)))]
+#[utoipa::path(get, path = "/healthz", tag = "Health", operation_id = "get_health", responses((status = 200, body = Health)))]
 async fn healthz() -> Json<Health> {
     Json(Health { status: "OK", lacks: vec![] })
 }
@@ -43,7 +43,7 @@ struct Health {
 /// The hub can do its work
 ///
 /// 503 names what it lacks; a load balancer should send callers elsewhere meanwhile.
-#[utoipa::path(get, path = "/readyz", tag = "Health",
+#[utoipa::path(get, path = "/readyz", tag = "Health", operation_id = "get_readiness",
     responses((status = 200, body = Health), (status = 503, body = Health, description = "Not ready")))]
 async fn readyz(State(app): State<App>) -> (StatusCode, Json<Health>) {
     let mut lacks = vec![];
@@ -86,7 +86,7 @@ struct BuildStamp {
 }
 
 /// The build stamp
-#[utoipa::path(get, path = "/api/version", tag = "About", responses((status = 200, body = BuildStamp)))]
+#[utoipa::path(get, path = "/api/version", tag = "About", operation_id = "get_version", responses((status = 200, body = BuildStamp)))]
 async fn version() -> Json<BuildStamp> {
     Json(BuildStamp {
         component: "hub",
