@@ -45,6 +45,17 @@ need_module_tools() {
   python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3 python3-venv
 }
 
+# Builds the Java connector.
+need_java() {
+  command -v javac >/dev/null && command -v javadoc >/dev/null || install_packages openjdk-17-jdk-headless
+  [ -f /usr/share/java/gson.jar ] || install_packages libgoogle-gson-java
+}
+
+# Runs the Java connector's tests.
+need_junit() {
+  [ -f /usr/share/java/junit-jupiter-engine.jar ] || install_packages junit5
+}
+
 # Makes the certificates for the tests of encrypted mail.
 need_openssl() {
   command -v openssl >/dev/null || install_packages openssl
@@ -53,6 +64,11 @@ need_openssl() {
 # The bus between nodes; the tests start their own.
 need_nats() {
   command -v nats-server >/dev/null || install_packages nats-server
+}
+
+# Falsifies a process's clock. Faults of the clock are left out where it can't be installed.
+need_faketime() {
+  compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || install_packages faketime || true
 }
 
 # A pooler in front of PostgreSQL.
@@ -91,8 +107,9 @@ start_postgres() {
   export HUB_TEST_POSTGRES="postgres://postgres@127.0.0.1:$port/postgres"
 }
 
+# Stops the PostgreSQL in the folder $1, with its data in the subfolder $2 of `postgres`, if given.
 stop_postgres() {
-  local data="$1/postgres"
+  local data="$1/postgres${2:+/$2}"
   [ -f "$data/postmaster.pid" ] || return 0
   as_postgres "$(postgres_bin)/pg_ctl" -D "$data" -m immediate stop >/dev/null || true
 }

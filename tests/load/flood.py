@@ -89,8 +89,8 @@ def flood(port, messages, connections, seconds, results):
 
 
 def hold_open(port, messages, connections, seconds, results):
-    """Opens so many connections, sends one message on each and never reads. Puts into `results` how many the hub had closed at
-    the end."""
+    """Opens so many connections, sends one message on each and reads nothing until the end. Puts into `results` what each was
+    answered: a status, nothing yet (`silent`), or that the hub closed it (`closed`)."""
     statuses, sockets = collections.Counter(), []
     end = time.perf_counter() + seconds
     for message in itertools.islice(itertools.cycle(messages), connections):
@@ -103,7 +103,14 @@ def hold_open(port, messages, connections, seconds, results):
         if time.perf_counter() > end:
             break
     time.sleep(max(0, end - time.perf_counter()))
-    statuses["held"] = len(sockets)
     for connection in sockets:
+        connection.setblocking(False)
+        try:
+            head = connection.recv(12)
+            statuses[int(head[9:12]) if head else "closed"] += 1
+        except BlockingIOError:
+            statuses["silent"] += 1
+        except OSError as error:
+            statuses[type(error).__name__] += 1
         connection.close()
     results.put(dict(statuses))

@@ -85,7 +85,7 @@ def request(key, method, path, body=None, headers=""):
     if body is not None and not isinstance(body, (bytes, bytearray)):
         body = json.dumps(body).encode()
     kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body is not None else ""
-    head = f"{method} {path} HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {key}\r\n{kind}{headers}\r\n"
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nX-Service-Api-Key: {key}\r\n{kind}{headers}\r\n"
     return head.encode() + bytes(body or b"")
 
 

@@ -1,5 +1,6 @@
 use crate::cluster::mirror::StreamMirror;
 use crate::cluster::peers::{Peers, STREAMS_TOPIC};
+use crate::cluster::watch::StreamWatch;
 use crate::cluster::{Cluster, ClusterError};
 use crate::config::BusConfig;
 use crate::event::{Event, EventRef, PublishError, StoredEvent};
@@ -11,6 +12,11 @@ use crate::subscription::Subscription;
 use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long the opening of a stream may take at the bus between nodes.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The events of all networks of this process. Clones share one bus.
 ///
@@ -27,8 +33,8 @@ pub struct Bus {
 impl Bus {
     /// An empty bus of this process alone.
     pub fn new(config: BusConfig) -> Self {
-        let epoch = config.epoch;
-        Self::with(config, None, epoch)
+        let registry = Arc::new(RwLock::new(Registry::new(config.epoch)));
+        Self { config: Arc::new(config), counters: Arc::default(), registry, peers: None }
     }
 
     /// A bus that shares its events with every node of the cluster. Call it inside a tokio runtime.
@@ -37,18 +43,13 @@ impl Bus {
     /// The cluster's bus does not answer.
     pub fn clustered(config: BusConfig, cluster: Cluster) -> BoxFuture<'static, Result<Self, ClusterError>> {
         Box::pin(async move {
-            let epoch = cluster.epoch().await?;
             let inbox = cluster.listen(STREAMS_TOPIC).await?;
-            let peers = Arc::new(Peers::new(cluster));
-            let bus = Self::with(config, Some(Arc::clone(&peers)), epoch);
-            peers.start(&bus.registry, inbox);
-            Ok(bus)
+            let (epoch, head) = cluster.position().await?;
+            let registry = Arc::new(RwLock::new(Registry::new(epoch.number)));
+            let peers = Arc::new(Peers::new(StreamWatch::new(cluster, &registry, epoch, head)));
+            peers.start(&registry, inbox);
+            Ok(Self { config: Arc::new(config), counters: Arc::default(), registry, peers: Some(peers) })
         })
-    }
-
-    fn with(config: BusConfig, peers: Option<Arc<Peers>>, epoch: u64) -> Self {
-        let registry = Arc::new(RwLock::new(Registry::new(epoch)));
-        Self { config: Arc::new(config), counters: Arc::default(), registry, peers }
     }
 
     /// Appends an event to the network's sequence and wakes the streams it is for.
@@ -102,7 +103,7 @@ impl Bus {
         if self.registry.read().closed {
             return Err(PublishError::Closed);
         }
-        peers.cluster.publish(network, event, message_id, now_ms).await
+        peers.watch.publish(network, event, message_id, now_ms).await
     }
 
     /// Opens a stream of the network's events: those for every stream, and those for `server_id`,
@@ -126,7 +127,7 @@ impl Bus {
         let id = network;
         let network = match &self.peers {
             None => self.network(id),
-            Some(peers) => self.mirror(&peers.cluster, id, requested).await?,
+            Some(peers) => self.mirror(&peers.watch, id, requested).await?,
         };
         let joined = network.join(&self.config, server_id, requested, now_ms);
         let requested = requested.filter(|id| id.epoch == network.epoch);
@@ -148,26 +149,35 @@ impl Bus {
     /// This node's mirror of the network, with everything up to the requested event.
     fn mirror<'a>(
         &'a self,
-        cluster: &'a Cluster,
+        watch: &'a Arc<StreamWatch>,
         id: u128,
         requested: Option<EventId>,
     ) -> BoxFuture<'a, Result<Arc<Network>, ClusterError>> {
-        Box::pin(self.open_mirror(cluster, id, requested))
+        Box::pin(async move {
+            let opening = async {
+                if let Ok(network) = self.open_mirror(watch, id, requested).await {
+                    return Ok(network);
+                }
+                // The stream may have begun anew.
+                watch.look(Instant::now(), None).await?;
+                self.open_mirror(watch, id, requested).await
+            };
+            let opened = tokio::time::timeout(OPEN_TIMEOUT, opening).await;
+            opened.unwrap_or_else(|_| Err(ClusterError::Stream("no answer in time".to_owned())))
+        })
     }
 
     async fn open_mirror(
         &self,
-        cluster: &Cluster,
+        watch: &Arc<StreamWatch>,
         id: u128,
         requested: Option<EventId>,
     ) -> Result<Arc<Network>, ClusterError> {
-        let network = self.network(id);
-        let mirror = Arc::clone(self.registry.write().mirrors.entry(id).or_default());
-        let open = || StreamMirror::open(cluster.clone(), id, &network, Arc::clone(&self.config));
+        let (network, mirror) = self.registry.write().open_mirrored(id);
+        let open = || StreamMirror::open(Arc::clone(watch), id, &network, Arc::clone(&self.config));
         let mirror = mirror.get_or_try_init(open).await?;
-        if let Some(requested) = requested.filter(|requested| requested.epoch == network.epoch) {
-            mirror.reach(requested.sequence).await?;
-        }
+        let requested = requested.filter(|requested| requested.epoch == network.epoch);
+        mirror.reach(requested.map_or(0, |requested| requested.sequence)).await?;
         Ok(network)
     }
 
@@ -178,9 +188,9 @@ impl Bus {
         here || self.peers.as_ref().is_some_and(|peers| peers.roster.has(&(network, Arc::from(server_id))))
     }
 
-    /// Whether the bus between nodes can be reached; a single process needs none.
+    /// Whether the bus between nodes can be reached and keeps events; a single process needs none.
     pub fn is_reachable(&self) -> bool {
-        self.peers.as_ref().is_none_or(|peers| peers.cluster.is_connected())
+        self.peers.as_ref().is_none_or(|peers| peers.cluster.is_connected() && peers.watch.is_answering())
     }
 
     /// Frees what has expired, and disconnects subscriptions that lag too far, also those whose

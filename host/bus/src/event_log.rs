@@ -4,6 +4,7 @@ use crate::event::{EventRef, PublishError, frame};
 use crate::id::EventId;
 use crate::listener::Listener;
 use crate::queue::{Cutoff, EventQueue, QueuedEvent};
+use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,13 +12,15 @@ use std::sync::Arc;
 pub(crate) struct EventLog {
     /// The newest sequence assigned.
     head: u64,
+    /// How many events it was given. Their sequences have gaps where a stream numbers the events of all networks.
+    pushed: u64,
     /// Bytes retained in all queues together.
     bytes: u64,
     broadcast: EventQueue,
     servers: HashMap<Arc<str>, ServerLog>,
     /// The newest sequence dropped together with a server's queue.
     removed_up_to: u64,
-    /// The newest sequence before the first event that an earlier process left.
+    /// The newest sequence before the first event that an earlier process left, or that is of this epoch.
     before_left_over: Option<u64>,
     idle_since_ms: Option<i64>,
     closed: bool,
@@ -42,6 +45,7 @@ impl EventLog {
     pub(crate) fn starting_after(sequence: u64) -> Self {
         Self {
             head: sequence,
+            pushed: 0,
             bytes: 0,
             broadcast: EventQueue::starting_after(sequence),
             servers: HashMap::new(),
@@ -65,8 +69,7 @@ impl EventLog {
         }
         let sequence = self.head + 1;
         let frame = frame(EventId { epoch, sequence }, event.name, &event.data);
-        let queued = QueuedEvent { sequence, at_ms: now_ms, frame };
-        Ok((sequence, self.push(config, event.target, queued, now_ms)))
+        Ok((sequence, self.push(config, event.target, sequence, now_ms, frame)))
     }
 
     /// Adds a numbered event; returns the listener to wake if it is for one server.
@@ -74,12 +77,15 @@ impl EventLog {
         &mut self,
         config: &BusConfig,
         target: Option<&str>,
-        event: QueuedEvent,
-        now_ms: i64,
+        sequence: u64,
+        at_ms: i64,
+        frame: Bytes,
     ) -> Option<Arc<Listener>> {
-        self.head = event.sequence;
+        let event = QueuedEvent { sequence, ordinal: self.pushed, at_ms, frame };
+        self.head = sequence;
+        self.pushed += 1;
         self.idle_since_ms = None;
-        let cutoff = self.cutoff(config, now_ms);
+        let cutoff = self.cutoff(config, at_ms);
         let mut bytes = self.bytes + event.frame.len() as u64;
         let (queue, listener) = match target {
             Some(id) => {
@@ -114,7 +120,7 @@ impl EventLog {
     fn cutoff(&self, config: &BusConfig, now_ms: i64) -> Cutoff {
         Cutoff {
             at_ms: now_ms.saturating_sub(config.retention_ms()),
-            sequence: self.head.saturating_sub(config.retention_events),
+            ordinal: self.pushed.saturating_sub(config.retention_events),
         }
     }
 
@@ -153,12 +159,17 @@ impl EventLog {
         (last <= self.head).then_some(Positions { broadcast: broadcast?, targeted: targeted? })
     }
 
+    /// Events after `sequence` are new to a stream that comes with an id of another epoch.
+    pub(crate) fn set_begin(&mut self, sequence: u64) {
+        self.before_left_over = Some(sequence);
+    }
+
     /// The next event is one that an earlier process left.
     pub(crate) fn mark_left_over(&mut self) {
         self.before_left_over.get_or_insert(self.head);
     }
 
-    /// The sequence before the first event that an earlier process left, and where the events after it begin; `None` where
+    /// The sequence before the first event that is new to streams of another epoch, and where the events after it begin; `None` where
     /// there is no such event or it was dropped.
     pub(crate) fn left_over_positions(&self, server_id: Option<&str>) -> Option<(u64, Positions)> {
         let before = self.before_left_over?;

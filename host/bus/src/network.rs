@@ -3,7 +3,6 @@ use crate::event::{EventRef, NumberedEvent, PublishError, frame};
 use crate::event_log::{EventLog, Positions};
 use crate::id::EventId;
 use crate::listener::{EndReason, Listener};
-use crate::queue::QueuedEvent;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -46,13 +45,13 @@ impl Network {
 
     /// Adds an event that the cluster's stream has numbered, unless it is here already.
     pub(crate) fn apply(&self, config: &BusConfig, event: &NumberedEvent) {
-        let (sequence, at_ms) = (event.sequence, event.at_ms);
+        let sequence = event.sequence;
         let frame = frame(EventId { epoch: self.epoch, sequence }, &event.name, &event.data);
         let mut log = self.log.lock();
         if sequence <= log.head() {
             return;
         }
-        let listener = log.push(config, event.target.as_deref(), QueuedEvent { sequence, at_ms, frame }, at_ms);
+        let listener = log.push(config, event.target.as_deref(), sequence, event.at_ms, frame);
         drop(log);
         self.wake(event.target.is_some(), listener.as_deref());
     }
@@ -83,6 +82,17 @@ impl Network {
     /// See [`EventLog::raise_head`].
     pub(crate) fn raise_head(&self, sequence: u64) {
         self.log.lock().raise_head(sequence);
+    }
+
+    /// The stream's events up to `sequence` are of earlier epochs: a stream that comes with an id of theirs sees the later ones.
+    pub(crate) fn set_begin(&self, sequence: u64) {
+        self.log.lock().set_begin(sequence);
+    }
+
+    /// Ends all streams, whose clients resume.
+    pub(crate) fn end_streams(&self) {
+        let mut log = self.log.lock();
+        self.end_all(&mut log, EndReason::TooSlow);
     }
 
     /// Drops everything because some events up to `sequence` are missing for good. Readers are

@@ -4,15 +4,17 @@ use std::collections::VecDeque;
 
 pub(crate) struct QueuedEvent {
     pub(crate) sequence: u64,
+    /// How many events its network had before it.
+    pub(crate) ordinal: u64,
     pub(crate) at_ms: i64,
     pub(crate) frame: Bytes,
 }
 
-/// Events at or before this time, or at or before this sequence, have expired.
+/// Events at or before this time, or before this ordinal, have expired.
 #[derive(Clone, Copy)]
 pub(crate) struct Cutoff {
     pub(crate) at_ms: i64,
-    pub(crate) sequence: u64,
+    pub(crate) ordinal: u64,
 }
 
 /// The retained events for every stream, or those for one server. A reader's position in it is the
@@ -60,7 +62,7 @@ impl EventQueue {
     pub(crate) fn expire(&mut self, cutoff: Cutoff) -> u64 {
         let mut freed = 0;
         while let Some(oldest) = self.events.front() {
-            if oldest.at_ms > cutoff.at_ms && oldest.sequence > cutoff.sequence {
+            if oldest.at_ms > cutoff.at_ms && oldest.ordinal >= cutoff.ordinal {
                 break;
             }
             freed += self.drop_oldest();

@@ -38,6 +38,11 @@ impl Registry {
         Arc::clone(network)
     }
 
+    /// As [`open`](Self::open), with the network's mirror: one of the same epoch.
+    pub(crate) fn open_mirrored(&mut self, id: u128) -> (Arc<Network>, Arc<OnceCell<StreamMirror>>) {
+        (self.open(id, true), Arc::clone(self.mirrors.entry(id).or_default()))
+    }
+
     /// Removes a network and ends its streams.
     pub(crate) fn close_network(&mut self, id: u128) {
         self.mirrors.remove(&id);

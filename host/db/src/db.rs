@@ -70,6 +70,14 @@ impl Db {
         Self { engine: Arc::clone(&self.engine), lane: Lane::Reserved }
     }
 
+    /// The same database over one more connection, for statements that are useless a second later, such as those that
+    /// renew a lease. On PostgreSQL they wait for a lock for a quarter of a second and take a second at most. It is no part
+    /// of an [ambient transaction](Db::ambient_transaction).
+    #[must_use]
+    pub fn time_critical(&self) -> Self {
+        Self { engine: Arc::clone(&self.engine), lane: Lane::TimeCritical }
+    }
+
     /// Waits until all that is acknowledged so far survives a power cut. Only [`Db::connect_relaxed`] needs it.
     pub fn flush(&self) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async {

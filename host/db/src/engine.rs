@@ -18,6 +18,8 @@ pub(crate) enum Lane {
     Shared,
     /// Those for what must not wait behind any tenant.
     Reserved,
+    /// The one for what is useless a second later.
+    TimeCritical,
 }
 
 pub(crate) enum Engine {

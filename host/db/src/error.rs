@@ -30,6 +30,9 @@ pub enum Error {
     /// A statement or transaction took longer than it [may](crate::TimeLimits); nothing of it is kept.
     #[error("it took longer than the database's time limit")]
     TimedOut,
+    /// The disk of the database is full or fails, and SQLite has rolled back the whole transaction. Nothing of it is kept.
+    #[error("the disk of the database is full or fails")]
+    StorageFull,
     /// The tenant has as many writes queued as it may.
     #[error("too many writes of this tenant are waiting")]
     Busy,
@@ -96,7 +99,7 @@ impl Error {
             Some(Io(_) | PoolTimedOut | Tls(_) | WorkerCrashed) => true,
             Some(Database(error)) => error.code().is_some_and(|code| is_transient(&code)),
             Some(_) => false,
-            None => matches!(self, Self::Closed | Self::Conflict | Self::TimedOut | Self::Busy),
+            None => matches!(self, Self::Closed | Self::Conflict | Self::TimedOut | Self::Busy | Self::StorageFull),
         }
     }
 
@@ -104,6 +107,17 @@ impl Error {
     pub fn is_timeout(&self) -> bool {
         // PostgreSQL cancelled the statement.
         matches!(self, Self::TimedOut) || self.has_code(&["57014"])
+    }
+
+    /// The database has no room left on its disk.
+    pub fn is_storage_full(&self) -> bool {
+        matches!(self, Self::StorageFull) || self.has_code(&["13", "53100"])
+    }
+
+    /// SQLite could not write, for which it may have rolled back the whole transaction.
+    pub(crate) fn is_sqlite_disk_failure(&self) -> bool {
+        let code = self.database().and_then(DatabaseError::code);
+        code.and_then(|code| sqlite_primary(&code)).is_some_and(|primary| SQLITE_DISK.contains(&primary))
     }
 
     /// PostgreSQL aborted this transaction in favour of another, by a serialization failure (40001)
@@ -146,8 +160,17 @@ fn is_transient(code: &str) -> bool {
     // long or waited too long for a lock; an outcome that is not known.
     const POSTGRES: [&str; 9] = ["08", "53", "57P0", "25P03", "25P04", "25006", "57014", "55P03", "40003"];
     let postgres = code.len() == 5 && POSTGRES.iter().any(|class| code.starts_with(class));
-    // SQLite's number, whose low byte 5 is BUSY: another process holds the file for long.
-    postgres || code.len() < 5 && code.parse::<u32>().is_ok_and(|code| code & 0xff == 5)
+    // SQLite: 5 is BUSY, another process holds the file for long; the others are the disk's.
+    let is_sqlite = |primary| primary == 5 || SQLITE_DISK.contains(&primary);
+    postgres || sqlite_primary(code).is_some_and(is_sqlite)
+}
+
+/// SQLite's codes for a disk that is read-only, fails, is full, or has a file that cannot be opened.
+const SQLITE_DISK: [u32; 4] = [8, 10, 13, 14];
+
+/// The low byte of SQLite's number, without what it says in detail.
+fn sqlite_primary(code: &str) -> Option<u32> {
+    if code.len() < 5 { code.parse::<u32>().ok().map(|code| code & 0xff) } else { None }
 }
 
 #[cfg(test)]
@@ -156,10 +179,12 @@ mod tests {
 
     #[test]
     fn only_errors_of_the_databases_own_state_are_transient() {
-        for code in ["08006", "53300", "57P01", "25P03", "57014", "5", "261", "517"] {
+        for code in
+            ["08006", "53100", "53300", "57P01", "57P03", "25P03", "57014", "5", "261", "517", "13", "778", "14"]
+        {
             assert!(is_transient(code), "{code}");
         }
-        for code in ["23505", "40001", "25001", "00005", "2067", "19", "1", "13"] {
+        for code in ["23505", "40001", "25001", "00005", "2067", "19", "1", "11"] {
             assert!(!is_transient(code), "{code}");
         }
     }

@@ -12,6 +12,7 @@ use ipnet::{IpNet, Ipv4Net};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::answer_memory::AnswerMemory;
 use crate::auth::{KeyCache, RevocationWatch};
 use crate::blobs::Blobs;
 use crate::clock::{Clock, LogicalClock};
@@ -20,15 +21,18 @@ use crate::collections::IndexBuilds;
 use crate::config::Settings;
 use crate::control::Control;
 use crate::events::{Outbox, Streams};
+use crate::fault::FaultLog;
 use crate::geo::Geo;
 use crate::hang_up::AbandonedRequests;
 use crate::http::connection::Connections;
 use crate::ids::Ids;
+use crate::keyed_lock::KeyedLock;
 use crate::limits::{Limits, Usage};
 use crate::modules::Modules;
 use crate::players::PlayerRegions;
 use crate::secrets::HubSecrets;
 use crate::servers::Presence;
+use crate::values::NetworkId;
 use crate::waitlist::Waitlist;
 
 const LOOPBACK: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8);
@@ -80,6 +84,8 @@ pub struct AppState {
     pub outbox: Outbox,
     /// Requests that go on though their callers hung up.
     pub(crate) abandoned: AbandonedRequests,
+    /// What large answers take of the memory.
+    pub(crate) answer_memory: AnswerMemory,
     /// Event streams that are open.
     pub streams: Streams,
     /// Keys that were looked up lately.
@@ -92,6 +98,8 @@ pub struct AppState {
     pub presence: Presence,
     /// Where players are routed from, as far as it was asked lately.
     pub player_regions: PlayerRegions,
+    /// Held by who adds to a network's catalog.
+    pub(crate) catalog_writes: KeyedLock<NetworkId>,
     /// Wakes who builds the indexes of collections.
     pub(crate) index_builds: IndexBuilds,
     /// Node agents, and what is asked of servers.
@@ -100,6 +108,8 @@ pub struct AppState {
     pub modules: Modules,
     /// What the waitlist keeps in memory.
     pub waitlist: Waitlist,
+    /// Since when what is wrong is so.
+    pub faults: FaultLog,
     stop: CancellationToken,
     /// Ends with `stop`, or before.
     listening: CancellationToken,
@@ -135,16 +145,19 @@ impl AppState {
             connections: connections(&settings),
             outbox: Outbox::default(),
             abandoned: AbandonedRequests::default(),
+            answer_memory: AnswerMemory::default(),
             streams: Streams::default(),
             keys: KeyCache::default(),
             revocations: RevocationWatch::default(),
             limits: Limits::default(),
             presence: Presence::new(!shards.is_single_node()),
             player_regions: PlayerRegions::default(),
+            catalog_writes: KeyedLock::default(),
             index_builds: IndexBuilds::default(),
             control: Control::default(),
             modules: Modules::open(&settings, &ids)?,
             waitlist: Waitlist::open(&settings)?,
+            faults: FaultLog::default(),
             listening: stop.child_token(),
             stop,
             tasks: TaskTracker::new(),

@@ -1,19 +1,23 @@
 //! The source of time, so that tests can move it. Nothing else in the hub reads the machine's clock.
 
+use std::ops::Add;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::watch;
 
 /// Milliseconds since the Unix epoch, UTC: the unit of every timestamp on the wire and in the database.
 pub type Millis = i64;
 
-/// Where time comes from: the machine, or a test that moves it.
+/// Where time comes from: the machine, the database that several nodes share, or a test that moves it.
 #[derive(Clone, Debug)]
 pub enum Clock {
     /// The machine's clock.
     System,
+    /// The database's clock, which all nodes agree on.
+    Database(DatabaseClock),
     /// Stands still until [`ManualClock::advance`] moves it.
     Manual(ManualClock),
 }
@@ -23,6 +27,7 @@ impl Clock {
     pub fn now(&self) -> Millis {
         match self {
             Self::System => system_now(),
+            Self::Database(clock) => clock.now(),
             Self::Manual(clock) => *clock.now.borrow(),
         }
     }
@@ -30,7 +35,7 @@ impl Clock {
     /// Waits for `duration` of this clock's time.
     pub async fn sleep(&self, duration: Duration) {
         match self {
-            Self::System => tokio::time::sleep(duration).await,
+            Self::System | Self::Database(_) => tokio::time::sleep(duration).await,
             Self::Manual(_) => self.sleep_until(self.now().saturating_add(millis(duration))).await,
         }
     }
@@ -39,7 +44,7 @@ impl Clock {
     /// works does not delay the next run.
     pub async fn sleep_until(&self, until: Millis) {
         match self {
-            Self::System => {
+            Self::System | Self::Database(_) => {
                 let left = u64::try_from(until.saturating_sub(self.now())).unwrap_or(0);
                 tokio::time::sleep(Duration::from_millis(left)).await;
             }
@@ -49,6 +54,63 @@ impl Clock {
                 let _ = now.wait_for(|now| *now >= until).await;
             }
         }
+    }
+}
+
+/// The database's clock as this machine knows it: it was read, and goes on with the machine's [`Uptime`]. Wrong times and
+/// jumps of the machine's own clock do not touch it.
+#[derive(Clone, Debug)]
+pub struct DatabaseClock {
+    /// The database's time when the machine's uptime was 0.
+    offset: Arc<AtomicI64>,
+}
+
+impl DatabaseClock {
+    /// A clock that showed `now` at that moment.
+    pub fn new(now: Millis, at: Uptime) -> Self {
+        Self { offset: Arc::new(AtomicI64::new(now.saturating_sub(millis(at.0)))) }
+    }
+
+    /// Sets the clock where it differs from a reading by more than the reading's own `uncertainty`.
+    pub fn correct(&self, now: Millis, at: Uptime, uncertainty: Millis) {
+        let offset = now.saturating_sub(millis(at.0));
+        if self.offset.load(Ordering::Relaxed).abs_diff(offset) > uncertainty.unsigned_abs() {
+            self.offset.store(offset, Ordering::Relaxed);
+        }
+    }
+
+    fn now(&self) -> Millis {
+        self.offset.load(Ordering::Relaxed).saturating_add(millis(Uptime::now().0))
+    }
+}
+
+/// How long the machine has been up, the time included in which it was suspended. `Instant` does not advance then, so that
+/// whoever counts a lease by it would wake up with a lease that others took long ago.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Uptime(Duration);
+
+impl Uptime {
+    /// At this moment.
+    pub fn now() -> Self {
+        #[cfg(target_os = "linux")]
+        const CLOCK: ClockId = ClockId::Boottime;
+        #[cfg(not(target_os = "linux"))]
+        const CLOCK: ClockId = ClockId::Monotonic;
+        let time = clock_gettime(CLOCK);
+        Self(Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0)))
+    }
+
+    /// The time since then.
+    pub fn elapsed(self) -> Duration {
+        Self::now().0.saturating_sub(self.0)
+    }
+}
+
+impl Add<Duration> for Uptime {
+    type Output = Self;
+
+    fn add(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(duration))
     }
 }
 
@@ -98,6 +160,20 @@ fn system_now() -> Millis {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_databases_clock_goes_on_and_follows_what_differs_for_certain() {
+        let (clock, began) = (DatabaseClock::new(1_000_000, Uptime::now()), Uptime::now());
+        let shows = |expected: Millis| {
+            let (now, passed) = (Clock::Database(clock.clone()).now(), millis(began.elapsed()));
+            assert!((expected..=expected + passed + 1).contains(&now), "{now} instead of {expected}");
+        };
+        shows(1_000_000);
+        clock.correct(1_000_004, began, 5);
+        shows(1_000_000);
+        clock.correct(960_000, began, 5);
+        shows(960_000);
+    }
 
     #[test]
     fn numbers_rise_and_follow_the_clock() {

@@ -171,6 +171,8 @@ pub struct ConnectionSettings {
     pub body: Duration,
     /// For a client to read anything of what is written.
     pub write: Duration,
+    /// For a large answer to get its memory.
+    pub answer: Duration,
     /// Whether the own machine may have any number of connections.
     pub is_loopback_exempt: bool,
 }
@@ -182,6 +184,7 @@ impl Default for ConnectionSettings {
             idle: Duration::from_secs(75),
             body: Duration::from_secs(30),
             write: Duration::from_mins(1),
+            answer: Duration::from_secs(5),
             is_loopback_exempt: true,
         }
     }

@@ -17,6 +17,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use crate::app::App;
 use crate::auth::{Caller, Permission};
 use crate::http::error::ApiError;
+use crate::http::openapi::{self, KeptKey};
 use crate::limits::{PublicRoute, PublishingRoute};
 
 /// What the layers around a handler must know of its route.
@@ -27,6 +28,9 @@ pub(crate) struct RouteFacts {
     /// write it waits for nothing but the database. Any other POST's answer is stored when it is given, so that a hub that
     /// dies in between does the work again.
     pub(crate) is_transactional: bool,
+    /// Its effect is in the database, and so is what its answer tells, so that the answer counts wherever the network is
+    /// by then.
+    pub(crate) is_database_only: bool,
     /// Its answer holds a secret that is shown once and never stored.
     pub(crate) is_secret: bool,
     /// Any node serves it: it needs nothing that is in memory at the network's shard owner.
@@ -38,6 +42,9 @@ pub(crate) struct RouteFacts {
     /// It is dropped when its caller hangs up, though it is no GET: it waits for somebody on the caller's behalf, or only
     /// computes.
     pub(crate) is_ended_with_caller: bool,
+    /// Its answer may be larger than one document: it reserves memory before it begins, and waits behind its own network's
+    /// other answers.
+    pub(crate) is_large_answer: bool,
     /// It publishes an event, so that the rate of events counts it.
     pub(crate) is_publishing: bool,
     /// It needs no key, so that it is limited by address.
@@ -74,6 +81,11 @@ impl RouteFacts {
         Self { authorize: Some(authorize), ..Self::default() }
     }
 
+    /// Whether its answer depends on nothing in the memory of the network's shard owner.
+    pub(crate) fn is_in_database(self) -> bool {
+        self.is_database_only || self.is_transactional
+    }
+
     pub(crate) fn transactional(self) -> Self {
         Self { is_transactional: true, ..self }
     }
@@ -98,6 +110,10 @@ impl RouteFacts {
         Self { is_ended_with_caller: true, ..self }
     }
 
+    pub(crate) fn large_answer(self) -> Self {
+        Self { is_large_answer: true, ..self }
+    }
+
     pub(crate) fn publishing(self) -> Self {
         Self { is_publishing: true, ..self }
     }
@@ -118,7 +134,7 @@ pub(crate) struct Endpoints {
 
 impl Endpoints {
     /// Adds a handler's route.
-    pub(crate) fn route(mut self, handler: UtoipaMethodRouter<App>, facts: RouteFacts) -> Self {
+    pub(crate) fn route(mut self, mut handler: UtoipaMethodRouter<App>, facts: RouteFacts) -> Self {
         for (path, item) in &handler.1.paths {
             let methods = [
                 (Method::GET, &item.get),
@@ -131,6 +147,9 @@ impl Endpoints {
                 self.facts.insert((method, path.clone()), facts);
             }
         }
+        if facts.is_large_answer {
+            handler.1.paths.values_mut().for_each(openapi::add_unread_answers);
+        }
         self.router = self.router.routes(handler);
         self
     }
@@ -138,6 +157,14 @@ impl Endpoints {
     /// Adds a route that the document does not show.
     pub(crate) fn undocumented(mut self, path: &str, handler: MethodRouter<App>) -> Self {
         self.router = self.router.route(path, handler);
+        self
+    }
+
+    /// Says of all these routes that they are [database-only](RouteFacts::is_database_only).
+    pub(crate) fn database_only(mut self) -> Self {
+        for facts in self.facts.values_mut() {
+            facts.is_database_only = true;
+        }
         self
     }
 
@@ -157,6 +184,18 @@ impl Endpoints {
 /// The facts of all routes.
 #[derive(Clone, Debug)]
 pub(crate) struct RouteTable(Arc<FactsByRoute>);
+
+impl RouteTable {
+    /// What the POST at a path does with its `Idempotency-Key`.
+    pub(crate) fn kept_key(&self, path: &str) -> KeptKey {
+        let facts = self.0.get(&(Method::POST, path.to_owned())).copied().unwrap_or_default();
+        match facts {
+            RouteFacts { is_read_only: true, .. } => KeptKey::Never,
+            RouteFacts { is_transactional: true, .. } => KeptKey::WithEffect,
+            _ => KeptKey::AfterEffect,
+        }
+    }
+}
 
 /// Puts the [`RouteFacts`] of a request's route into its extensions.
 pub(crate) async fn facts_layer(

@@ -1,17 +1,27 @@
-//! Liveness, readiness, and the build stamp.
+//! Liveness, readiness with what is wrong since when, and the build stamp.
 
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::path::Path;
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use hub_db::Backend;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::background::every;
+use crate::clock::Millis;
 use crate::endpoints::{Endpoints, RouteFacts, public_endpoints};
+use crate::fault::{Fault, FaultKind};
 use crate::http::extract::Json;
 
 const PING_TIMEOUT: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// A disk with fewer bytes left counts as full: a transaction may need as many.
+const FULL_BELOW: u64 = 4 << 20;
 
 /// The routes; they need no key.
 pub(crate) fn router() -> Endpoints {
@@ -22,12 +32,20 @@ pub(crate) fn router() -> Endpoints {
         .route(utoipa_axum::routes!(readyz), watched)
 }
 
+/// Watches what is wrong, so that it is known since when.
+pub(crate) fn start(app: &App) {
+    every(app, CHECK_INTERVAL, "check the hub's health", async |app: App| {
+        check(&app).await;
+        Ok::<_, Infallible>(())
+    });
+}
+
 /// The process lives
 ///
 /// Answers as long as the hub can answer anything; says nothing about its database.
 #[utoipa::path(get, path = "/healthz", tag = "Health", operation_id = "get_health", responses((status = 200, body = Health)))]
 async fn healthz() -> Json<Health> {
-    Json(Health { status: "OK", lacks: vec![] })
+    Json(Health { status: "OK", lacks: vec![], faults: vec![] })
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -35,34 +53,74 @@ struct Health {
     /// `OK` or `UNAVAILABLE`.
     #[schema(value_type = String, example = "OK")]
     status: &'static str,
-    /// What is missing: `database`, `bus`, `homes`.
-    #[schema(value_type = Vec<String>)]
-    lacks: Vec<&'static str>,
+    /// The faults for which callers are better served by another node.
+    lacks: Vec<FaultKind>,
+    /// All that is wrong.
+    faults: Vec<FaultReport>,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Serialize, ToSchema)]
+struct FaultReport {
+    name: FaultKind,
+    /// When it was first seen, in milliseconds since the Unix epoch.
+    #[schema(example = 1_795_424_563_000_i64)]
+    since: Millis,
+    /// A sentence for the operator.
+    #[schema(value_type = String, example = "The bus is unreachable.")]
+    message: Cow<'static, str>,
 }
 
 /// The hub can do its work
 ///
-/// 503 names what it lacks; a load balancer should send callers elsewhere meanwhile.
+/// 503 names what it `lacks`; a load balancer should send callers elsewhere meanwhile. `faults` are all that is wrong,
+/// also what other nodes make up for, each with the time since when it lasts.
 #[utoipa::path(get, path = "/readyz", tag = "Health", operation_id = "get_readiness",
     responses((status = 200, body = Health), (status = 503, body = Health, description = "Not ready")))]
 async fn readyz(State(app): State<App>) -> (StatusCode, Json<Health>) {
-    let mut lacks = vec![];
+    let faults = check(&app).await;
+    let lacks: Vec<_> = faults.iter().filter(|(fault, _)| fault.is_disabling).map(|(fault, _)| fault.kind).collect();
+    let report = |(fault, since): (Fault, Millis)| FaultReport { name: fault.kind, since, message: fault.message };
+    let faults = faults.into_iter().map(report).collect();
+    if lacks.is_empty() {
+        return (StatusCode::OK, Json(Health { status: "OK", lacks, faults }));
+    }
+    (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "UNAVAILABLE", lacks, faults }))
+}
+
+/// What is wrong now, and since when.
+async fn check(app: &App) -> Vec<(Fault, Millis)> {
+    let faults = find_faults(app).await;
+    app.faults.observe(faults, app.clock.now())
+}
+
+/// What is wrong now, at most one fault of each kind.
+async fn find_faults(app: &App) -> Vec<Fault> {
+    let mut faults = vec![];
     // A database behind a cut connection does not answer at all. That networks keep it busy is no reason to stop sending
     // them here.
     if !matches!(tokio::time::timeout(PING_TIMEOUT, app.db.reserved().ping()).await, Ok(Ok(()))) {
-        lacks.push("database");
+        faults.push(Fault::disabling(FaultKind::Database, "The database does not answer."));
+    }
+    if app.db.backend() == Backend::Sqlite && is_full(&app.settings.data) {
+        faults.push(Fault::disabling(FaultKind::Disk, "The disk of the data folder is full."));
     }
     if !app.bus.is_reachable() {
-        lacks.push("bus");
+        faults.push(Fault::disabling(FaultKind::Bus, "The bus is unreachable."));
     }
-    lacks.extend(app.shards.lacks());
+    faults.extend(app.shards.faults());
     if app.stopping().is_cancelled() || app.shards.is_draining() {
-        lacks.push("time: the hub is stopping");
+        faults.push(Fault::disabling(FaultKind::Stopping, "The hub is stopping."));
     }
-    if lacks.is_empty() {
-        return (StatusCode::OK, Json(Health { status: "OK", lacks }));
-    }
-    (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "UNAVAILABLE", lacks }))
+    faults
+}
+
+/// Whether a folder's disk has too little room for the database to go on. It is a local one: this waits for nothing.
+fn is_full(folder: &Path) -> bool {
+    let Ok(disk) = rustix::fs::statvfs(folder) else { return false };
+    let bytes = disk.f_bavail.saturating_mul(disk.f_frsize);
+    // Some file systems do not count files.
+    bytes < FULL_BELOW || (disk.f_files > 0 && disk.f_favail == 0)
 }
 
 /// What this hub was built from.

@@ -2,6 +2,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod answer_memory;
 pub mod app;
 pub mod archive;
 pub mod artifacts;
@@ -21,6 +22,7 @@ mod data_folder;
 pub mod economy;
 mod endpoints;
 pub mod events;
+mod fault;
 pub mod geo;
 mod hang_up;
 mod health;

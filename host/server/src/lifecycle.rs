@@ -10,8 +10,8 @@ use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::{
-    auth, blobs, collections, control, data_folder, events, idempotency, limits, modules, networks, plans, servers,
-    waitlist,
+    auth, blobs, collections, control, data_folder, events, health, idempotency, limits, modules, networks, plans,
+    servers, waitlist,
 };
 use crate::{punishments, transfers, worlds};
 
@@ -31,6 +31,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     tokio::task::spawn_blocking(move || data_folder::make_private(&data)).await?;
     let statement = Duration::from_millis(settings.database_timeout);
     let db = Db::connect_limited(&settings.database(), TimeLimits { statement, ..TimeLimits::default() }).await?;
+    let clock = cluster::clock_of(&settings, clock, &db).await?;
     db.migrate().await?;
     // It may have to be moved from another file first.
     let module_store = without_time_limit(Box::pin(modules::open_store(&settings, &db))).await?;
@@ -51,6 +52,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     transfers::start(&app);
     worlds::start(&app);
     waitlist::start(&app);
+    health::start(&app);
     Ok(app)
 }
 

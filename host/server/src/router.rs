@@ -12,31 +12,19 @@ use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::events::{self, EventSchema};
 use crate::http::error::ApiError;
 use crate::http::{client_address, json, openapi, publication, reference, request_id};
-use crate::{auth, cluster, hang_up, idempotency, limits, server_binding};
+use crate::{answer_memory, auth, cluster, hang_up, idempotency, limits, server_binding};
 
 fn endpoints() -> Endpoints {
     Endpoints::default()
+        .merge(in_database().database_only())
         .merge(crate::artifacts::public())
         .merge(crate::artifacts::router())
         .merge(crate::chat::router())
-        .merge(crate::collections::router())
-        .merge(crate::config_documents::router())
         .merge(crate::control::router())
-        .merge(crate::economy::router())
         .merge(crate::events::router())
-        .merge(crate::localization::router())
         .merge(crate::matchmaking::router())
-        .merge(crate::moderation::router())
         .merge(crate::modules::router())
-        .merge(crate::networks::router())
-        .merge(crate::plans::router())
-        .merge(crate::permissions::router())
-        .merge(crate::players::router())
-        .merge(crate::profiles::router())
-        .merge(crate::provisioning::router())
         .merge(crate::sessions::router())
-        .merge(crate::signing_secret::router())
-        .merge(crate::statistics::router())
         .merge(crate::transfers::router())
         .merge(crate::waitlist::public())
         .merge(crate::waitlist::router())
@@ -45,11 +33,29 @@ fn endpoints() -> Endpoints {
         .merge(crate::worlds::public_router())
 }
 
+/// The components that keep nothing in memory which follows a network from owner to owner.
+fn in_database() -> Endpoints {
+    Endpoints::default()
+        .merge(crate::collections::router())
+        .merge(crate::config_documents::router())
+        .merge(crate::economy::router())
+        .merge(crate::localization::router())
+        .merge(crate::moderation::router())
+        .merge(crate::networks::router())
+        .merge(crate::plans::router())
+        .merge(crate::permissions::router())
+        .merge(crate::players::router())
+        .merge(crate::profiles::router())
+        .merge(crate::provisioning::router())
+        .merge(crate::signing_secret::router())
+        .merge(crate::statistics::router())
+}
+
 fn routes() -> (Router<App>, OpenApi, RouteTable) {
     let (endpoints, facts) = endpoints().into_parts();
     let (routes, mut document) = OpenApiRouter::with_openapi(openapi::base()).merge(endpoints).split_for_parts();
     events::add_to(&mut document, &event_schemas());
-    openapi::complete(&mut document);
+    openapi::complete(&mut document, |path| facts.kept_key(path));
     (routes, document, facts)
 }
 
@@ -85,6 +91,8 @@ pub fn router(app: &App) -> Router {
     routes
         .route_layer(from_fn(json::layer))
         .route_layer(from_fn_with_state(idempotency, idempotency::layer))
+        // Around the transaction of a key, which must not wait for memory.
+        .route_layer(from_fn_with_state(app.clone(), answer_memory::layer))
         // Around the answers that are kept, so that a retry of who hung up gets one.
         .route_layer(from_fn_with_state(app.clone(), hang_up::layer))
         .route_layer(from_fn_with_state(server_binding, server_binding::layer))

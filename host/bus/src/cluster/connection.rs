@@ -1,5 +1,4 @@
 use async_nats::jetstream;
-use async_nats::jetstream::stream::{Config, DiscardPolicy, Republish, StorageType, Stream};
 use async_nats::{Client, ConnectOptions, Event, Subscriber};
 use futures_util::future::BoxFuture;
 use std::path::PathBuf;
@@ -12,8 +11,6 @@ use tokio::time::Instant;
 use super::access::Access;
 
 const PING_INTERVAL: Duration = Duration::from_secs(2);
-/// A connection that is silently dead is noticed within this time.
-const DETECTION_TIME: Duration = Duration::from_secs(10);
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// A check that is late by this much means that the process was suspended.
 const SUSPENDED_AFTER: Duration = Duration::from_secs(4);
@@ -37,12 +34,16 @@ pub struct ClusterConfig {
     pub retention: Duration,
     /// Bytes stored for all networks together; beyond it the oldest events are dropped early.
     pub max_bytes: u64,
+    /// The newest events stored for one network.
+    pub network_events: u64,
+    /// Bytes stored for one network; beyond it, half of them are dropped early.
+    pub network_bytes: u64,
     /// Copies of the events where the bus is itself a cluster of servers.
     pub replicas: usize,
 }
 
 impl ClusterConfig {
-    /// Defaults: 2 minutes or 1 GiB, one copy.
+    /// Defaults: 2 minutes or 1 GiB, of one network 10,000 events or 64 MiB; one copy.
     pub fn new(url: &str, node: &str) -> Self {
         Self {
             url: url.to_owned(),
@@ -52,6 +53,8 @@ impl ClusterConfig {
             node: node.to_owned(),
             retention: Duration::from_mins(2),
             max_bytes: 1 << 30,
+            network_events: 10_000,
+            network_bytes: 64 << 20,
             replicas: 1,
         }
     }
@@ -93,8 +96,8 @@ struct Inner {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkState {
     pub(crate) connected: bool,
-    /// When it was last known to work before it was lost.
-    pub(crate) last_good: Instant,
+    /// Counts the connections.
+    pub(crate) connection: u64,
 }
 
 impl std::fmt::Debug for Cluster {
@@ -113,7 +116,7 @@ impl Cluster {
     }
 
     async fn open(config: ClusterConfig) -> Result<Self, ClusterError> {
-        let (sender, link) = watch::channel(LinkState { connected: false, last_good: Instant::now() });
+        let (sender, link) = watch::channel(LinkState { connected: false, connection: 0 });
         let sender = Arc::new(sender);
         let on_event = Arc::clone(&sender);
         let options = ConnectOptions::new()
@@ -125,7 +128,10 @@ impl Cluster {
             .max_reconnects(None)
             .event_callback(move |event| {
                 match event {
-                    Event::Connected => on_event.send_modify(|link| link.connected = true),
+                    Event::Connected => on_event.send_modify(|link| {
+                        link.connected = true;
+                        link.connection += 1;
+                    }),
                     Event::Disconnected | Event::Closed => on_event.send_modify(|link| link.connected = false),
                     other => tracing::warn!(event = %other, "from the bus between nodes"),
                 }
@@ -138,41 +144,13 @@ impl Cluster {
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(Duration::from_secs(2));
         let cluster = Self(Arc::new(Inner { config, client, jetstream, link, message_count: AtomicU64::new(0) }));
-        tokio::spawn(monitor(cluster.0.client.clone(), sender));
+        tokio::spawn(reconnect_after_suspension(cluster.0.client.clone(), sender));
         cluster.event_stream().await?;
         Ok(cluster)
     }
 
-    /// The stream of events, created where it is missing.
-    pub(crate) async fn event_stream(&self) -> Result<Stream, ClusterError> {
-        let config = &self.0.config;
-        let stream = Config {
-            name: self.stream_name(),
-            subjects: vec![format!("{}.in.*", config.prefix)],
-            republish: Some(Republish {
-                source: format!("{}.in.*", config.prefix),
-                destination: format!("{}.out.{{{{wildcard(1)}}}}", config.prefix),
-                headers_only: false,
-            }),
-            // On disk, so that a restart of the bus neither loses events that may be resumed from nor restarts the
-            // sequence.
-            storage: StorageType::File,
-            max_age: config.retention,
-            max_bytes: i64::try_from(config.max_bytes).unwrap_or(i64::MAX),
-            discard: DiscardPolicy::Old,
-            duplicate_window: config.retention,
-            num_replicas: config.replicas,
-            ..Config::default()
-        };
-        let stream = self.0.jetstream.get_or_create_stream(stream).await;
-        stream.map_err(|error| ClusterError::Stream(error.to_string()))
-    }
-
-    /// When the stream of events was created: distinguishes it from one that replaces it.
-    pub(crate) async fn epoch(&self) -> Result<u64, ClusterError> {
-        let stream = self.event_stream().await?;
-        let created = stream.cached_info().created;
-        Ok(u64::try_from(created.unix_timestamp_nanos() / 1_000).unwrap_or(0))
+    pub(super) fn config(&self) -> &ClusterConfig {
+        &self.0.config
     }
 
     /// This node's name.
@@ -190,10 +168,6 @@ impl Cluster {
         self.0.link.clone()
     }
 
-    pub(crate) fn retention(&self) -> Duration {
-        self.0.config.retention
-    }
-
     pub(super) async fn subscribe(&self, subject: String) -> Result<Subscriber, ClusterError> {
         let subscribed = self.0.client.subscribe(subject).await;
         subscribed.map_err(|error| ClusterError::Subscribe(error.to_string()))
@@ -209,10 +183,6 @@ impl Cluster {
 
     pub(crate) fn prefix(&self) -> &str {
         &self.0.config.prefix
-    }
-
-    fn stream_name(&self) -> String {
-        format!("{}-events", self.0.config.prefix)
     }
 
     /// Where a network's events are published.
@@ -236,21 +206,14 @@ impl Cluster {
     }
 }
 
-/// Notes every second that the connection works. After the process was suspended (stopped, or the machine asleep) it
-/// reconnects, whatever the socket says.
-async fn monitor(client: Client, link: Arc<watch::Sender<LinkState>>) {
+/// After the process was suspended (stopped, or the machine asleep) it reconnects, whatever the socket says.
+async fn reconnect_after_suspension(client: Client, link: Arc<watch::Sender<LinkState>>) {
     let mut checked = Instant::now();
     while !link.is_closed() {
         tokio::time::sleep(CHECK_INTERVAL).await;
         if checked.elapsed() > CHECK_INTERVAL + SUSPENDED_AFTER {
             let reconnecting = client.force_reconnect().await;
             reconnecting.unwrap_or_else(|error| tracing::debug!(%error, "the bus was not reconnected"));
-        } else if link.borrow().connected {
-            // Mirrors read it once they are connected again, so nobody is woken now.
-            link.send_if_modified(|link| {
-                link.last_good = checked - DETECTION_TIME;
-                false
-            });
         }
         checked = Instant::now();
     }

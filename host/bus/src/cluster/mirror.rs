@@ -1,17 +1,21 @@
 //! One network's events on this node: first what the stream has stored, in its order, then everything new.
 
-use super::connection::{Cluster, ClusterError};
-use super::events::decode;
+use super::connection::ClusterError;
+use super::events::{decode, dropped_up_to};
+use super::stream::Epoch;
+use super::watch::StreamWatch;
 use crate::config::BusConfig;
 use crate::network::Network;
 use async_nats::Subscriber;
-use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
+use async_nats::header::NATS_MESSAGE_ID;
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull};
 use async_nats::jetstream::stream::Stream;
 use futures_util::StreamExt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::task::AbortHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 /// Set by NATS on what it republishes.
 const SEQUENCE: &str = "Nats-Sequence";
@@ -21,6 +25,10 @@ const BATCH_SIZE: usize = 500;
 /// How long NATS keeps a consumer that stopped reading.
 const CONSUMER_TTL: Duration = Duration::from_secs(10);
 const RETRY_DELAY: Duration = Duration::from_millis(200);
+/// From one stored event to the next. Their connection may be gone, and NATS does not know who waits.
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long streams stay open although the missed events cannot be read over a connection that works.
+const STUCK_AFTER: Duration = Duration::from_secs(10);
 
 /// Keeps one network in step with the stream, as long as both live.
 pub(crate) struct StreamMirror {
@@ -36,27 +44,30 @@ impl Drop for StreamMirror {
 
 #[derive(Clone)]
 struct Follower {
-    cluster: Cluster,
+    watch: Arc<StreamWatch>,
     id: u128,
     network: Weak<Network>,
     config: Arc<BusConfig>,
-    /// Held while stored events are read, so that they are read once for all who wait.
-    catch_up_lock: Arc<tokio::sync::Mutex<()>>,
+    /// The connection on which it last lacked nothing. Held while stored events are read, so that they are read once for all
+    /// who wait.
+    in_step_on: Arc<tokio::sync::Mutex<Option<u64>>>,
+    /// It could not read what it missed for so long that its streams were ended.
+    is_stuck: Arc<AtomicBool>,
 }
 
 impl StreamMirror {
     /// Reads the network's stored events into `network`, then follows the stream.
     pub(crate) async fn open(
-        cluster: Cluster,
+        watch: Arc<StreamWatch>,
         id: u128,
         network: &Arc<Network>,
         config: Arc<BusConfig>,
     ) -> Result<Self, ClusterError> {
-        let live = cluster.subscribe(cluster.subject_out(id)).await?;
-        let follower =
-            Follower { cluster, id, network: Arc::downgrade(network), config, catch_up_lock: Arc::default() };
+        let live = watch.cluster.subscribe(watch.cluster.subject_out(id)).await?;
+        let network = Arc::downgrade(network);
+        let follower = Follower { watch, id, network, config, in_step_on: Arc::default(), is_stuck: Arc::default() };
         // After the subscription, so that no event falls between the stored and the live ones.
-        follower.catch_up(None).await?;
+        follower.catch_up(true).await?;
         let task = tokio::spawn(follower.clone().follow(live)).abort_handle();
         Ok(Self { follower, task })
     }
@@ -64,41 +75,55 @@ impl StreamMirror {
     /// Makes sure that everything up to `sequence` is here, where that was ever assigned.
     pub(crate) async fn reach(&self, sequence: u64) -> Result<(), ClusterError> {
         let is_here = self.follower.network.upgrade().is_none_or(|network| network.head() >= sequence);
-        if is_here { Ok(()) } else { self.follower.catch_up(Some(Instant::now())).await }
+        let is_stuck = self.follower.is_stuck.load(Relaxed);
+        if is_here && !is_stuck { Ok(()) } else { self.follower.catch_up(true).await }
     }
 }
 
 impl Follower {
     /// Applies live events, and reads from the stream what it missed.
     async fn follow(self, mut live: Subscriber) {
-        let mut link = self.cluster.link();
+        let mut link = self.watch.cluster.link();
         link.mark_unchanged();
         loop {
-            let complete_at = tokio::select! {
+            let is_in_order = tokio::select! {
+                biased;
                 message = live.next() => match message {
                     Some(message) if self.apply(&message) => continue,
-                    // The connection works: what was missed is still in the stream.
-                    Some(_) => Instant::now(),
+                    Some(_) => false,
                     None => return,
                 },
                 changed = link.changed() => {
                     if changed.is_err() {
                         return;
                     }
-                    let link = *link.borrow_and_update();
-                    if !link.connected {
+                    if !link.borrow_and_update().connected {
                         continue;
                     }
-                    link.last_good
+                    true
                 }
             };
-            while let Err(error) = self.catch_up(Some(complete_at)).await {
-                tracing::debug!(%error, "a network's missed events can't be read yet");
-                tokio::time::sleep(RETRY_DELAY).await;
-            }
+            self.catch_up_at_last(is_in_order).await;
             if self.network.strong_count() == 0 {
                 return;
             }
+        }
+    }
+
+    /// Tries until it succeeds. After a while it ends the streams, so that their clients learn of the trouble.
+    async fn catch_up_at_last(&self, is_in_order: bool) {
+        let mut began = Instant::now();
+        while let Err(error) = self.catch_up(is_in_order).await {
+            tracing::debug!(%error, "a network's missed events can't be read yet");
+            let Some(network) = self.network.upgrade() else { return };
+            if !self.watch.cluster.is_connected() {
+                began = Instant::now();
+            } else if began.elapsed() >= STUCK_AFTER && !self.is_stuck.swap(true, Relaxed) {
+                tracing::warn!(%error, "a network's missed events can't be read; its streams end");
+                network.end_streams();
+            }
+            drop(network);
+            tokio::time::sleep(RETRY_DELAY).await;
         }
     }
 
@@ -111,53 +136,82 @@ impl Follower {
         if previous > network.head() {
             return false;
         }
-        if let Some(event) = decode(sequence, message) {
-            network.apply(&self.config, &event);
+        if sequence <= network.head() {
+            // It was just read from the stream, or its number was given before.
+            self.watch.want_look();
+        }
+        self.note(&network, sequence, message);
+        match decode(sequence, message) {
+            Some(event) => network.apply(&self.config, &event),
+            None => network.raise_head(sequence),
         }
         true
     }
 
-    /// Reads everything the stream has that the mirror lacks. `complete_at` is when the mirror last lacked nothing;
-    /// `None`: never.
-    async fn catch_up(&self, complete_at: Option<Instant>) -> Result<(), ClusterError> {
-        let Some(network) = self.network.upgrade() else { return Ok(()) };
-        let _guard = self.catch_up_lock.lock().await;
-        let stream = self.cluster.event_stream().await?;
-        let state = &stream.cached_info().state;
-        let expired = state.first_sequence.saturating_sub(1).min(state.last_sequence);
-        let may_lack = complete_at.is_none_or(|at| at.elapsed() >= self.cluster.retention());
-        if network.head() < expired && may_lack {
-            network.drop_up_to(expired);
+    fn note(&self, network: &Network, sequence: u64, message: &async_nats::Message) {
+        if let Some(id) = message.headers.as_ref().and_then(|all| all.get(NATS_MESSAGE_ID)) {
+            self.watch.note(network.epoch, sequence, id.as_str());
         }
-        let from = network.head() + 1;
-        if state.messages > 0 && from <= state.last_sequence {
-            self.read(&network, &stream, from).await.map_err(ClusterError::Stream)?;
+    }
+
+    /// Reads everything the stream has that the mirror lacks, or drops everything where the stream does not have it any more.
+    /// `is_in_order`: no live event is missing but for those that a lost connection did not bring.
+    async fn catch_up(&self, is_in_order: bool) -> Result<(), ClusterError> {
+        let mut in_step_on = self.in_step_on.lock().await;
+        let Some(network) = self.network.upgrade() else { return Ok(()) };
+        let connection = self.watch.cluster.link().borrow().connection;
+        let stream = self.watch.cluster.event_stream().await?;
+        let (epoch, state) = (Epoch::of(stream.cached_info()), &stream.cached_info().state);
+        if epoch.number != network.epoch || state.last_sequence < network.head() {
+            self.watch.note_head(network.epoch, network.head());
+            self.watch.want_look();
+            return Err(ClusterError::Stream("its events begin anew".to_owned()));
+        }
+        let arrived = in_step_on.filter(|_| is_in_order).map_or(0, |connection| self.watch.arrived_on(connection));
+        let complete_to = network.head().max(arrived);
+        let removed = state.first_sequence.saturating_sub(1).min(state.last_sequence);
+        if removed > complete_to {
+            network.drop_up_to(removed);
+        }
+        if state.messages > 0 && network.head() < state.last_sequence {
+            self.read(&network, &stream, complete_to).await.map_err(ClusterError::Stream)?;
         }
         // Whatever lies between the network's last event and the stream's is other networks'.
         network.raise_head(state.last_sequence);
+        network.set_begin(epoch.begin);
+        *in_step_on = Some(connection);
+        self.is_stuck.store(false, Relaxed);
         Ok(())
     }
 
-    async fn read(&self, network: &Network, stream: &Stream, from: u64) -> Result<(), String> {
+    async fn read(&self, network: &Network, stream: &Stream, complete_to: u64) -> Result<(), String> {
         let consumer = pull::Config {
-            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: from },
+            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: network.head() + 1 },
             ack_policy: AckPolicy::None,
-            filter_subject: self.cluster.subject_in(self.id),
+            filter_subject: self.watch.cluster.subject_in(self.id),
             inactive_threshold: CONSUMER_TTL,
             memory_storage: true,
             ..pull::Config::default()
         };
         let consumer = stream.create_consumer(consumer).await.map_err(|error| error.to_string())?;
         let mut pending = consumer.cached_info().num_pending;
+        // The stream keeps no more of a network, so there may have been others.
+        let mut may_lack =
+            i64::try_from(pending).is_ok_and(|all| all >= stream.cached_info().config.max_messages_per_subject);
         while pending > 0 {
-            let batch = consumer.fetch().max_messages(BATCH_SIZE).messages().await;
-            let mut batch = batch.map_err(|error| error.to_string())?;
             let mut received = 0;
-            while let Some(message) = batch.next().await {
+            let mut batch = read_batch(&consumer).await?;
+            while let Some(message) = timeout(READ_TIMEOUT, batch.next()).await.map_err(|_| "no answer in time")? {
                 let message = message.map_err(|error| error.to_string())?;
                 let sequence = message.info().map_err(|error| error.to_string())?.stream_sequence;
-                if let Some(event) = decode(sequence, &message) {
-                    network.apply(&self.config, &event);
+                if std::mem::take(&mut may_lack) && sequence > complete_to + 1 {
+                    network.drop_up_to(sequence - 1);
+                }
+                self.note(network, sequence, &message);
+                match (decode(sequence, &message), dropped_up_to(&message)) {
+                    (Some(event), _) => network.apply(&self.config, &event),
+                    (None, Some(dropped)) if dropped > complete_to => network.drop_up_to(sequence),
+                    (None, _) => network.raise_head(sequence),
                 }
                 received += 1;
             }
@@ -166,4 +220,9 @@ impl Follower {
         }
         Ok(())
     }
+}
+
+async fn read_batch(consumer: &PullConsumer) -> Result<pull::Batch, String> {
+    let batch = timeout(READ_TIMEOUT, consumer.fetch().max_messages(BATCH_SIZE).messages()).await;
+    batch.map_err(|_| "no answer in time")?.map_err(|error| error.to_string())
 }

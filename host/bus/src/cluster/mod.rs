@@ -11,6 +11,9 @@ mod messages;
 pub(crate) mod mirror;
 pub(crate) mod peers;
 mod roster;
+mod stored;
+mod stream;
+pub(crate) mod watch;
 
 pub use connection::{Cluster, ClusterConfig, ClusterError};
 pub use messages::Inbox;

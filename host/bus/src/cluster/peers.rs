@@ -1,8 +1,9 @@
-//! Exchanges open streams with the other nodes, and notices when the bus between them restarts its sequence.
+//! Exchanges open streams with the other nodes.
 
 use super::connection::Cluster;
 use super::messages::Inbox;
 use super::roster::{PeerMessage, Roster, Server, encode};
+use super::watch::StreamWatch;
 use crate::registry::Registry;
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
@@ -16,11 +17,11 @@ pub(crate) const STREAMS_TOPIC: &str = "streams";
 const ANNOUNCE_INTERVAL: Duration = Duration::from_millis(500);
 /// Every so many announcements a node sends all its streams.
 const SNAPSHOT_EVERY: u32 = 10;
-const RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// The other nodes, as this one knows them.
 pub(crate) struct Peers {
     pub(crate) cluster: Cluster,
+    pub(crate) watch: Arc<StreamWatch>,
     pub(crate) roster: Roster,
     /// This node's streams as announced to the others.
     announced: Mutex<HashSet<Server>>,
@@ -29,14 +30,15 @@ pub(crate) struct Peers {
 type WeakRegistry = Weak<RwLock<Registry>>;
 
 impl Peers {
-    pub(crate) fn new(cluster: Cluster) -> Self {
-        Self { cluster, roster: Roster::default(), announced: Mutex::default() }
+    pub(crate) fn new(watch: StreamWatch) -> Self {
+        let cluster = watch.cluster.clone();
+        Self { cluster, watch: Arc::new(watch), roster: Roster::default(), announced: Mutex::default() }
     }
 
     /// Starts the background tasks, which end when the bus is dropped.
     pub(crate) fn start(self: &Arc<Self>, registry: &Arc<RwLock<Registry>>, inbox: Inbox) {
         let registry = Arc::downgrade(registry);
-        tokio::spawn(watch_epoch(registry.clone(), self.cluster.clone()));
+        tokio::spawn(Arc::clone(&self.watch).run());
         tokio::spawn(Arc::clone(self).listen(registry.clone(), inbox));
         tokio::spawn(Arc::clone(self).announce_changes(registry));
     }
@@ -105,33 +107,4 @@ impl Peers {
         });
         closed.map(if registry.closed { PeerMessage::Moving } else { PeerMessage::Closed }).collect()
     }
-}
-
-/// Restarts the networks when the stream of events was replaced: streams end, and learn of it when they resume.
-async fn watch_epoch(registry: WeakRegistry, cluster: Cluster) {
-    let mut link = cluster.link();
-    while link.changed().await.is_ok() {
-        if !link.borrow_and_update().connected {
-            continue;
-        }
-        let Some(epoch) = read_epoch(&cluster).await else { continue };
-        let Some(registry) = registry.upgrade() else { return };
-        let mut registry = registry.write();
-        if epoch != registry.epoch {
-            tracing::warn!("the bus between nodes lost its events; streams begin anew");
-            registry.restart(epoch);
-        }
-    }
-}
-
-/// The epoch; `None` where the connection is lost before the stream answers.
-async fn read_epoch(cluster: &Cluster) -> Option<u64> {
-    while cluster.is_connected() {
-        match cluster.epoch().await {
-            Ok(epoch) => return Some(epoch),
-            Err(error) => tracing::debug!(%error, "the stream of events does not answer"),
-        }
-        tokio::time::sleep(RETRY_DELAY).await;
-    }
-    None
 }

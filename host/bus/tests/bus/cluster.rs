@@ -8,29 +8,29 @@ use hub_bus::{
 };
 use std::time::Duration;
 
-async fn node(nats: &Nats, name: &str) -> (Bus, Cluster) {
+pub(crate) async fn node(nats: &Nats, name: &str) -> (Bus, Cluster) {
     let cluster = Cluster::connect(ClusterConfig::new(&nats.url(), name)).await.unwrap();
     let bus = Bus::clustered(BusConfig::new(1), cluster.clone()).await.unwrap();
     (bus, cluster)
 }
 
-fn numbered(number: u64, target: Option<&str>) -> Event {
+pub(crate) fn numbered(number: u64, target: Option<&str>) -> Event {
     Event { data: format!(r#"{{"number":{number}}}"#), ..chat(target) }
 }
 
-async fn open(bus: &Bus, server: Option<&str>, last: Option<&str>) -> Subscription {
+pub(crate) async fn open(bus: &Bus, server: Option<&str>, last: Option<&str>) -> Subscription {
     bus.subscribe(NETWORK, server, last, 5).await.unwrap()
 }
 
 /// The next frame's id and data.
-async fn next(stream: &mut Subscription) -> (String, String) {
+pub(crate) async fn next(stream: &mut Subscription) -> (String, String) {
     let next = tokio::time::timeout(Duration::from_secs(20), common::next(stream)).await.expect("a frame arrives");
     let text = String::from_utf8(next.unwrap().to_vec()).unwrap();
     let line = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().to_owned();
     (line("id: "), line("data: "))
 }
 
-async fn data(stream: &mut Subscription, count: usize) -> Vec<String> {
+pub(crate) async fn data(stream: &mut Subscription, count: usize) -> Vec<String> {
     let mut all = vec![];
     for _ in 0..count {
         all.push(next(stream).await.1);
@@ -38,7 +38,7 @@ async fn data(stream: &mut Subscription, count: usize) -> Vec<String> {
     all
 }
 
-fn data_of(numbers: impl IntoIterator<Item = u64>) -> Vec<String> {
+pub(crate) fn data_of(numbers: impl IntoIterator<Item = u64>) -> Vec<String> {
     numbers.into_iter().map(|number| numbered(number, None).data).collect()
 }
 
@@ -159,7 +159,7 @@ async fn no_event_is_lost_or_repeated_when_nats_is_killed_and_restarted() {
     assert!(published.iter().all(|number| sorted.contains(number)), "none lost");
 }
 
-fn number_in(data: &str) -> u64 {
+pub(crate) fn number_in(data: &str) -> u64 {
     data.trim_matches(|letter: char| !letter.is_ascii_digit()).parse().unwrap()
 }
 
@@ -223,7 +223,7 @@ async fn a_server_has_one_stream_and_every_node_knows_it() {
     until(|| !one.is_connected(NETWORK, "a") && !three.is_connected(NETWORK, "a")).await;
 }
 
-async fn until(holds: impl Fn() -> bool) {
+pub(crate) async fn until(holds: impl Fn() -> bool) {
     let waiting = async {
         while !holds() {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -1,6 +1,7 @@
 //! A real NATS server, started and stopped by each test.
 
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -18,7 +19,7 @@ impl Nats {
 
     /// With more in its configuration.
     pub(crate) async fn start_with(configuration: &str) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let folder = TempDir::new().unwrap();
         std::fs::write(folder.path().join("nats.conf"), configuration).unwrap();
         let server = run(port, &folder);
@@ -42,8 +43,32 @@ impl Nats {
         }
     }
 
+    /// A copy of its data as it is on the disk, which a server that is killed reads back.
+    pub(crate) fn save(&mut self) -> TempDir {
+        self.kill(false);
+        let copy = TempDir::new().unwrap();
+        copy_folder(self.folder.path(), copy.path());
+        copy
+    }
+
+    /// Kills it and puts data in the place of its own, as after a power cut.
+    pub(crate) fn restore(&mut self, data: TempDir) {
+        self.kill(false);
+        self.folder = data;
+    }
+
+    /// Listens on another port from its next start on; returns the one before.
+    pub(crate) fn change_port(&mut self, port: u16) -> u16 {
+        std::mem::replace(&mut self.port, port)
+    }
+
     pub(crate) async fn restart(&mut self) {
         self.server = run(self.port, &self.folder);
+        self.wait().await;
+    }
+
+    pub(crate) async fn restart_without_jetstream(&mut self) {
+        self.server = command(self.port).spawn().expect("nats-server is installed (Debian's package nats-server)");
         self.wait().await;
     }
 
@@ -65,14 +90,34 @@ impl Drop for Nats {
     }
 }
 
+pub(crate) fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
 fn run(port: u16, folder: &TempDir) -> Child {
-    Command::new("nats-server")
-        .args(["--addr", "127.0.0.1", "--port", &port.to_string(), "--jetstream", "--store_dir"])
+    command(port)
+        .args(["--jetstream", "--store_dir"])
         .arg(folder.path())
         .arg("--config")
         .arg(folder.path().join("nats.conf"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
         .spawn()
         .expect("nats-server is installed (Debian's package nats-server)")
+}
+
+fn command(port: u16) -> Command {
+    let mut command = Command::new("nats-server");
+    command.args(["--addr", "127.0.0.1", "--port", &port.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
+    command
 }

@@ -15,8 +15,38 @@ pub(super) type Pool = pool::Pool<PgConnection>;
 /// How long an answer may be late before its connection is closed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long a statement may wait for a lock, and a transaction may hold its own without a statement.
-const LOCK_TIMEOUTS: [(&str, &str); 2] = [("lock_timeout", "5s"), ("idle_in_transaction_session_timeout", "15s")];
+/// How long what runs on a connection may take.
+#[derive(Clone, Copy)]
+pub(super) struct Timeouts {
+    statement: Duration,
+    /// How long a statement may wait for a lock.
+    lock: Duration,
+    /// How long a transaction may hold its locks without a statement, as that of a node that was paused does.
+    idle_in_transaction: Duration,
+}
+
+impl Timeouts {
+    /// Those of what renews a lease: it is late after a second, and others wait for it.
+    pub(super) const TIME_CRITICAL: Self = Self {
+        statement: Duration::from_secs(1),
+        lock: Duration::from_millis(250),
+        idle_in_transaction: Duration::from_secs(1),
+    };
+
+    pub(super) const fn usual(statement: Duration) -> Self {
+        Self { statement, lock: Duration::from_secs(5), idle_in_transaction: Duration::from_secs(5) }
+    }
+
+    /// As settings of a session.
+    fn settings(self) -> [(&'static str, String); 3] {
+        [
+            ("statement_timeout", self.statement),
+            ("lock_timeout", self.lock),
+            ("idle_in_transaction_session_timeout", self.idle_in_transaction),
+        ]
+        .map(|(name, timeout)| (name, format!("{}ms", timeout.as_millis())))
+    }
+}
 
 /// A node that was cut off silently keeps its locks for some ten seconds at most.
 const KEEPALIVE: [(&str, &str); 4] = [
@@ -40,12 +70,11 @@ pub(crate) struct SessionSettings {
 pub(crate) struct Server {
     /// Of connections without timeouts.
     pub(super) options: PgConnectOptions,
-    statement_timeout: Duration,
     owns_session: bool,
 }
 
 impl Server {
-    pub(crate) fn new(url: &str, statement_timeout: Duration) -> Result<Self, Error> {
+    pub(crate) fn new(url: &str) -> Result<Self, Error> {
         let (url, pgbouncer) = without_parameter(url, "pgbouncer");
         let owns_session = pgbouncer != Some("true");
         let mut options = PgConnectOptions::from_str(&url)?;
@@ -60,7 +89,7 @@ impl Server {
             // PgBouncer refuses the parameter; values go over in binary, so that it means nothing.
             options = options.statement_cache_capacity(0).extra_float_digits(None);
         }
-        Ok(Self { options, statement_timeout, owns_session })
+        Ok(Self { options, owns_session })
     }
 
     /// Opens a connection whose statements have no timeouts.
@@ -69,7 +98,7 @@ impl Server {
     }
 
     /// Connections whose statements have timeouts.
-    pub(super) fn pool(&self, max_connections: u32, is_shared: bool) -> Pool {
+    pub(super) fn pool(&self, max_connections: u32, timeouts: Timeouts, is_shared: bool) -> Pool {
         let limits = Limits {
             max_connections: max_connections.max(1),
             ping_after: Duration::from_secs(1),
@@ -79,16 +108,15 @@ impl Server {
         };
         let mut options = self.options.clone();
         let mut begin = "BEGIN".to_owned();
-        let statement_timeout = format!("{}ms", self.statement_timeout.as_millis());
-        let timeouts = LOCK_TIMEOUTS.into_iter().chain([("statement_timeout", &*statement_timeout)]);
+        let settings = timeouts.settings();
         // Options in the URL replace all of these.
         if options.get_options().is_some() {
         } else if self.owns_session {
-            options = options.options(timeouts.chain(KEEPALIVE));
+            options = options.options(settings).options(KEEPALIVE);
         } else {
-            begin.extend(timeouts.map(|(name, value)| format!("; SET LOCAL {name} = '{value}'")));
+            begin.extend(settings.map(|(name, value)| format!("; SET LOCAL {name} = '{value}'")));
         }
-        let response_timeout = self.statement_timeout.saturating_add(GRACE);
+        let response_timeout = timeouts.statement.saturating_add(GRACE);
         let settings = SessionSettings { begin: begin.into(), owns_session: self.owns_session, response_timeout };
         Pool::new(options, settings, limits)
     }

@@ -111,8 +111,6 @@ async fn apply_once(server: &Server, conn: &mut PgConnection, migration: &Migrat
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use sqlx::migrate::MigrationType;
 
     use super::*;
@@ -132,7 +130,7 @@ mod tests {
             sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut admin).await.unwrap();
         }
         let url = format!("{base}/{name}");
-        let server = Server::new(&url, Duration::from_secs(15)).unwrap();
+        let server = Server::new(&url).unwrap();
         let first = migration(1, "CREATE TABLE t (id BIGINT)");
         migrate(&server, &Migrator::with_migrations(vec![first.clone()])).await.unwrap();
         let [mut busy, mut reader] =
@@ -152,7 +150,7 @@ mod tests {
         let index = "-- no-transaction\nCREATE INDEX CONCURRENTLY t_by_n ON t (n)";
         let third = Migration { no_tx: true, ..migration(3, index) };
         let twice = Migrator::with_migrations(vec![third]);
-        let server = Server::new(&url, Duration::from_secs(15)).unwrap();
+        let server = Server::new(&url).unwrap();
         let (one, other) = tokio::join!(migrate(&server, &twice), migrate(&server, &twice));
         one.and(other).unwrap();
         sqlx::raw_sql("SELECT n FROM t").execute(&mut reader).await.unwrap();

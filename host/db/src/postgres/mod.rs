@@ -10,7 +10,7 @@ use sqlx::{ConnectOptions as _, Connection, PgConnection, postgres::PgConnectOpt
 use tokio::sync::oneshot;
 
 pub(crate) use self::connect::Server;
-use self::connect::{Pool, SessionSettings};
+use self::connect::{Pool, SessionSettings, Timeouts};
 pub(crate) use self::migrate::migrate;
 use self::run::{begin, run};
 pub(crate) use self::run::{control, run_leased};
@@ -61,6 +61,7 @@ pub(crate) struct Postgres {
     server: Server,
     pool: Pool,
     reserved: Pool,
+    time_critical: Pool,
     transaction_limit: Duration,
 }
 
@@ -71,13 +72,15 @@ impl Postgres {
         statement_timeout: Duration,
         time_limits: TimeLimits,
     ) -> Result<Self, Error> {
-        let server = Server::new(url, statement_timeout)?;
-        let pool = server.pool(max_connections, true);
+        let server = Server::new(url)?;
+        let timeouts = Timeouts::usual(statement_timeout);
+        let pool = server.pool(max_connections, timeouts, true);
         server.check(&pool).await?;
-        let reserved = server.pool(RESERVED_CONNECTIONS, false);
+        let reserved = server.pool(RESERVED_CONNECTIONS, timeouts, false);
+        let time_critical = server.pool(1, Timeouts::TIME_CRITICAL, false);
         // Time for one statement that takes as long as it may, and others.
         let transaction_limit = time_limits.transaction.max(2 * statement_timeout);
-        Ok(Self { server, pool, reserved, transaction_limit })
+        Ok(Self { server, pool, reserved, time_critical, transaction_limit })
     }
 
     pub(crate) fn server(&self) -> &Server {
@@ -92,6 +95,7 @@ impl Postgres {
         match lane {
             Lane::Shared => &self.pool,
             Lane::Reserved => &self.reserved,
+            Lane::TimeCritical => &self.time_critical,
         }
     }
 
@@ -142,6 +146,7 @@ impl Postgres {
     pub(crate) async fn close(&self) {
         self.pool.close().await;
         self.reserved.close().await;
+        self.time_critical.close().await;
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) async fn run_batch(
     queue: &mut Receiver,
     max_duration: Duration,
 ) -> Option<TimedConnection> {
-    let mut batch = Batch { replies: Vec::new(), at_savepoint: true, interrupted: false };
+    let mut batch = Batch { replies: Vec::new(), at_savepoint: true, interrupted: false, disk_failed: false };
     match batch.run_jobs(conn, first, queue, max_duration).await {
         Ok(conn) => {
             batch.reply(None);
@@ -45,6 +45,11 @@ pub(super) async fn run_batch(
         Err(error) if batch.interrupted => {
             tracing::warn!(%error, "a write took too long, and a batch has to run again without it");
             batch.reply(Some(&Loss::Interrupted));
+            None
+        }
+        Err(error) if batch.disk_failed => {
+            tracing::error!(%error, "a batch of writes is lost: the disk is full or fails");
+            batch.reply(Some(&Loss::DiskFailed));
             None
         }
         Err(error) => {
@@ -69,6 +74,8 @@ enum Loss {
     /// A statement that was writing ran into its time limit, for which SQLite rolls back all that is open. The others
     /// may run again.
     Interrupted,
+    /// The disk failed a statement, for which SQLite rolled back all that was open.
+    DiskFailed,
 }
 
 impl Loss {
@@ -76,6 +83,7 @@ impl Loss {
         match self {
             Self::Failed(error) => Error::Commit(Arc::clone(error)),
             Self::Interrupted => Error::Conflict,
+            Self::DiskFailed => Error::StorageFull,
         }
     }
 }
@@ -87,6 +95,8 @@ struct Batch {
     at_savepoint: bool,
     /// A statement ran into its time limit.
     interrupted: bool,
+    /// The disk failed a statement.
+    disk_failed: bool,
 }
 
 enum Reply {
@@ -127,6 +137,7 @@ impl Batch {
         self.replies.push(Reply::Write(write.reply, result));
         if failed {
             self.interrupted |= conn.take_interrupted();
+            self.disk_failed |= conn.take_disk_failed();
             // Some failures (a full disk) end the whole transaction; then this fails as well.
             conn.control("RELEASE job; SAVEPOINT job").await?;
         }
@@ -159,10 +170,13 @@ impl Batch {
         }
         let interrupted = conn.take_interrupted();
         self.interrupted |= interrupted;
+        let disk_failed = conn.take_disk_failed();
+        self.disk_failed |= disk_failed;
         if let Ok(EndRequest { commit, reply, hooks }) = end.await {
             keep = commit && outcome == TxOutcome::Succeeded && !interrupted;
             let result = match commit {
                 _ if interrupted => Err(Error::TimedOut),
+                true if disk_failed => Err(Error::StorageFull),
                 true if !keep => Err(Error::Aborted),
                 _ => Ok(()),
             };

@@ -63,6 +63,8 @@ pub(crate) struct TimedConnection {
     /// A statement was interrupted. If it was writing, SQLite has rolled back the whole transaction, so that nothing
     /// must run until whoever began it knows.
     interrupted: bool,
+    /// The disk failed a statement, for which SQLite may have rolled back the whole transaction, too.
+    disk_failed: bool,
     /// A statement was begun whose end nobody has seen.
     is_running: bool,
 }
@@ -73,7 +75,7 @@ impl TimedConnection {
         let deadline = Arc::new(Deadline { opened_at: Instant::now(), micros: AtomicU64::new(u64::MAX) });
         let watched = Arc::clone(&deadline);
         conn.lock_handle().await?.set_progress_handler(INSTRUCTIONS, move || !watched.is_over());
-        Ok(Self { conn, limit: options.limit, deadline, interrupted: false, is_running: false })
+        Ok(Self { conn, limit: options.limit, deadline, interrupted: false, disk_failed: false, is_running: false })
     }
 
     /// Runs a statement of this task's own work.
@@ -83,9 +85,7 @@ impl TimedConnection {
 
     /// Runs a statement for at most that long.
     pub(super) async fn run_for(&mut self, limit: Option<Duration>, query: Query) -> Result<Fetched, Error> {
-        if self.interrupted {
-            return Err(Error::TimedOut);
-        }
+        self.check_usable()?;
         let Arguments::Sqlite(arguments) = query.arguments else { unreachable!("a query of another database") };
         let statement = sqlx::query_with(query.text, arguments).persistent(query.persistent);
         self.deadline.set(limit);
@@ -104,16 +104,26 @@ impl TimedConnection {
                 self.interrupted = true;
                 Err(Error::TimedOut)
             }
-            Err(error) => Err(error.into()),
+            Err(error) => {
+                let error = Error::from(error);
+                self.disk_failed |= error.is_sqlite_disk_failure();
+                Err(error)
+            }
+        }
+    }
+
+    /// Fails where there may be no transaction any more: a statement would then be one by itself.
+    fn check_usable(&self) -> Result<(), Error> {
+        match self {
+            Self { interrupted: true, .. } => Err(Error::TimedOut),
+            Self { disk_failed: true, .. } => Err(Error::StorageFull),
+            _ => Ok(()),
         }
     }
 
     /// Runs a statement that controls a part of a transaction.
     pub(crate) async fn control_part(&mut self, sql: &'static str) -> Result<(), Error> {
-        if self.interrupted {
-            // There may be no transaction any more, and this would begin one.
-            return Err(Error::TimedOut);
-        }
+        self.check_usable()?;
         Ok(self.control(sql).await?)
     }
 
@@ -138,6 +148,11 @@ impl TimedConnection {
     /// Whether a statement was interrupted since the last call.
     pub(super) fn take_interrupted(&mut self) -> bool {
         mem::take(&mut self.interrupted)
+    }
+
+    /// Whether the disk failed a statement since the last call.
+    pub(super) fn take_disk_failed(&mut self) -> bool {
+        mem::take(&mut self.disk_failed)
     }
 
     pub(super) async fn close(self) -> sqlx::Result<()> {
@@ -170,6 +185,7 @@ impl Reusable for TimedConnection {
         self.interrupt();
         self.conn.ping().await?;
         self.interrupted = false;
+        self.disk_failed = false;
         self.is_running = false;
         Ok(())
     }

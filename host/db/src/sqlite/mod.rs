@@ -100,7 +100,7 @@ impl Sqlite {
     pub(crate) async fn read(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
         let readers = match lane {
             Lane::Shared => &self.readers,
-            Lane::Reserved => &self.reserved,
+            Lane::Reserved | Lane::TimeCritical => &self.reserved,
         };
         let mut pooled = readers.acquire().await?;
         let fetched = pooled.conn()?.run(query).await?;
@@ -149,7 +149,7 @@ impl Sqlite {
 fn turn(lane: Lane) -> Turn {
     match lane {
         Lane::Shared => Turn::Tenant(current_tenant()),
-        Lane::Reserved => Turn::Reserved,
+        Lane::Reserved | Lane::TimeCritical => Turn::Reserved,
     }
 }
 

@@ -18,6 +18,7 @@ pub use shadow::{Shadow, ShadowRun};
 pub use shadow_stats::{ShadowExample, ShadowStats};
 pub use stats::LinkStats;
 
+use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -33,20 +34,48 @@ const MAX_SHADOW_CALLS: usize = 4;
 pub struct Chain {
     links: Vec<Arc<Link>>,
     /// Bounds this network's calls at this point, so that it can't take all permits. None while the chain is empty.
-    limiter: Option<Arc<Semaphore>>,
+    limiter: Option<Mutex<Limiter>>,
     has_canaries: bool,
     /// Bounds the shadow calls. None where there are no shadows.
     shadow_limiter: Option<Arc<Semaphore>>,
 }
 
+/// As many permits as calls that may run at once.
+#[derive(Debug)]
+struct Limiter {
+    max_calls: usize,
+    permits: Arc<Semaphore>,
+}
+
+impl Limiter {
+    fn new(max_calls: usize) -> Self {
+        let max_calls = max_calls.clamp(1, Semaphore::MAX_PERMITS);
+        Self { max_calls, permits: Arc::new(Semaphore::new(max_calls)) }
+    }
+}
+
 impl Chain {
     /// A chain that runs up to `max_calls` calls at once.
     pub fn new(links: Vec<Arc<Link>>, max_calls: usize) -> Self {
-        let limiter = (!links.is_empty()).then(|| Arc::new(Semaphore::new(max_calls.max(1))));
+        let limiter = (!links.is_empty()).then(|| Mutex::new(Limiter::new(max_calls)));
         let has_canaries = links.iter().any(|link| matches!(link.config.mode, Mode::Canary { .. }));
         let has_shadows = links.iter().any(|link| link.config.mode == Mode::Shadow);
         let shadow_limiter = has_shadows.then(|| Arc::new(Semaphore::new(MAX_SHADOW_CALLS)));
         Self { links, limiter, has_canaries, shadow_limiter }
+    }
+
+    /// Runs up to `max_calls` calls at once from the next call on. Calls that run or wait now are not counted among them.
+    pub fn set_max_calls(&self, max_calls: usize) {
+        let Some(limiter) = &self.limiter else { return };
+        let mut limiter = limiter.lock();
+        if limiter.max_calls != max_calls {
+            *limiter = Limiter::new(max_calls);
+        }
+    }
+
+    /// The permits of its calls.
+    fn permits(&self) -> Option<Arc<Semaphore>> {
+        self.limiter.as_ref().map(|limiter| Arc::clone(&limiter.lock().permits))
     }
 
     /// Whether there is nothing to run, so that the built-in behaviour decides.

@@ -8,7 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -16,6 +16,7 @@ use object_store::{GetResult, GetResultPayload};
 use tokio_util::io::ReaderStream;
 
 use crate::blobs::{BlobError, BlobKey, Blobs};
+use crate::http::answer;
 
 /// What is read from a file at a time.
 const CHUNK: usize = 64 * 1024;
@@ -60,7 +61,7 @@ impl Blob {
         Self { size: found.meta.size, payload: Payload::Stored(found) }
     }
 
-    pub(super) fn of_bytes(bytes: Bytes) -> Self {
+    pub(crate) fn of_bytes(bytes: Bytes) -> Self {
         Self { size: bytes.len() as u64, payload: Payload::Bytes(bytes) }
     }
 
@@ -84,6 +85,23 @@ impl Blob {
     }
 }
 
+/// In chunks, with its length; what is in memory anyway, whole.
+impl IntoResponse for Blob {
+    fn into_response(self) -> Response {
+        match self.payload {
+            Payload::Bytes(bytes) => {
+                let mut response = Response::default();
+                answer::set_body(&mut response, bytes);
+                response
+            }
+            Payload::Stored(_) => {
+                let length = [(CONTENT_LENGTH, self.size.to_string())];
+                (length, Body::from_stream(self.stream())).into_response()
+            }
+        }
+    }
+}
+
 impl Blobs {
     /// The answer that is this blob: in chunks, with its length, and its SHA-256 as `ETag`. 304 for a caller who has it.
     pub(crate) async fn send(
@@ -102,11 +120,8 @@ impl Blobs {
         if blob.size != size {
             return Err(BlobError::WrongSize { key: key.to_string(), found: blob.size, expected: size });
         }
-        let about = [
-            (CONTENT_TYPE, "application/octet-stream".to_owned()),
-            (CONTENT_LENGTH, size.to_string()),
-            (CONTENT_DISPOSITION, "attachment".to_owned()),
-        ];
-        Ok((caching, about, Body::from_stream(blob.stream())).into_response())
+        let about =
+            [(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, "attachment".to_owned())];
+        Ok((caching, about, blob).into_response())
     }
 }

@@ -1,25 +1,29 @@
-//! Keeps this node's leases renewed and its share of the shards fair.
+//! Keeps this node's share of the shards fair.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use hub_bus::Inbox;
 use tokio::time::Instant;
 
 use crate::app::App;
 use crate::clock::millis;
+use crate::cluster::eligibility::{self, LiveNode};
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::SHARDS;
 use crate::cluster::network_state::NetworkState;
 use crate::cluster::registry::{LEASES_TOPIC, Node};
-use crate::cluster::store;
+use crate::cluster::renewal;
+use crate::cluster::store::{self, NodeRow};
 
-const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
-/// A node that was silent this long gets no more shards.
-const NODE_TIMEOUT: Duration = Duration::from_secs(5);
+/// A node that was silent this long gets no more shards. Less than a lease lasts, so that the others share all of its
+/// shards as soon as they are free.
+const NODE_TIMEOUT: Duration = Duration::from_secs(3);
+/// A node is probed for this long after it was last heard of: requests may still wait there.
+const PROBED_FOR: Duration = Duration::from_secs(90);
 /// A node that was silent this long is deleted: a node that starts has a new name.
 const NODE_RETENTION: Duration = Duration::from_hours(24);
 /// Shards moved to other nodes in one round.
@@ -36,9 +40,16 @@ pub(crate) async fn start(app: &App, states: &'static [&'static dyn NetworkState
     );
     node.set_states(states);
     let inbox = node.cluster.listen(LEASES_TOPIC).await?;
-    balance(app, node).await?;
+    // What this node reaches is known before the others first hear of it.
+    let nodes = store::nodes(&app.db, millis(NODE_TIMEOUT)).await?;
+    node.peers.set(&node.name, &nodes, millis(NODE_TIMEOUT));
+    node.peers.probe_all(&node.http).await;
+    renewal::refresh(app, node).await;
+    try_balance(app, node).await;
     node.announce_change().await;
+    app.spawn(renewal::run(app.clone(), Arc::clone(node)));
     app.spawn(run(app.clone(), Arc::clone(node)));
+    app.spawn(probe(Arc::clone(node)));
     app.spawn(listen(Arc::clone(node), inbox));
     Ok(())
 }
@@ -49,29 +60,38 @@ async fn listen(node: Arc<Node>, mut inbox: Inbox) {
     }
 }
 
+async fn probe(node: Arc<Node>) {
+    node.peers.run(&node.http, || node.refresh.notify_one()).await;
+}
+
 async fn run(app: App, node: Arc<Node>) {
     loop {
-        tokio::select! {
-            () = tokio::time::sleep(REFRESH_INTERVAL) => {}
-            () = node.refresh.notified() => {}
-        }
-        if let Err(error) = balance(&app, &node).await {
-            tracing::warn!(%error, "could not refresh the shard leases");
-        }
+        node.refreshed.notified().await;
+        try_balance(&app, &node).await;
     }
 }
 
-/// Refreshes the leases, then claims or moves shards where this node has fewer or more than its share.
-async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
-    node.refresh_leases(app).await?;
-    if node.is_draining() {
-        return Ok(());
+async fn try_balance(app: &App, node: &Node) {
+    if !node.is_draining()
+        && let Err(error) = balance(app, node).await
+    {
+        tracing::warn!(%error, "could not claim or move shards");
     }
-    let nodes = store::eligible_nodes(&app.db, millis(NODE_TIMEOUT)).await?;
+}
+
+/// Claims or moves shards where this node has fewer or more than its share.
+async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
+    if node.peers.take_changed() {
+        // Whom this node reaches is in the database since the leases were refreshed.
+        node.announce_change().await;
+    }
+    let nodes = eligible_nodes(app, node).await?;
     let share = usize::from(SHARDS).div_ceil(nodes.len().max(1));
     let leases = node.locations.local_leases();
     let (owned, unowned) = (leases.len(), node.locations.unowned());
     let is_eligible = nodes.contains(&node.name);
+    let (is_clock_off, has_others) = (node.clock_watch.is_off(), nodes.iter().any(|name| *name != node.name));
+    node.clock_watch.is_outvoted.store(is_clock_off && !is_eligible && has_others, Ordering::Relaxed);
     if is_eligible && owned < share && !unowned.is_empty() {
         // Each node begins at another offset, so that nodes that start together do not claim the same shards.
         let index = nodes.iter().position(|name| *name == node.name).unwrap_or(0);
@@ -83,7 +103,7 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     }
     let excess = match is_eligible {
         true => owned.saturating_sub(share).min(MAX_MOVES),
-        false if node.bus_health.should_evacuate(Instant::now()) => owned,
+        false if is_clock_off || node.is_cut_off() || node.bus_health.should_evacuate(Instant::now()) => owned,
         false => 0,
     };
     let mut counts = node.locations.remote_counts();
@@ -93,17 +113,40 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
         *counts.entry(to.as_str().into()).or_default() += 1;
         moves.push((lease, Some(to)));
     }
-    if moves.is_empty() { Ok(()) } else { transfer(app, node, moves).await }
+    if !moves.is_empty() {
+        transfer(app, node, moves).await;
+    }
+    Ok(())
 }
 
-/// Transfers several shards at once: each may have to wait for requests under way.
-async fn transfer(app: &App, node: &Node, moves: Vec<(Arc<ShardLease>, Option<String>)>) -> Result<(), hub_db::Error> {
-    let transferred = stream::iter(moves).map(Ok).try_for_each_concurrent(MAX_CONCURRENT_MOVES, async |(lease, to)| {
-        node.transfer(app, &lease, to.as_deref()).await
-    });
-    transferred.await?;
+/// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links.
+async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::Error> {
+    let rows = store::nodes(&app.db, millis(PROBED_FOR)).await?;
+    node.peers.set(&node.name, &rows, millis(NODE_TIMEOUT));
+    let is_live = |row: &NodeRow| row.silent < millis(NODE_TIMEOUT);
+    let live = rows.into_iter().filter(is_live).map(LiveNode::from).collect();
+    let fit = eligibility::fit(live);
+    let is_candidate = fit.iter().any(|live| live.name == node.name);
+    let others = node.locations.remote_counts();
+    let shards = |name: &str| match name == node.name {
+        true => node.locations.local_leases().len(),
+        false => others.get(name).copied().unwrap_or(0),
+    };
+    let eligible = eligibility::connected(fit, shards);
+    node.set_cut_off(is_candidate && !eligible.contains(&node.name));
+    Ok(eligible)
+}
+
+/// Transfers several shards at once: each may have to wait for requests under way. One that fails holds up no other.
+async fn transfer(app: &App, node: &Node, moves: Vec<(Arc<ShardLease>, Option<String>)>) {
+    stream::iter(moves)
+        .for_each_concurrent(MAX_CONCURRENT_MOVES, async |(lease, to)| {
+            if let Err(error) = node.transfer(app, &lease, to.as_deref()).await {
+                warn_of_failed_transfer(&error);
+            }
+        })
+        .await;
     node.announce_change().await;
-    Ok(())
 }
 
 /// The other node with the fewest shards, if it has less than its share.
@@ -117,7 +160,7 @@ fn least_loaded(nodes: &[String], own: &str, counts: &HashMap<Arc<str>, usize>, 
 pub(crate) async fn drain(app: &App) -> bool {
     let Some(node) = app.shards.node() else { return false };
     let drained = async {
-        let nodes = store::eligible_nodes(&app.db, millis(NODE_TIMEOUT)).await?;
+        let nodes = eligible_nodes(app, node).await?;
         if nodes.iter().all(|name| *name == node.name) {
             return Ok(false);
         }
@@ -138,15 +181,15 @@ pub(crate) async fn leave(app: &App) {
 }
 
 fn warn_of_failed_transfer(error: &hub_db::Error) {
-    tracing::warn!(%error, "shards were not transferred; other nodes take them when their leases expire");
+    tracing::warn!(%error, "a shard was not transferred; another node takes it when its lease expires");
 }
 
 async fn transfer_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     node.draining.store(true, Ordering::Relaxed);
     store::retire_node(&app.db, &node.name, millis(NODE_TIMEOUT)).await?;
-    let others = store::eligible_nodes(&app.db, millis(NODE_TIMEOUT)).await?;
+    let others = eligible_nodes(app, node).await?;
     let mut targets = others.iter().cycle();
     let leases = node.locations.local_leases().into_iter();
-    transfer(app, node, leases.map(|lease| (lease, targets.next().cloned())).collect()).await?;
+    transfer(app, node, leases.map(|lease| (lease, targets.next().cloned())).collect()).await;
     store::delete_node(&app.db, &node.name, millis(NODE_RETENTION)).await
 }

@@ -1,5 +1,6 @@
 //! Forwards a network's requests to its owner.
 
+use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
@@ -12,15 +13,17 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, stream};
 use http_body_util::{BodyExt as _, Full};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::app::App;
 use crate::auth;
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::{ShardLocation, shard_of};
+use crate::cluster::peers;
 use crate::cluster::registry::Node;
 use crate::cluster::request_lease::RequestLease;
 use crate::cluster::secret::{self, UNKNOWN_ADDRESS};
@@ -42,6 +45,9 @@ const MAX_BUFFERED_BODY: usize = 1 << 20;
 /// Serves a request at its network's owner: here, or by forwarding it.
 pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     let Some(node) = app.shards.node() else { return next.run(request).await };
+    if request.headers().contains_key(&peers::PROBE) {
+        return (StatusCode::OK, [(peers::NODE.clone(), node.name.clone())]).into_response();
+    }
     let _open = node.requests.token();
     let mut response = serve(&app, node, request, next).await;
     if node.is_draining() {
@@ -89,8 +95,10 @@ enum Forwarded {
     Response(Response),
     /// The other node does not own the network any more, and did nothing.
     NotOwner,
-    /// The other node cannot be reached.
+    /// The other node cannot be reached, and was sent nothing.
     Unreachable,
+    /// The other node was sent the request, and was lost before it responded.
+    Lost,
 }
 
 /// Serves the requests of one network.
@@ -115,6 +123,8 @@ impl Dispatcher<'_> {
 
     async fn serve_or_forward(&self, request: Request, next: Next) -> Result<Response, ApiError> {
         let mut deadline = Instant::now() + OWNER_TIMEOUT;
+        let may_repeat = Repetition::of(&request);
+        let mut is_in_doubt = false;
         let mut buffered = None;
         let mut request = Some(request);
         loop {
@@ -139,25 +149,32 @@ impl Dispatcher<'_> {
                         deadline = Instant::now() + OWNER_TIMEOUT;
                     }
                 }
-                ShardLocation::Remote { url, .. } => {
+                ShardLocation::Remote { node: owner, url } => {
+                    let lost = self.node.peers.lost(&owner);
+                    if lost.is_cancelled() && self.node.is_cut_off() {
+                        return Err(no_owner());
+                    }
                     if let Some(request) = request.take() {
                         match BufferedRequest::read(request).await? {
                             Ok(small) => buffered = Some(small),
                             Err(large) => {
-                                let Forwarded::Response(response) = self.forward(&url, large).await? else {
-                                    return Err(no_owner());
+                                return match self.forward(&url, &lost, large).await? {
+                                    Forwarded::Response(response) => Ok(response),
+                                    Forwarded::NotOwner | Forwarded::Unreachable => Err(no_owner()),
+                                    Forwarded::Lost => Err(may_repeat.lost()),
                                 };
-                                return Ok(response);
                             }
                         }
                     }
                     let sent_at = Instant::now();
                     if let Some(buffered) = &buffered {
-                        match self.forward(&url, buffered.request()).await? {
+                        match self.forward(&url, &lost, buffered.request()).await? {
                             Forwarded::Response(response) => return Ok(response),
                             // It may have waited there for what it asks for, which is not waiting for an owner.
                             Forwarded::NotOwner => deadline += sent_at.elapsed(),
                             Forwarded::Unreachable => {}
+                            Forwarded::Lost if may_repeat == Repetition::None => return Err(may_repeat.lost()),
+                            Forwarded::Lost => is_in_doubt = true,
                         }
                     }
                     self.node.refresh.notify_one();
@@ -169,7 +186,7 @@ impl Dispatcher<'_> {
                 }
             }
             if Instant::now() >= deadline {
-                return Err(no_owner());
+                return Err(if is_in_doubt { may_repeat.lost() } else { no_owner() });
             }
             tokio::time::sleep(RETRY_DELAY).await;
         }
@@ -185,7 +202,7 @@ impl Dispatcher<'_> {
         next: Next,
     ) -> Result<Option<Response>, ApiError> {
         lease.restored(self.network).get_or_try_init(|| self.node.restore(self.app, self.network)).await?;
-        let is_read_only = is_read_only(&request);
+        let (is_read_only, facts) = (is_read_only(&request), facts(&request));
         let request_lease = RequestLease::new(lease, admitted);
         request.extensions_mut().insert(request_lease.clone());
         let mut run = pin!(next.run(request));
@@ -206,13 +223,15 @@ impl Dispatcher<'_> {
         match lease.has_expired() {
             false if is_stream(&response) => Ok(Some(end_with_lease(response, lease))),
             false => Ok(Some(response)),
-            true if request_lease.is_released() => Ok(Some(response)),
+            true if request_lease.is_released() || facts.is_in_database() => Ok(Some(response)),
             true if is_read_only => Ok(None),
+            true if response.status().is_server_error() => Ok(Some(response)),
             true => Err(moved()),
         }
     }
 
-    async fn forward(&self, url: &str, mut request: Request) -> Result<Forwarded, ApiError> {
+    /// Forwards a request to the node at `url`, for as long as that is not `lost`.
+    async fn forward(&self, url: &str, lost: &CancellationToken, mut request: Request) -> Result<Forwarded, ApiError> {
         let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(UNKNOWN_ADDRESS, |client| client.0);
         let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
         let uri: Uri = format!("{url}{path}").parse().map_err(ApiError::internal)?;
@@ -222,18 +241,74 @@ impl Dispatcher<'_> {
         request
             .headers_mut()
             .insert(FORWARDED_FROM.clone(), HeaderValue::try_from(signed).map_err(ApiError::internal)?);
-        match self.node.http.request(request).await {
+        if lost.is_cancelled() {
+            return Ok(Forwarded::Unreachable);
+        }
+        let sent = tokio::select! {
+            sent = self.node.http.request(request) => sent,
+            () = lost.cancelled() => {
+                tracing::warn!(network = %self.network, "a network's owner is not reached any more during a request");
+                return Ok(Forwarded::Lost);
+            }
+        };
+        match sent {
             Ok(response) if response.headers().contains_key(&NOT_OWNER) => Ok(Forwarded::NotOwner),
             Ok(mut response) => {
                 // Of the connection between the nodes.
                 response.headers_mut().remove(header::CONNECTION);
-                Ok(Forwarded::Response(response.map(Body::new)))
+                Ok(Forwarded::Response(end_when_lost(response.map(Body::new), lost)))
             }
             Err(error) if error.is_connect() => Ok(Forwarded::Unreachable),
             Err(error) => {
                 tracing::warn!(%error, network = %self.network, "a network's owner went away during a request");
-                Err(lost())
+                Ok(Forwarded::Lost)
             }
+        }
+    }
+}
+
+/// Whether a request may be sent to the next owner when the one that it was sent to is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repetition {
+    /// It changes nothing.
+    ReadOnly,
+    /// Its `Idempotency-Key` and its effect are one transaction.
+    Idempotent,
+    /// It could have its effect twice.
+    None,
+}
+
+impl Repetition {
+    fn of(request: &Request) -> Self {
+        let facts = facts(request);
+        if is_read_only(request) || request.method() == Method::HEAD || facts.is_read_only {
+            Self::ReadOnly
+        } else if request.method() == Method::POST
+            && facts.is_transactional
+            && request.headers().contains_key("idempotency-key")
+        {
+            Self::Idempotent
+        } else {
+            Self::None
+        }
+    }
+
+    /// The refusal of a request whose owner was lost.
+    fn lost(self) -> ApiError {
+        match self {
+            Self::ReadOnly => no_owner(),
+            Self::Idempotent => unavailable(
+                "node_lost",
+                "The node that serves this network failed during the request, which may or may not have taken effect; \
+                 send it again with the same Idempotency-Key.",
+            ),
+            // No `Retry-After`: clients that obey it would repeat what may have been done.
+            Self::None => ApiError::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "node_lost",
+                "The node that serves this network failed during the request, which may or may not have taken effect; \
+                 see whether it has before you send it again.",
+            ),
         }
     }
 }
@@ -259,6 +334,24 @@ fn is_stream(response: &Response) -> bool {
 fn end_with_lease(response: Response, lease: &ShardLease) -> Response {
     let ending = lease.ending.clone().cancelled_owned();
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(ending)))
+}
+
+/// Breaks a forwarded response off when its node is lost: its reader would wait for ever. A stream of events just ends,
+/// so that its reader reconnects.
+fn end_when_lost(response: Response, lost: &CancellationToken) -> Response {
+    let (is_stream, lost) = (is_stream(&response), lost.clone());
+    response.map(|body| {
+        let rest = stream::unfold(Some((body.into_data_stream(), lost)), move |rest| async move {
+            let (mut body, lost) = rest?;
+            tokio::select! {
+                biased;
+                bytes = body.next() => bytes.map(|bytes| (bytes, Some((body, lost)))),
+                () = lost.cancelled(), if is_stream => None,
+                () = lost.cancelled() => Some((Err(axum::Error::new(io::Error::other("the node was lost"))), None)),
+            }
+        });
+        Body::from_stream(rest)
+    })
 }
 
 /// A request that can be sent again.
@@ -289,13 +382,11 @@ fn no_owner() -> ApiError {
 }
 
 fn moved() -> ApiError {
-    unavailable("moved", "This network just moved to another of the hub's nodes; try again.")
-}
-
-fn lost() -> ApiError {
-    unavailable(
-        "node_lost",
-        "The node that serves this network failed during the request, which may or may not have taken effect.",
+    // No `Retry-After`: who repeats it may do it twice.
+    ApiError::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "moved",
+        "This network moved to another of the hub's nodes during the request, which may or may not have taken effect.",
     )
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use crate::clock::Uptime;
 use crate::values::NetworkId;
 
 /// This node's lease on a shard, from the claim to its end.
@@ -17,7 +17,7 @@ use crate::values::NetworkId;
 pub(super) struct ShardLease {
     pub(super) shard: u16,
     pub(super) fence: i64,
-    expires_at: Mutex<Instant>,
+    expires_at: Mutex<Uptime>,
     /// Cancelled once the lease ends or is about to.
     pub(super) ending: CancellationToken,
     /// The requests that are served under it.
@@ -26,7 +26,7 @@ pub(super) struct ShardLease {
 }
 
 impl ShardLease {
-    pub(super) fn new(shard: u16, fence: i64, expires_at: Instant) -> Self {
+    pub(super) fn new(shard: u16, fence: i64, expires_at: Uptime) -> Self {
         Self {
             shard,
             fence,
@@ -44,7 +44,7 @@ impl ShardLease {
 
     /// Whether its time ran out or it was ended. A lease that is being transferred is neither valid nor expired.
     pub(super) fn has_expired(&self) -> bool {
-        Instant::now() >= *self.expires_at.lock()
+        Uptime::now() >= *self.expires_at.lock()
     }
 
     /// Counts a request as served under the lease until the token is dropped; `None` where the lease is not valid. The
@@ -54,7 +54,7 @@ impl ShardLease {
         self.is_valid().then_some(admitted)
     }
 
-    pub(super) fn extend(&self, expires_at: Instant) {
+    pub(super) fn extend(&self, expires_at: Uptime) {
         let mut current = self.expires_at.lock();
         if !self.ending.is_cancelled() {
             *current = expires_at;
@@ -64,7 +64,7 @@ impl ShardLease {
     /// Ends it: requests still under way are answered that the network moved.
     pub(super) fn end(&self) {
         self.ending.cancel();
-        *self.expires_at.lock() = Instant::now();
+        *self.expires_at.lock() = Uptime::now();
     }
 
     /// Set once the network's state is restored under this lease.

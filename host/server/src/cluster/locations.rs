@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use tokio::time::Instant;
 
+use crate::clock::Uptime;
 use crate::cluster::lease::ShardLease;
 use crate::values::NetworkId;
 
@@ -76,7 +76,7 @@ impl ShardLocations {
 
     /// Records that this node holds the lease: extends the one it knows, or adds a new one. Returns the one that ended
     /// by it.
-    pub(super) fn record_lease(&self, shard: u16, fence: i64, expires_at: Instant) -> Option<Arc<ShardLease>> {
+    pub(super) fn record_lease(&self, shard: u16, fence: i64, expires_at: Uptime) -> Option<Arc<ShardLease>> {
         let mut locations = self.0.write();
         let location = locations.get_mut(usize::from(shard))?;
         match location {

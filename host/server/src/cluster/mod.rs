@@ -5,8 +5,13 @@
 //! served where they arrive: events reach all nodes over the bus, and an upload needs nothing in memory.
 //!
 //! Networks are spread over 256 shards, and owning a shard is a lease in the database. A node owns a shard while it knows
-//! that its lease is valid, by its own clock from before it asked for it; the next owner waits until the lease has
-//! expired by the database's clock. So a shard never has two owners, whichever node is paused or cut off.
+//! that its lease is valid, by its machine's uptime from before it asked for it; the next owner waits until the lease has
+//! expired by the database's clock. So a shard never has two owners, whichever node is paused, suspended or cut off, as
+//! long as both clocks run at the same pace. Where one does not (the database's is set ahead, a hypervisor stops a machine
+//! without telling it), two nodes may answer from their memory for the rest of a lease, but what the first one writes is
+//! refused by the lease's fence.
+//!
+//! Nodes probe each other, and those that are cut off from others own nothing: see [`eligibility`].
 //!
 //! When a network moves, its state moves through the database: see [`NetworkState`].
 //! A single node (without `--bus`) owns everything, and none of this runs.
@@ -15,11 +20,15 @@
 mod balance;
 mod bus_health;
 mod client;
+mod eligibility;
 mod forward;
 mod lease;
 mod locations;
 mod network_state;
+mod node_clock;
+mod peers;
 mod registry;
+mod renewal;
 mod request_lease;
 mod secret;
 mod store;
@@ -32,6 +41,7 @@ use crate::ids::Ids;
 pub(crate) use balance::{drain, leave, start};
 pub(crate) use forward::layer;
 pub(crate) use network_state::NetworkState;
+pub(crate) use node_clock::clock_of;
 pub use registry::ShardRegistry;
 pub use request_lease::RequestLease;
 

@@ -8,27 +8,30 @@ use bytes::Bytes;
 use hub_bus::{Cluster, ClusterError, Inbox};
 use hub_db::Tx;
 use tokio::sync::Notify;
-use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::app::App;
-use crate::clock::millis;
+use crate::clock::{Uptime, millis};
 use crate::cluster::bus_health::BusHealth;
 use crate::cluster::client::{self, HttpClient};
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::{SHARDS, ShardLocation, ShardLocations, shard_of};
 use crate::cluster::network_state::NetworkState;
-use crate::cluster::store;
+use crate::cluster::node_clock::ClockWatch;
+use crate::cluster::peers::Peers;
+use crate::cluster::renewal::FarLeases;
+use crate::cluster::store::{self, Transferred};
+use crate::fault::{Fault, FaultKind};
 use crate::values::NetworkId;
 
 /// How long a lease lasts from each renewal.
-const LEASE_TTL: Duration = Duration::from_secs(4);
-/// The holder considers it expired this much earlier: clocks run at slightly different rates.
-const CLOCK_MARGIN: Duration = Duration::from_millis(250);
+pub(super) const LEASE_TTL: Duration = Duration::from_secs(4);
 /// Where nodes tell each other that leases changed.
 pub(super) const LEASES_TOPIC: &str = "homes";
 /// How long requests under way may delay a transfer.
 const TRANSFER_GRACE: Duration = Duration::from_secs(1);
+const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_millis(20);
 
 /// Which node owns which networks. A single node owns them all.
 #[derive(Clone, Default)]
@@ -40,13 +43,19 @@ pub(super) struct Node {
     pub(super) url: String,
     pub(super) cluster: Cluster,
     pub(super) bus_health: BusHealth,
+    pub(super) peers: Peers,
+    /// It gets no shards, because it and other nodes do not reach each other.
+    is_cut_off: AtomicBool,
+    pub(super) clock_watch: ClockWatch,
     pub(super) locations: ShardLocations,
     states: OnceLock<&'static [&'static dyn NetworkState]>,
     /// Held from asking the database about leases until `locations` agrees: a late answer would undo what another task
     /// changed since.
-    lease_lock: tokio::sync::Mutex<()>,
+    pub(super) lease_lock: tokio::sync::Mutex<FarLeases>,
     /// Asks for a refresh of the leases now.
     pub(super) refresh: Notify,
+    /// Told after each refresh.
+    pub(super) refreshed: Notify,
     pub(super) http: HttpClient,
     /// It transfers its shards and claims no more.
     pub(super) draining: AtomicBool,
@@ -68,10 +77,14 @@ impl ShardRegistry {
             url: url.to_owned(),
             cluster,
             bus_health: BusHealth::new(),
+            peers: Peers::default(),
+            is_cut_off: AtomicBool::new(false),
+            clock_watch: ClockWatch::default(),
             locations: ShardLocations::default(),
             states: OnceLock::new(),
             lease_lock: tokio::sync::Mutex::default(),
             refresh: Notify::new(),
+            refreshed: Notify::new(),
             http: client::new(),
             draining: AtomicBool::new(false),
             requests: TaskTracker::new(),
@@ -133,10 +146,33 @@ impl ShardRegistry {
         }
     }
 
-    /// What this node lacks to be ready: `homes` while some shard has no known owner.
-    pub(crate) fn lacks(&self) -> Option<&'static str> {
-        let node = self.0.as_ref()?;
-        (!node.locations.unowned().is_empty()).then_some("homes")
+    /// What is wrong with this node's part in the cluster.
+    pub(crate) fn faults(&self) -> Vec<Fault> {
+        let Some(node) = &self.0 else { return vec![] };
+        let mut faults = vec![];
+        if node.clock_watch.is_off() {
+            let message = "The machine's clock differs from the database's by more than a second; see to NTP.";
+            // Without a node whose clock is right, this one goes on.
+            faults.push(match node.clock_watch.is_outvoted.load(Ordering::Relaxed) {
+                true => Fault::disabling(FaultKind::Clock, message),
+                false => Fault::tolerable(FaultKind::Clock, message),
+            });
+        }
+        let unowned = node.locations.unowned().len();
+        if unowned > 0 {
+            let message = format!("{unowned} of {SHARDS} shards have no known owner.");
+            faults.push(Fault::disabling(FaultKind::Homes, message));
+        }
+        let (unreached, others) = node.peers.unreached();
+        if node.is_cut_off() {
+            let message = "This node and others do not reach each other, so that it gets no networks. The log tells which; \
+                           see --node-url and the network between them.";
+            faults.push(Fault::disabling(FaultKind::Peers, message));
+        } else if unreached > 0 {
+            let message = format!("{unreached} of {others} other nodes are not reached; the log tells which.");
+            faults.push(Fault::tolerable(FaultKind::Peers, message));
+        }
+        faults
     }
 }
 
@@ -153,6 +189,15 @@ impl Node {
         self.draining.load(Ordering::Relaxed)
     }
 
+    /// Whether other nodes should own the shards, because this one and some of them do not reach each other.
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.is_cut_off.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_cut_off(&self, is_cut_off: bool) {
+        self.is_cut_off.store(is_cut_off, Ordering::Relaxed);
+    }
+
     /// Sets what follows networks from owner to owner, once, before the first lease.
     pub(super) fn set_states(&self, states: &'static [&'static dyn NetworkState]) {
         self.states.get_or_init(|| states);
@@ -167,70 +212,16 @@ impl Node {
         let _guard = self.lease_lock.lock().await;
         let is_unowned = |shard: &u16| matches!(self.locations.get(*shard), ShardLocation::Unowned);
         let shards: Vec<_> = shards.iter().copied().filter(is_unowned).collect();
-        if shards.is_empty() || self.is_draining() {
+        if shards.is_empty() || self.is_draining() || self.is_cut_off() {
             return Ok(());
         }
-        let asked_at = Instant::now();
+        let asked_at = Uptime::now();
         let claimed = store::claim(&app.db, &shards, &self.name, millis(LEASE_TTL)).await?;
         self.record_leases(app, claimed, asked_at);
         Ok(())
     }
 
-    fn record_leases(&self, app: &App, leases: Vec<(i32, i64)>, asked_at: Instant) {
-        let expires_at = asked_at + LEASE_TTL.saturating_sub(CLOCK_MARGIN);
-        for (shard, fence) in leases {
-            let Ok(shard) = u16::try_from(shard) else { continue };
-            if let Some(ended) = self.locations.record_lease(shard, fence, expires_at) {
-                self.evict(app, &ended);
-            }
-        }
-    }
-
-    /// Renews this node's leases and reads the others'.
-    pub(super) async fn refresh_leases(&self, app: &App) -> Result<(), hub_db::Error> {
-        let _guard = self.lease_lock.lock().await;
-        let asked_at = Instant::now();
-        if !self.is_draining() {
-            let has_bus = self.bus_health.observe(app.bus.is_reachable(), asked_at);
-            store::upsert_node(&app.db, &self.name, &self.url, has_bus).await?;
-        }
-        self.release_expired(app).await?;
-        let renewed = store::renew(&app.db, &self.name, millis(LEASE_TTL)).await?;
-        self.record_leases(app, renewed, asked_at);
-        let leases = store::leases(&app.db).await?;
-        let mut seen = vec![false; usize::from(SHARDS)];
-        for lease in leases {
-            let Ok(shard) = u16::try_from(lease.shard) else { continue };
-            let Some(seen) = seen.get_mut(usize::from(shard)) else { continue };
-            *seen = true;
-            let is_valid = lease.left > 0;
-            if is_valid && lease.node == self.name {
-                // It was renewed above.
-                continue;
-            }
-            let location = match lease.url {
-                Some(url) if is_valid => ShardLocation::Remote { node: lease.node.into(), url: url.into() },
-                _ => ShardLocation::Unowned,
-            };
-            self.set_location(app, shard, location);
-        }
-        for (shard, _) in (0..).zip(seen).filter(|(_, seen)| !seen) {
-            self.set_location(app, shard, ShardLocation::Unowned);
-        }
-        Ok(())
-    }
-
-    /// Ends the leases that expired unrenewed: another node may own their shards by now. A lease that the database still
-    /// has is released there, so that the next one has another fence.
-    async fn release_expired(&self, app: &App) -> Result<(), hub_db::Error> {
-        for lease in self.locations.local_leases().into_iter().filter(|lease| lease.has_expired()) {
-            store::transfer(&app.db, lease.shard, lease.fence, &self.name, None, 0).await?;
-            self.set_location(app, lease.shard, ShardLocation::Unowned);
-        }
-        Ok(())
-    }
-
-    fn set_location(&self, app: &App, shard: u16, location: ShardLocation) {
+    pub(super) fn set_location(&self, app: &App, shard: u16, location: ShardLocation) {
         if let Some(ended) = self.locations.set(shard, location) {
             self.evict(app, &ended);
         }
@@ -247,15 +238,29 @@ impl Node {
                 state.save(app, network).await?;
             }
         }
-        let _guard = self.lease_lock.lock().await;
-        store::transfer(&app.db, lease.shard, lease.fence, &self.name, to, millis(LEASE_TTL)).await?;
-        self.set_location(app, lease.shard, ShardLocation::Unowned);
-        Ok(())
+        let given_up_at = Uptime::now() + LEASE_TTL;
+        loop {
+            let guard = self.lease_lock.lock().await;
+            let transferred =
+                store::transfer(&app.db, lease.shard, lease.fence, &self.name, to, millis(LEASE_TTL)).await?;
+            if transferred != Transferred::Locked {
+                self.set_location(app, lease.shard, ShardLocation::Unowned);
+                return Ok(());
+            }
+            drop(guard);
+            if Uptime::now() >= given_up_at {
+                // It is not extended any more, and is released when it has expired.
+                return Ok(());
+            }
+            tokio::time::sleep(RETRY_DELAY).await;
+        }
     }
 
     /// Tells the other nodes to refresh their leases.
     pub(super) async fn announce_change(&self) {
-        if let Err(error) = self.cluster.broadcast(LEASES_TOPIC, Bytes::new()).await {
+        // Without the bus it may wait for a connection.
+        let broadcast = self.cluster.broadcast(LEASES_TOPIC, Bytes::new());
+        if let Ok(Err(error)) = tokio::time::timeout(ANNOUNCE_TIMEOUT, broadcast).await {
             tracing::debug!(%error, "the other nodes could not be told that leases changed");
         }
     }
@@ -270,7 +275,7 @@ impl Node {
     }
 
     /// Ends a lease and drops the state of its networks.
-    fn evict(&self, app: &App, lease: &ShardLease) {
+    pub(super) fn evict(&self, app: &App, lease: &ShardLease) {
         lease.end();
         for network in lease.networks() {
             self.evict_network(app, network);

@@ -1,8 +1,13 @@
-//! All SQL of nodes and shard leases. None of it is a network's.
+//! All SQL of nodes and shard leases. None of it is a network's, and all of it is PostgreSQL's: a single node on SQLite has
+//! no leases.
 //!
-//! Times are by the database's clock: `clock_timestamp()`, since `now()` does not advance within a transaction.
+//! Times are by the database's clock: `clock_timestamp()`, since `now()` does not advance within a transaction. Nobody
+//! waits for a row: what another transaction has locked is left out, so that a node that stopped in one holds up no
+//! lease but that one. Who ends a lease locks its row `FOR UPDATE`, which is left out while a write that the lease allowed
+//! is under way; renewing one does not meet those.
 
-use hub_db::{Db, Error, Sql, Tx};
+use hub_db::{Db, Error, Tx};
+use serde_json::json;
 
 use crate::clock::Millis;
 
@@ -13,133 +18,196 @@ pub(super) struct LeaseRow {
     pub(super) node: String,
     pub(super) url: Option<String>,
     pub(super) fence: i64,
+    pub(super) expires_at: Millis,
     /// Milliseconds until it expires; 0 or less: it has expired.
     pub(super) left: Millis,
 }
 
-/// Records that a node is alive, and whether it reaches the bus.
-pub(super) async fn upsert_node(db: &Db, node: &str, url: &str, has_bus: bool) -> Result<(), Error> {
-    db.write(Sql {
-        sqlite: "INSERT INTO hub_nodes (node, url, seen_at, has_bus)
-                 VALUES ($1, $2, CAST(unixepoch('subsec') * 1000 AS INTEGER), $3)
-                 ON CONFLICT (node) DO UPDATE
-                 SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus",
-        postgres: "INSERT INTO hub_nodes (node, url, seen_at, has_bus)
-                   VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), $3)
-                   ON CONFLICT (node) DO UPDATE
-                   SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus",
-    })
-    .bind(node)
-    .bind(url)
-    .bind(has_bus)
-    .execute()
-    .await?;
+/// A node, as it reported itself.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct NodeRow {
+    pub(super) node: String,
+    pub(super) url: String,
+    /// It reaches the bus and its clock is right.
+    #[sqlx(rename = "has_bus")]
+    pub(super) is_fit: bool,
+    /// The names of the nodes that it reaches, as a JSON array; `None` at nodes of a version that does not report them.
+    pub(super) reached: Option<String>,
+    /// Milliseconds since it reported.
+    pub(super) silent: Millis,
+}
+
+/// The database's clock.
+pub(super) async fn clock(db: &Db) -> Result<Millis, Error> {
+    let sql = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+    let (now,): (Millis,) = db.time_critical().query(sql).one().await?;
+    Ok(now)
+}
+
+/// Records that a node is alive, which other nodes it reaches, and whether it should own shards: it reaches the bus and
+/// its clock is right.
+pub(super) async fn upsert_node(db: &Db, node: &str, url: &str, is_fit: bool, reached: &[String]) -> Result<(), Error> {
+    db.time_critical()
+        .write(
+            "INSERT INTO hub_nodes (node, url, seen_at, has_bus, reached)
+             VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), $3, $4)
+             ON CONFLICT (node) DO UPDATE
+             SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus, reached = excluded.reached",
+        )
+        .bind(node)
+        .bind(url)
+        .bind(is_fit)
+        .bind(json!(reached).to_string())
+        .execute()
+        .await?;
     Ok(())
 }
 
 /// Makes a node that is about to stop count as silent for `silent`, so that it gets no more shards. Its URL stays known
 /// while it owns some.
 pub(super) async fn retire_node(db: &Db, node: &str, silent: Millis) -> Result<(), Error> {
-    db.write("UPDATE hub_nodes SET seen_at = seen_at - $2 WHERE node = $1").bind(node).bind(silent).execute().await?;
+    let sql = "UPDATE hub_nodes SET seen_at = seen_at - $2 WHERE node = $1";
+    db.time_critical().write(sql).bind(node).bind(silent).execute().await?;
     Ok(())
 }
 
 /// Deletes a node that has stopped, and those that were silent for longer than `silent`.
 pub(super) async fn delete_node(db: &Db, node: &str, silent: Millis) -> Result<(), Error> {
-    db.write(Sql {
-        sqlite: "DELETE FROM hub_nodes
-                 WHERE node = $1 OR seen_at < CAST(unixepoch('subsec') * 1000 AS INTEGER) - $2",
-        postgres: "DELETE FROM hub_nodes
-                   WHERE node = $1 OR seen_at < CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $2",
-    })
-    .bind(node)
-    .bind(silent)
-    .execute()
-    .await?;
+    db.time_critical()
+        .write(
+            "DELETE FROM hub_nodes
+             WHERE node = $1 OR seen_at < CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $2",
+        )
+        .bind(node)
+        .bind(silent)
+        .execute()
+        .await?;
     Ok(())
 }
 
-/// The names of the nodes that were alive lately and should own shards, in order: those that reach the bus, or all where
-/// none does.
-pub(super) async fn eligible_nodes(db: &Db, within: Millis) -> Result<Vec<String>, Error> {
-    let rows: Vec<(String, bool)> = db
-        .query(Sql {
-            sqlite: "SELECT node, has_bus FROM hub_nodes
-                     WHERE seen_at > CAST(unixepoch('subsec') * 1000 AS INTEGER) - $1 ORDER BY node",
-            postgres: "SELECT node, has_bus FROM hub_nodes
-                       WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $1 ORDER BY node",
-        })
+/// The nodes that were alive within this time, in the order of their names.
+pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<NodeRow>, Error> {
+    db.time_critical()
+        .query(
+            "SELECT node, url, has_bus, reached,
+                    CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - seen_at AS silent
+             FROM hub_nodes
+             WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $1 ORDER BY node",
+        )
         .bind(within)
         .all()
-        .await?;
-    let any_has_bus = rows.iter().any(|(_, has_bus)| *has_bus);
-    Ok(rows.into_iter().filter(|(_, has_bus)| *has_bus || !any_has_bus).map(|(node, _)| node).collect())
+        .await
 }
 
 /// All leases, also expired ones.
 pub(super) async fn leases(db: &Db) -> Result<Vec<LeaseRow>, Error> {
-    db.query(Sql {
-        sqlite: "SELECT h.shard, h.node, n.url, h.fence,
-                        h.expires_at - CAST(unixepoch('subsec') * 1000 AS INTEGER) AS \"left\"
-                 FROM network_homes h LEFT JOIN hub_nodes n ON n.node = h.node",
-        postgres: "SELECT h.shard, h.node, n.url, h.fence,
-                          h.expires_at - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS \"left\"
-                   FROM network_homes h LEFT JOIN hub_nodes n ON n.node = h.node",
-    })
-    .all()
-    .await
+    db.time_critical()
+        .query(
+            "SELECT h.shard, h.node, n.url, h.fence, h.expires_at,
+                    h.expires_at - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS \"left\"
+             FROM network_homes h LEFT JOIN hub_nodes n ON n.node = h.node",
+        )
+        .all()
+        .await
 }
 
-/// Renews a node's unexpired leases for `ttl` from now; returns their shards and fences.
-pub(super) async fn renew(db: &Db, node: &str, ttl: Millis) -> Result<Vec<(i32, i64)>, Error> {
-    db.write(Sql {
-        sqlite: "UPDATE network_homes SET expires_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) + $2
-                 WHERE node = $1 AND expires_at > CAST(unixepoch('subsec') * 1000 AS INTEGER)
-                 RETURNING shard, fence",
-        postgres: "UPDATE network_homes
-                   SET expires_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $2
-                   WHERE node = $1 AND expires_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
-                   RETURNING shard, fence",
-    })
-    .bind(node)
-    .bind(ttl)
-    .all()
-    .await
+/// Adds the rows of shards that never had a lease.
+pub(super) async fn insert_shards(db: &Db, shards: &[u16], node: &str) -> Result<(), Error> {
+    db.time_critical()
+        .write(
+            "INSERT INTO network_homes (shard, node, fence, expires_at)
+             SELECT CAST(value AS INTEGER), $2, 0, 0
+             FROM jsonb_array_elements_text(CAST($1 AS JSONB)) ORDER BY CAST(value AS INTEGER)
+             ON CONFLICT (shard) DO NOTHING",
+        )
+        .bind(json!(shards).to_string())
+        .bind(node)
+        .execute()
+        .await?;
+    Ok(())
 }
 
-/// Claims those of the shards that have no unexpired lease; returns these with their fences.
+/// Renews a node's unexpired leases for `ttl` from now, but for some; returns their shards and fences.
+pub(super) async fn renew(db: &Db, node: &str, ttl: Millis, except: &[u16]) -> Result<Vec<(i32, i64)>, Error> {
+    db.time_critical()
+        .write(
+            "WITH own AS (
+                 SELECT shard FROM network_homes
+                 WHERE node = $1 AND expires_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
+                   AND shard NOT IN
+                       (SELECT CAST(value AS INTEGER) FROM jsonb_array_elements_text(CAST($3 AS JSONB)) AS value)
+                 FOR NO KEY UPDATE SKIP LOCKED
+             )
+             UPDATE network_homes h
+             SET expires_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $2
+             FROM own WHERE h.shard = own.shard
+             RETURNING h.shard, h.fence",
+        )
+        .bind(node)
+        .bind(ttl)
+        .bind(json!(except).to_string())
+        .all()
+        .await
+}
+
+/// Claims those of the shards that have no unexpired lease; returns these with their fences. No lease lasts for twice `ttl`
+/// or longer: where one seems to, the database's clock was set back.
 pub(super) async fn claim(db: &Db, shards: &[u16], node: &str, ttl: Millis) -> Result<Vec<(i32, i64)>, Error> {
-    db.write(Sql {
-        sqlite: "INSERT INTO network_homes (shard, node, fence, expires_at)
-                 SELECT value, $2, 1, CAST(unixepoch('subsec') * 1000 AS INTEGER) + $3 FROM json_each($1) WHERE true
-                 ON CONFLICT (shard) DO UPDATE
-                 SET node = excluded.node, fence = network_homes.fence + 1, expires_at = excluded.expires_at
-                 WHERE network_homes.expires_at <= CAST(unixepoch('subsec') * 1000 AS INTEGER)
-                 RETURNING shard, fence",
-        // In order, so that two nodes that claim at once do not deadlock.
-        postgres: "INSERT INTO network_homes (shard, node, fence, expires_at)
-                   SELECT CAST(value AS INTEGER), $2, 1,
-                          CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $3
-                   FROM jsonb_array_elements_text(CAST($1 AS JSONB)) ORDER BY CAST(value AS INTEGER)
-                   ON CONFLICT (shard) DO UPDATE
-                   SET node = excluded.node, fence = network_homes.fence + 1, expires_at = excluded.expires_at
-                   WHERE network_homes.expires_at <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
-                   RETURNING shard, fence",
-    })
-    .bind(serde_json::json!(shards).to_string())
-    .bind(node)
-    .bind(ttl)
-    .all()
-    .await
+    db.time_critical()
+        .write(
+            "WITH free AS (
+                 SELECT shard FROM network_homes
+                 WHERE shard IN (SELECT CAST(value AS INTEGER) FROM jsonb_array_elements_text(CAST($1 AS JSONB)) AS value)
+                   AND (expires_at <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
+                        OR expires_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + 2 * $3)
+                 FOR UPDATE SKIP LOCKED
+             )
+             UPDATE network_homes h
+             SET node = $2, fence = h.fence + 1,
+                 expires_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $3
+             FROM free WHERE h.shard = free.shard
+             RETURNING h.shard, h.fence",
+        )
+        .bind(json!(shards).to_string())
+        .bind(node)
+        .bind(ttl)
+        .all()
+        .await
 }
 
-/// Whether a node has the lease; it is locked until the transaction ends.
+/// Expires those of a node's leases, given with their fences, so that the next ones have other fences; returns their
+/// shards. One that somebody has locked is left.
+pub(super) async fn release(db: &Db, node: &str, leases: &[(u16, i64)]) -> Result<Vec<(i32,)>, Error> {
+    let (shards, fences): (Vec<_>, Vec<_>) = leases.iter().copied().unzip();
+    db.time_critical()
+        .write(
+            "WITH ended AS (
+                 SELECT h.shard FROM network_homes h
+                 JOIN jsonb_array_elements_text(CAST($2 AS JSONB)) WITH ORDINALITY AS shards (value, place)
+                   ON h.shard = CAST(shards.value AS INTEGER)
+                 JOIN jsonb_array_elements_text(CAST($3 AS JSONB)) WITH ORDINALITY AS fences (value, place)
+                   ON shards.place = fences.place AND h.fence = CAST(fences.value AS BIGINT)
+                 WHERE h.node = $1 FOR UPDATE OF h SKIP LOCKED
+             )
+             UPDATE network_homes h SET fence = h.fence + 1, expires_at = 0
+             FROM ended WHERE h.shard = ended.shard
+             RETURNING h.shard",
+        )
+        .bind(node)
+        .bind(json!(shards).to_string())
+        .bind(json!(fences).to_string())
+        .all()
+        .await
+}
+
+/// Whether a node has the lease; nobody else gets it until the transaction ends. A node that stops within the transaction
+/// (paused, cut off) loses it to the database after two seconds, before its leases expire.
 pub(super) async fn lock_lease(tx: &mut Tx, shard: u16, fence: i64, node: &str) -> Result<bool, Error> {
     let row: Option<(i64,)> = tx
-        .query(Sql {
-            sqlite: "SELECT fence FROM network_homes WHERE shard = $1 AND fence = $2 AND node = $3",
-            postgres: "SELECT fence FROM network_homes WHERE shard = $1 AND fence = $2 AND node = $3 FOR SHARE",
-        })
+        .query(
+            "SELECT fence, set_config('idle_in_transaction_session_timeout', '2s', true) FROM network_homes
+             WHERE shard = $1 AND fence = $2 AND node = $3 FOR KEY SHARE",
+        )
         .bind(i32::from(shard))
         .bind(fence)
         .bind(node)
@@ -148,7 +216,17 @@ pub(super) async fn lock_lease(tx: &mut Tx, shard: u16, fence: i64, node: &str) 
     Ok(row.is_some())
 }
 
-/// Transfers a lease to another node, or (with none) expires it. Does nothing where the fence or the node differs.
+/// What became of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transferred {
+    Done,
+    /// A write under the lease is under way.
+    Locked,
+    /// The node does not have the lease any more.
+    NotHeld,
+}
+
+/// Transfers a lease to another node, or (with none) expires it.
 pub(super) async fn transfer(
     db: &Db,
     shard: u16,
@@ -156,23 +234,35 @@ pub(super) async fn transfer(
     node: &str,
     to: Option<&str>,
     ttl: Millis,
-) -> Result<(), Error> {
-    db.write(Sql {
-        sqlite: "UPDATE network_homes SET node = COALESCE($4, node), fence = fence + 1,
-                    expires_at = CASE WHEN $4 IS NULL THEN 0
-                                 ELSE CAST(unixepoch('subsec') * 1000 AS INTEGER) + $5 END
-                 WHERE shard = $1 AND fence = $2 AND node = $3",
-        postgres: "UPDATE network_homes SET node = COALESCE(CAST($4 AS TEXT), node), fence = fence + 1,
-                      expires_at = CASE WHEN CAST($4 AS TEXT) IS NULL THEN 0
-                                   ELSE CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $5 END
-                   WHERE shard = $1 AND fence = $2 AND node = $3",
-    })
-    .bind(i32::from(shard))
-    .bind(fence)
-    .bind(node)
-    .bind(to)
-    .bind(ttl)
-    .execute()
-    .await?;
-    Ok(())
+) -> Result<Transferred, Error> {
+    let db = db.time_critical();
+    let transferred = db
+        .write(
+            "WITH own AS (
+                 SELECT shard FROM network_homes WHERE shard = $1 AND fence = $2 AND node = $3 FOR UPDATE SKIP LOCKED
+             )
+             UPDATE network_homes h
+             SET node = COALESCE(CAST($4 AS TEXT), h.node), fence = h.fence + 1,
+                 expires_at = CASE WHEN CAST($4 AS TEXT) IS NULL THEN 0
+                              ELSE CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $5 END
+             FROM own WHERE h.shard = own.shard",
+        )
+        .bind(i32::from(shard))
+        .bind(fence)
+        .bind(node)
+        .bind(to)
+        .bind(ttl)
+        .execute()
+        .await?;
+    if transferred == 1 {
+        return Ok(Transferred::Done);
+    }
+    let held: Option<(i32,)> = db
+        .query("SELECT shard FROM network_homes WHERE shard = $1 AND fence = $2 AND node = $3")
+        .bind(i32::from(shard))
+        .bind(fence)
+        .bind(node)
+        .optional()
+        .await?;
+    Ok(if held.is_some() { Transferred::Locked } else { Transferred::NotHeld })
 }

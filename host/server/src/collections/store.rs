@@ -11,10 +11,10 @@ use crate::http::document::Document;
 use crate::limits::{Limit, Rows};
 use crate::values::NetworkId;
 
-/// All documents of a network.
-pub(super) const DOCUMENTS: Rows = Rows::many(
+/// All documents of a network, as triggers count them.
+pub(super) const DOCUMENTS: Rows = Rows::few(
     Limit::Documents,
-    "SELECT COUNT(*) FROM (SELECT id FROM collection_documents WHERE network_id = $1 LIMIT $2) AS counted",
+    "SELECT CAST(COALESCE(SUM(documents), 0) AS BIGINT) FROM network_usage WHERE network_id = $1",
 );
 
 #[derive(sqlx::FromRow)]

@@ -2,12 +2,29 @@
 
 use std::io;
 
+use axum::body::{Body, Bytes};
+use axum::response::Response;
 use serde::Serialize;
+
+/// Answers of up to so many bytes are small: most of one fits into its socket.
+const SMALL_ANSWER: usize = 64 * 1024;
 
 /// The most bytes of JSON that an answer has.
 pub(crate) const ANSWER_LIMIT: usize = 4 * 1024 * 1024;
 /// What lists of large items leave of it for the rest of the answer.
 const REST: usize = 256 * 1024;
+
+/// On a response: its body, where that is large and in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct LargeAnswer(pub(crate) Bytes);
+
+/// Answers bytes that are in memory.
+pub(crate) fn set_body(response: &mut Response, bytes: Bytes) {
+    if bytes.len() > SMALL_ANSWER {
+        response.extensions_mut().insert(LargeAnswer(bytes.clone()));
+    }
+    *response.body_mut() = Body::from(bytes);
+}
 
 /// The bytes of a value as JSON.
 pub(crate) fn json_size(value: &impl Serialize) -> usize {

@@ -175,6 +175,8 @@ impl From<hub_db::Error> for ApiError {
                 "database_timeout",
                 "This took longer than the hub's database may take, and nothing of it is kept; try again.",
             )
+        } else if error.is_storage_full() {
+            ("database_unavailable", "The disk of the hub's database is full; its operator must make room.")
         } else {
             ("database_unavailable", "The hub's database can't be reached, or is too busy; try again.")
         };
@@ -243,6 +245,7 @@ mod tests {
             (hub_db::Error::TimedOut, 503, "database_timeout"),
             (hub_db::Error::Busy, 503, "database_unavailable"),
             (hub_db::Error::Closed, 503, "database_unavailable"),
+            (hub_db::Error::StorageFull, 503, "database_unavailable"),
             (hub_db::Error::Aborted, 500, "internal"),
         ] {
             let error = ApiError::from(error);

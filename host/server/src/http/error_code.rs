@@ -22,6 +22,7 @@ pub const ERROR_CODES: &[(&str, &str)] = &[
     ("body_too_large", "The body is larger than the route allows."),
     ("empty_body", "A file was to be sent, and the body was empty."),
     ("answer_too_large", "The answer would be larger than 4 MiB; ask for less."),
+    ("answers_unread", "Too many large answers to this network are unread; try again."),
     ("idempotency_mismatch", "The `Idempotency-Key` was used for another path or body."),
     (
         "answer_not_kept",

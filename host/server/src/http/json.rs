@@ -67,13 +67,21 @@ pub(crate) async fn layer(request: Request, next: Next) -> Response {
     let Some(value) = value.lock().take() else { return response };
     let written = match value.write(LARGE_JSON) {
         // Begun anew, so that what is large is known without a look at every value.
-        Err(error) if error.is_io() => compute(move || value.write(usize::MAX)).await,
+        Err(error) if error.is_io() => {
+            compute(move || {
+                let mut bytes = value.write(usize::MAX)?;
+                // Up to half of it was never written to.
+                bytes.shrink_to_fit();
+                Ok(bytes)
+            })
+            .await
+        }
         written => written,
     };
     match written {
         Ok(bytes) => {
             answer::check(bytes.len());
-            *response.body_mut() = Body::from(bytes);
+            answer::set_body(&mut response, bytes.into());
             // That of the body there was before.
             response.headers_mut().remove(header::CONTENT_LENGTH);
             response

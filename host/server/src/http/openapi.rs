@@ -5,7 +5,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required,
+    Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr, Required,
     ResponseBuilder,
 };
 use utoipa::{PartialSchema as _, ToSchema as _};
@@ -67,12 +67,41 @@ pub(crate) fn base() -> OpenApi {
         .build()
 }
 
+/// What a POST does with its `Idempotency-Key`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeptKey {
+    /// It is kept in the transaction of the effect.
+    WithEffect,
+    /// It is kept with the answer, after the effect.
+    AfterEffect,
+    /// There is no effect.
+    Never,
+}
+
+impl KeptKey {
+    const fn description(self) -> &'static str {
+        match self {
+            Self::WithEffect => {
+                "Makes a retry safe: the same key with the same body has one effect and one answer for 24 hours, whatever \
+                 becomes of the hub meanwhile. An answer over 64 KiB is not kept: a repeat is 409 `answer_not_kept`."
+            }
+            Self::AfterEffect => {
+                "Makes a retry safe: the same key with the same body has one effect and one answer for 24 hours, from its \
+                 answer on. The effect is not in the database alone, so it comes before the answer is kept: if the hub \
+                 dies in between, or answers 5xx, a repeat is done again. An answer over 64 KiB is not kept: a repeat is \
+                 409 `answer_not_kept`."
+            }
+            Self::Never => "Ignored: this operation changes nothing, and a repeat reads again.",
+        }
+    }
+}
+
 /// Adds the error responses that follow from what an operation takes: one that needs a key can refuse it, one with
-/// parameters can find them wrong.
-pub(crate) fn complete(document: &mut OpenApi) {
-    for item in document.paths.paths.values_mut() {
+/// parameters can find them wrong. `kept_key` knows each POST by its path.
+pub(crate) fn complete(document: &mut OpenApi, kept_key: impl Fn(&str) -> KeptKey) {
+    for (path, item) in &mut document.paths.paths {
         if let Some(post) = item.post.as_mut().filter(|post| post.security.is_some()) {
-            add_idempotency_key(post);
+            add_idempotency_key(post, kept_key(path));
         }
         let operations =
             [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch, &mut item.head];
@@ -84,7 +113,7 @@ pub(crate) fn complete(document: &mut OpenApi) {
 }
 
 /// Every POST that needs a key can be retried.
-fn add_idempotency_key(operation: &mut Operation) {
+fn add_idempotency_key(operation: &mut Operation, kept_key: KeptKey) {
     let text = ObjectBuilder::new()
         .schema_type(Type::String)
         .min_length(Some(1))
@@ -95,10 +124,7 @@ fn add_idempotency_key(operation: &mut Operation) {
         .name("Idempotency-Key")
         .parameter_in(ParameterIn::Header)
         .required(Required::False)
-        .description(Some(
-            "Makes a retry safe: the same key with the same body has one effect and one answer for 24 hours. An answer over \
-             64 KiB is not kept: a repeat is 409 `answer_not_kept`. A route that only reads ignores the key.",
-        ))
+        .description(Some(kept_key.description()))
         .schema(Some(text))
         .build();
     operation.parameters.get_or_insert_default().push(RefOr::T(header));
@@ -107,6 +133,17 @@ fn add_idempotency_key(operation: &mut Operation) {
         "409",
         "The Idempotency-Key was used before, and the answer of then is not kept for this caller",
     );
+}
+
+/// A large answer may have to wait for others to be read.
+pub(crate) fn add_unread_answers(item: &mut PathItem) {
+    for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
+        add_error(
+            operation,
+            "503",
+            "`answers_unread`: callers of this network have not read its large answers; `Retry-After` says when to come back",
+        );
+    }
 }
 
 fn complete_operation(operation: &mut Operation) {

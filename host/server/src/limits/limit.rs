@@ -186,6 +186,9 @@ limits! {
     DocumentsPerRequest = "documentsPerRequest", 200, "400 `invalid_request`";
     /// Bytes of one answer, but for files.
     AnswerBytes = "answerBytes", ANSWER_LIMIT as i64, "a list is cut short and says where it goes on";
+    /// Bytes of answers over 64 KiB that one node of the hub puts together, or that their callers have not read yet.
+    UnreadAnswerBytes = "unreadAnswerBytes", 64 * 1_024 * 1_024,
+        "the request waits for up to 5 seconds; then 503 `answers_unread`";
     /// Addresses on the waitlist, which is the hub's own.
     WaitlistEntries = "waitlistEntries", 1_000_000, "no more are added";
     /// Bytes of players' data, documents, config documents, the catalog and modules' stores, with 64 for each row.

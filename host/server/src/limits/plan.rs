@@ -5,8 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use hub_sandbox::Limits;
 use hub_sandbox::contract::Point;
+use hub_sandbox::{Limits, MAX_CHAIN_CALLS};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -24,6 +24,8 @@ const MAX_MEMORY_BYTES: i64 = 64 << 20;
 const MAX_FUEL: i64 = 1_000_000_000_000;
 const MAX_HOST_CALLS: i64 = 64;
 const MAX_LOG_LINES: i64 = 256;
+/// Half of the calls that the hub runs at once, so that the other half is left for all others.
+const MAX_CONCURRENCY: i64 = 32;
 
 /// What networks on a plan may use. Null or absent: no more is limited than for everybody.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -84,7 +86,8 @@ pub(crate) struct PlanLimits {
     pub(crate) module_millis_per_second: Option<i64>,
 }
 
-/// What one call of a module may cost at one extension point. Null or absent: the default of the point.
+/// What one call of a module may cost at one extension point, and how many may run. Null or absent: the default of the
+/// point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct PointLimits {
@@ -108,6 +111,10 @@ pub(crate) struct PointLimits {
     #[serde(deserialize_with = "within::<_, 0, MAX_LOG_LINES>")]
     #[schema(minimum = 0, maximum = 256, example = 64)]
     pub(crate) log_lines: Option<i64>,
+    /// Calls that run at once; others wait.
+    #[serde(deserialize_with = "within::<_, 1, MAX_CONCURRENCY>")]
+    #[schema(minimum = 1, maximum = 32, example = 8)]
+    pub(crate) concurrency: Option<i64>,
 }
 
 /// What one call of a module may cost, by extension point.
@@ -134,6 +141,11 @@ impl ModuleLimits {
 }
 
 impl PointLimits {
+    /// How many calls may run at once.
+    pub(crate) fn max_calls(&self) -> usize {
+        self.concurrency.and_then(|calls| usize::try_from(calls).ok()).unwrap_or(MAX_CHAIN_CALLS)
+    }
+
     /// These limits in the place of the usual ones.
     pub(crate) fn apply(&self, usual: Limits) -> Limits {
         let compute = self.compute_millis.map(|millis| Duration::from_millis(millis.unsigned_abs()));

@@ -1,13 +1,9 @@
-//! Counts over the tables of several components.
+//! Counts that several components check.
 
 use crate::limits::{Limit, Rows};
 
-/// The bytes of a network's files.
+/// The bytes of a network's files, as triggers count them.
 pub(crate) const FILE_BYTES: Rows = Rows::few(
     Limit::FileBytes,
-    "SELECT CAST(
-              (SELECT COALESCE(SUM(size_bytes), 0) FROM artifacts WHERE network_id = $1)
-              + (SELECT COALESCE(SUM(size_bytes), 0) FROM provisioning_bundles WHERE network_id = $1)
-              + (SELECT COALESCE(SUM(size_bytes), 0) FROM modules WHERE network_id = $1)
-              + (SELECT COALESCE(SUM(size_bytes), 0) FROM world_blobs WHERE network_id = $1) AS BIGINT)",
+    "SELECT CAST(COALESCE(SUM(file_bytes), 0) AS BIGINT) FROM network_usage WHERE network_id = $1",
 );

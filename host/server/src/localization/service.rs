@@ -179,6 +179,7 @@ pub(super) async fn add_defaults<'a>(
     if missing == 0 {
         return Ok(0);
     }
+    let _turn = app.catalog_writes.lock(network).await;
     check_messages(app, network, missing, defaults.bytes()).await?;
     let replaced = messages::stored_bytes(&app.db, network, &scope);
     check_storage::<LocalizationError>(app, network, stored, replaced).await?;
@@ -197,7 +198,8 @@ pub(super) async fn add_defaults<'a>(
         .await
 }
 
-/// Refuses messages where the network has too many, or too large ones, for one catalog.
+/// Refuses messages where the network has too many, or too large ones, for one catalog. Asked one after the other: writes
+/// that are not committed are in no count, and in a full catalog each of them counts all of it.
 async fn check_messages(app: &App, network: NetworkId, added: i64, bytes: i64) -> Result<(), LocalizationError> {
     check_rows::<LocalizationError>(app, network, messages::CATALOG_BYTES, bytes, ready(Ok(bytes <= 0))).await?;
     check_rows(app, network, messages::MESSAGES, added, ready(Ok(added == 0))).await
@@ -245,6 +247,7 @@ pub(super) async fn put_override(
 ) -> Result<LocalizationMessage, LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
     check_text(app, text)?;
+    let _turn = app.catalog_writes.lock(network).await;
     let stored = messages::overridden(&app.db, network, &scope, key).await?;
     let before = stored.as_ref().map_or_else(|| -(json_size(key) as i64), |text| json_size(text) as i64);
     let added = i64::from(stored.is_none());

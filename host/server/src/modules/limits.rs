@@ -14,20 +14,31 @@ use crate::values::NetworkId;
 /// The least memory of a call: a page of WebAssembly.
 const MIN_MEMORY_BYTES: u64 = 64 * 1024;
 
-/// What calls of a network may cost at most, at each point.
+/// What calls of a network may cost at most, and how many may run at once, at each point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ModuleLimits([Limits; Point::ALL.len()]);
+pub(super) struct ModuleLimits {
+    calls: [Limits; Point::ALL.len()],
+    max_calls: [usize; Point::ALL.len()],
+}
 
 impl ModuleLimits {
     /// Those of a network's plan, which are the usual ones of the points where it says nothing else.
     pub(super) async fn of(app: &App, network: NetworkId) -> Result<Self, hub_db::Error> {
         let plan = limits::of(app, network).await?;
-        Ok(Self(Point::ALL.map(|point| plan.of_point(point).apply(app.settings.modules.limits(point)))))
+        Ok(Self {
+            calls: Point::ALL.map(|point| plan.of_point(point).apply(app.settings.modules.limits(point))),
+            max_calls: Point::ALL.map(|point| plan.of_point(point).max_calls()),
+        })
     }
 
     /// Those of a call at a point.
     pub(super) fn at(&self, point: Point) -> Limits {
-        self.0[point as usize]
+        self.calls[point as usize]
+    }
+
+    /// How many calls may run at once at a point.
+    pub(super) fn max_calls(&self, point: Point) -> usize {
+        self.max_calls[point as usize]
     }
 
     /// Those of a link at a point: what it asks for, as far as that is allowed.
@@ -99,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_link_gets_what_it_asks_for_up_to_the_plans() {
-        let plan = ModuleLimits(Point::ALL.map(Limits::of));
+        let plan = ModuleLimits { calls: Point::ALL.map(Limits::of), max_calls: [8; Point::ALL.len()] };
         assert_eq!(plan.of_link(Point::Chat, None), Limits::of(Point::Chat));
         let less = LinkLimits { compute_millis: Some(2), fuel: Some(9), host_calls: Some(0), ..LinkLimits::default() };
         let limits = plan.of_link(Point::Chat, Some(&less));

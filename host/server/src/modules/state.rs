@@ -93,6 +93,7 @@ impl ActiveChain {
         if self.limits.lock().replace(limits) == Some(limits) {
             return;
         }
+        self.chain.set_max_calls(limits.max_calls(self.point));
         for (spec, link) in self.links() {
             if let Some(link) = link {
                 link.set_limits(limits.of_link(self.point, spec.limits.as_ref()));

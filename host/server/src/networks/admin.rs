@@ -120,7 +120,7 @@ pub(super) async fn create_key(app: &App, network: NetworkId, new: NewKey) -> Re
         return Err(NetworksError::OperatorScope);
     }
     self::network(&app.db, network).await?;
-    service::create_key(&app.db, &app.clock, &app.ids, network, new).await
+    service::create_key_within_limit(app, network, new).await
 }
 
 /// Revokes a key of a network.

@@ -171,6 +171,18 @@ pub(super) async fn renew_claim(tx: &mut Tx, network: NetworkId, until: Millis) 
     Ok(rows > 0)
 }
 
+/// SQLite's: forgets the number that a network has in the search index of players, once none of its players is left.
+pub(super) async fn delete_search_number(tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
+    tx.query(
+        "DELETE FROM player_search_networks
+         WHERE network_id = $1 AND NOT EXISTS (SELECT 1 FROM players WHERE network_id = $1)",
+    )
+    .bind(network)
+    .execute()
+    .await?;
+    Ok(())
+}
+
 /// Notes that all of a network is gone, and when to look again; none: never.
 pub(super) async fn finish_deletion(
     tx: &mut Tx,

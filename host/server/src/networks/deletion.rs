@@ -117,6 +117,9 @@ impl Deletion<'_> {
         let again_at = (!is_again).then(|| now.saturating_add(LATE_WRITES));
         self.db
             .transaction(async |mut tx| {
+                if self.db.backend() == Backend::Sqlite {
+                    store::delete_search_number(&mut tx, network).await?;
+                }
                 tx.delete_rows(NETWORKS, network.0, 1).await?;
                 store::finish_deletion(&mut tx, network, now, again_at).await
             })

@@ -184,6 +184,15 @@ pub(super) async fn create_key_for(app: &App, caller: &Caller, new: NewKey) -> R
     let network = caller.network;
     let new = NewKey { bindings: caller.bindings.pass_to(new.bindings), ..new };
     require_within(caller, new.scopes, new.expires_at, &new.bindings)?;
+    create_key_within_limit(app, network, new).await
+}
+
+/// Creates a key of a network, which may have no more than so many.
+pub(super) async fn create_key_within_limit(
+    app: &App,
+    network: NetworkId,
+    new: NewKey,
+) -> Result<MintedKey, NetworksError> {
     let keys = store::count_keys(&app.db, network, app.clock.now()).await?;
     limits::of(app, network).await?.check(Limit::Keys, keys, 1)?;
     create_key(&app.db, &app.clock, &app.ids, network, new).await

@@ -22,7 +22,7 @@ use crate::values::{Identifier, Label, PlayerId, blank_as_absent, not_blank};
 
 /// The component's routes.
 pub(crate) fn router() -> Endpoints {
-    endpoints![get_player, load_player: transactional]
+    endpoints![get_player: large_answer, load_player: transactional]
 }
 
 /// A player with what is kept for them.

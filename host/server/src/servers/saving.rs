@@ -9,12 +9,14 @@ use crate::background::every;
 use crate::clock::millis;
 use crate::events::{EventKind, is_listening, publish_in, publish_resync_in};
 use crate::networks;
-use crate::servers::presence::{Changes, PresenceEvent, PresenceEvents, SharedPresence, Unsaved};
+use crate::servers::presence::{Changes, NetworkPresence, PresenceEvent, PresenceEvents, SharedPresence, Unsaved};
 use crate::servers::store::{presence, reservations};
 use crate::values::NetworkId;
 
 /// How often changes that no request waits for are saved, such as heartbeats.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
+/// How many players are saved again at once.
+const PLAYERS_AT_ONCE: usize = 500;
 
 /// The events of presence.
 const PRESENCE_EVENTS: [EventKind; 5] = [
@@ -33,7 +35,10 @@ pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
             restore(app, network).await?;
         }
     }
-    every(app, SAVE_INTERVAL, "save who is online", |app| async move { save_all(&app).await });
+    every(app, SAVE_INTERVAL, "save who is online", |app| async move {
+        save_again_after_restart(&app).await?;
+        save_all(&app).await
+    });
     Ok(())
 }
 
@@ -69,6 +74,32 @@ pub async fn save_all(app: &App) -> Result<(), Error> {
         }
     }
     result
+}
+
+/// Saves everything again when another run of the database's server, or another server, answers than before: one that took
+/// over may lack what the one before acknowledged last.
+async fn save_again_after_restart(app: &App) -> Result<(), Error> {
+    let Some(started_at) = presence::server_start(&app.db).await? else { return Ok(()) };
+    let before = app.presence.server_start();
+    if before.is_some_and(|before| before != started_at) {
+        tracing::info!("the database's server is another one or was started anew; who is online is saved again");
+        for (network, shared) in app.presence.all() {
+            hub_db::with_tenant(network.0, save_again(app, network, &shared)).await?;
+        }
+    }
+    app.presence.set_server_start(started_at);
+    Ok(())
+}
+
+/// Saves all of a network again, some players at a time, so that others who save wait for a part of it.
+async fn save_again(app: &App, network: NetworkId, shared: &SharedPresence) -> Result<(), Error> {
+    let players = shared.with(NetworkPresence::mark_unsaved);
+    save_shared(app, network, shared).await?;
+    for players in players.chunks(PLAYERS_AT_ONCE) {
+        shared.with(|presence| presence.mark_players_unsaved(players));
+        save_shared(app, network, shared).await?;
+    }
+    Ok(())
 }
 
 /// Saves what changed in a network, all that the caller changed before included. Concurrent calls share one

@@ -85,6 +85,26 @@ async fn a_restart_of_the_database_loses_nothing_that_was_acknowledged() {
     payers.finish(&owner).await;
 }
 
+/// A standby that takes over may lack the last of what was acknowledged. Here rows are deleted instead, and the server
+/// starts anew before any lease expires.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_is_online_is_saved_again_after_a_failover() {
+    let fleet = Fleet::start_isolated().await;
+    fleet.wait_until_balanced().await;
+    let owner = fleet.network("failover");
+    owner.register("lobby-1", json!({})).await;
+    let join = json!({"serverId": "lobby-1", "playerUuid": uuid(1), "playerName": "p"});
+    owner.post("/api/plugin/servers/players", join).await.expect(204);
+    let saved = "SELECT (SELECT count(*) FROM servers WHERE present) + (SELECT count(*) FROM server_players)";
+    wait_until(async || fleet.numbers(saved).await == [2]).await;
+    let before = fleet.leases().await;
+    fleet.sql("DELETE FROM server_players; UPDATE servers SET present = FALSE").await;
+    fleet.postgres().crash();
+    fleet.postgres().start_server();
+    wait_until(async || fleet.numbers(saved).await == [2]).await;
+    assert_eq!(fleet.leases().await, before, "the restart took longer than a lease lasts");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_without_the_database_reports_it_and_the_others_go_on() {
     let fleet = Fleet::start_isolated().await;

@@ -1,7 +1,9 @@
 //! Three nodes, their NATS and database, and a client that tries the next node when one does not answer.
 
+use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -33,6 +35,8 @@ pub struct Fleet {
     database: String,
     /// The binary of nodes that are started.
     binary: String,
+    /// Variables of nodes that are started.
+    environment: Vec<(&'static str, String)>,
     folder: TempDir,
     urls: Arc<Mutex<Vec<Option<String>>>>,
     /// The fleet's own database, and the namespace of the first node.
@@ -57,6 +61,13 @@ impl Drop for Daemon {
     }
 }
 
+/// Who has a shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardLease {
+    pub url: String,
+    pub fence: i64,
+}
+
 /// A node that was asked to stop.
 pub struct StoppingNode(Daemon);
 
@@ -67,7 +78,7 @@ impl StoppingNode {
     }
 }
 
-/// An exclusive lock on a table.
+/// Locks that a transaction holds.
 pub struct TableLock(PgConnection);
 
 impl TableLock {
@@ -93,7 +104,7 @@ fn signal(child: &Child, name: &str) {
     let _ = Command::new("kill").args([name, &child.id().to_string()]).stderr(Stdio::null()).status();
 }
 
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
@@ -105,7 +116,14 @@ impl Fleet {
     /// As [`Self::start`], with another binary.
     pub async fn start_with(binary: &str) -> Self {
         let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
-        Self::on(FLEET_LOCK.lock().await, binary, &url, "127.0.0.1", None).await
+        Self::on(FLEET_LOCK.lock().await, binary, vec![], &url, "127.0.0.1", None).await
+    }
+
+    /// A fleet whose nodes have few connections to the database.
+    pub async fn start_with_connections(connections: u32) -> Self {
+        let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
+        let environment = vec![("HUB_DATABASE_CONNECTIONS", connections.to_string())];
+        Self::on(FLEET_LOCK.lock().await, CURRENT, environment, &url, "127.0.0.1", None).await
     }
 
     /// A fleet whose database can be restarted and whose first node can be disconnected.
@@ -114,12 +132,13 @@ impl Fleet {
         let namespace = NetworkNamespace::new();
         let postgres = Postgres::start(&namespace.host_address(Link::Database), free_port());
         let (url, nats_host) = (postgres.url.clone(), namespace.host_address(Link::Bus));
-        Self::on(lock, CURRENT, &url, &nats_host, Some((postgres, namespace))).await
+        Self::on(lock, CURRENT, vec![], &url, &nats_host, Some((postgres, namespace))).await
     }
 
     async fn on(
         lock: tokio::sync::MutexGuard<'static, ()>,
         binary: &str,
+        environment: Vec<(&'static str, String)>,
         postgres: &str,
         nats_host: &str,
         isolation: Option<(Postgres, NetworkNamespace)>,
@@ -139,6 +158,7 @@ impl Fleet {
             bus,
             database: database(postgres).await,
             binary: binary.to_owned(),
+            environment,
             folder,
             urls: Arc::new(Mutex::new(vec![None; 3])),
             isolation,
@@ -162,25 +182,52 @@ impl Fleet {
 
     /// Starts a node, without waiting for it to be ready.
     pub fn start_node(&mut self, node: usize) {
-        let address = self.nodes[node].address.clone();
+        self.start_node_with(node, &[]);
+    }
+
+    /// As [`Self::start_node`], with more variables.
+    pub fn start_node_with(&mut self, node: usize, environment: &[(&str, String)]) {
+        let mut child = self.command(node, environment).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.next().unwrap().unwrap().starts_with("listening on"));
+        self.nodes[node].process = Some(Daemon(child));
+        self.urls.lock().unwrap()[node] = Some(self.url(node));
+    }
+
+    /// Starts a node that is expected to refuse; returns what it says.
+    pub fn refused_start(&self, node: usize, environment: &[(&str, String)]) -> String {
+        let child = self.command(node, environment).stderr(Stdio::piped()).spawn().unwrap();
+        let mut node = Daemon(child);
+        let began = Instant::now();
+        while node.0.try_wait().unwrap().is_none() {
+            assert!(began.elapsed() < Duration::from_secs(15), "it runs");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(!node.0.wait().unwrap().success());
+        std::io::read_to_string(node.0.stderr.take().unwrap()).unwrap()
+    }
+
+    /// How a node is reached.
+    pub fn url(&self, node: usize) -> String {
+        format!("http://{}", self.nodes[node].address)
+    }
+
+    fn command(&self, node: usize, environment: &[(&str, String)]) -> Command {
         let mut command = match &self.isolation {
             Some((_, namespace)) if node == 0 => namespace.command(&self.binary),
             _ => Command::new(&self.binary),
         };
-        let mut child = command
-            .args(["serve", "--listen", &address, "--database", &self.database])
+        command
+            .args(["serve", "--listen", &self.nodes[node].address, "--database", &self.database])
             .args(["--bus", &format!("nats://{}", self.bus), "--data"])
             .arg(self.folder.path().join(format!("node-{node}")))
             // No option: an older hub that is tested does not know it.
             .env("HUB_BLOBS", self.folder.path().join("blobs"))
             .env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "error".to_owned()))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.next().unwrap().unwrap().starts_with("listening on"));
-        self.nodes[node].process = Some(Daemon(child));
-        self.urls.lock().unwrap()[node] = Some(format!("http://{address}"));
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .stdout(Stdio::piped());
+        command
     }
 
     /// Waits until every running node is ready.
@@ -246,15 +293,46 @@ impl Fleet {
         TableLock(connection)
     }
 
+    /// Locks the rows that a `SELECT … FOR UPDATE` finds, until the lock is released; there must be some.
+    pub async fn lock_rows(&self, select: String) -> TableLock {
+        let mut connection = PgConnection::connect(&self.database).await.unwrap();
+        connection.execute("BEGIN").await.unwrap();
+        let rows = sqlx::query(AssertSqlSafe(select)).fetch_all(&mut connection).await.unwrap();
+        assert!(!rows.is_empty());
+        TableLock(connection)
+    }
+
     /// Changes the database directly.
-    pub async fn sql(&self, statement: &'static str) {
+    pub async fn sql(&self, statement: &str) {
+        let statement = AssertSqlSafe(statement.to_owned());
         PgConnection::connect(&self.database).await.unwrap().execute(statement).await.unwrap();
     }
 
     /// The numbers that a query answers.
-    pub async fn numbers(&self, query: &'static str) -> Vec<i64> {
+    pub async fn numbers(&self, query: &str) -> Vec<i64> {
         let mut connection = PgConnection::connect(&self.database).await.unwrap();
-        sqlx::query_scalar(query).fetch_all(&mut connection).await.unwrap()
+        sqlx::query_scalar(AssertSqlSafe(query.to_owned())).fetch_all(&mut connection).await.unwrap()
+    }
+
+    /// Waits until the shards are spread over the running nodes.
+    pub async fn wait_until_balanced(&self) {
+        let running = self.nodes.iter().filter(|node| node.process.is_some()).count();
+        wait_until(async || {
+            let leases = self.leases().await;
+            let owned = |node: &str| leases.values().filter(|lease| lease.url == node).count();
+            (0..self.nodes.len())
+                .all(|node| self.nodes[node].process.is_none() || owned(&self.url(node)) >= 250 / running)
+        })
+        .await;
+    }
+
+    /// The unexpired leases, by shard.
+    pub async fn leases(&self) -> HashMap<i32, ShardLease> {
+        let query = "SELECT h.shard, n.url, h.fence FROM network_homes h JOIN hub_nodes n ON n.node = h.node
+                     WHERE h.expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000";
+        let mut connection = PgConnection::connect(&self.database).await.unwrap();
+        let rows: Vec<(i32, String, i64)> = sqlx::query_as(query).fetch_all(&mut connection).await.unwrap();
+        rows.into_iter().map(|(shard, url, fence)| (shard, ShardLease { url, fence })).collect()
     }
 
     /// Pauses a node's process, which it can't notice.
@@ -274,6 +352,31 @@ impl Fleet {
     pub async fn restart_nats(&mut self) {
         self.stop_nats();
         self.nats = nats(&self.bus, &self.folder);
+        wait_for(&self.bus).await;
+    }
+
+    /// Restarts NATS; returns a copy of its store from between.
+    pub async fn save_bus(&mut self) -> TempDir {
+        self.stop_nats();
+        let copy = TempDir::new().unwrap();
+        copy_folder(&self.folder.path().join("nats"), copy.path());
+        self.restart_nats().await;
+        copy
+    }
+
+    /// Restarts NATS with another store, as after a power cut.
+    pub async fn restore_bus(&mut self, store: TempDir) {
+        self.stop_nats();
+        let folder = self.folder.path().join("nats");
+        std::fs::remove_dir_all(&folder).unwrap();
+        copy_folder(store.path(), &folder);
+        self.restart_nats().await;
+    }
+
+    pub async fn restart_nats_without_jetstream(&mut self) {
+        self.stop_nats();
+        let (host, port) = self.bus.split_once(':').unwrap();
+        self.nats = Daemon(nats_command(host, port).spawn().unwrap());
         wait_for(&self.bus).await;
     }
 
@@ -297,13 +400,26 @@ impl Fleet {
 
 fn nats(address: &str, folder: &TempDir) -> Daemon {
     let (host, port) = address.split_once(':').unwrap();
-    let server = Command::new("nats-server")
-        .args(["--addr", host, "--port", port, "--jetstream", "--store_dir"])
-        .arg(folder.path().join("nats"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+    let server = nats_command(host, port).args(["--jetstream", "--store_dir"]).arg(folder.path().join("nats")).spawn();
     Daemon(server.expect("nats-server is installed (Debian's package nats-server)"))
+}
+
+fn nats_command(host: &str, port: &str) -> Command {
+    let mut command = Command::new("nats-server");
+    command.args(["--addr", host, "--port", port]).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }
 
 async fn wait_for(address: &str) {
@@ -311,7 +427,7 @@ async fn wait_for(address: &str) {
 }
 
 /// Creates a database.
-async fn database(url: &str) -> String {
+pub async fn database(url: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("cluster_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let mut server = PgConnection::connect(url).await.unwrap();

@@ -2,7 +2,7 @@
 //! the database, from the bus or from the other nodes: packets are dropped silently.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
@@ -96,21 +96,30 @@ pub struct Postgres {
     pub url: String,
     programs: PathBuf,
     options: String,
-    folder: TempDir,
+    folder: PathBuf,
+    /// Deleted with it.
+    own_folder: Option<TempDir>,
 }
 
 impl Postgres {
     pub fn start(host: &str, port: u16) -> Self {
-        let versions = std::fs::read_dir("/usr/lib/postgresql").expect("PostgreSQL is installed (Debian's postgresql)");
-        let programs = versions.map(|version| version.unwrap().path().join("bin")).max().unwrap();
         let folder = TempDir::new().unwrap();
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        let mut postgres = Self::start_in(folder.path(), host, port);
+        postgres.own_folder = Some(folder);
+        postgres
+    }
+
+    /// Starts it in a folder that everybody may write to.
+    pub fn start_in(folder: &Path, host: &str, port: u16) -> Self {
+        let versions = std::fs::read_dir("/usr/lib/postgresql").expect("PostgreSQL is installed (Debian's postgresql)");
+        let programs = versions.map(|version| version.unwrap().path().join("bin")).max().unwrap();
         // Only the process is killed, so acknowledged writes survive without fsync.
         let options = format!(
             "-p {port} -c listen_addresses={host} -c unix_socket_directories= -c fsync=off -c max_connections=200"
         );
         let url = format!("postgres://postgres@{host}:{port}/postgres");
-        let postgres = Self { url, programs, options, folder };
+        let postgres = Self { url, programs, options, folder: folder.to_owned(), own_folder: None };
         postgres.run("initdb", &["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]);
         let hba = postgres.data().join("pg_hba.conf");
         let mut rules = std::fs::read_to_string(&hba).unwrap();
@@ -121,11 +130,11 @@ impl Postgres {
     }
 
     fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+        self.folder.join("data")
     }
 
     pub fn start_server(&self) {
-        let log = self.folder.path().join("log");
+        let log = self.folder.join("log");
         self.run("pg_ctl", &["-w", "-l", log.to_str().unwrap(), "-o", &self.options, "start"]);
     }
 
@@ -139,7 +148,7 @@ impl Postgres {
     }
 
     /// Runs a program as `postgres`: PostgreSQL refuses to run as root.
-    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+    pub fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new("runuser");
         command.args(["-u", "postgres", "--"]).arg(self.programs.join(program)).arg("-D").arg(self.data());
         command.args(arguments).current_dir("/").stdout(std::process::Stdio::null());

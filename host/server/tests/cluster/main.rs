@@ -3,12 +3,16 @@
 #![allow(unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 mod any_node;
+mod bus_losses;
+mod chaos;
+mod clocks;
 mod compare_and_set;
 mod control;
 mod events;
 mod faults;
 mod fleet;
 mod isolation;
+mod leases;
 mod long_requests;
 mod moves;
 mod payments;

@@ -3,6 +3,7 @@
 mod answers;
 mod kept;
 mod refused;
+mod unread;
 
 use hub::limits::Limit;
 use reqwest::Method;
@@ -26,7 +27,12 @@ async fn send_with_key(client: &Client, key: &str, path: &str, body: &Value) -> 
 #[test]
 fn each_limit_has_a_test() {
     use strum::VariantArray as _;
-    let tests = [include_str!("limits/answers.rs"), include_str!("limits/kept.rs"), include_str!("limits/refused.rs")];
+    let tests = [
+        include_str!("limits/answers.rs"),
+        include_str!("limits/kept.rs"),
+        include_str!("limits/refused.rs"),
+        include_str!("limits/unread.rs"),
+    ];
     let elsewhere = [
         // The modules' own tests.
         Limit::ModuleStoreBytes,

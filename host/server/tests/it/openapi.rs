@@ -212,6 +212,23 @@ on_both! {
         assert!(answer.expect(200).as_str().unwrap().contains("/api/reference/"));
     }
 
+    async fn every_post_says_what_its_idempotency_key_survives(hub: Hub) {
+        let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
+        let said = |path: &str| {
+            let parameters = document["paths"][path]["post"]["parameters"].as_array().unwrap();
+            let key = parameters.iter().find(|parameter| parameter["name"] == "Idempotency-Key").unwrap();
+            key["description"].as_str().unwrap().to_owned()
+        };
+        for (path, words) in [
+            ("/api/plugin/chat", "if the hub dies in between"),
+            ("/api/plugin/transfers", "if the hub dies in between"),
+            ("/api/plugin/matchmaking/find", "if the hub dies in between"),
+            ("/api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", "whatever becomes of the hub"),
+        ] {
+            assert!(said(path).contains(words), "{path}: {}", said(path));
+        }
+    }
+
     async fn every_reference_inside_the_document_resolves(hub: Hub) {
         fn check(document: &Value, part: &Value) {
             match part {

@@ -16,7 +16,7 @@ use crate::http::extract::{Json, Path};
 use crate::limits::Limit;
 
 pub(super) fn router() -> Endpoints {
-    endpoints![get_document, put_document, delete_document, get_documents: read_only]
+    endpoints![get_document, put_document, delete_document, get_documents: read_only ends_with_caller large_answer]
 }
 
 /// Get a document

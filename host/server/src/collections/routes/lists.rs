@@ -17,7 +17,12 @@ use crate::http::page::Limit;
 use crate::values::not_blank;
 
 pub(super) fn router() -> Endpoints {
-    endpoints![find_documents_by, page_documents, find_documents_in_range, find_top_documents]
+    endpoints![
+        find_documents_by: large_answer,
+        page_documents: large_answer,
+        find_documents_in_range: large_answer,
+        find_top_documents: large_answer,
+    ]
 }
 
 /// A blank order is the same as none.

@@ -25,7 +25,7 @@ use crate::limits::{Limit as NetworkLimit, open};
 use crate::values::Identifier;
 
 pub(super) fn router() -> Endpoints {
-    endpoints![logs, recent_logs]
+    endpoints![logs, recent_logs: large_answer]
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -19,7 +19,7 @@ use crate::localization::service;
 const MAX_NAMESPACES: usize = 100;
 
 pub(super) fn router() -> Endpoints {
-    endpoints![get_catalog, register_default_messages: transactional, list_locales]
+    endpoints![get_catalog: large_answer, register_default_messages: transactional, list_locales]
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -16,7 +16,13 @@ use crate::localization::service::{self, LocaleUpdate, MessageFilter};
 use crate::values::{Text, blank_as_absent, not_blank};
 
 pub(super) fn router() -> Endpoints {
-    endpoints![list_messages, put_message: publishing, delete_message: publishing, list_managed_locales, put_locale: publishing]
+    endpoints![
+        list_messages: large_answer,
+        put_message: publishing,
+        delete_message: publishing,
+        list_managed_locales,
+        put_locale: publishing,
+    ]
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -19,11 +19,11 @@ type Bodies = Json<Vec<PunishmentBody>>;
 
 pub(super) fn router() -> Endpoints {
     endpoints![
-        list_punishments_of_name,
-        list_history_of_name,
-        list_punishments_of_player,
-        list_history_of_player,
-        query_punishments
+        list_punishments_of_name: large_answer,
+        list_history_of_name: large_answer,
+        list_punishments_of_player: large_answer,
+        list_history_of_player: large_answer,
+        query_punishments: large_answer,
     ]
 }
 

@@ -183,8 +183,8 @@ pub(super) async fn download(
     State(app): State<App>,
     Path((name, version)): Path<(String, i64)>,
 ) -> Result<impl IntoResponse, ApiError> {
-    let bytes = service::bytes(&app, caller.network, &name, version).await?;
-    Ok(([(header::CONTENT_TYPE, "application/wasm")], bytes))
+    let upload = service::open(&app, caller.network, &name, version).await?;
+    Ok(([(header::CONTENT_TYPE, "application/wasm")], upload))
 }
 
 /// Delete a version

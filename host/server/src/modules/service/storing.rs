@@ -5,7 +5,7 @@ use hub_db::Db;
 use hub_sandbox::{PrepareError, Prepared};
 
 use crate::app::App;
-use crate::blobs::{self, BlobError, BlobKey, Blobs, INLINE_LIMIT, TemporaryBlob};
+use crate::blobs::{self, Blob, BlobError, BlobKey, Blobs, INLINE_LIMIT, TemporaryBlob};
 use crate::modules::model::{ModuleName, ModuleRow, ModuleState, Points};
 use crate::modules::service::error::ModulesError;
 use crate::modules::store::versions::{self as store, CompileOutcome, NewVersion, VersionRef};
@@ -222,13 +222,19 @@ pub(super) fn keys(of: VersionRef<'_>, sha256: &str, component_id: Option<&str>)
     [upload].into_iter().chain(component).collect()
 }
 
-/// The bytes of a version as they were uploaded.
-pub(super) async fn read_upload(db: &Db, blobs: &Blobs, of: VersionRef<'_>) -> Result<Option<Bytes>, ModulesError> {
+/// The bytes of a version as they were uploaded, to be read.
+pub(super) async fn open_upload(db: &Db, blobs: &Blobs, of: VersionRef<'_>) -> Result<Option<Blob>, ModulesError> {
     let Some(code) = store::code(db, of).await? else { return Ok(None) };
     if !code.upload.is_empty() {
-        return Ok(Some(code.upload.into()));
+        return Ok(Some(Blob::of_bytes(code.upload.into())));
     }
-    read_blob(blobs, &BlobKey::module_upload(of.network, &code.sha256, of.name, of.version)).await.map(Some)
+    open_blob(blobs, &BlobKey::module_upload(of.network, &code.sha256, of.name, of.version)).await.map(Some)
+}
+
+/// The bytes of a version as they were uploaded.
+pub(super) async fn read_upload(db: &Db, blobs: &Blobs, of: VersionRef<'_>) -> Result<Option<Bytes>, ModulesError> {
+    let Some(upload) = open_upload(db, blobs, of).await? else { return Ok(None) };
+    Ok(Some(upload.bytes().await?))
 }
 
 /// The component of a version, which runs.
@@ -236,14 +242,14 @@ pub(super) async fn read_component(db: &Db, blobs: &Blobs, of: VersionRef<'_>) -
     let Some(code) = store::code(db, of).await? else { return Ok(None) };
     match (code.component, code.component_id) {
         (Some(bytes), Some(id)) if bytes.is_empty() => {
-            read_blob(blobs, &BlobKey::module_component(of.network, &id, of.name, of.version)).await.map(Some)
+            let key = BlobKey::module_component(of.network, &id, of.name, of.version);
+            Ok(Some(open_blob(blobs, &key).await?.bytes().await?))
         }
         (Some(bytes), _) => Ok(Some(bytes.into())),
         (None, _) => read_upload(db, blobs, of).await,
     }
 }
 
-async fn read_blob(blobs: &Blobs, key: &BlobKey) -> Result<Bytes, ModulesError> {
-    let blob = blobs.get(key).await?.ok_or_else(|| BlobError::Missing(key.to_string()))?;
-    Ok(blob.bytes().await?)
+async fn open_blob(blobs: &Blobs, key: &BlobKey) -> Result<Blob, ModulesError> {
+    Ok(blobs.get(key).await?.ok_or_else(|| BlobError::Missing(key.to_string()))?)
 }

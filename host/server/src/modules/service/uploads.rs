@@ -8,7 +8,7 @@ use bytes::Bytes;
 use hub_sandbox::{PrepareError, Prepared, UploadPermit};
 
 use crate::app::App;
-use crate::blobs;
+use crate::blobs::{self, Blob};
 use crate::clock::millis;
 use crate::limits::check_rows;
 use crate::modules::model::{LinkSpec, ModuleName, ModuleRow, ModuleState};
@@ -165,15 +165,15 @@ fn unknown(name: &str, version: i64) -> ModulesError {
     ModulesError::UnknownModule(format!("{name} version {version}"))
 }
 
-/// The bytes of a version as they were uploaded.
-pub(in crate::modules) async fn bytes(
+/// The bytes of a version as they were uploaded, to be read.
+pub(in crate::modules) async fn open(
     app: &App,
     network: NetworkId,
     name: &str,
     version: i64,
-) -> Result<Bytes, ModulesError> {
-    let bytes = storing::read_upload(&app.db, &app.blobs, VersionRef { network, name, version }).await?;
-    bytes.ok_or_else(|| unknown(name, version))
+) -> Result<Blob, ModulesError> {
+    let upload = storing::open_upload(&app.db, &app.blobs, VersionRef { network, name, version }).await?;
+    upload.ok_or_else(|| unknown(name, version))
 }
 
 /// The newest version of each name, and how many names there are.

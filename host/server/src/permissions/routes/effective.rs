@@ -26,7 +26,7 @@ use crate::values::{Identifier, PlayerId, blank_as_absent, hex};
 const MAX_NODES: usize = 100;
 
 pub(super) fn router() -> Endpoints {
-    endpoints![get_effective_permissions]
+    endpoints![get_effective_permissions: large_answer]
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -14,7 +14,12 @@ use crate::permissions::service;
 use crate::values::Identifier;
 
 pub(super) fn router() -> Endpoints {
-    endpoints![list_permission_groups, get_permission_group, put_permission_group, delete_permission_group]
+    endpoints![
+        list_permission_groups: large_answer,
+        get_permission_group: large_answer,
+        put_permission_group,
+        delete_permission_group,
+    ]
 }
 
 /// List the permission groups

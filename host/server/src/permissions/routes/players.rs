@@ -14,7 +14,7 @@ use crate::values::PlayerId;
 
 pub(super) fn router() -> Endpoints {
     endpoints![
-        list_player_permissions,
+        list_player_permissions: large_answer,
         add_player_permission: transactional,
         remove_player_permission: transactional,
     ]

@@ -20,6 +20,7 @@ pub(crate) use network::{NetworkPresence, PresenceError};
 pub(crate) use reservation::{RESERVATION_TTL, Reservation};
 pub(crate) use server::{LiveWorld, Server, free_slots};
 
+use crate::clock::Millis;
 use crate::values::NetworkId;
 
 /// Servers, players and reservations of all networks.
@@ -27,6 +28,8 @@ use crate::values::NetworkId;
 pub struct Presence {
     networks: RwLock<HashMap<NetworkId, Arc<SharedPresence>>>,
     saves_reservations: bool,
+    /// When the database's server was started that has all that was saved.
+    server_start: Mutex<Option<Millis>>,
 }
 
 /// One network's presence behind its lock.
@@ -41,7 +44,7 @@ pub(crate) struct SharedPresence {
 impl Presence {
     /// Nobody is online. `saves_reservations` where they must outlive this process.
     pub fn new(saves_reservations: bool) -> Self {
-        Self { networks: RwLock::default(), saves_reservations }
+        Self { saves_reservations, ..Self::default() }
     }
 
     /// Reads or changes a network's presence.
@@ -63,6 +66,15 @@ impl Presence {
     /// Drops a network's presence: it lives on another node.
     pub(crate) fn evict(&self, network: NetworkId) {
         self.networks.write().remove(&network);
+    }
+
+    /// When the database's server was started that has all that was saved.
+    pub(super) fn server_start(&self) -> Option<Millis> {
+        *self.server_start.lock()
+    }
+
+    pub(super) fn set_server_start(&self, started_at: Millis) {
+        *self.server_start.lock() = Some(started_at);
     }
 
     pub(super) fn all(&self) -> Vec<(NetworkId, Arc<SharedPresence>)> {

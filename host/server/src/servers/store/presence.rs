@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hub_db::{Db, Error, Executor, Sql, Tx};
+use hub_db::{Backend, Db, Error, Executor, Sql, Tx};
 
 use crate::clock::Millis;
 use crate::servers::model::search_text;
@@ -10,6 +10,16 @@ use crate::servers::presence::{SavedPlayer, SavedServer};
 use crate::servers::store::json;
 use crate::servers::store::row::{ServerRow, server_columns};
 use crate::values::{Identifier, NetworkId, PlayerId};
+
+/// When the database's server was started; `None` of the embedded one, which forgets nothing.
+pub(in crate::servers) async fn server_start(db: &Db) -> Result<Option<Millis>, Error> {
+    if db.backend() == Backend::Sqlite {
+        return Ok(None);
+    }
+    // Crosses networks: it reads no table.
+    let sql = "SELECT CAST(EXTRACT(EPOCH FROM pg_postmaster_start_time()) * 1000 AS BIGINT)";
+    db.reserved().query(sql).one().await.map(|(started_at,): (Millis,)| Some(started_at))
+}
 
 /// Saves an online server. When it was first seen stays as it was.
 pub(in crate::servers) async fn save_server(

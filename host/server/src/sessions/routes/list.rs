@@ -17,7 +17,7 @@ use crate::sessions::service;
 use crate::values::{Identifier, NetworkId, blank_as_absent, not_blank};
 
 pub(super) fn router() -> Endpoints {
-    endpoints![list, list_for_owner, get]
+    endpoints![list: large_answer, list_for_owner: large_answer, get]
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -19,7 +19,7 @@ use crate::sessions::service;
 use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
 
 pub(super) fn router() -> Endpoints {
-    endpoints![list, join, change_world, leave]
+    endpoints![list: large_answer, join, change_world, leave]
 }
 
 /// Where the list goes on, where it was cut.

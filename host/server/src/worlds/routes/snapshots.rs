@@ -1,6 +1,5 @@
 //! Snapshots that go through the hub itself, by signed links.
 
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
@@ -55,10 +54,6 @@ pub(super) async fn put_world_blob(
         (status = 410, body = ErrorBody, description = "The link has expired")))]
 pub(super) async fn get_world_blob(State(app): State<App>, Path(token): Path<String>) -> Result<Response, ApiError> {
     let blob = service::read(&app, &token).await?;
-    let headers = [
-        (CONTENT_TYPE, "application/octet-stream".to_owned()),
-        (CONTENT_LENGTH, blob.size.to_string()),
-        (CACHE_CONTROL, "no-store".to_owned()),
-    ];
-    Ok((headers, Body::from_stream(blob.stream())).into_response())
+    let headers = [(CONTENT_TYPE, "application/octet-stream".to_owned()), (CACHE_CONTROL, "no-store".to_owned())];
+    Ok((headers, blob).into_response())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use hub::limits::Limit;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{player, register_collection};
 use crate::support::{Answer, Client, on_both};
@@ -183,6 +183,23 @@ on_both! {
         }
         is_full(&client, "/api/plugin/localization/catalog", 3_000_000).await;
         is_full(&client, "/api/manage/localization/messages?limit=200", 2_000_000).await;
+    }
+
+    async fn a_catalog_that_many_fill_at_once_is_bounded(hub: Hub) {
+        let client = hub.network().await;
+        let mut filling = tokio::task::JoinSet::new();
+        for number in 0..24 {
+            let client = client.clone();
+            filling.spawn(async move {
+                let entries: Map<_, _> =
+                    (0..900).map(|key| (format!("m.{number}.{key}"), "x".repeat(200).into())).collect();
+                let body = json!({"namespace": format!("p{number}"), "locale": "en", "entries": entries});
+                client.post("/api/plugin/localization/defaults", body).await.status.as_u16()
+            });
+        }
+        let answers = filling.join_all().await;
+        assert!(answers.contains(&200) && answers.contains(&403), "{answers:?}");
+        is_full(&client, "/api/plugin/localization/catalog", 3_000_000).await;
     }
 
     async fn a_profile_is_bounded(hub: Hub) {

@@ -44,6 +44,17 @@ impl Events {
         }
     }
 
+    /// The next event, however long it takes; None when the stream has ended.
+    pub async fn next_frame(&mut self) -> Option<Event> {
+        loop {
+            let event = self.0.next().await?.ok()?;
+            if let Some(name) = event.event {
+                let data = event.data.map(|data| serde_json::from_str(&data).unwrap()).unwrap_or_default();
+                return Some(Event { id: event.id, name, data });
+            }
+        }
+    }
+
     /// The id that the next frame sets, if it sets one.
     pub async fn next_id(&mut self) -> Option<String> {
         let next = tokio::time::timeout(TIMEOUT, self.0.next()).await.expect("a frame in time");

@@ -50,6 +50,22 @@ impl NetworkPresence {
         self.unsaved.put_back(unsaved);
     }
 
+    /// Counts all servers and reservations as changed, so that they are saved again; returns the online players.
+    pub(crate) fn mark_unsaved(&mut self) -> Vec<PlayerId> {
+        for (id, server) in &self.servers {
+            self.unsaved.server(id, ServerChange::Any);
+            for reservation in server.reservations.iter() {
+                self.unsaved.reserved(id, reservation);
+            }
+        }
+        self.players.keys().copied().collect()
+    }
+
+    /// Counts these players as changed.
+    pub(crate) fn mark_players_unsaved(&mut self, players: &[PlayerId]) {
+        self.unsaved.players.extend(players);
+    }
+
     /// Whether there is anything to save.
     pub(crate) fn has_unsaved(&self) -> bool {
         !self.unsaved.is_empty()

@@ -1,0 +1,56 @@
+package networkhub;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import networkhub.model.Catalog;
+import networkhub.model.LanguageSource;
+import networkhub.model.Locale;
+import networkhub.model.PlayerLanguage;
+
+/** Messages and languages. */
+public final class LocalizationApi {
+    private final Transport transport;
+
+    LocalizationApi(Transport transport) {
+        this.transport = transport;
+    }
+
+    /** The messages of these namespaces; none is all. Of two namespaces with the same key the first one named counts. */
+    public CompletableFuture<Catalog> catalog(Collection<String> namespaces) {
+        String named = namespaces.isEmpty() ? null : String.join(",", namespaces);
+        return transport.send(Call.get("localization", "catalog").query("namespace", named), Catalog.class);
+    }
+
+    /** Adds the messages that are missing; never overwrites one, so do it at every start. Answers how many were new. */
+    public CompletableFuture<Integer> registerDefaults(String namespace, String locale, Map<String, String> entries) {
+        return transport.send(Call.post("localization", "defaults")
+                .fields("namespace", namespace, "locale", locale, "entries", entries), com.google.gson.JsonObject.class)
+                .thenApply(answer -> answer.get("inserted").getAsInt());
+    }
+
+    /** The languages, the default first. */
+    public CompletableFuture<List<Locale>> locales() {
+        return transport.list(Call.get("localization", "locales"), Locale.class);
+    }
+
+    /** A player's language. */
+    public CompletableFuture<PlayerLanguage> language(UUID player) {
+        return transport.send(Call.get("localization", "players", player, "locale"), PlayerLanguage.class);
+    }
+
+    /**
+     * Sets a player's language.
+     *
+     * @param locale null unsets it
+     * @param username makes a player known who was never seen; or null
+     */
+    public CompletableFuture<PlayerLanguage> setLanguage(UUID player, String locale, LanguageSource source,
+            String username) {
+        return transport.send(Call.put("localization", "players", player, "locale")
+                .query("username", username)
+                .fields("locale", locale, "source", source), PlayerLanguage.class);
+    }
+}

@@ -1,0 +1,81 @@
+package networkhub;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import networkhub.model.EffectivePermissions;
+import networkhub.model.PermissionGroup;
+import networkhub.model.PermissionNode;
+
+/** Groups and what players may do. */
+public final class PermissionsApi {
+    private final Transport transport;
+
+    PermissionsApi(Transport transport) {
+        this.transport = transport;
+    }
+
+    /**
+     * What the hub answered.
+     *
+     * @param permissions null where they are still those of the tag that was sent
+     * @param etag names this answer; null where the hub gives none
+     */
+    public record Versioned(EffectivePermissions permissions, String etag) {}
+
+    /**
+     * What a player may do, all groups considered.
+     *
+     * @param context where they are, as {@code server=lobby,gamemode=skyblock}; or null
+     * @param world the world they are in, or null
+     * @param etag of an answer that is still kept, or null
+     */
+    public CompletableFuture<Versioned> effective(UUID player, String context, String world, String etag) {
+        Call call = Call.get("permissions", "users", player, "effective")
+                .query("context", context)
+                .query("world", world)
+                .header("If-None-Match", etag);
+        return transport.exchange(call).thenApply(response -> {
+            String tag = response.headers().firstValue("ETag").orElse(null);
+            if (response.statusCode() == 304) return new Versioned(null, tag == null ? etag : tag);
+            return new Versioned(Transport.read(response, EffectivePermissions.class), tag);
+        });
+    }
+
+    /** All groups. */
+    public CompletableFuture<List<PermissionGroup>> groups() {
+        return transport.list(Call.get("permissions", "groups"), PermissionGroup.class);
+    }
+
+    /** A group; empty where there is none. */
+    public CompletableFuture<Optional<PermissionGroup>> group(String groupId) {
+        return PlayersApi.optional(transport.send(Call.get("permissions", "groups", groupId), PermissionGroup.class));
+    }
+
+    /** Makes or replaces a group. */
+    public CompletableFuture<Void> putGroup(PermissionGroup group) {
+        return transport.run(Call.put("permissions", "groups", group.groupId()).body(group));
+    }
+
+    /** Deletes a group; answers whether there was one. */
+    public CompletableFuture<Boolean> deleteGroup(String groupId) {
+        Call call = Call.delete("permissions", "groups", groupId);
+        return PlayersApi.optional(transport.run(call).thenApply(nothing -> true)).thenApply(Optional::isPresent);
+    }
+
+    /** A player's own nodes, without those of groups. */
+    public CompletableFuture<List<PermissionNode>> ofPlayer(UUID player) {
+        return transport.list(Call.get("permissions", "users", player, "permissions"), PermissionNode.class);
+    }
+
+    /** Gives a player a node; one of the same name, context and world is replaced. */
+    public CompletableFuture<Void> add(UUID player, PermissionNode node) {
+        return transport.run(Call.post("permissions", "users", player, "permissions").body(node));
+    }
+
+    /** Takes a node from a player. */
+    public CompletableFuture<Void> remove(UUID player, PermissionNode node) {
+        return transport.run(Call.post("permissions", "users", player, "permissions", "remove").body(node));
+    }
+}

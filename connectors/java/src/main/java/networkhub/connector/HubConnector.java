@@ -1,0 +1,454 @@
+package networkhub.connector;
+
+import static java.lang.System.Logger.Level.INFO;
+import static java.lang.System.Logger.Level.WARNING;
+
+import com.google.gson.JsonElement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import networkhub.EventStream;
+import networkhub.HubClient;
+import networkhub.HubEvent;
+import networkhub.HubException;
+import networkhub.OpenWorldRequest;
+import networkhub.ServerInfo;
+import networkhub.ServerState;
+import networkhub.model.ChatMessage;
+import networkhub.model.ConsoleCommand;
+import networkhub.model.OpenedWorld;
+import networkhub.model.PlayerProfile;
+import networkhub.model.Punishment;
+import networkhub.model.PunishmentType;
+import networkhub.model.Registered;
+import networkhub.model.TransferCommand;
+import networkhub.model.TransferOutcome;
+
+/**
+ * Connects a game server or proxy with its hub: registers it, keeps it online, tells who is on it, listens to the event stream, and
+ * keeps in memory what the main thread asks for. One for each server, for as long as it runs.
+ *
+ * <p><b>Threads.</b> Every method may be called from any thread and returns at once; none waits for the network. The connector
+ * works on one thread of its own: listeners ({@link #on}, {@link CachedConfig#onChange}) are called there and must not block.
+ * {@link GameServer} is called on the server's main thread. Futures complete on the connector's or the client's threads.
+ *
+ * <p><b>Outages.</b> While the hub is away the connector keeps trying, with growing and random delays. Joins, leaves and changes of
+ * worlds wait in memory, in order, until the hub has confirmed them. The event stream resumes where it ended; where that is
+ * not possible everything that is kept is read anew. Bans and mutes stay in force ({@link PunishmentCache}); permissions, messages
+ * and config stay as they were.
+ *
+ * <p><b>Errors.</b> Futures fail with {@link HubException}. Times are milliseconds since the Unix epoch.
+ */
+public final class HubConnector {
+    private static final System.Logger LOG = System.getLogger("networkhub");
+    private static final Duration REFRESH = Duration.ofSeconds(60);
+
+    private final ConnectorOptions options;
+    private final HubClient client;
+    private final GameServer game;
+    private final ServerInfo info;
+    private final ScheduledThreadPoolExecutor thread;
+    private final HubClock clock = new HubClock();
+    private final TransferVerifier verifier = new TransferVerifier();
+    private final Set<UUID> online = ConcurrentHashMap.newKeySet();
+    private final Map<String, List<Consumer<HubEvent>>> listeners = new ConcurrentHashMap<>();
+    private final List<CachedConfig> configs = new CopyOnWriteArrayList<>();
+    private final Session session;
+    private final EventStream stream;
+    private final PunishmentCache punishments = new PunishmentCache();
+    private final PermissionCache permissions;
+    private final LocalizationCache localization;
+    private final RefreshQueue punishmentRefresh;
+    private final RefreshQueue permissionRefresh;
+    private final RefreshQueue languageRefresh;
+    private final TransferHandler transfers;
+    private final CommandRunner commands;
+    private final WorldOpener worlds;
+    private volatile boolean streamOpen;
+    private volatile long streamLostAt = System.nanoTime();
+    private volatile HubException streamError;
+    private boolean hasOldHub;
+
+    /** Use {@link ConnectorOptions#connector}. */
+    HubConnector(ConnectorOptions options) {
+        this.options = options;
+        client = options.client;
+        game = options.game;
+        info = options.info;
+        thread = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread made = new Thread(task, "hub-connector");
+            made.setDaemon(true);
+            return made;
+        });
+        thread.setRemoveOnCancelPolicy(true);
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        session = new Session(client, thread, info, options.state, this::registered);
+        stream = client.events(info.serverId(), options.events, thread, new StreamListener());
+        permissions = new PermissionCache(client, options.permissionContext);
+        localization =
+                new LocalizationCache(client, options.namespaces, options.messages, options.defaultLocale);
+        punishmentRefresh = new RefreshQueue(thread, this::readPunishments);
+        permissionRefresh = new RefreshQueue(thread, permissions::refresh);
+        languageRefresh = new RefreshQueue(thread, localization::refreshLanguage);
+        transfers = new TransferHandler(client, thread, game, clock, verifier, online::contains, session::hasPendingChanges);
+        commands = new CommandRunner(client, thread, game, clock);
+        worlds = new WorldOpener(client, thread);
+    }
+
+    /** A connector to be configured, for a server that does what the hub asks for. */
+    public static ConnectorOptions builder(HubClient client, ServerInfo info, GameServer game) {
+        return new ConnectorOptions(client, info, game);
+    }
+
+    /** Begins to connect. Once. */
+    public void start() {
+        run(() -> {
+            session.start();
+            stream.open();
+            if (!options.messages.isEmpty()) persist(localization::registerDefaults);
+            thread.scheduleWithFixedDelay(this::refreshOnline, REFRESH.toMillis(), REFRESH.toMillis(), TimeUnit.MILLISECONDS);
+        });
+    }
+
+    /**
+     * Tells the hub what is still waiting, for up to three seconds, takes the server offline and ends the connector. To be waited for
+     * where a server stops: {@code connector.stop().get(10, SECONDS)}.
+     */
+    public CompletableFuture<Void> stop() {
+        CompletableFuture<Void> stopped = new CompletableFuture<>();
+        run(() -> {
+            stream.close();
+            session.stop(Duration.ofSeconds(3)).whenComplete((nothing, failure) -> {
+                stopped.complete(null);
+                thread.shutdown();
+            });
+        });
+        if (thread.isShutdown()) stopped.complete(null);
+        return stopped;
+    }
+
+    /** How the connector is doing. */
+    public ConnectorStatus status() {
+        HubException error = session.lastError() != null ? session.lastError() : streamOpen ? null : streamError;
+        return new ConnectorStatus(session.isRegistered() && !session.isAway(), streamOpen, session.pendingChanges(),
+                error == null ? null : error.getMessage());
+    }
+
+    /** The client, for calls that the connector does not make itself. */
+    public HubClient client() {
+        return client;
+    }
+
+    /**
+     * Asks whether a player may join, and loads them; call it before they do. Answers within the time of
+     * {@link ConnectorOptions#joinTimeout}, also while the hub is away: then from what is known, and somebody of whom nothing current
+     * is known is refused, unless {@link ConnectorOptions#allowUnverified} was set.
+     *
+     * @param ip the player's address, so that bans of addresses match; or null
+     * @return never fails
+     */
+    public CompletableFuture<JoinDecision> checkJoin(UUID player, String name, String ip) {
+        if (ip != null) {
+            Persist.call(thread, Duration.ofMinutes(1), () -> client.punishments().noteIp(player, name, ip));
+        }
+        CompletableFuture<JoinDecision> checked = client.players()
+                .load(player, name, options.gameMode, options.gameType, ip, options.include())
+                .thenCompose(profile -> checkBans(player, name, ip, profile));
+        return checked.orTimeout(options.joinTimeout.toMillis(), TimeUnit.MILLISECONDS).exceptionally(failure -> {
+            LOG.log(INFO, "Player {0} is checked without the hub: {1}", player, HubException.of(failure).getMessage());
+            return decideFromCache(player, name, ip);
+        });
+    }
+
+    private CompletableFuture<JoinDecision> checkBans(UUID player, String name, String ip, PlayerProfile profile) {
+        boolean isIncluded = profile.permissions() != null;
+        // A load answers for the player; what concerns their address has to be asked for.
+        CompletableFuture<List<Punishment>> active = isIncluded && ip == null
+                ? CompletableFuture.completedFuture(profile.punishments())
+                : client.punishments().query(player, ip, true);
+        if (profile.language() != null) localization.put(player, profile.language());
+        return active.thenCombine(readPermissions(player, profile), (found, nothing) -> {
+            punishments.checked(player, name, ip, found);
+            return punishments.ban(player).map(JoinDecision::banned).orElseGet(() -> JoinDecision.allow(profile));
+        });
+    }
+
+    /** Part of the join, so that they are there when it is over. A load answers for no place, so one is asked for. */
+    private CompletableFuture<Void> readPermissions(UUID player, PlayerProfile profile) {
+        if (profile.permissions() == null || options.permissionContext != null) {
+            return permissions.refresh(player).exceptionally(failure -> warn("Permissions cannot be read", failure));
+        }
+        permissions.put(player, profile.permissions(), null);
+        return CompletableFuture.completedFuture(null);
+    }
+
+    private JoinDecision decideFromCache(UUID player, String name, String ip) {
+        Optional<Punishment> ban = punishments.find(player, name, ip, PunishmentType.BAN);
+        if (ban.isPresent()) return JoinDecision.banned(ban.get());
+        boolean isRecent = streamOpen || System.nanoTime() - streamLostAt < options.trustClean.toNanos();
+        boolean isKnown = isRecent && punishments.isCurrent(player, ip);
+        return isKnown || options.allowUnverified ? JoinDecision.allow(null) : JoinDecision.notVerified();
+    }
+
+    /** A player is on this server now. Tell of everybody who is online already when the connector starts, too. */
+    public void playerJoined(UUID player, String name) {
+        run(() -> {
+            online.add(player);
+            session.add(PlayerChange.join(player, name));
+            // Who was not checked is read now.
+            if (!punishments.isCurrent(player, null)) punishmentRefresh.add(player);
+            if (permissions.get(player) == null) permissionRefresh.add(player);
+            if (localization.language(player) == null) languageRefresh.add(player);
+        });
+    }
+
+    /** A player went to another world of this server; the previous one may be null. */
+    public void playerChangedWorld(UUID player, String worldId, String previousWorldId) {
+        run(() -> session.add(PlayerChange.world(player, worldId, previousWorldId)));
+    }
+
+    /** A player is no longer on this server. */
+    public void playerLeft(UUID player) {
+        run(() -> {
+            online.remove(player);
+            session.add(PlayerChange.leave(player));
+        });
+    }
+
+    /** The game's state or the worlds have changed; the hub learns it at once. */
+    public void setState(ServerState state) {
+        run(() -> session.setState(state));
+    }
+
+    /**
+     * Sends a player to another server, wherever they are. While the hub is away, or the player's server is reconnecting, it is tried for
+     * 30 seconds. The outcome says whether the command is on its way; a reason why it cannot be is an outcome, too.
+     *
+     * @param worldId the world there, or null
+     */
+    public CompletableFuture<TransferOutcome> transfer(UUID player, String targetServerId, String worldId) {
+        CompletableFuture<TransferOutcome> result = new CompletableFuture<>();
+        run(() -> transfers.ask(player, targetServerId, worldId, Duration.ofSeconds(30), result));
+        return result;
+    }
+
+    /** Opens a world and waits until it is up, for up to a minute; fails with {@code world_timeout}. */
+    public CompletableFuture<OpenedWorld> openWorld(OpenWorldRequest request) {
+        CompletableFuture<OpenedWorld> result = new CompletableFuture<>();
+        run(() -> worlds.open(request, Duration.ofMinutes(1), result));
+        return result;
+    }
+
+    /**
+     * Says a line to the whole network; it comes back to {@link GameServer#showChat}. Fails with {@code muted} for somebody who may
+     * not chat, and with {@code chat_rejected} where a filter refuses it. Chat is not kept for later.
+     */
+    public CompletableFuture<Void> sendChat(UUID player, String name, String message) {
+        if (punishments.isMuted(player)) {
+            return CompletableFuture.failedFuture(new HubException("muted", "The player is muted."));
+        }
+        return client.chat().send(new ChatMessage(player, name, message, info.serverId(), info.serverType(), null, null,
+                null, null, null));
+    }
+
+    /** The punishments that are known. */
+    public PunishmentCache punishments() {
+        return punishments;
+    }
+
+    /** What players may do. */
+    public PermissionCache permissions() {
+        return permissions;
+    }
+
+    /** Messages and languages. */
+    public LocalizationCache localization() {
+        return localization;
+    }
+
+    /** Verifies commands that another server has handed to this one. */
+    public TransferVerifier transferVerifier() {
+        return verifier;
+    }
+
+    /** The time by the hub's clock, in milliseconds since the epoch, as far as its pings tell. */
+    public CompletableFuture<Long> hubTime() {
+        return CompletableFuture.supplyAsync(clock::now, thread);
+    }
+
+    /** A config document that is kept current; the default is stored where the network has none. */
+    public CachedConfig config(String group, String namespace, JsonElement defaultDoc) {
+        CachedConfig config = new CachedConfig(client, group, namespace, defaultDoc);
+        configs.add(config);
+        run(() -> read(config));
+        return config;
+    }
+
+    /**
+     * Calls this with every event of a type, on the connector's thread; {@code RESYNC} says that events may have been missed. Types
+     * beyond those that the connector needs are to be named in {@link ConnectorOptions#events}.
+     */
+    public void on(String type, Consumer<HubEvent> listener) {
+        listeners.computeIfAbsent(type, name -> new CopyOnWriteArrayList<>()).add(listener);
+    }
+
+    private void run(Runnable task) {
+        try {
+            thread.execute(() -> {
+                try {
+                    task.run();
+                } catch (RuntimeException failure) {
+                    LOG.log(WARNING, "The connector failed at a task", failure);
+                }
+            });
+        } catch (RejectedExecutionException stopped) {
+            LOG.log(System.Logger.Level.DEBUG, "the connector has stopped");
+        }
+    }
+
+    private void registered(Registered answer) {
+        verifier.setSecret(answer.signingSecret(), clock.now());
+        LOG.log(INFO, "Registered with the hub as {0}", answer.serverId());
+    }
+
+    private CompletableFuture<Void> readPunishments(UUID player) {
+        return client.punishments().query(player, punishments.ip(player), true).thenAcceptAsync(found -> {
+            punishments.checked(player, punishments.name(player), punishments.ip(player), found);
+            punishments.ban(player).ifPresent(ban -> kick(player, ban));
+        }, thread);
+    }
+
+    private void kick(UUID player, Punishment reason) {
+        if (online.contains(player)) game.runOnMainThread(() -> game.kickPlayer(player, reason));
+    }
+
+    private void read(CachedConfig config) {
+        Persist.call(thread, Persist.FOREVER, config::read)
+                .thenAcceptAsync(read -> config.set(read.doc()), thread)
+                .exceptionally(failure -> warn("A config document cannot be read", failure));
+    }
+
+    private void readCatalog() {
+        if (!options.namespaces.isEmpty()) persist(localization::refreshCatalog);
+    }
+
+    private void persist(Supplier<CompletableFuture<Void>> call) {
+        Persist.call(thread, Persist.FOREVER, call).exceptionally(failure -> warn("A call of the connector failed", failure));
+    }
+
+    private static Void warn(String what, Throwable failure) {
+        LOG.log(WARNING, "{0}: {1}", what, HubException.of(failure).getMessage());
+        return null;
+    }
+
+    /** Catches what no event tells: permissions that ended by themselves. */
+    private void refreshOnline() {
+        permissionRefresh.addAll(online);
+        permissions.prune(online);
+        localization.prune(online);
+    }
+
+    /** Reads anew everything that is kept. */
+    private void readAll() {
+        punishments.gap();
+        punishmentRefresh.addAll(online);
+        permissionRefresh.addAll(online);
+        languageRefresh.addAll(online);
+        readCatalog();
+        configs.forEach(this::read);
+        worlds.resync();
+    }
+
+    private void handle(HubEvent event) {
+        switch (event.type()) {
+            case "PING" -> clock.ping(event.at());
+            case "RESYNC" -> {
+                LOG.log(INFO, "Events may have been missed; reading everything anew");
+                session.registerAgain();
+                readAll();
+            }
+            case "CHAT" -> {
+                ChatMessage message = event.as(ChatMessage.class);
+                game.runOnMainThread(() -> game.showChat(message));
+            }
+            case "PUNISHMENT" -> punished(event);
+            case "TRANSFER" -> transfers.carryOut(event.as(TransferCommand.class));
+            case "SIGNING_SECRET_ROTATED" ->
+                    verifier.rotate(event.text("signingSecret"), event.data().get("validUntil").getAsLong());
+            case "EXECUTE_COMMAND" -> commands.run(event.as(ConsoleCommand.class));
+            case "LOCALIZATION_UPDATED" -> readCatalog();
+            case "CONFIG_UPDATED" -> configs.stream()
+                    .filter(config -> config.is(event.text("group"), event.text("namespace")))
+                    .forEach(this::read);
+            case "PERMISSIONS_UPDATED" -> {
+                String player = event.text("playerUuid");
+                permissionRefresh.addAll(player == null ? online : Set.of(UUID.fromString(player)));
+            }
+            case "WORLD_READY" -> worlds.ready(event);
+            default -> { } // For listeners.
+        }
+    }
+
+    private void punished(HubEvent event) {
+        Punishment punishment = HubClient.gson().fromJson(event.data().get("punishment"), Punishment.class);
+        boolean isCreated = "CREATED".equals(event.text("action"));
+        punishments.update(punishment, isCreated && punishment.active());
+        boolean removes = punishment.type() == PunishmentType.BAN || punishment.type() == PunishmentType.KICK;
+        for (UUID player : online) {
+            if (!punishments.concerns(punishment, player)) continue;
+            if (isCreated && removes) kick(player, punishment);
+            // An answer that was on its way may be older than this event.
+            punishmentRefresh.add(player);
+        }
+    }
+
+    private final class StreamListener implements EventStream.Listener {
+        private boolean wasOpen;
+
+        @Override
+        public void onOpen() {
+            streamOpen = true;
+            streamError = null;
+            // What was read before the first stream may have changed before it began.
+            if (!wasOpen) readAll();
+            wasOpen = true;
+        }
+
+        @Override
+        public void onDisconnected(HubException why) {
+            if (streamOpen) streamLostAt = System.nanoTime();
+            streamOpen = false;
+            streamError = why;
+            LOG.log(INFO, "The event stream ended and will be opened again: {0}", why.getMessage());
+            if (why.status() == 400 && !hasOldHub) {
+                LOG.log(WARNING, "The hub is older than this connector and does not know all events; going on without them");
+                hasOldHub = true;
+                stream.setTypes(ConnectorOptions.EVENTS_OF_OLDER_HUBS);
+            }
+        }
+
+        @Override
+        public void onEvent(HubEvent event) {
+            if (event.type() == null) return;
+            handle(event);
+            for (Consumer<HubEvent> listener : listeners.getOrDefault(event.type(), List.of())) {
+                try {
+                    listener.accept(event);
+                } catch (RuntimeException failure) {
+                    LOG.log(WARNING, "A listener of " + event.type() + " failed", failure);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package networkhub.connector;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import networkhub.HubClient;
+import networkhub.model.Catalog;
+import networkhub.model.LanguageSource;
+import networkhub.model.PlayerLanguage;
+
+/**
+ * Messages in the players' languages. Answers at once, from memory, on any thread. While the hub is away it answers what was
+ * known last, and before the first answer the defaults of the plugin.
+ */
+public final class LocalizationCache {
+    private final HubClient client;
+    private final Collection<String> namespaces;
+    /** By language, then by key. */
+    private final Map<String, Map<String, String>> defaults;
+    private final String defaultLocale;
+    private final Map<UUID, PlayerLanguage> languages = new ConcurrentHashMap<>();
+    private volatile Catalog catalog;
+
+    LocalizationCache(HubClient client, Collection<String> namespaces, Map<String, Map<String, String>> defaults,
+            String defaultLocale) {
+        this.client = client;
+        this.namespaces = List.copyOf(namespaces);
+        this.defaults = Map.copyOf(defaults);
+        this.defaultLocale = defaultLocale;
+    }
+
+    /** A message in a player's language. */
+    public String text(UUID player, String key) {
+        return text(locale(player), key);
+    }
+
+    /** A message in a language, else in the default language, else as the plugin has it; else the key. */
+    public String text(String locale, String key) {
+        Catalog current = catalog;
+        if (current != null) {
+            for (String candidate : new String[] {locale, current.defaultLocale()}) {
+                String text = current.messages().getOrDefault(candidate, Map.of()).get(key);
+                if (text != null) return text;
+            }
+        }
+        String text = defaults.getOrDefault(locale, Map.of()).get(key);
+        return text != null ? text : defaults.getOrDefault(defaultLocale, Map.of()).getOrDefault(key, key);
+    }
+
+    /** A player's language, or the default one. */
+    public String locale(UUID player) {
+        PlayerLanguage language = languages.get(player);
+        if (language != null && language.locale() != null) return language.locale();
+        Catalog current = catalog;
+        return current == null ? defaultLocale : current.defaultLocale();
+    }
+
+    /** What is known of a player's language: who chose it tells whether to ask them. Null where nothing is known. */
+    public PlayerLanguage language(UUID player) {
+        return languages.get(player);
+    }
+
+    /** The catalog as it was read last; null before the first time. */
+    public Catalog catalog() {
+        return catalog;
+    }
+
+    /** Sets a player's language at the hub and here; a null locale unsets it. */
+    public CompletableFuture<PlayerLanguage> setLanguage(UUID player, String locale, LanguageSource source) {
+        return client.localization().setLanguage(player, locale, source, null).thenApply(stored -> {
+            languages.put(player, stored);
+            return stored;
+        });
+    }
+
+    void put(UUID player, PlayerLanguage language) {
+        languages.put(player, language);
+    }
+
+    void prune(Set<UUID> online) {
+        languages.keySet().retainAll(online);
+    }
+
+    CompletableFuture<Void> refreshLanguage(UUID player) {
+        return client.localization().language(player).thenAccept(language -> put(player, language));
+    }
+
+    CompletableFuture<Void> refreshCatalog() {
+        return client.localization().catalog(namespaces).thenAccept(read -> {
+            // An answer that was overtaken by a newer one is dropped.
+            Catalog current = catalog;
+            if (current == null || read.version() >= current.version()) catalog = read;
+        });
+    }
+
+    /** Registers the plugin's defaults under the first namespace. */
+    CompletableFuture<Void> registerDefaults() {
+        CompletableFuture<?>[] registered = defaults.entrySet().stream()
+                .map(locale -> client.localization().registerDefaults(
+                        namespaces.iterator().next(), locale.getKey(), locale.getValue()))
+                .toArray(CompletableFuture<?>[]::new);
+        return CompletableFuture.allOf(registered);
+    }
+}

@@ -1,0 +1,80 @@
+package networkhub.connector;
+
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import networkhub.HubClient;
+import networkhub.PermissionsApi;
+import networkhub.model.EffectivePermissions;
+
+/**
+ * What players may do. Answers at once, from memory, on any thread, also while the hub is away: then with what was known last.
+ * Read when a player is checked, and again when the hub tells of a change.
+ */
+public final class PermissionCache {
+    /** How long the permissions of somebody are kept who was checked and did not join, or has left. */
+    private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(5);
+
+    private record Entry(Map<String, Boolean> nodes, EffectivePermissions answer, String etag, long atNanos) {}
+
+    private final Map<UUID, Entry> entries = new ConcurrentHashMap<>();
+    private final HubClient client;
+    private final String context;
+
+    PermissionCache(HubClient client, String context) {
+        this.client = client;
+        this.context = context;
+    }
+
+    /** Whether a player has a permission. Somebody of whom nothing is known has none. */
+    public boolean has(UUID player, String node) {
+        return Boolean.TRUE.equals(check(player, node));
+    }
+
+    /** Allowed, denied, or null where the network says nothing: then it is up to the server's defaults. */
+    public Boolean check(UUID player, String node) {
+        Entry entry = entries.get(player);
+        if (entry == null) return null;
+        String name = node.toLowerCase(Locale.ROOT);
+        Boolean value = entry.nodes.get(name);
+        // Of wildcards the longest wins; `kit.*` does not cover `kit` itself.
+        for (int end = name.lastIndexOf('.'); value == null && end >= 0; end = name.lastIndexOf('.', end - 1)) {
+            value = entry.nodes.get(name.substring(0, end + 1) + "*");
+        }
+        return value == null ? entry.nodes.get("*") : value;
+    }
+
+    /** The hub's last answer about a player, with their groups; null where there is none. */
+    public EffectivePermissions get(UUID player) {
+        Entry entry = entries.get(player);
+        return entry == null ? null : entry.answer;
+    }
+
+    void put(UUID player, EffectivePermissions answer, String etag) {
+        Map<String, Boolean> nodes = new HashMap<>();
+        answer.permissions().forEach((node, value) -> nodes.put(node.toLowerCase(Locale.ROOT), value));
+        entries.put(player, new Entry(nodes, answer, etag, System.nanoTime()));
+    }
+
+    CompletableFuture<Void> refresh(UUID player) {
+        Entry entry = entries.get(player);
+        String etag = entry == null ? null : entry.etag;
+        return client.permissions().effective(player, context, null, etag).thenAccept(answer -> keep(player, answer));
+    }
+
+    private void keep(UUID player, PermissionsApi.Versioned answer) {
+        if (answer.permissions() != null) put(player, answer.permissions(), answer.etag());
+    }
+
+    /** Forgets those who are not online. */
+    void prune(Set<UUID> online) {
+        long now = System.nanoTime();
+        entries.entrySet().removeIf(entry ->
+                !online.contains(entry.getKey()) && now - entry.getValue().atNanos > KEPT_NANOS);
+    }
+}

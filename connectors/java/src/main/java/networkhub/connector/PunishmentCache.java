@@ -1,0 +1,123 @@
+package networkhub.connector;
+
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import networkhub.model.Punishment;
+import networkhub.model.PunishmentType;
+
+/**
+ * The punishments that the connector knows of, kept current by events. Answers at once, from memory, on any thread, also while the hub
+ * is away. It fails closed: a ban or mute stays until its own end, and somebody of whom nothing is known is taken for muted.
+ */
+public final class PunishmentCache {
+    private static final int CAPACITY = 50_000;
+
+    /** What was known of a player when they were last checked. */
+    private record Check(String name, String ip, long atNanos) {}
+
+    private final Map<Long, Punishment> active = bounded();
+    private final Map<UUID, Check> checks = bounded();
+    /** The checks before this time no longer count: events may have been missed. */
+    private long gapAtNanos = System.nanoTime();
+
+    PunishmentCache() {}
+
+    private static <K, V> Map<K, V> bounded() {
+        return new LinkedHashMap<>(16, 0.75f, true) {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<K, V> eldest) {
+                return size() > CAPACITY;
+            }
+        };
+    }
+
+    /** The ban that keeps a checked player out, if there is one. */
+    public Optional<Punishment> ban(UUID player) {
+        return find(player, PunishmentType.BAN);
+    }
+
+    /** The mute of a player, if one is known. */
+    public Optional<Punishment> mute(UUID player) {
+        return find(player, PunishmentType.MUTE);
+    }
+
+    /** Whether a player may not chat: muted, or never checked, so that a mute would not be known. */
+    public synchronized boolean isMuted(UUID player) {
+        return !checks.containsKey(player) || find(player, PunishmentType.MUTE).isPresent();
+    }
+
+    private synchronized Optional<Punishment> find(UUID player, PunishmentType type) {
+        Check check = checks.get(player);
+        return find(player, check == null ? null : check.name, check == null ? null : check.ip, type);
+    }
+
+    synchronized Optional<Punishment> find(UUID player, String name, String ip, PunishmentType type) {
+        long now = System.currentTimeMillis();
+        return active.values().stream()
+                .filter(punishment -> punishment.type() == type)
+                .filter(punishment -> punishment.expiresAt() == null || punishment.expiresAt() > now)
+                .filter(punishment -> concerns(punishment, player, name, ip))
+                .findFirst();
+    }
+
+    /** Whether a punishment concerns a player who was checked here. */
+    synchronized boolean concerns(Punishment punishment, UUID player) {
+        Check check = checks.get(player);
+        return concerns(punishment, player, check == null ? null : check.name, check == null ? null : check.ip);
+    }
+
+    private static boolean concerns(Punishment punishment, UUID player, String name, String ip) {
+        if (player.equals(punishment.playerUuid())) return true;
+        if (punishment.playerUuid() == null && name != null && name.equalsIgnoreCase(punishment.playerName())) return true;
+        boolean ofAddress = punishment.ipBased() || punishment.playerUuid() == null && punishment.playerName() == null;
+        return ofAddress && ip != null && ip.equals(punishment.ipAddress());
+    }
+
+    /** The hub answered that these are all active punishments of a player. */
+    synchronized void checked(UUID player, String name, String ip, Collection<Punishment> punishments) {
+        active.values().removeIf(known -> concerns(known, player, name, ip));
+        for (Punishment punishment : punishments) active.put(punishment.id(), punishment);
+        checks.put(player, new Check(name, ip, System.nanoTime()));
+    }
+
+    /** An event told of a punishment. */
+    synchronized void update(Punishment punishment, boolean isActive) {
+        if (isActive) {
+            active.put(punishment.id(), punishment);
+        } else {
+            active.remove(punishment.id());
+        }
+    }
+
+    /** Events may have been missed: only what is checked from now on is current. */
+    synchronized void gap() {
+        gapAtNanos = System.nanoTime();
+    }
+
+    /** Whether a player was checked with this address since the last gap; without one, with any. */
+    synchronized boolean isCurrent(UUID player, String ip) {
+        Check check = checks.get(player);
+        return check != null && check.atNanos - gapAtNanos >= 0 && (ip == null || ip.equals(check.ip));
+    }
+
+    synchronized String ip(UUID player) {
+        Check check = checks.get(player);
+        return check == null ? null : check.ip;
+    }
+
+    synchronized String name(UUID player) {
+        Check check = checks.get(player);
+        return check == null ? null : check.name;
+    }
+
+    /** All that is known to be active. */
+    public synchronized List<Punishment> all() {
+        return List.copyOf(active.values());
+    }
+}

@@ -1,0 +1,281 @@
+package networkhub;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.math.BigDecimal;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import networkhub.model.CollectionDefinition;
+import networkhub.model.CollectionIndex;
+import networkhub.model.DataEntry;
+import networkhub.model.IndexType;
+import networkhub.model.LanguageSource;
+import networkhub.model.LogLine;
+import networkhub.model.MatchResult;
+import networkhub.model.ModifiedBalance;
+import networkhub.model.MoneyTransaction;
+import networkhub.model.Period;
+import networkhub.model.PermissionGroup;
+import networkhub.model.PermissionNode;
+import networkhub.model.PlayerName;
+import networkhub.model.PlayerProfile;
+import networkhub.model.Punishment;
+import networkhub.model.PunishmentType;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class ClientTest {
+    private static HubProcess hub;
+    private static HubClient client;
+
+    @BeforeAll
+    static void startHub() throws Exception {
+        hub = new HubProcess();
+        client = hub.client();
+    }
+
+    @AfterAll
+    static void stopHub() throws Exception {
+        hub.close();
+    }
+
+    private static HubException failure(CompletableFuture<?> call) {
+        return HubException.of(assertThrows(CompletionException.class, call::join));
+    }
+
+    @Test
+    void aServerRegistersAndHasPlayers() {
+        UUID player = UUID.randomUUID();
+        var registered = client.servers().register(ServerInfo.of("client-1", "client", 25565).maxPlayers(5),
+                new ServerState("WAITING", 2, List.of(
+                        new ServerState.WorldState("arena", "Arena", 1, 8, "WAITING", 2, "arena")))).join();
+        assertTrue(registered.heartbeatIntervalMs() > 0);
+        assertFalse(registered.signingSecret().isEmpty());
+        client.servers().join("client-1", player, "Ann").join();
+        client.servers().changeWorld("client-1", player, "arena", null).join();
+        assertEquals("Ann", client.servers().onlinePlayers("client").join().get(0).playerName());
+        client.servers().heartbeat("client-1", ServerState.EMPTY, List.of(new PlayerName(player, "Ann"))).join();
+        var server = client.servers().list("client", true, null, 0, 10).join().items().get(0);
+        assertEquals("arena", server.live().worlds().get(0).worldId());
+        assertEquals("arena", client.players().get(player, null).join().orElseThrow().connection().worldId());
+        assertEquals(1, client.matchmaking().regions("client").join().size());
+        client.servers().shipLogs("client-1", List.of(new LogLine(1, "stdout", "hello"))).join();
+        client.servers().leave("client-1", player).join();
+        client.servers().unregister("client-1").join();
+        assertEquals("unknown_server", failure(client.servers().heartbeat("client-1", ServerState.EMPTY, null)).code());
+    }
+
+    @Test
+    void anErrorHasItsCodeAndTheRequestsId() {
+        HubException error = failure(client.config().publish("", "x", new JsonObject()));
+        assertEquals(400, error.status());
+        assertTrue(error.requestId().isPresent());
+        assertFalse(error.isTransient());
+        assertEquals("unauthenticated", failure(HubClient.create(hub.url(), "hub_wrong").version()
+                .thenCompose(version -> HubClient.create(hub.url(), "hub_wrong").permissions().groups())).code());
+        assertThrows(IllegalArgumentException.class, () -> HubClient.create("hub.example", "key"));
+    }
+
+    @Test
+    void anUnreachableHubIsTransientAndTriedAgain() throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        HubClient away = HubClient.builder("http://127.0.0.1:" + port, "key")
+                .retry(new RetryPolicy(3, Duration.ofMillis(40), Duration.ofSeconds(1))).build();
+        long start = System.nanoTime();
+        HubException error = failure(away.permissions().groups());
+        assertEquals(HubException.UNREACHABLE, error.code());
+        assertTrue(error.isTransient());
+        // Two waits, of half of 40 ms and of 80 ms at least.
+        assertTrue(System.nanoTime() - start >= Duration.ofMillis(60).toNanos());
+    }
+
+    @Test
+    void dataIsWrittenOverWhatWasRead() {
+        UUID player = UUID.randomUUID();
+        assertEquals(Optional.empty(), client.players().getData(player, "bedwars", "kit").join());
+        DataEntry first = client.players().putData(player, "bedwars", "kit", "{\"a\": 1}", null).join();
+        assertEquals(2, client.players().putData(player, "bedwars", "kit", "{\"a\": 2}", first.version()).join().version());
+        HubException stale = failure(client.players().putData(player, "bedwars", "kit", "{}", first.version()));
+        assertEquals("version_conflict", stale.code());
+        assertEquals("{\"a\": 2}", client.players().getData(player, "bedwars", "kit").join().orElseThrow().data());
+        assertTrue(client.players().deleteData(player, "bedwars", "kit").join());
+        assertFalse(client.players().deleteData(player, "bedwars", "kit").join());
+    }
+
+    @Test
+    void aLoadMakesAPlayerKnown() {
+        UUID player = UUID.randomUUID();
+        assertEquals(Optional.empty(), client.players().get(player, null).join());
+        PlayerProfile loaded = client.players().load(player, "Ben", null, "MINECRAFT", null, List.of()).join();
+        assertEquals("Ben", loaded.username());
+        client.players().increment(player, null, "kills", 3).join();
+        var statistics = client.players().statistics(player, null).join();
+        assertEquals(4, statistics.statistics().size());
+        assertEquals(3, client.economy().leaderboard("kills", null, Period.DAILY, null, 5).join().entries().get(0).value());
+        assertEquals(1, client.players().list("be", null, null, 0, 10).join().total());
+    }
+
+    @Test
+    void aLoadIncludesWhatAJoinNeeds() {
+        assumeTrue(hub.hasQuery("post /api/plugin/players/{uuid}/load", "include"));
+        UUID player = UUID.randomUUID();
+        client.permissions().add(player, new PermissionNode("fly", true, null, null, null)).join();
+        client.players().putData(player, "global", "kit", "{}", null).join();
+        client.localization().setLanguage(player, "de", LanguageSource.PLAYER, "Cat").join();
+        PlayerProfile loaded = client.players().load(player, "Cat", null, null, null,
+                List.of("permissions", "punishments", "language", "balances", "statistics", "data:kit", "data:none")).join();
+        assertEquals(true, loaded.permissions().permissions().get("fly"));
+        assertEquals("de", loaded.language().locale());
+        assertEquals(1, loaded.data().get("kit").version());
+        assertTrue(loaded.data().containsKey("none"));
+        assertEquals(List.of(), loaded.punishments());
+    }
+
+    @Test
+    void moneyIsCutOrRefusedWhole() {
+        UUID player = UUID.randomUUID();
+        client.economy().modify("player", player.toString(), "coins", new BigDecimal("30.5"), "start").join();
+        assertEquals(new BigDecimal("30.5"), client.economy().balances("player", player.toString()).join().get(0).balance());
+        assumeTrue(hub.has("post /api/plugin/economy/transactions"));
+        assertEquals("insufficient_funds", failure(client.economy().spend(player, "coins", new BigDecimal("31"), "sword")).code());
+        ModifiedBalance spent = client.economy().spend(player, "coins", new BigDecimal("30"), "sword").join();
+        assertEquals(0, spent.balance().compareTo(new BigDecimal("0.5")));
+        assertEquals(0, spent.applied().compareTo(new BigDecimal("-30")));
+    }
+
+    @Test
+    void aTransactionIsDoneWholeOrNotAtAll() {
+        assumeTrue(hub.has("post /api/plugin/economy/transactions"));
+        UUID rich = UUID.randomUUID();
+        UUID poor = UUID.randomUUID();
+        client.economy().modify("player", rich.toString(), "coins", BigDecimal.TEN, null).join();
+        MoneyTransaction paid = client.economy().pay(rich, poor, "coins", new BigDecimal("4"), "gift").join();
+        assertEquals(0, paid.balances().get(0).balance().compareTo(new BigDecimal("6")));
+        assertEquals(0, paid.balances().get(1).balance().compareTo(new BigDecimal("4")));
+        HubException error = failure(client.economy().pay(rich, poor, "coins", new BigDecimal("7"), "gift"));
+        assertEquals("insufficient_funds", error.code());
+        assertEquals(0, error.details().get("operation").getAsInt());
+    }
+
+    @Test
+    void punishmentsComeAndGo() {
+        UUID player = UUID.randomUUID();
+        Punishment mute = client.punishments().punish(player, "Dan",
+                PunishmentRequest.of(PunishmentType.MUTE, "spam").duration(Duration.ofHours(1)).issuer(null, "Admin")).join();
+        assertTrue(mute.active());
+        client.punishments().noteIp(player, "Dan", "203.0.113.9").join();
+        assertEquals("203.0.113.9", client.players().ips(player).join().get(0).ipAddress());
+        client.punishments().punishIp("203.0.113.9", PunishmentRequest.of(PunishmentType.BAN, null)).join().orElseThrow();
+        assertEquals(Optional.empty(), client.punishments().punishIp("", PunishmentRequest.of(PunishmentType.BAN, null)).join());
+        assertEquals(2, client.punishments().query(player, "203.0.113.9", true).join().size());
+        assertEquals(1, client.punishments().unbanIp("203.0.113.9", null, "Admin", null).join().size());
+        assertFalse(client.punishments().remove(mute.id(), null, "Admin", "sorry").join().active());
+        assertEquals(List.of(), client.punishments().ofPlayer(player, true).join());
+        assertEquals(1, client.punishments().historyOfPlayer(player, 10, 0).join().size());
+        client.punishments().punishName("Nobody", PunishmentRequest.of(PunishmentType.BAN, "name")).join();
+        assertEquals(1, client.punishments().ofName("nobody", true).join().size());
+        assertEquals(1, client.punishments().unbanName("Nobody", false, null, "Admin", null).join().size());
+        assertEquals(1, client.punishments().historyOfName("NOBODY", 10, 0).join().size());
+    }
+
+    @Test
+    void permissionsAreEvaluated() {
+        UUID player = UUID.randomUUID();
+        client.permissions().putGroup(new PermissionGroup("vip", "VIP", 5, null, null, null,
+                List.of(new PermissionNode("Kit.*", true, null, null, null)))).join();
+        client.permissions().add(player, new PermissionNode("group.vip", null, null, null, null)).join();
+        var answer = client.permissions().effective(player, null, null, null).join();
+        assertEquals(List.of("vip"), answer.permissions().groups());
+        assertEquals(true, answer.permissions().permissions().get("kit.*"));
+        client.permissions().remove(player, new PermissionNode("group.vip", null, null, null, null)).join();
+        assertEquals(List.of(), client.permissions().ofPlayer(player).join());
+        assertTrue(client.permissions().group("vip").join().isPresent());
+        assertTrue(client.permissions().deleteGroup("vip").join());
+        assertFalse(client.permissions().deleteGroup("vip").join());
+        if (answer.etag() != null) {
+            var now = client.permissions().effective(player, null, null, null).join();
+            assertEquals(null, client.permissions().effective(player, null, null, now.etag()).join().permissions());
+        }
+    }
+
+    @Test
+    void messagesConfigAndCollections() {
+        assertEquals(1, client.localization().registerDefaults("shop", "en", Map.of("hello", "Hello")).join());
+        assertEquals("Hello", client.localization().catalog(List.of("shop")).join().messages().get("en").get("hello"));
+        UUID player = UUID.randomUUID();
+        client.localization().setLanguage(player, "de", LanguageSource.AUTO, "Eve").join();
+        assertEquals("de", client.localization().language(player).join().locale());
+        client.localization().setLanguage(player, null, LanguageSource.PLAYER, null).join();
+        assertEquals(null, client.localization().language(player).join().locale());
+
+        var doc = JsonParser.parseString("{\"rounds\": 3}");
+        assertEquals(doc, client.config().register("bedwars", "main", doc).join().doc());
+        client.config().publish("bedwars", "main", new JsonObject()).join();
+        assertEquals(new JsonObject(), client.config().get("bedwars", "main").join().orElseThrow().doc());
+        assertEquals(Optional.empty(), client.config().get("bedwars", "other").join());
+
+        client.collections().register(List.of(new CollectionDefinition("guilds", "id",
+                List.of(new CollectionIndex("level", IndexType.number))))).join();
+        client.collections().put("guilds", "red", JsonParser.parseString("{\"level\": 7}")).join();
+        client.collections().put("guilds", "blue", JsonParser.parseString("{\"level\": 9}")).join();
+        assertEquals("blue", client.collections().top("guilds", "level", 1, null).join().items().get(0).id());
+        assertEquals("red", client.collections().findRange("guilds", "level", null, 8.0, null, 10, null).join().items().get(0).id());
+        assertEquals(1, client.collections().findBy("guilds", "level", 7, 10, null).join().items().size());
+        var page = client.collections().page("guilds", "level", CollectionsApi.Order.ASC, 1, null).join();
+        assertEquals("blue", client.collections().page("guilds", "level", CollectionsApi.Order.ASC, 1, page.nextCursor())
+                .join().items().get(0).id());
+        assertEquals(2, client.collections().getAll("guilds", List.of("red", "blue", "none")).join().items().size());
+        assertTrue(client.collections().delete("guilds", "red").join());
+        assertEquals(Optional.empty(), client.collections().get("guilds", "red").join());
+    }
+
+    @Test
+    void aMatchTellsWhyThereIsNone() {
+        MatchResult none = client.matchmaking().find(FindRequest.serverOfType("nowhere").player(UUID.randomUUID(), "Fay")).join();
+        assertFalse(none.success());
+        assertEquals("NO_SERVERS_AVAILABLE", none.result());
+    }
+
+    @Test
+    void aPartyIsMatchedWholeOrNotAtAll() {
+        assumeTrue(hub.has("post /api/plugin/economy/transactions"));
+        client.servers().register(ServerInfo.of("party-1", "party", 1).maxPlayers(2), ServerState.EMPTY).join();
+        UUID player = UUID.randomUUID();
+        assertEquals("ALL_SERVERS_FULL", client.matchmaking().find(FindRequest.serverOfType("party").player(player, "Gus")
+                .party(List.of(UUID.randomUUID(), UUID.randomUUID()))).join().result());
+        assertTrue(client.matchmaking().find(FindRequest.serverOfType("party").player(player, "Gus")
+                .party(List.of(UUID.randomUUID()))).join().success());
+    }
+
+    @Test
+    void aWorldIsOpenedAndRunByItsNode() {
+        UUID owner = UUID.randomUUID();
+        assertFalse(client.worlds().open(OpenWorldRequest.forPlayer("islands", owner)).join().success());
+        client.servers().register(ServerInfo.of("node-1", "islands", 1), ServerState.EMPTY).join();
+        assertEquals(0, client.worlds().releaseAll("node-1").join());
+        var opened = client.worlds().open(OpenWorldRequest.forPlayer("islands", owner).ephemeral()).join();
+        assertEquals("LOADING", opened.status());
+        long world = Long.parseLong(opened.worldInstanceId());
+        assertEquals("stale_fence", failure(client.worlds().ready(world, "node-1", 99)).code());
+        assertEquals("READY", client.worlds().ready(world, "node-1", 1).join().state());
+        assertEquals(2, client.worlds().heartbeat(world, "node-1", 1, 2, null, null).join().playerCount());
+        assertEquals("DRAINING", client.worlds().release(opened.worldInstanceId()).join().state());
+        assertEquals("UNLOADED", client.worlds().unloaded(world, "node-1", 1, null, null).join().state());
+    }
+}

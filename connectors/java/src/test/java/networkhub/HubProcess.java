@@ -1,0 +1,102 @@
+package networkhub;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** A hub of its own in a folder of its own: the program that {@code HUB_BINARY} names, on a port that stays the same. */
+public final class HubProcess implements AutoCloseable {
+    private static final Path BINARY = Path.of(System.getenv().getOrDefault("HUB_BINARY", "hub"));
+
+    private final Path folder;
+    public final int port;
+    /** A key of the network's owner. */
+    public final String key;
+    private Process process;
+    private JsonObject document;
+
+    public HubProcess() throws IOException, InterruptedException {
+        folder = Files.createTempDirectory("hub-connector-test");
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        Process create = run("network", "create", "tests", "--json", "--data", folder.toString());
+        String made = new String(create.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (create.waitFor() != 0) throw new IOException("hub network create failed: " + made);
+        key = JsonParser.parseString(made).getAsJsonObject().get("apiKey").getAsString();
+        start();
+    }
+
+    private Process run(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(BINARY.toString()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
+        builder.environment().put("HUB_LOG", "warn");
+        return builder.redirectError(ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile())).start();
+    }
+
+    public void start() throws IOException {
+        process = run("serve", "--listen", "127.0.0.1:" + port, "--data", folder.toString());
+        int line = process.inputReader().read();
+        if (line < 0) throw new IOException("the hub did not start: " + Files.readString(folder.resolve("log")));
+    }
+
+    /** Without a chance to clean up, as by kill -9. */
+    public void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+
+    public String url() {
+        return "http://127.0.0.1:" + port;
+    }
+
+    public HubClient client() {
+        return HubClient.create(url(), key);
+    }
+
+    /** Whether the hub's document lists an operation, such as {@code post /api/plugin/economy/transactions}. */
+    public boolean has(String operation) {
+        String[] parts = operation.split(" ");
+        if (document == null) document = client().openApi().join();
+        JsonObject paths = document.getAsJsonObject("paths");
+        return paths.has(parts[1]) && paths.getAsJsonObject(parts[1]).has(parts[0]);
+    }
+
+    /** Whether an operation has a query parameter. */
+    public boolean hasQuery(String operation, String parameter) {
+        if (!has(operation)) return false;
+        String[] parts = operation.split(" ");
+        JsonArray parameters = document.getAsJsonObject("paths").getAsJsonObject(parts[1]).getAsJsonObject(parts[0])
+                .getAsJsonArray("parameters");
+        for (JsonElement each : parameters) {
+            if (each.getAsJsonObject().get("name").getAsString().equals(parameter)) return true;
+        }
+        return false;
+    }
+
+    /** A call of the owner's. */
+    public JsonObject manage(String method, String path, Map<String, Object> body) {
+        JsonElement answer = client().call(method, path, HubClient.gson().toJsonTree(body)).join();
+        return answer == null ? new JsonObject() : answer.getAsJsonObject();
+    }
+
+    @Override
+    public void close() throws IOException, InterruptedException {
+        process.destroy();
+        if (!process.waitFor(10, TimeUnit.SECONDS)) kill();
+        try (var files = Files.walk(folder)) {
+            files.sorted(java.util.Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package networkhub.connector;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import networkhub.model.Punishment;
+import networkhub.model.PunishmentType;
+import org.junit.jupiter.api.Test;
+
+class PunishmentCacheTest {
+    private final PunishmentCache cache = new PunishmentCache();
+    private final UUID ann = UUID.randomUUID();
+
+    private static Punishment punishment(long id, UUID player, String name, PunishmentType type, String ip, Long expiresAt) {
+        return new Punishment(id, player, name, type, "why", null, expiresAt, ip != null && player != null, true, ip, null,
+                null, 0);
+    }
+
+    @Test
+    void whoWasNeverCheckedIsTakenForMuted() {
+        assertTrue(cache.isMuted(ann));
+        cache.checked(ann, "Ann", null, List.of());
+        assertFalse(cache.isMuted(ann));
+    }
+
+    @Test
+    void itMatchesPlayersNamesAndAddresses() {
+        cache.checked(ann, "Ann", "10.0.0.1", List.of());
+        cache.update(punishment(1, null, "ANN", PunishmentType.MUTE, null, null), true);
+        assertTrue(cache.isMuted(ann));
+        cache.update(punishment(1, null, "ANN", PunishmentType.MUTE, null, null), false);
+        assertFalse(cache.isMuted(ann));
+        cache.update(punishment(2, null, null, PunishmentType.BAN, "10.0.0.1", null), true);
+        assertTrue(cache.ban(ann).isPresent());
+        // An address counts only where the punishment is one of addresses.
+        UUID ben = UUID.randomUUID();
+        cache.checked(ben, "Ben", "10.0.0.2", List.of());
+        cache.update(new Punishment(3, UUID.randomUUID(), "Cat", PunishmentType.BAN, null, null, null, false, true, "10.0.0.2",
+                null, null, 0), true);
+        assertEquals(Optional.empty(), cache.ban(ben));
+    }
+
+    @Test
+    void aPunishmentEndsByItselfAndBeforeAGapNothingIsCurrent() {
+        cache.checked(ann, "Ann", "10.0.0.1",
+                List.of(punishment(1, ann, "Ann", PunishmentType.MUTE, null, System.currentTimeMillis() - 1)));
+        assertFalse(cache.isMuted(ann));
+        assertTrue(cache.isCurrent(ann, "10.0.0.1"));
+        assertFalse(cache.isCurrent(ann, "10.0.0.2"));
+        cache.gap();
+        assertFalse(cache.isCurrent(ann, "10.0.0.1"));
+        // What is known stays in force.
+        cache.update(punishment(2, ann, "Ann", PunishmentType.BAN, null, null), true);
+        cache.gap();
+        assertTrue(cache.ban(ann).isPresent());
+    }
+}

@@ -1,0 +1,51 @@
+package networkhub.connector;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import java.util.UUID;
+import networkhub.model.TransferCommand;
+import org.junit.jupiter.api.Test;
+
+class TransferVerifierTest {
+    private final TransferVerifier verifier = new TransferVerifier();
+    private int number;
+
+    private TransferCommand command(long expiresAt, String... secrets) {
+        String id = "transfer-" + number++;
+        UUID player = UUID.randomUUID();
+        String text = String.join(".", id, player.toString(), "lobby", "", "10.0.0.1", "25565", Long.toString(expiresAt));
+        StringBuilder signatures = new StringBuilder();
+        for (String secret : secrets) signatures.append(' ').append(TransferVerifier.sign(secret, text));
+        return new TransferCommand(id, player, "lobby", null, "10.0.0.1", 25565, 0, expiresAt, signatures.toString().trim());
+    }
+
+    @Test
+    void aCommandIsGoodOnce() {
+        verifier.setSecret("old", 0);
+        TransferCommand command = command(100, "old");
+        assertNull(verifier.refusal(command, 50));
+        assertEquals("the command was used already", verifier.refusal(command, 50));
+        assertEquals("the command has expired", verifier.refusal(command(100, "old"), 100));
+        assertEquals("the signature is wrong", verifier.refusal(command(100, "other"), 50));
+        assertEquals("the signature is wrong", verifier.refusal(command(100), 50));
+        TransferCommand moved = command(100, "old");
+        assertEquals("the signature is wrong", verifier.refusal(new TransferCommand(moved.transferId(), moved.playerUuid(),
+                moved.targetServerId(), null, "evil.example", 25565, 0, 100, moved.signature()), 50));
+    }
+
+    @Test
+    void whileTheSecretChangesEitherIsGood() {
+        verifier.setSecret("old", 0);
+        // Before it has heard of the new one.
+        assertNull(verifier.refusal(command(5_000, "new", "old"), 50));
+        verifier.rotate("new", 1_000);
+        assertNull(verifier.refusal(command(5_000, "new", "old"), 60));
+        assertNull(verifier.refusal(command(5_000, "old"), 60));
+        assertEquals("the signature is wrong", verifier.refusal(command(5_000, "old"), 1_000));
+        assertNull(verifier.refusal(command(5_000, "new"), 1_000));
+        // The same secret again, as each registration brings it, changes nothing.
+        verifier.setSecret("new", 2_000);
+        assertNull(verifier.refusal(command(50_000, "new"), 40_000));
+    }
+}

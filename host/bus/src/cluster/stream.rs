@@ -1,0 +1,103 @@
+//! The JetStream stream of all networks' events: its limits, and which sequence its numbers belong to.
+
+use super::connection::{Cluster, ClusterError};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, Info, Republish, StorageType, Stream};
+
+/// Which sequence the events' numbers belong to. Every node finds it in the stream's description, or, of a stream that was
+/// made and never replaced, it is the time of its creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Epoch {
+    /// Higher than those of all earlier sequences.
+    pub(crate) number: u64,
+    /// Events up to this one are of earlier sequences.
+    pub(crate) begin: u64,
+}
+
+impl Epoch {
+    pub(crate) fn of(stream: &Info) -> Self {
+        let described = stream.config.description.as_deref().and_then(Self::parse);
+        described.unwrap_or_else(|| {
+            let created = stream.created.unix_timestamp_nanos() / 1_000;
+            Self { number: u64::try_from(created).unwrap_or(0), begin: 0 }
+        })
+    }
+
+    fn describe(self) -> String {
+        format!("epoch {} after {}", self.number, self.begin)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (number, begin) = text.strip_prefix("epoch ")?.split_once(" after ")?;
+        Some(Self { number: number.parse().ok()?, begin: begin.parse().ok()? })
+    }
+}
+
+impl Cluster {
+    /// The stream of events, created where it is missing.
+    pub(crate) async fn event_stream(&self) -> Result<Stream, ClusterError> {
+        let wanted = self.stream_config();
+        let stream = self.get_or_create_stream(&wanted).await?;
+        let found = &stream.cached_info().config;
+        let takes_events = wanted.subjects.iter().all(|subject| found.subjects.contains(subject));
+        if !takes_events || found.republish.is_none() {
+            // Somebody else made it. Not every version of NATS can change it into one that tells nodes of its events.
+            tracing::warn!("the stream of events is not the hub's; it is replaced");
+            let deleted = self.jetstream().delete_stream(&wanted.name).await;
+            deleted.map_err(|error| ClusterError::Stream(error.to_string()))?;
+            return self.get_or_create_stream(&wanted).await;
+        }
+        if found.max_messages_per_subject <= 0 {
+            let max_messages_per_subject = wanted.max_messages_per_subject;
+            self.update_stream(Config { max_messages_per_subject, ..found.clone() }).await?;
+            return self.get_or_create_stream(&wanted).await;
+        }
+        Ok(stream)
+    }
+
+    async fn get_or_create_stream(&self, config: &Config) -> Result<Stream, ClusterError> {
+        let stream = self.jetstream().get_or_create_stream(config.clone()).await;
+        stream.map_err(|error| ClusterError::Stream(error.to_string()))
+    }
+
+    /// The stream's epoch and newest number.
+    pub(crate) async fn position(&self) -> Result<(Epoch, u64), ClusterError> {
+        let stream = self.event_stream().await?;
+        let info = stream.cached_info();
+        Ok((Epoch::of(info), info.state.last_sequence))
+    }
+
+    fn stream_config(&self) -> Config {
+        let config = self.config();
+        Config {
+            name: format!("{}-events", config.prefix),
+            subjects: vec![format!("{}.in.*", config.prefix)],
+            republish: Some(Republish {
+                source: format!("{}.in.*", config.prefix),
+                destination: format!("{}.out.{{{{wildcard(1)}}}}", config.prefix),
+                headers_only: false,
+            }),
+            // On disk, so that a restart of the bus neither loses events that may be resumed from nor restarts the
+            // sequence.
+            storage: StorageType::File,
+            max_age: config.retention,
+            max_bytes: i64::try_from(config.max_bytes).unwrap_or(i64::MAX),
+            max_messages_per_subject: i64::try_from(config.network_events).unwrap_or(i64::MAX),
+            discard: DiscardPolicy::Old,
+            duplicate_window: config.retention,
+            num_replicas: config.replicas,
+            ..Config::default()
+        }
+    }
+
+    /// Gives the stream's numbers from now on to another sequence.
+    pub(crate) async fn begin_epoch(&self, stream: &Info, number: u64) -> Result<Epoch, ClusterError> {
+        let epoch = Epoch { number, begin: stream.state.last_sequence };
+        self.update_stream(Config { description: Some(epoch.describe()), ..stream.config.clone() }).await?;
+        Ok(epoch)
+    }
+
+    async fn update_stream(&self, config: Config) -> Result<(), ClusterError> {
+        let updated = self.jetstream().update_stream(config).await;
+        updated.map(drop).map_err(|error| ClusterError::Stream(error.to_string()))
+    }
+}

@@ -1,0 +1,266 @@
+//! Watches over the stream of events: that it answers, and that it still has what this node has seen of it.
+//!
+//! A stream that was replaced, or whose server came back with an older store, gives numbers again that clients have. Then a
+//! new epoch begins: all streams end, and their clients resume with RESYNC.
+
+use super::connection::{Cluster, ClusterError};
+use super::stored::StoredEvents;
+use super::stream::Epoch;
+use crate::registry::Registry;
+use async_nats::header::NATS_MESSAGE_ID;
+use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// How often the stream is looked at.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// What was published before an answer of the stream has arrived when it answers again, this much later.
+const ARRIVAL_TIME: Duration = Duration::from_millis(900);
+/// How long the stream may fail to answer before the bus counts as unreachable.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Between two looks at a stream that seems to have lost events.
+const CONFIRM_DELAY: Duration = Duration::from_millis(250);
+/// Connections that are remembered.
+const CONNECTIONS: usize = 64;
+
+/// What this node knows of the stream, and the task that keeps it true.
+pub(crate) struct StreamWatch {
+    pub(crate) cluster: Cluster,
+    registry: Weak<RwLock<Registry>>,
+    known: Mutex<Known>,
+    arrived: Mutex<Arrived>,
+    pub(super) stored: StoredEvents,
+    /// Held by whoever looks at the stream: when the last look began, and whether the stream answered.
+    looking: tokio::sync::Mutex<Option<(Instant, bool)>>,
+    failing_since: Mutex<Option<Instant>>,
+    wanted: Notify,
+}
+
+#[derive(Clone)]
+struct Known {
+    epoch: Epoch,
+    /// The highest number that is known to be assigned.
+    head: u64,
+    /// The newest event seen over the connection `seen_on`, and its message id.
+    newest: Option<(u64, String)>,
+    seen_on: u64,
+    /// The newest ones of connections before, which no look has found since: a later event may follow on a lost one.
+    unconfirmed: Vec<(u64, String)>,
+}
+
+impl Known {
+    fn new(epoch: Epoch, head: u64) -> Self {
+        Self { epoch, head, newest: None, seen_on: 0, unconfirmed: vec![] }
+    }
+
+    /// Events that the stream must have, as far as they have not expired.
+    fn witnesses(&self) -> impl Iterator<Item = &(u64, String)> {
+        self.unconfirmed.iter().chain(&self.newest)
+    }
+
+    /// The stream has these.
+    fn confirm(&mut self, found: &[(u64, String)]) {
+        self.unconfirmed.retain(|one| !found.contains(one));
+        if let Some(newest) = found.iter().max().filter(|found| self.newest.as_ref().is_none_or(|own| own < found)) {
+            self.newest = Some(newest.clone());
+        }
+    }
+}
+
+/// Up to which event everything has arrived at this node, on each of its connections.
+#[derive(Default)]
+struct Arrived {
+    last_look: Option<Look>,
+    by_connection: BTreeMap<u64, u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Look {
+    connection: u64,
+    at: Instant,
+    head: u64,
+}
+
+impl StreamWatch {
+    /// Of a stream that has just been looked at.
+    pub(crate) fn new(cluster: Cluster, registry: &Arc<RwLock<Registry>>, epoch: Epoch, head: u64) -> Self {
+        Self {
+            cluster,
+            registry: Arc::downgrade(registry),
+            known: Mutex::new(Known::new(epoch, head)),
+            arrived: Mutex::default(),
+            stored: StoredEvents::default(),
+            looking: tokio::sync::Mutex::default(),
+            failing_since: Mutex::default(),
+            wanted: Notify::new(),
+        }
+    }
+
+    /// Looks at the stream once a second, when the connection is back and when somebody wants it; ends with the bus.
+    pub(crate) async fn run(self: Arc<Self>) {
+        let mut link = self.cluster.link();
+        while self.registry.strong_count() > 0 {
+            tokio::select! {
+                () = tokio::time::sleep(INTERVAL) => {}
+                () = self.wanted.notified() => {}
+                changed = link.changed() => if changed.is_err() { return },
+            }
+            let config = self.cluster.config();
+            self.stored.expire(config.retention, config.network_events);
+            if link.borrow_and_update().connected {
+                // It says itself why it fails.
+                let _ = self.look(Instant::now(), None).await;
+            }
+        }
+    }
+
+    fn known(&self) -> Known {
+        self.known.lock().clone()
+    }
+
+    /// The epoch's number, and the highest number that is known to be assigned in it.
+    pub(crate) fn position(&self) -> (u64, u64) {
+        let known = self.known.lock();
+        (known.epoch.number, known.head)
+    }
+
+    /// Notes that an event has this number.
+    pub(crate) fn note(&self, epoch: u64, sequence: u64, message_id: &str) {
+        let connection = self.cluster.link().borrow().connection;
+        let mut known = self.known.lock();
+        if known.epoch.number != epoch {
+            return;
+        }
+        known.head = known.head.max(sequence);
+        if known.seen_on != connection {
+            known.seen_on = connection;
+            let newest = known.newest.take();
+            known.unconfirmed.extend(newest);
+        }
+        if known.newest.as_ref().is_none_or(|(newest, _)| *newest < sequence) {
+            known.newest = Some((sequence, message_id.to_owned()));
+        }
+    }
+
+    /// Notes that the numbers up to this one are assigned.
+    pub(crate) fn note_head(&self, epoch: u64, head: u64) {
+        let mut known = self.known.lock();
+        if known.epoch.number == epoch {
+            known.head = known.head.max(head);
+        }
+    }
+
+    /// Whether the stream of events answers.
+    pub(crate) fn is_answering(&self) -> bool {
+        self.failing_since.lock().is_none_or(|since| since.elapsed() < PATIENCE)
+    }
+
+    /// Has the stream looked at soon.
+    pub(crate) fn want_look(&self) {
+        self.wanted.notify_one();
+    }
+
+    /// Up to which event everything has arrived that was published before `connection` was lost, or a moment ago.
+    pub(crate) fn arrived_on(&self, connection: u64) -> u64 {
+        self.arrived.lock().by_connection.get(&connection).copied().unwrap_or(0)
+    }
+
+    /// Looks whether the stream has what it had, unless somebody has done so since `since`. `proof` is the epoch in which a
+    /// number came twice.
+    pub(crate) async fn look(&self, since: Instant, proof: Option<u64>) -> Result<(), ClusterError> {
+        let mut last_look = self.looking.lock().await;
+        if let Some((_, answered)) = last_look.filter(|(began, _)| proof.is_none() && *began >= since) {
+            let failed = || ClusterError::Stream("it does not answer".to_owned());
+            return if answered { Ok(()) } else { Err(failed()) };
+        }
+        let began = Instant::now();
+        let examined = self.examine(proof).await;
+        *last_look = Some((began, examined.is_ok()));
+        match examined {
+            Ok(()) => {
+                *self.failing_since.lock() = None;
+                Ok(())
+            }
+            Err(error) => {
+                tracing::debug!(%error, "the stream of events can't be examined");
+                self.failing_since.lock().get_or_insert_with(Instant::now);
+                Err(error)
+            }
+        }
+    }
+
+    async fn examine(&self, proof: Option<u64>) -> Result<(), ClusterError> {
+        let connection = self.cluster.link().borrow().connection;
+        let known = self.known();
+        let mut stream = self.cluster.event_stream().await?;
+        let mut has_lost = self.has_lost(&stream, &known).await?;
+        if has_lost {
+            // A server that has just begun to lead may be behind for a moment.
+            tokio::time::sleep(CONFIRM_DELAY).await;
+            stream = self.cluster.event_stream().await?;
+            has_lost = self.has_lost(&stream, &known).await?;
+        }
+        let info = stream.cached_info();
+        let mut epoch = Epoch::of(info);
+        if has_lost || proof == Some(epoch.number) {
+            epoch = self.cluster.begin_epoch(info, known.epoch.number + 1).await?;
+        }
+        let head = info.state.last_sequence;
+        if epoch.number == known.epoch.number {
+            self.note_head(epoch.number, head);
+            let found: Vec<_> = known.witnesses().cloned().collect();
+            self.known.lock().confirm(&found);
+        } else {
+            tracing::warn!("the bus between nodes lost events; all streams begin anew");
+            *self.known.lock() = Known::new(epoch, head);
+            if let Some(registry) = self.registry.upgrade() {
+                registry.write().restart(epoch.number);
+            }
+        }
+        self.arrived.lock().note(Look { connection, at: Instant::now(), head });
+        Ok(())
+    }
+
+    /// Whether the stream lacks events that it had, or is an earlier one.
+    async fn has_lost(&self, stream: &Stream, known: &Known) -> Result<bool, ClusterError> {
+        let info = stream.cached_info();
+        let epoch = Epoch::of(info).number;
+        if epoch != known.epoch.number {
+            return Ok(epoch < known.epoch.number);
+        }
+        if info.state.last_sequence < known.head {
+            return Ok(true);
+        }
+        for (sequence, message_id) in known.witnesses() {
+            match stream.get_raw_message(*sequence).await {
+                Ok(found) if found.headers.get(NATS_MESSAGE_ID).is_some_and(|id| id.as_str() == message_id) => {}
+                Ok(_) => return Ok(true),
+                // It has expired.
+                Err(error) if matches!(error.kind(), RawMessageErrorKind::NoMessageFound) => {}
+                Err(error) => return Err(ClusterError::Stream(error.to_string())),
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Arrived {
+    fn note(&mut self, look: Look) {
+        let last = self.last_look.filter(|last| last.connection == look.connection);
+        match last {
+            Some(last) if look.at - last.at < ARRIVAL_TIME => return,
+            Some(last) => {
+                self.by_connection.insert(last.connection, last.head);
+                if self.by_connection.len() > CONNECTIONS {
+                    self.by_connection.pop_first();
+                }
+            }
+            None => {}
+        }
+        self.last_look = Some(look);
+    }
+}

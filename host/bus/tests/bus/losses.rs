@@ -1,0 +1,419 @@
+//! NATS loses events, or the connection to it: a stream carries everything, or ends and begins again with RESYNC.
+
+use crate::cluster::{data, data_of, next, node, number_in, numbered, open, until};
+use crate::common::{self, NETWORK};
+use crate::nats::{Nats, free_port};
+use crate::proxy::Proxy;
+use async_nats::jetstream;
+use futures_util::future::join_all;
+use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig, Event, Subscription};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A node with other limits.
+async fn node_with(
+    url: &str,
+    name: &str,
+    change: impl FnOnce(&mut ClusterConfig),
+    change_bus: impl FnOnce(&mut BusConfig),
+) -> (Bus, Cluster) {
+    let mut config = ClusterConfig::new(url, name);
+    change(&mut config);
+    let mut bus = BusConfig::new(1);
+    change_bus(&mut bus);
+    let cluster = Cluster::connect(config).await.unwrap();
+    (Bus::clustered(bus, cluster.clone()).await.unwrap(), cluster)
+}
+
+fn large(number: u64) -> Event {
+    let mut event = numbered(number, None);
+    event.data = format!(r#"{{"number":{number},"text":"{}"}}"#, "x".repeat(10_000));
+    event
+}
+
+/// Publishes these events of a network, many at a time.
+async fn publish_all(bus: &Bus, network: u128, events: Vec<Event>) {
+    let mut events = events.into_iter().peekable();
+    while events.peek().is_some() {
+        let some: Vec<_> = events.by_ref().take(200).map(|event| bus.publish(network, event, 1)).collect();
+        for published in join_all(some).await {
+            published.unwrap();
+        }
+    }
+}
+
+async fn in_time<T>(seconds: u64, what: &str, future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(seconds), future).await.unwrap_or_else(|_| panic!("{what}"))
+}
+
+/// A client: it reads, and resumes when its stream ends.
+struct Reader {
+    bus: Bus,
+    stream: Option<Subscription>,
+    last: String,
+    seen: Vec<u64>,
+    resyncs: usize,
+}
+
+impl Reader {
+    async fn start(bus: &Bus) -> Self {
+        let stream = open(bus, None, None).await;
+        Self { bus: bus.clone(), last: stream.start_id(), stream: Some(stream), seen: vec![], resyncs: 0 }
+    }
+
+    /// Reads until it has seen this number.
+    async fn read_until(&mut self, number: u64) {
+        let reading = async {
+            while !self.seen.contains(&number) {
+                self.step().await;
+            }
+        };
+        let done = tokio::time::timeout(Duration::from_secs(30), reading).await;
+        assert!(done.is_ok(), "{number} does not arrive; {} RESYNCs, {:?}", self.resyncs, self.seen);
+    }
+
+    /// Reads until it is told of a gap.
+    async fn read_until_resync(&mut self) {
+        let reading = async {
+            while self.resyncs == 0 {
+                self.step().await;
+            }
+        };
+        let done = tokio::time::timeout(Duration::from_secs(30), reading).await;
+        assert!(done.is_ok(), "no RESYNC arrives; {:?}", self.seen);
+    }
+
+    async fn step(&mut self) {
+        let Some(stream) = &mut self.stream else {
+            self.stream = self.bus.subscribe(NETWORK, None, Some(&self.last), 5).await.ok();
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            return;
+        };
+        match common::next(stream).await {
+            Ok(frame) => {
+                let text = String::from_utf8(frame.to_vec()).unwrap();
+                let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).unwrap().to_owned();
+                self.last = field("id: ");
+                if field("event: ") == "RESYNC" {
+                    self.resyncs += 1;
+                } else {
+                    let data = field("data: ");
+                    self.seen.push(number_in(data.split(",\"text").next().unwrap()));
+                }
+            }
+            Err(_) => self.stream = None,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_while_history_is_read_silences_no_stream() {
+    let nats = Nats::start().await;
+    let proxy = Proxy::start(&nats.url()).await;
+    let (one, _) = node(&nats, "one").await;
+    let unlimited = |config: &mut BusConfig| (config.max_lag_events, config.max_lag_bytes) = (u64::MAX, u64::MAX);
+    let (two, link) = node_with(&proxy.url, "two", |_| {}, unlimited).await;
+    let mut reader = Reader::start(&two).await;
+    proxy.cut();
+    until(|| !link.is_connected()).await;
+    publish_all(&one, NETWORK, (0..1_000).map(large).collect()).await;
+    // In the middle of the first batch of what it missed.
+    proxy.freeze_after(2 << 20);
+    until(|| proxy.is_frozen()).await;
+    proxy.open();
+    while reader.seen.len() < 1_000 {
+        in_time(30, "all events arrive", reader.step()).await;
+    }
+    reader.seen.sort_unstable();
+    assert_eq!((reader.resyncs, reader.seen), (0, (0..1_000).collect()));
+    // Nobody waits for what another one left.
+    in_time(6, "a new stream opens", open(&two, None, None)).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_cannot_be_opened_is_refused_in_time() {
+    let nats = Nats::start().await;
+    let proxy = Proxy::start(&nats.url()).await;
+    let (one, _) = node(&nats, "one").await;
+    publish_all(&one, NETWORK, (0..1_000).map(large).collect()).await;
+    let (two, link) = node_with(&proxy.url, "two", |_| {}, |_| {}).await;
+    proxy.cut();
+    until(|| !link.is_connected()).await;
+    proxy.freeze_after(2 << 20);
+    until(|| link.is_connected()).await;
+    // Two callers at once, of whom one waits for the other.
+    let opening = async || two.subscribe(NETWORK, None, None, 5).await.map(drop).is_err();
+    let refused = in_time(9, "the callers are answered", async { tokio::join!(opening(), opening()) }).await;
+    assert_eq!(refused, (true, true));
+    proxy.open();
+    let first = in_time(20, "it opens", async {
+        loop {
+            if let Ok(stream) = two.subscribe(NETWORK, None, None, 5).await {
+                return stream;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+    drop(first.await);
+}
+
+#[tokio::test]
+async fn an_older_store_of_nats_begins_a_new_sequence() {
+    let mut nats = Nats::start().await;
+    let ((one, _), (two, link)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut readers = [Reader::start(&one).await, Reader::start(&two).await];
+    publish_all(&one, NETWORK, (0..5).map(|number| numbered(number, None)).collect()).await;
+    let older = nats.save();
+    nats.restart().await;
+    until(|| link.is_connected()).await;
+    publish_all(&one, NETWORK, (5..15).map(|number| numbered(number, None)).collect()).await;
+    for reader in &mut readers {
+        reader.read_until(14).await;
+        assert_eq!(reader.resyncs, 0);
+    }
+    nats.restore(older);
+    nats.restart().await;
+    let mut acknowledged = vec![];
+    for number in 15..30 {
+        if one.publish(NETWORK, numbered(number, None), 1).await.is_ok() {
+            acknowledged.push(number);
+        }
+    }
+    assert!(acknowledged.len() > 10, "{acknowledged:?}");
+    for reader in &mut readers {
+        reader.read_until(*acknowledged.last().unwrap()).await;
+        assert!(acknowledged.iter().all(|number| reader.seen.contains(number)), "{:?}", reader.seen);
+        assert_eq!(reader.resyncs, 1, "{:?}", reader.seen);
+        assert_eq!(reader.seen.iter().collect::<BTreeSet<_>>().len(), reader.seen.len(), "none twice");
+    }
+}
+
+#[tokio::test]
+async fn an_older_store_is_noticed_after_it_has_grown_again() {
+    let mut nats = Nats::start().await;
+    let (one, link) = node(&nats, "one").await;
+    let mut reader = Reader::start(&one).await;
+    publish_all(&one, NETWORK, (0..5).map(|number| numbered(number, None)).collect()).await;
+    let older = nats.save();
+    nats.restart().await;
+    until(|| link.is_connected()).await;
+    publish_all(&one, NETWORK, (5..15).map(|number| numbered(number, None)).collect()).await;
+    reader.read_until(14).await;
+    // A node that was not there before publishes first.
+    nats.restore(older);
+    let port = nats.change_port(free_port());
+    nats.restart().await;
+    let (three, _) = node(&nats, "three").await;
+    publish_all(&three, NETWORK, (100..120).map(|number| numbered(number, None)).collect()).await;
+    nats.kill(false);
+    nats.change_port(port);
+    nats.restart().await;
+    reader.read_until_resync().await;
+    one.publish(NETWORK, numbered(200, None), 1).await.unwrap();
+    reader.read_until(200).await;
+}
+
+#[tokio::test]
+async fn events_that_the_stream_dropped_early_are_announced() {
+    let nats = Nats::start().await;
+    let proxy = Proxy::start(&nats.url()).await;
+    let small = |config: &mut ClusterConfig| config.max_bytes = 1 << 20;
+    let (one, _) = node_with(&nats.url(), "one", small, |_| {}).await;
+    let (two, link) = node_with(&proxy.url, "two", small, |_| {}).await;
+    let mut reader = Reader::start(&two).await;
+    one.publish(NETWORK, numbered(0, None), 1).await.unwrap();
+    reader.read_until(0).await;
+    proxy.cut();
+    until(|| !link.is_connected()).await;
+    publish_all(&one, NETWORK, (1..300).map(large).collect()).await;
+    proxy.open();
+    reader.read_until_resync().await;
+    one.publish(NETWORK, numbered(300, None), 1).await.unwrap();
+    reader.read_until(300).await;
+}
+
+#[tokio::test]
+async fn a_networks_oldest_events_beyond_its_number_are_announced() {
+    let nats = Nats::start().await;
+    let proxy = Proxy::start(&nats.url()).await;
+    let (one, _) = node(&nats, "one").await;
+    let (two, link) = node_with(&proxy.url, "two", |_| {}, |_| {}).await;
+    let mut reader = Reader::start(&two).await;
+    one.publish(NETWORK, numbered(0, None), 1).await.unwrap();
+    let mut quiet = two.subscribe(NETWORK + 1, None, None, 5).await.unwrap();
+    one.publish(NETWORK + 1, numbered(7, None), 1).await.unwrap();
+    reader.read_until(0).await;
+    proxy.cut();
+    until(|| !link.is_connected()).await;
+    publish_all(&one, NETWORK, (1..10_100).map(|number| numbered(number, None)).collect()).await;
+    proxy.open();
+    reader.read_until_resync().await;
+    // The others' are all there.
+    one.publish(NETWORK + 1, numbered(8, None), 1).await.unwrap();
+    assert_eq!(data(&mut quiet, 2).await, data_of([7, 8]));
+    let begin = quiet.start_id();
+    let (three, _) = node(&nats, "three").await;
+    let mut resumed = three.subscribe(NETWORK + 1, None, Some(&begin), 5).await.unwrap();
+    assert_eq!(data(&mut resumed, 2).await, data_of([7, 8]));
+}
+
+#[tokio::test]
+async fn a_network_of_large_events_drops_its_own_history_alone() {
+    let nats = Nats::start().await;
+    let proxy = Proxy::start(&nats.url()).await;
+    let bounded = |config: &mut ClusterConfig| (config.max_bytes, config.network_bytes) = (4 << 20, 1 << 20);
+    let (one, _) = node_with(&nats.url(), "one", bounded, |_| {}).await;
+    let (two, link) = node_with(&proxy.url, "two", bounded, |_| {}).await;
+    let mut reader = Reader::start(&two).await;
+    let mut other = two.subscribe(NETWORK + 1, None, None, 5).await.unwrap();
+    let begin = other.start_id();
+    one.publish(NETWORK + 1, numbered(7, None), 1).await.unwrap();
+    one.publish(NETWORK, numbered(0, None), 1).await.unwrap();
+    reader.read_until(0).await;
+    // What fits is there for all.
+    publish_all(&one, NETWORK, (1..90).map(large).collect()).await;
+    let (three, _) = node_with(&nats.url(), "three", bounded, |_| {}).await;
+    let mut resumed = open(&three, None, Some(&begin)).await;
+    assert_eq!(data(&mut resumed, 90).await.len(), 90);
+    proxy.cut();
+    until(|| !link.is_connected()).await;
+    // Twice as much as the stream keeps of all networks.
+    for first in (100..900).step_by(50) {
+        publish_all(&one, NETWORK, (first..first + 50).map(large).collect()).await;
+    }
+    proxy.open();
+    reader.read_until_resync().await;
+    one.publish(NETWORK, numbered(1_000, None), 1).await.unwrap();
+    reader.read_until(1_000).await;
+    one.publish(NETWORK + 1, numbered(8, None), 1).await.unwrap();
+    assert_eq!(data(&mut other, 2).await, data_of([7, 8]));
+    let (four, _) = node_with(&nats.url(), "four", bounded, |_| {}).await;
+    let mut resumed = four.subscribe(NETWORK + 1, None, Some(&begin), 5).await.unwrap();
+    assert_eq!(data(&mut resumed, 2).await, data_of([7, 8]));
+    let mut resumed = open(&four, None, Some(&begin)).await;
+    assert!(next(&mut resumed).await.1.contains("RESYNC"));
+}
+
+#[tokio::test]
+async fn other_networks_events_do_not_count_for_a_networks_history() {
+    let nats = Nats::start().await;
+    let few = |config: &mut BusConfig| config.retention_events = 20;
+    let (one, _) = node_with(&nats.url(), "one", |_| {}, few).await;
+    let mut stream = open(&one, None, None).await;
+    let begin = stream.start_id();
+    publish_all(&one, NETWORK, (0..5).map(|number| numbered(number, None)).collect()).await;
+    publish_all(&one, NETWORK + 1, (0..100).map(|number| numbered(number, None)).collect()).await;
+    one.publish(NETWORK, numbered(5, None), 1).await.unwrap();
+    let numbers: BTreeSet<_> = data(&mut stream, 6).await.iter().map(|data| number_in(data)).collect();
+    assert_eq!(numbers, (0..6).collect());
+    let mut resumed = open(&one, None, Some(&begin)).await;
+    assert!(!next(&mut resumed).await.1.contains("RESYNC"));
+}
+
+#[tokio::test]
+async fn a_quiet_networks_stream_goes_on_where_the_history_of_others_expired() {
+    let nats = Nats::start().await;
+    let proxy = Proxy::start(&nats.url()).await;
+    let short = |config: &mut ClusterConfig| config.retention = Duration::from_secs(3);
+    let (one, _) = node_with(&nats.url(), "one", short, |_| {}).await;
+    let (two, link) = node_with(&proxy.url, "two", short, |_| {}).await;
+    let mut stream = open(&two, None, None).await;
+    for number in 0..45 {
+        one.publish(NETWORK + 1, numbered(number, None), 1).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    proxy.cut();
+    until(|| !link.is_connected()).await;
+    proxy.open();
+    until(|| link.is_connected()).await;
+    one.publish(NETWORK, numbered(1, None), 1).await.unwrap();
+    assert_eq!(data(&mut stream, 1).await, data_of([1]));
+}
+
+async fn jetstream_of(nats: &Nats) -> jetstream::Context {
+    jetstream::new(async_nats::connect(nats.url()).await.unwrap())
+}
+
+/// Publishes a line until it is acknowledged, and expects it at a reader that was told of the gap.
+async fn expect_new_sequence(publisher: &Bus, reader: &mut Reader, first: u64) {
+    for number in first..first + 5 {
+        in_time(15, "a line is published", async {
+            while publisher.publish(NETWORK, numbered(number, None), 1).await.is_err() {}
+        })
+        .await;
+    }
+    reader.read_until_resync().await;
+    for number in first..first + 5 {
+        reader.read_until(number).await;
+    }
+    assert_eq!(reader.resyncs, 1, "{:?}", reader.seen);
+    assert!(reader.bus.is_reachable());
+}
+
+#[tokio::test]
+async fn a_deleted_stream_is_made_anew() {
+    let nats = Nats::start().await;
+    let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut reader = Reader::start(&two).await;
+    publish_all(&one, NETWORK, (0..5).map(|number| numbered(number, None)).collect()).await;
+    reader.read_until(4).await;
+    jetstream_of(&nats).await.delete_stream("hub-events").await.unwrap();
+    expect_new_sequence(&one, &mut reader, 5).await;
+}
+
+#[tokio::test]
+async fn a_stream_that_somebody_made_anew_is_noticed() {
+    let nats = Nats::start().await;
+    let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut reader = Reader::start(&two).await;
+    publish_all(&one, NETWORK, (0..5).map(|number| numbered(number, None)).collect()).await;
+    reader.read_until(4).await;
+    let jetstream = jetstream_of(&nats).await;
+    let config = jetstream.get_stream("hub-events").await.unwrap().cached_info().config.clone();
+    jetstream.delete_stream("hub-events").await.unwrap();
+    jetstream.create_stream(config).await.unwrap();
+    expect_new_sequence(&one, &mut reader, 5).await;
+    // By hand, without what the hub needs of it.
+    jetstream.delete_stream("hub-events").await.unwrap();
+    let bare = jetstream::stream::Config {
+        name: "hub-events".to_owned(),
+        subjects: vec!["hub.in.*".to_owned()],
+        ..jetstream::stream::Config::default()
+    };
+    jetstream.create_stream(bare).await.unwrap();
+    reader.resyncs = 0;
+    expect_new_sequence(&one, &mut reader, 10).await;
+}
+
+#[tokio::test]
+async fn a_stream_of_the_version_before_keeps_its_events_and_gets_a_bound() {
+    let nats = Nats::start().await;
+    let (one, _) = node(&nats, "one").await;
+    let mut reader = Reader::start(&one).await;
+    one.publish(NETWORK, numbered(1, None), 1).await.unwrap();
+    let jetstream = jetstream_of(&nats).await;
+    let bound =
+        async || jetstream.get_stream("hub-events").await.unwrap().cached_info().config.max_messages_per_subject;
+    let config = jetstream.get_stream("hub-events").await.unwrap().cached_info().config.clone();
+    jetstream.update_stream(jetstream::stream::Config { max_messages_per_subject: -1, ..config }).await.unwrap();
+    let (two, _) = node(&nats, "two").await;
+    assert_eq!(bound().await, 10_000);
+    two.publish(NETWORK, numbered(2, None), 1).await.unwrap();
+    reader.read_until(2).await;
+    assert_eq!((reader.resyncs, reader.seen), (0, vec![1, 2]));
+}
+
+#[tokio::test]
+async fn a_bus_that_keeps_no_events_is_not_reachable() {
+    let mut nats = Nats::start().await;
+    let (one, link) = node(&nats, "one").await;
+    let stream = open(&one, None, None).await;
+    nats.kill(false);
+    nats.restart_without_jetstream().await;
+    until(|| link.is_connected()).await;
+    until(|| !one.is_reachable()).await;
+    nats.kill(false);
+    nats.restart().await;
+    until(|| one.is_reachable()).await;
+    drop(stream);
+}

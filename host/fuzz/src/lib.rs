@@ -1,0 +1,11 @@
+//! What fuzz targets share.
+
+mod document;
+mod fuzzed_json;
+mod hub;
+pub mod modules;
+pub mod scripted;
+
+pub use document::{Document, Operation, Parameter, Place};
+pub use fuzzed_json::FuzzedJson;
+pub use hub::{Answer, Hub, NOW, Network, percent_encode};

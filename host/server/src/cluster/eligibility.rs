@@ -1,0 +1,114 @@
+//! Which nodes should own shards: those that are fit to and that all others reach.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use crate::cluster::store::NodeRow;
+
+/// A node that was alive lately, as the database knows it.
+#[derive(Clone, Debug)]
+pub(super) struct LiveNode {
+    pub(super) name: String,
+    /// It reaches the bus and its clock is right.
+    pub(super) is_fit: bool,
+    /// The nodes that it reaches; `None` where it does not report them.
+    pub(super) reached: Option<HashSet<String>>,
+}
+
+impl From<NodeRow> for LiveNode {
+    fn from(row: NodeRow) -> Self {
+        let reached = row.reached.map(|names| serde_json::from_str(&names).unwrap_or_default());
+        Self { name: row.node, is_fit: row.is_fit, reached }
+    }
+}
+
+impl LiveNode {
+    fn reaches(&self, other: &Self) -> bool {
+        self.reached.as_ref().is_none_or(|reached| reached.contains(&other.name))
+    }
+}
+
+/// The nodes that are fit to own shards, or all where none is.
+pub(super) fn fit(mut nodes: Vec<LiveNode>) -> Vec<LiveNode> {
+    if nodes.iter().any(|node| node.is_fit) {
+        nodes.retain(|node| node.is_fit);
+    }
+    nodes
+}
+
+/// Nodes that all reach each other, in the order of `nodes`. Those with the most broken links are left out first; of the
+/// two ends of one link the one that is not reached, then the one with fewer `shards`. Every node comes to the same
+/// result, because all judge by what is in the database.
+pub(super) fn connected(mut nodes: Vec<LiveNode>, shards: impl Fn(&str) -> usize) -> Vec<String> {
+    loop {
+        let others = |node: &LiveNode| nodes.iter().filter(|other| other.name != node.name).collect::<Vec<_>>();
+        let rank = |node: &LiveNode| {
+            let others = others(node);
+            let broken = others.iter().filter(|other| !(node.reaches(other) && other.reaches(node))).count();
+            let unreached_by = others.iter().filter(|other| !other.reaches(node)).count();
+            (broken, unreached_by, Reverse(shards(&node.name)), node.name.clone())
+        };
+        match nodes.iter().map(rank).max() {
+            Some((broken, _, _, worst)) if broken > 0 => nodes.retain(|node| node.name != worst),
+            _ => return nodes.into_iter().map(|node| node.name).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nodes of one letter, each with the letters of those that it reaches.
+    fn nodes(links: &[(&str, &str)]) -> Vec<LiveNode> {
+        let node = |(name, reached): &(&str, &str)| LiveNode {
+            name: (*name).to_owned(),
+            is_fit: true,
+            reached: Some(reached.chars().map(String::from).collect()),
+        };
+        links.iter().map(node).collect()
+    }
+
+    fn connected_of(links: &[(&str, &str)], shards: impl Fn(&str) -> usize) -> String {
+        connected(nodes(links), shards).concat()
+    }
+
+    #[test]
+    fn whom_nobody_reaches_is_left_out() {
+        let even = |_: &str| 1;
+        assert_eq!(connected_of(&[("a", "")], even), "a", "one node alone needs nobody");
+        assert_eq!(connected_of(&[("a", "bc"), ("b", "ac"), ("c", "ab")], even), "abc");
+        assert_eq!(connected_of(&[("a", "c"), ("b", "ac"), ("c", "a")], even), "ac", "b's URL is wrong");
+        assert_eq!(connected_of(&[("a", ""), ("b", "a")], |_| 1), "a", "b's URL is wrong");
+        assert_eq!(connected_of(&[("a", "b"), ("b", "")], |name| usize::from(name == "a")), "b", "though a owns more");
+        assert_eq!(connected_of(&[("a", ""), ("b", "ac"), ("c", "ab")], even), "bc", "a reaches nobody");
+    }
+
+    #[test]
+    fn of_two_that_are_cut_from_each_other_the_one_with_more_shards_stays() {
+        let cut = [("a", "c"), ("b", "c"), ("c", "ab")];
+        assert_eq!(connected_of(&cut, |name| usize::from(name == "b")), "bc");
+        assert_eq!(connected_of(&cut, |name| usize::from(name == "a")), "ac");
+        assert_eq!(connected_of(&[("a", "b"), ("b", "a"), ("c", "d"), ("d", "c")], |_| 1), "ab", "two halves");
+    }
+
+    #[test]
+    fn a_node_that_joins_is_reached_first() {
+        let joining = [("a", "b"), ("b", "a"), ("j", "ab")];
+        assert_eq!(connected_of(&joining, |_| 0), "ab");
+        assert_eq!(connected_of(&[("a", ""), ("j", "a")], |_| 0), "a");
+        let mut old = nodes(&[("a", ""), ("b", "a")]);
+        old[0].reached = None;
+        assert_eq!(connected(old, |_| 0).concat(), "ab", "the previous version reports nothing");
+    }
+
+    #[test]
+    fn unfit_nodes_count_where_none_is_fit() {
+        let mut two = nodes(&[("a", "b"), ("b", "a")]);
+        two[0].is_fit = false;
+        let names = |nodes: Vec<LiveNode>| nodes.into_iter().map(|node| node.name).collect::<String>();
+        assert_eq!(names(fit(two.clone())), "b");
+        two[1].is_fit = false;
+        assert_eq!(names(fit(two)), "ab");
+    }
+}

@@ -1,0 +1,234 @@
+//! Which other nodes this one reaches by HTTP.
+//!
+//! A request that is forwarded may rightly take a minute, so its silence says nothing of the node that serves it. Probes
+//! do: each node asks every other one once a second.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, Request, StatusCode};
+use futures_util::future::join_all;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::cluster::client::HttpClient;
+use crate::cluster::store::NodeRow;
+
+/// On a request: it asks for the name of the node that answers.
+pub(super) static PROBE: HeaderName = HeaderName::from_static("x-hub-probe");
+/// On the answer: the node's name.
+pub(super) static NODE: HeaderName = HeaderName::from_static("x-hub-node");
+/// Nodes of every version answer it with 200.
+const PROBE_PATH: &str = "/healthz";
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+/// Probes in a row that fail before a node counts as lost.
+const LOST_AFTER: u32 = 3;
+/// Probes in a row that succeed before a node that was lost counts as reached.
+const BACK_AFTER: u32 = 3;
+
+/// The other nodes, and whether they are reached.
+#[derive(Debug, Default)]
+pub(super) struct Peers {
+    peers: Mutex<HashMap<String, Peer>>,
+    /// Asks for a round of probes now.
+    wake: Notify,
+    /// The nodes that are reached are others than at the last report.
+    has_changed: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Peer {
+    url: String,
+    /// It is of a version that does not tell its name.
+    is_nameless: bool,
+    /// It reported itself lately.
+    is_live: bool,
+    reach: Reach,
+    /// Probes in a row that say otherwise than `reach`.
+    contrary: u32,
+    /// Cancelled when it is lost.
+    lost: CancellationToken,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    NotYet,
+    Reached,
+    Lost,
+}
+
+impl Peer {
+    fn new(row: &NodeRow) -> Self {
+        Self {
+            url: row.url.clone(),
+            is_nameless: row.reached.is_none(),
+            is_live: false,
+            reach: Reach::NotYet,
+            contrary: 0,
+            lost: CancellationToken::new(),
+        }
+    }
+
+    /// Counts a probe. Answers whether it changed what is known of the node.
+    fn record(&mut self, is_success: bool) -> bool {
+        let is_expected = match self.reach {
+            Reach::Reached => is_success,
+            Reach::Lost => !is_success,
+            Reach::NotYet => false,
+        };
+        if is_expected {
+            self.contrary = 0;
+            return false;
+        }
+        self.contrary += 1;
+        let needed = match (self.reach, is_success) {
+            (Reach::NotYet, true) => 1,
+            (_, true) => BACK_AFTER,
+            (_, false) => LOST_AFTER,
+        };
+        if self.contrary < needed {
+            return false;
+        }
+        self.contrary = 0;
+        if is_success {
+            self.reach = Reach::Reached;
+            self.lost = CancellationToken::new();
+        } else {
+            self.reach = Reach::Lost;
+            self.lost.cancel();
+        }
+        true
+    }
+}
+
+impl Peers {
+    /// Sets which nodes there are; `live_within` is how long a node may be silent and still counts as live.
+    pub(super) fn set(&self, own: &str, nodes: &[NodeRow], live_within: i64) {
+        let mut peers = self.peers.lock();
+        peers.retain(|name, peer| nodes.iter().any(|row| row.node == *name && row.url == peer.url));
+        for row in nodes.iter().filter(|row| row.node != own) {
+            let peer = peers.entry(row.node.clone()).or_insert_with(|| {
+                self.wake.notify_one();
+                Peer::new(row)
+            });
+            peer.is_live = row.silent < live_within;
+        }
+    }
+
+    /// The names of the nodes that are reached.
+    pub(super) fn reached(&self) -> Vec<String> {
+        let peers = self.peers.lock();
+        let reached: BTreeSet<_> =
+            peers.iter().filter(|(_, peer)| peer.reach == Reach::Reached).map(|(name, _)| name).collect();
+        reached.into_iter().cloned().collect()
+    }
+
+    /// How many of the live nodes are not reached, and how many there are.
+    pub(super) fn unreached(&self) -> (usize, usize) {
+        let peers = self.peers.lock();
+        let live = || peers.values().filter(|peer| peer.is_live);
+        (live().filter(|peer| peer.reach != Reach::Reached).count(), live().count())
+    }
+
+    /// Cancelled once a node is lost.
+    pub(super) fn lost(&self, name: &str) -> CancellationToken {
+        self.peers.lock().get(name).map_or_else(CancellationToken::new, |peer| peer.lost.clone())
+    }
+
+    /// Whether other nodes are reached than at the last call.
+    pub(super) fn take_changed(&self) -> bool {
+        self.has_changed.swap(false, Ordering::Relaxed)
+    }
+
+    /// Probes all nodes, again and again; `on_change` is called when other ones are reached than before.
+    pub(super) async fn run(&self, http: &HttpClient, on_change: impl Fn()) {
+        loop {
+            let began = Instant::now();
+            if self.probe_all(http).await {
+                on_change();
+            }
+            tokio::select! {
+                () = tokio::time::sleep_until(began + PROBE_INTERVAL) => {}
+                () = self.wake.notified() => {}
+            }
+        }
+    }
+
+    /// Probes each node once. Answers whether other ones are reached than before.
+    pub(super) async fn probe_all(&self, http: &HttpClient) -> bool {
+        let targets: Vec<_> = {
+            let peers = self.peers.lock();
+            peers.iter().map(|(name, peer)| (name.clone(), peer.url.clone(), peer.is_nameless)).collect()
+        };
+        let probes = targets.iter().map(async |(name, url, is_nameless)| {
+            let result = timeout(PROBE_TIMEOUT, probe(http, name, url, *is_nameless)).await;
+            result.unwrap_or_else(|_| Err("no answer in time".into()))
+        });
+        let results = join_all(probes).await;
+        let mut has_changed = false;
+        let mut peers = self.peers.lock();
+        for ((name, url, _), result) in targets.iter().zip(results) {
+            let Some(peer) = peers.get_mut(name).filter(|peer| peer.url == *url) else { continue };
+            if !peer.record(result.is_ok()) {
+                continue;
+            }
+            has_changed = true;
+            match result {
+                Ok(()) => tracing::info!(node = name, url, "another node is reached"),
+                Err(error) => tracing::warn!(node = name, url, %error, "another node is not reached"),
+            }
+        }
+        self.has_changed.fetch_or(has_changed, Ordering::Relaxed);
+        has_changed
+    }
+}
+
+/// Whether this node, and no other, answers at the URL.
+async fn probe(http: &HttpClient, name: &str, url: &str, is_nameless: bool) -> Result<(), Arc<str>> {
+    let request = Request::get(format!("{url}{PROBE_PATH}")).header(PROBE.clone(), "1").body(Body::empty());
+    let request = request.map_err(|error| error.to_string())?;
+    let response = http.request(request).await.map_err(|error| error.to_string())?;
+    match response.headers().get(&NODE).map(HeaderValue::as_bytes) {
+        Some(answers) if answers == name.as_bytes() => Ok(()),
+        Some(_) => Err("another node answers there; see --node-url".into()),
+        None if is_nameless && response.status() == StatusCode::OK => Ok(()),
+        None => Err("something else answers there; see --node-url".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer() -> Peer {
+        let row = NodeRow { node: "n".into(), url: "u".into(), is_fit: true, reached: None, silent: 0 };
+        Peer::new(&row)
+    }
+
+    #[test]
+    fn a_node_is_reached_once_a_probe_succeeds_and_lost_after_three_that_fail() {
+        let mut peer = peer();
+        assert!(peer.record(true));
+        let lost = peer.lost.clone();
+        for is_success in [false, false, true, false, false] {
+            assert!(!peer.record(is_success), "two in a row are no loss");
+        }
+        assert!(!lost.is_cancelled());
+        assert!(peer.record(false) && lost.is_cancelled());
+    }
+
+    #[test]
+    fn a_node_that_was_lost_is_back_after_three_probes_in_a_row() {
+        let mut peer = peer();
+        assert!(!peer.record(false) && !peer.record(false) && peer.record(false));
+        assert!(!peer.record(true) && !peer.record(true) && !peer.record(false), "it is not stable");
+        assert!(!peer.record(true) && !peer.record(true) && peer.record(true));
+        assert!(!peer.lost.is_cancelled());
+    }
+}

@@ -1,0 +1,168 @@
+//! Renews this node's leases and reads the others', in a task of its own: nothing that takes its time, such as giving
+//! shards away, delays it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::app::App;
+use crate::clock::{Millis, Uptime, millis};
+use crate::cluster::locations::{SHARDS, ShardLocation};
+use crate::cluster::node_clock::Reading;
+use crate::cluster::registry::{LEASE_TTL, Node};
+use crate::cluster::store::{self, LeaseRow};
+
+const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
+/// The holder considers a lease expired this much earlier: clocks run at slightly different rates.
+const CLOCK_MARGIN: Duration = Duration::from_millis(250);
+
+/// Renews until the hub stops.
+pub(super) async fn run(app: App, node: Arc<Node>) {
+    let mut pause = REFRESH_INTERVAL;
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = node.refresh.notified() => {}
+        }
+        pause = refresh(&app, &node).await.unwrap_or(REFRESH_INTERVAL);
+    }
+}
+
+/// Renews this node's leases, reads the others' and tells them that this node lives. Returns when to do so again: when the
+/// next lease of another node expires, within a second.
+pub(super) async fn refresh(app: &App, node: &Node) -> Option<Duration> {
+    let refreshed = node.refresh_leases(app).await;
+    let reported = report(app, node).await;
+    node.refreshed.notify_one();
+    if let Err(error) = reported {
+        tracing::warn!(%error, "could not tell the other nodes that this one lives");
+    }
+    refreshed.inspect_err(|error| tracing::warn!(%error, "could not refresh the shard leases")).ok()
+}
+
+/// Reads the database's clock and tells the other nodes whether this one should own shards.
+async fn report(app: &App, node: &Node) -> Result<(), hub_db::Error> {
+    node.clock_watch.observe(&app.clock, &Reading::take(&app.db).await?);
+    if node.is_draining() {
+        return Ok(());
+    }
+    let reaches_bus = node.bus_health.observe(app.bus.is_reachable(), tokio::time::Instant::now());
+    let is_fit = reaches_bus && !node.clock_watch.is_off();
+    store::upsert_node(&app.db, &node.name, &node.url, is_fit, &node.peers.reached()).await
+}
+
+impl Node {
+    /// Renews this node's leases and reads the others'. Returns when the next one of another node expires, or a second.
+    async fn refresh_leases(&self, app: &App) -> Result<Duration, hub_db::Error> {
+        let mut far = self.lease_lock.lock().await;
+        let expired = self.release_expired(app).await?;
+        let asked_at = Uptime::now();
+        let renewed = store::renew(&app.db, &self.name, millis(LEASE_TTL), &expired).await?;
+        self.record_leases(app, renewed, asked_at);
+        let leases = store::leases(&app.db).await?;
+        let abandoned = far.observe(&leases, Uptime::now());
+        let mut next = REFRESH_INTERVAL;
+        let mut missing: Vec<_> = (0..SHARDS).collect();
+        for lease in leases {
+            let Ok(shard) = u16::try_from(lease.shard) else { continue };
+            missing.retain(|other| *other != shard);
+            let is_valid = lease.left > 0 && !abandoned.contains(&lease.shard);
+            if is_valid && lease.node == self.name {
+                // It was renewed above, or somebody has locked it for a moment.
+                continue;
+            }
+            let location = match lease.url {
+                Some(url) if is_valid => {
+                    next = next.min(Duration::from_millis(lease.left.unsigned_abs()));
+                    ShardLocation::Remote { node: lease.node.into(), url: url.into() }
+                }
+                _ => ShardLocation::Unowned,
+            };
+            self.set_location(app, shard, location);
+        }
+        for shard in &missing {
+            self.set_location(app, *shard, ShardLocation::Unowned);
+        }
+        if !missing.is_empty() {
+            store::insert_shards(&app.db, &missing, &self.name).await?;
+        }
+        Ok(next)
+    }
+
+    /// Ends the leases that expired unrenewed: another node may own their shards by now. Those that the database still has
+    /// are released there, so that the next ones have other fences. Returns the shards of all.
+    async fn release_expired(&self, app: &App) -> Result<Vec<u16>, hub_db::Error> {
+        let leases = self.locations.local_leases().into_iter();
+        let expired: Vec<_> =
+            leases.filter(|lease| lease.has_expired()).map(|lease| (lease.shard, lease.fence)).collect();
+        if !expired.is_empty() {
+            for (shard,) in store::release(&app.db, &self.name, &expired).await? {
+                let Ok(shard) = u16::try_from(shard) else { continue };
+                self.set_location(app, shard, ShardLocation::Unowned);
+            }
+        }
+        Ok(expired.into_iter().map(|(shard, _)| shard).collect())
+    }
+
+    /// Records leases that the database gave this node, from before it was asked.
+    pub(super) fn record_leases(&self, app: &App, leases: Vec<(i32, i64)>, asked_at: Uptime) {
+        let expires_at = asked_at + LEASE_TTL.saturating_sub(CLOCK_MARGIN);
+        for (shard, fence) in leases {
+            let Ok(shard) = u16::try_from(shard) else { continue };
+            if let Some(ended) = self.locations.record_lease(shard, fence, expires_at) {
+                self.evict(app, &ended);
+            }
+        }
+    }
+}
+
+/// Leases that last for longer than any lease does, because the database's clock was set back: their holders renew them to
+/// the right time within a second, unless they died.
+#[derive(Debug, Default)]
+pub(super) struct FarLeases(HashMap<i32, FarLease>);
+
+/// One of them, and since when this node has seen it unchanged.
+#[derive(Debug)]
+struct FarLease {
+    fence: i64,
+    expires_at: Millis,
+    since: Uptime,
+}
+
+impl FarLeases {
+    /// Returns the shards of those that nobody has renewed for as long as a lease lasts, by this machine's own clock.
+    fn observe(&mut self, leases: &[LeaseRow], now: Uptime) -> Vec<i32> {
+        let mut before = std::mem::take(&mut self.0);
+        for lease in leases.iter().filter(|lease| lease.left > 2 * millis(LEASE_TTL)) {
+            let (fence, expires_at) = (lease.fence, lease.expires_at);
+            let same = |seen: &FarLease| (seen.fence, seen.expires_at) == (fence, expires_at);
+            let seen = before.remove(&lease.shard).filter(same);
+            self.0.insert(lease.shard, seen.unwrap_or(FarLease { fence, expires_at, since: now }));
+        }
+        self.0.iter().filter(|(_, seen)| now >= seen.since + LEASE_TTL).map(|(shard, _)| *shard).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_too_far_ahead_is_abandoned_when_nobody_renews_it() {
+        let begin = Uptime::now();
+        let lease = |left: Millis, expires_at| LeaseRow {
+            shard: 3,
+            node: "dead".to_owned(),
+            url: None,
+            fence: 1,
+            expires_at,
+            left,
+        };
+        let mut far = FarLeases::default();
+        let mut observe = |seconds, lease: LeaseRow| far.observe(&[lease], begin + Duration::from_secs(seconds));
+        assert!(observe(0, lease(44_000, 1)).is_empty() && observe(3, lease(41_000, 1)).is_empty());
+        assert_eq!(observe(4, lease(40_000, 1)), [3]);
+        assert!(observe(5, lease(44_000, 2)).is_empty() && observe(8, lease(44_000, 3)).is_empty(), "it was renewed");
+        assert!(observe(13, lease(8_000, 3)).is_empty(), "soon it expires by itself");
+    }
+}

@@ -1,0 +1,325 @@
+//! The faults, how they are drawn from the seed and what they do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{RngExt as _, SeedableRng as _};
+use rustix::process::Signal;
+
+use super::links::{End, LinkState};
+use super::site::{BusStore, NODES, Site, faketime};
+use crate::fleet::CURRENT;
+
+/// All kinds of faults.
+pub const KINDS: [&str; 14] = [
+    "kill",
+    "pause",
+    "cut",
+    "stall",
+    "slow",
+    "isolate",
+    "database",
+    "bus",
+    "bus-older",
+    "bus-lost",
+    "disk",
+    "clock",
+    "upgrade",
+    "join",
+];
+
+/// Whose disk is full.
+#[derive(Clone, Copy, Debug)]
+pub enum FullDisk {
+    Node(usize),
+    Bus,
+    Blobs,
+    Database,
+}
+
+#[derive(Clone, Debug)]
+pub enum Fault {
+    /// SIGKILL, and a start after this time.
+    Kill {
+        node: usize,
+        down: Duration,
+    },
+    /// SIGSTOP, which the node cannot notice.
+    Pause {
+        node: usize,
+        lasting: Duration,
+    },
+    Link {
+        node: usize,
+        end: End,
+        state: LinkState,
+        lasting: Duration,
+    },
+    /// All links of a node.
+    Isolate {
+        node: usize,
+        state: LinkState,
+        lasting: Duration,
+    },
+    RestartDatabase {
+        down: Duration,
+    },
+    RestartBus {
+        down: Duration,
+        store: BusStore,
+    },
+    Disk {
+        disk: FullDisk,
+        lasting: Duration,
+    },
+    /// A clock that is off: since the node's start, or from one moment to the next.
+    Clock {
+        node: usize,
+        seconds: i32,
+        at_start: bool,
+        lasting: Duration,
+    },
+    /// All nodes are replaced, one after the other; by the previous binary and back where there is one.
+    Upgrade {
+        first: usize,
+    },
+    /// A node joins, and leaves after this time.
+    Join {
+        lasting: Duration,
+        by_kill: bool,
+    },
+}
+
+/// A fault with its kind and its start within a round.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    pub kind: &'static str,
+    pub start: Duration,
+    pub fault: Fault,
+}
+
+/// Draws faults: the same ones from the same seed and kinds.
+pub struct Drawer {
+    rng: StdRng,
+    kinds: Vec<&'static str>,
+}
+
+impl Drawer {
+    pub fn new(seed: u64, kinds: Vec<&'static str>) -> Self {
+        Self { rng: StdRng::seed_from_u64(seed), kinds }
+    }
+
+    /// The faults of one round: one, or sometimes two or three at about the same time.
+    pub fn round(&mut self) -> Vec<Draw> {
+        let count = [1, 1, 1, 2, 2, 3][self.rng.random_range(0..6)];
+        (0..count).map(|_| self.draw()).collect()
+    }
+
+    fn draw(&mut self) -> Draw {
+        let kind = self.kinds[self.rng.random_range(0..self.kinds.len())];
+        let node = self.rng.random_range(0..NODES);
+        let fault = match kind {
+            "kill" => Fault::Kill { node, down: self.millis(100, 8_000) },
+            "pause" => Fault::Pause { node, lasting: self.lasting() },
+            "cut" => self.link(node, LinkState::Cut),
+            "stall" => self.link(node, LinkState::Stalled),
+            "slow" => {
+                let delay = self.millis(5, 80);
+                self.link(node, LinkState::Slow(delay))
+            }
+            "isolate" => {
+                let state = if self.rng.random_bool(0.5) { LinkState::Cut } else { LinkState::Stalled };
+                Fault::Isolate { node, state, lasting: self.lasting() }
+            }
+            "database" => Fault::RestartDatabase { down: self.millis(0, 8_000) },
+            "bus" => Fault::RestartBus { down: self.millis(0, 8_000), store: BusStore::Same },
+            "bus-older" => {
+                let store = BusStore::Older(self.millis(500, 6_000));
+                Fault::RestartBus { down: self.millis(0, 3_000), store }
+            }
+            "bus-lost" => Fault::RestartBus { down: self.millis(0, 3_000), store: BusStore::Empty },
+            "disk" => {
+                let disk = [FullDisk::Node(node), FullDisk::Bus, FullDisk::Blobs, FullDisk::Database];
+                let disk = disk[self.rng.random_range(0..disk.len())];
+                Fault::Disk { disk, lasting: self.millis(1_000, 8_000) }
+            }
+            "clock" => {
+                let seconds = [-90, -5, -1, 2, 30, 90][self.rng.random_range(0..6)];
+                let at_start = self.rng.random_bool(0.5);
+                Fault::Clock { node, seconds, at_start, lasting: self.millis(1_000, 8_000) }
+            }
+            "upgrade" => Fault::Upgrade { first: node },
+            _ => Fault::Join { lasting: self.millis(2_000, 10_000), by_kill: self.rng.random_bool(0.5) },
+        };
+        Draw { kind, start: self.millis(0, 3_000), fault }
+    }
+
+    fn link(&mut self, node: usize, state: LinkState) -> Fault {
+        let ends = [End::Database, End::Bus, End::Node((node + 1) % NODES), End::Node((node + 2) % NODES)];
+        Fault::Link { node, end: ends[self.rng.random_range(0..ends.len())], state, lasting: self.lasting() }
+    }
+
+    fn millis(&mut self, from: u64, to: u64) -> Duration {
+        Duration::from_millis(self.rng.random_range(from..=to))
+    }
+
+    /// From 0.1 to 30 s, more often short than long.
+    fn lasting(&mut self) -> Duration {
+        let (from, to) = [(100, 3_000), (100, 3_000), (3_000, 10_000), (10_000, 30_000)][self.rng.random_range(0..4)];
+        self.millis(from, to)
+    }
+}
+
+/// What a kind needs and this machine lacks.
+pub fn lacks(kind: &str, site: &Site) -> Option<&'static str> {
+    match kind {
+        "clock" if faketime().is_none() => Some("Debian's package faketime is not installed"),
+        "disk" if !site.bus_disk.is_small() => Some("mounting a tmpfs is not allowed"),
+        _ => None,
+    }
+}
+
+impl Fault {
+    /// Does it, and undoes it.
+    pub async fn inject(&self, site: &Arc<Site>) {
+        let now = site.recorder.now();
+        match *self {
+            Self::Kill { node, down } => {
+                let mut held = site.node(node).await;
+                site.kill(&mut held).await;
+                tokio::time::sleep(down).await;
+                start_again(site, &mut held).await;
+                site.note_disturbance(node, now);
+            }
+            Self::Pause { node, lasting } => {
+                let held = site.node(node).await;
+                held.signal(Signal::STOP);
+                tokio::time::sleep(lasting).await;
+                held.signal(Signal::CONT);
+                site.note_disturbance(node, now);
+            }
+            Self::Link { node, end, state, lasting } => {
+                site.links.set(node, end, state);
+                tokio::time::sleep(lasting).await;
+                site.links.set(node, end, LinkState::Open);
+            }
+            Self::Isolate { node, state, lasting } => {
+                let peers = (0..=NODES).filter(|other| *other != node).map(End::Node);
+                let ends: Vec<_> = peers.chain([End::Database, End::Bus]).collect();
+                ends.iter().for_each(|end| site.links.set(node, *end, state));
+                tokio::time::sleep(lasting).await;
+                ends.iter().for_each(|end| site.links.set(node, *end, LinkState::Open));
+            }
+            Self::RestartDatabase { down } => site.restart_database(down).await,
+            Self::RestartBus { down, store } => site.restart_bus(down, store).await,
+            Self::Disk { disk, lasting } => fill(site, disk, lasting).await,
+            Self::Clock { node, seconds, at_start, lasting } => skew(site, node, seconds, at_start, lasting).await,
+            Self::Upgrade { first } => {
+                let previous = std::env::var("HUB_PREVIOUS_BINARY").unwrap_or_else(|_| CURRENT.to_owned());
+                for node in (0..NODES).map(|node| (first + node) % NODES) {
+                    let mut held = site.node(node).await;
+                    let began = site.recorder.now();
+                    site.stop(&mut held).await;
+                    held.binary = if held.binary == previous { CURRENT.to_owned() } else { previous.clone() };
+                    start_again(site, &mut held).await;
+                    site.note_disturbance(node, began);
+                    site.wait_until_ready(&held).await;
+                }
+            }
+            Self::Join { lasting, by_kill } => {
+                let mut held = site.node(NODES).await;
+                start_again(site, &mut held).await;
+                site.note_disturbance(NODES, now);
+                tokio::time::sleep(lasting).await;
+                let leaves = site.recorder.now();
+                site.forget_url(&held);
+                if by_kill {
+                    site.kill(&mut held).await;
+                } else {
+                    site.stop(&mut held).await;
+                }
+                site.note_disturbance(NODES, leaves);
+            }
+        }
+    }
+}
+
+async fn start_again(site: &Site, node: &mut super::site::Node) {
+    assert!(site.start_node(node, Duration::from_secs(90)).await, "a node does not start");
+}
+
+async fn fill(site: &Site, disk: FullDisk, lasting: Duration) {
+    let full = match disk {
+        FullDisk::Node(node) => &site.node_disks[node],
+        FullDisk::Bus => &site.bus_disk,
+        FullDisk::Blobs => &site.blob_disk,
+        FullDisk::Database => &site.database_disk,
+    };
+    tokio::task::block_in_place(|| full.fill());
+    tokio::time::sleep(lasting).await;
+    full.free();
+    // The operator starts again what a full disk ended.
+    match disk {
+        FullDisk::Bus => site.restart_bus(Duration::ZERO, BusStore::Same).await,
+        FullDisk::Database => site.restart_database(Duration::ZERO).await,
+        FullDisk::Node(_) | FullDisk::Blobs => {}
+    }
+}
+
+/// Restarts a node with a clock that is off, or becomes off; then again with the right one.
+async fn skew(site: &Site, number: usize, seconds: i32, at_start: bool, lasting: Duration) {
+    let mut node = site.node(number).await;
+    let file = site.node_disks[number].path().with_extension("clock");
+    let set = |seconds: i32| std::fs::write(&file, format!("{seconds:+}")).unwrap();
+    let began = site.recorder.now();
+    site.stop(&mut node).await;
+    node.set_clock(Some(file.clone()));
+    set(if at_start { seconds } else { 0 });
+    // It may refuse to run.
+    let is_running = site.start_node(&mut node, lasting).await;
+    site.note_disturbance(number, began);
+    if is_running {
+        set(seconds);
+        tokio::time::sleep(lasting).await;
+    }
+    let began = site.recorder.now();
+    site.stop(&mut node).await;
+    node.set_clock(None);
+    start_again(site, &mut node).await;
+    site.note_disturbance(number, began);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_always_draws_the_same_faults() {
+        let draw = |seed| {
+            let mut drawer = Drawer::new(seed, KINDS.to_vec());
+            format!("{:?}", (0..50).map(|_| drawer.round()).collect::<Vec<_>>())
+        };
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+        let all = draw(1);
+        for fault in [
+            "Kill",
+            "Pause",
+            "Cut",
+            "Stalled",
+            "Slow",
+            "Isolate",
+            "RestartDatabase",
+            "Same",
+            "Older",
+            "Empty",
+            "Disk",
+            "Clock",
+            "Upgrade",
+            "Join",
+        ] {
+            assert!(all.contains(fault), "{fault}");
+        }
+    }
+}

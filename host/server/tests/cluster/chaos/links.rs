@@ -1,0 +1,153 @@
+//! Links between nodes, PostgreSQL and NATS: TCP proxies that cut, stall or slow down what passes.
+
+use std::collections::HashMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+/// What is at the other end of a node's link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    Node(usize),
+    Database,
+    Bus,
+}
+
+/// What becomes of the bytes on a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LinkState {
+    Open,
+    /// Connections are closed.
+    Cut,
+    /// Connections stay open and nothing passes.
+    Stalled,
+    /// Each piece is held back this long.
+    Slow(Duration),
+}
+
+/// The state of all links, by node and other end. A link of two nodes is that of both directions.
+#[derive(Clone, Default)]
+pub struct Links {
+    states: Arc<Mutex<HashMap<(usize, End), watch::Sender<LinkState>>>>,
+    /// The process of each node, by which a proxy recognises who connects.
+    pids: Arc<Mutex<HashMap<usize, u32>>>,
+}
+
+impl Links {
+    pub fn set(&self, node: usize, end: End, state: LinkState) {
+        let _ = self.sender(node, end).send_replace(state);
+    }
+
+    pub fn set_pid(&self, node: usize, pid: Option<u32>) {
+        let mut pids = self.pids.lock().unwrap();
+        match pid {
+            Some(pid) => pids.insert(node, pid),
+            None => pids.remove(&node),
+        };
+    }
+
+    fn sender(&self, node: usize, end: End) -> watch::Sender<LinkState> {
+        let key = match end {
+            End::Node(other) => (node.min(other), End::Node(node.max(other))),
+            end => (node, end),
+        };
+        self.states.lock().unwrap().entry(key).or_insert_with(|| watch::Sender::new(LinkState::Open)).clone()
+    }
+
+    /// Starts a proxy to a node's database or bus; returns its address.
+    pub async fn to_service(&self, node: usize, end: End, target: SocketAddr) -> SocketAddr {
+        let links = self.clone();
+        proxy(target, move |_| links.sender(node, end).subscribe()).await
+    }
+
+    /// Starts a proxy to a node, for all other nodes; returns its address.
+    pub async fn to_node(&self, node: usize, target: SocketAddr) -> SocketAddr {
+        let links = self.clone();
+        proxy(target, move |client| {
+            let from = links.node_at(client);
+            // A node that reaches itself needs no network.
+            links.sender(from.unwrap_or(node), End::Node(node)).subscribe()
+        })
+        .await
+    }
+
+    /// The node whose process has a connection from this address.
+    fn node_at(&self, address: SocketAddr) -> Option<usize> {
+        let port = format!(":{:04X}", address.port());
+        let table = fs::read_to_string("/proc/net/tcp").ok()?;
+        let mut fields = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let inode = fields.find(|line| line[1].ends_with(&port) && line[9] != "0")?[9].to_owned();
+        let socket = format!("socket:[{inode}]");
+        let pids = self.pids.lock().unwrap().clone();
+        let has_socket = |pid: &u32| {
+            let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+            files.into_iter().any(|file| fs::read_link(file.path()).is_ok_and(|target| target.as_os_str() == &*socket))
+        };
+        pids.iter().find(|(_, pid)| has_socket(pid)).map(|(node, _)| *node)
+    }
+}
+
+async fn proxy(
+    target: SocketAddr,
+    link: impl Fn(SocketAddr) -> watch::Receiver<LinkState> + Send + 'static,
+) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((client, from)) = listener.accept().await {
+            tokio::spawn(relay(client, target, link(from)));
+        }
+    });
+    address
+}
+
+async fn relay(client: TcpStream, target: SocketAddr, mut link: watch::Receiver<LinkState>) {
+    if !pass(&mut link).await {
+        return;
+    }
+    let Ok(server) = TcpStream::connect(target).await else { return };
+    let (_, _) = (client.set_nodelay(true), server.set_nodelay(true));
+    let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
+    // The end of either direction ends the connection.
+    tokio::select! {
+        () = copy(from_client, to_server, link.clone()) => {}
+        () = copy(from_server, to_client, link) => {}
+    }
+}
+
+async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut link: watch::Receiver<LinkState>) {
+    let mut cut = link.clone();
+    let copying = async {
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(size @ 1..) = from.read(&mut buffer).await {
+            if !pass(&mut link).await || to.write_all(&buffer[..size]).await.is_err() {
+                return;
+            }
+        }
+        // The end does not pass a stalled link either.
+        pass(&mut link).await;
+    };
+    tokio::select! {
+        () = copying => {}
+        _ = cut.wait_for(|state| *state == LinkState::Cut) => {}
+    }
+}
+
+/// Waits until the link lets something pass; false where it is cut.
+async fn pass(link: &mut watch::Receiver<LinkState>) -> bool {
+    let state = link.wait_for(|state| *state != LinkState::Stalled).await.map(|state| *state);
+    match state {
+        Ok(LinkState::Slow(delay)) => {
+            tokio::time::sleep(delay).await;
+            true
+        }
+        Ok(LinkState::Cut) => false,
+        _ => true,
+    }
+}

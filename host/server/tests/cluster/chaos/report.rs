@@ -1,0 +1,137 @@
+//! What a run found.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+
+use super::client::{At, Record};
+
+/// At most this many violations of one kind are shown.
+const SHOWN: usize = 5;
+/// Lines of history around a violation.
+const AROUND: Duration = Duration::from_secs(4);
+const LINES: usize = 30;
+
+/// Something that must not be.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    pub network: usize,
+    pub load: &'static str,
+    pub at: At,
+    pub what: String,
+}
+
+/// What a checker was given and what it found.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    pub size: usize,
+    pub violations: Vec<Violation>,
+}
+
+/// What checks a history, once the hub is well again.
+pub type Check = BoxFuture<'static, Checked>;
+
+/// One fault that was injected.
+#[derive(Clone, Debug)]
+pub struct Injected {
+    pub kind: &'static str,
+    pub what: String,
+    pub at: At,
+    pub healed: At,
+    /// The longest time in which a network's payments were not served, while this fault or those beside it lasted.
+    pub outage: Duration,
+    /// From the end of the last fault until all networks were served again.
+    pub recovery: Duration,
+}
+
+/// All of a run.
+#[derive(Default)]
+pub struct Report {
+    pub seed: u64,
+    pub faults: Vec<Injected>,
+    pub histories: BTreeMap<&'static str, Checked>,
+    pub left_out: Vec<String>,
+}
+
+impl Report {
+    pub fn add(&mut self, name: &'static str, checked: Checked) {
+        let all = self.histories.entry(name).or_default();
+        all.size += checked.size;
+        all.violations.extend(checked.violations);
+    }
+
+    pub fn violations(&self) -> usize {
+        self.histories.values().map(|checked| checked.violations.len()).sum()
+    }
+
+    /// The report as Markdown, violations last.
+    pub fn text(&self, records: &[Record]) -> String {
+        let mut text = format!("# Chaos, seed {}\n\n", self.seed);
+        text += "| fault | times | longest outage | longest recovery |\n|---|---:|---:|---:|\n";
+        let mut kinds = BTreeMap::<_, (usize, Duration, Duration)>::new();
+        for fault in &self.faults {
+            let (count, outage, recovery) = kinds.entry(fault.kind).or_default();
+            *count += 1;
+            *outage = (*outage).max(fault.outage);
+            *recovery = (*recovery).max(fault.recovery);
+        }
+        for (kind, (count, outage, recovery)) in kinds {
+            let _ = writeln!(text, "| {kind} | {count} | {:.1} s | {:.1} s |", secs(outage), secs(recovery));
+        }
+        text += "\n| history | size | violations |\n|---|---:|---:|\n";
+        for (name, checked) in &self.histories {
+            let _ = writeln!(text, "| {name} | {} | {} |", checked.size, checked.violations.len());
+        }
+        for line in &self.left_out {
+            let _ = write!(text, "\nLeft out: {line}.\n");
+        }
+        for checked in self.histories.values() {
+            let mut shown = BTreeMap::<_, usize>::new();
+            for violation in &checked.violations {
+                let kind = violation.what.split(':').next().unwrap_or_default();
+                let count = shown.entry(kind).or_default();
+                *count += 1;
+                if *count <= SHOWN {
+                    text += &self.describe(violation, records);
+                }
+            }
+            for (kind, count) in shown.into_iter().filter(|(_, count)| *count > SHOWN) {
+                let _ = write!(text, "\n… {kind}: {} more\n", count - SHOWN);
+            }
+        }
+        text
+    }
+
+    fn describe(&self, violation: &Violation, records: &[Record]) -> String {
+        let Violation { network, load, at, what } = violation;
+        let mut text = format!("\n## Violation: {load} of network {network} at {:.3} s\n\n{what}\n\n", secs(*at));
+        let (from, to) = (at.saturating_sub(AROUND), *at + AROUND);
+        for fault in self.faults.iter().filter(|fault| fault.at <= to && fault.healed + 2 * AROUND >= from) {
+            let _ = writeln!(text, "    fault {} ({:.3} to {:.3})", fault.what, secs(fault.at), secs(fault.healed));
+        }
+        let around = |record: &&Record| {
+            record.network == *network && record.load == *load && record.answered >= from && record.sent <= to
+        };
+        let mut lines: Vec<_> = records.iter().filter(around).collect();
+        lines.sort_by_key(|record| record.sent);
+        let skipped = lines.iter().filter(|record| record.answered < *at).count().saturating_sub(LINES / 2);
+        for record in lines.into_iter().skip(skipped).take(LINES) {
+            let result = match record.result {
+                Ok(0) => String::new(),
+                Ok(status) => format!("→ {status} {}", record.code),
+                Err(failure) => format!("→ {failure:?}"),
+            };
+            let node = record.node.map(|node| format!("node {node} ")).unwrap_or_default();
+            let (sent, answered) = (secs(record.sent), secs(record.answered));
+            let what: String = record.what.chars().take(200).collect();
+            let _ = writeln!(text, "    {sent:.3}–{answered:.3} {node}{what} {result}");
+        }
+        text
+    }
+}
+
+pub fn secs(time: Duration) -> f64 {
+    time.as_secs_f64()
+}

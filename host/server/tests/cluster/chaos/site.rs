@@ -1,0 +1,315 @@
+//! The processes of a hub: nodes, PostgreSQL and NATS, and every link between them.
+
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+use super::client::{Recorder, Urls};
+use super::disks::Disk;
+use super::links::{End, Links};
+use super::served::Disturbance;
+use crate::fleet::{CURRENT, database, free_port};
+use crate::isolation::Postgres;
+
+/// Nodes that always run; one more joins and leaves.
+pub const NODES: usize = 3;
+/// How long a node may take to stop or start before the run fails.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// What a bus finds on its disk when it comes back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BusStore {
+    Same,
+    /// What it had this long before.
+    Older(Duration),
+    Empty,
+}
+
+pub struct Site {
+    pub links: Links,
+    pub urls: Urls,
+    pub recorder: Recorder,
+    pub disturbances: Mutex<Vec<Disturbance>>,
+    nodes: Vec<tokio::sync::Mutex<Node>>,
+    nats: tokio::sync::Mutex<Option<Child>>,
+    bus: SocketAddr,
+    postgres: tokio::sync::Mutex<Postgres>,
+    database: String,
+    pub node_disks: Vec<Disk>,
+    pub bus_disk: Disk,
+    pub blob_disk: Disk,
+    pub database_disk: Disk,
+    folder: PathBuf,
+}
+
+pub struct Node {
+    number: usize,
+    process: Option<Child>,
+    address: SocketAddr,
+    /// What it is told, by which it reaches everything through links.
+    arguments: Vec<String>,
+    pub binary: String,
+    /// The file that says by how much its clock is off.
+    clock: Option<PathBuf>,
+}
+
+impl Node {
+    pub fn signal(&self, signal: Signal) {
+        let pid = self.process.as_ref().and_then(Child::id).and_then(|pid| Pid::from_raw(pid as i32));
+        if let Some(pid) = pid {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    /// Has its clock be off by what the file says; effective at the next start.
+    pub fn set_clock(&mut self, file: Option<PathBuf>) {
+        self.clock = file;
+    }
+}
+
+/// The library that falsifies the clock of a process.
+pub fn faketime() -> Option<PathBuf> {
+    let folders = std::fs::read_dir("/usr/lib").ok()?.flatten();
+    folders.map(|folder| folder.path().join("faketime/libfaketimeMT.so.1")).find(|library| library.exists())
+}
+
+fn local(port: u16) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], port))
+}
+
+impl Site {
+    /// Starts everything in a folder, where the logs stay.
+    pub async fn start(folder: &Path, recorder: Recorder) -> Arc<Self> {
+        let disk = |name: &str, megabytes| Disk::new(folder.join(name), megabytes);
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let database_disk = disk("postgres", 600);
+        let postgres = Postgres::start_in(database_disk.path(), "127.0.0.1", free_port());
+        let postgres_address = local(port_of(&postgres.url));
+        let links = Links::default();
+        let bus = local(free_port());
+        let database = database(&postgres.url).await;
+        let (node_disks, blob_disk) = ((0..=NODES).map(|node| disk(&format!("node-{node}"), 8)), disk("blobs", 64));
+        let mut site = Self {
+            links,
+            urls: Arc::default(),
+            recorder,
+            disturbances: Mutex::default(),
+            nodes: vec![],
+            nats: tokio::sync::Mutex::default(),
+            bus,
+            postgres: tokio::sync::Mutex::new(postgres),
+            database,
+            node_disks: node_disks.collect(),
+            bus_disk: disk("nats", 64),
+            blob_disk,
+            database_disk,
+            folder: folder.to_owned(),
+        };
+        site.start_bus().await;
+        for number in 0..=NODES {
+            let node = site.node_of(number, postgres_address).await;
+            site.nodes.push(tokio::sync::Mutex::new(node));
+        }
+        let site = Arc::new(site);
+        for number in 0..NODES {
+            assert!(site.start_node(&mut *site.node(number).await, PATIENCE).await, "node {number} does not start");
+        }
+        for number in 0..NODES {
+            site.wait_until_ready(&*site.node(number).await).await;
+        }
+        site
+    }
+
+    async fn node_of(&self, number: usize, postgres: SocketAddr) -> Node {
+        let address = local(free_port());
+        let database = self.links.to_service(number, End::Database, postgres).await;
+        let bus = self.links.to_service(number, End::Bus, self.bus).await;
+        let peers = self.links.to_node(number, address).await;
+        let name = self.database.rsplit_once('/').unwrap().1;
+        let arguments = [
+            "serve",
+            "--listen",
+            &address.to_string(),
+            "--node-url",
+            &format!("http://{peers}"),
+            "--database",
+            &format!("postgres://postgres@{database}/{name}"),
+            "--bus",
+            &format!("nats://{bus}"),
+            "--data",
+            self.node_disks[number].path().to_str().unwrap(),
+        ];
+        let arguments = arguments.map(str::to_owned).to_vec();
+        self.urls.lock().unwrap().push(None);
+        Node { number, process: None, address, arguments, binary: CURRENT.to_owned(), clock: None }
+    }
+
+    /// A node, for whoever does something to its process.
+    pub async fn node(&self, number: usize) -> tokio::sync::MutexGuard<'_, Node> {
+        self.nodes[number].lock().await
+    }
+
+    /// Starts a node as a supervisor does: again, where it ends at once. False where it does not run after this time.
+    pub async fn start_node(&self, node: &mut Node, patience: Duration) -> bool {
+        let give_up = self.recorder.now() + patience;
+        while self.recorder.now() < give_up {
+            let mut process = self.spawn(node);
+            self.links.set_pid(node.number, process.id());
+            let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+            let left = give_up.saturating_sub(self.recorder.now());
+            let line = tokio::time::timeout(left, lines.next_line()).await;
+            node.process = Some(process);
+            if let Ok(Ok(Some(line))) = line {
+                assert!(line.starts_with("listening on"), "{line}");
+                self.urls.lock().unwrap()[node.number] = Some(format!("http://{}", node.address));
+                return true;
+            }
+            self.kill(node).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+        false
+    }
+
+    fn spawn(&self, node: &Node) -> Child {
+        let mut command = Command::new(&node.binary);
+        command.args(&node.arguments);
+        // No option: an older hub that is tested may not know it.
+        command.env("HUB_BLOBS", self.blob_disk.path());
+        command.env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "info".to_owned()));
+        if let (Some(file), Some(library)) = (&node.clock, faketime()) {
+            command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", file).env("FAKETIME_CACHE_DURATION", "1");
+            command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1").env("FAKETIME_DISABLE_SHM", "1");
+        }
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(self.log(&format!("node-{}", node.number)))
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap()
+    }
+
+    fn log(&self, name: &str) -> std::fs::File {
+        let file = self.folder.join(format!("{name}.log"));
+        std::fs::File::options().create(true).append(true).open(file).unwrap()
+    }
+
+    pub async fn kill(&self, node: &mut Node) {
+        if let Some(mut process) = node.process.take() {
+            let _ = process.kill().await;
+        }
+        self.links.set_pid(node.number, None);
+    }
+
+    /// Asks a node to stop, and waits until it has.
+    pub async fn stop(&self, node: &mut Node) {
+        node.signal(Signal::TERM);
+        if let Some(process) = &mut node.process {
+            let stopped = tokio::time::timeout(PATIENCE, process.wait()).await;
+            assert!(stopped.is_ok(), "node {} does not stop", node.number);
+        }
+        self.kill(node).await;
+    }
+
+    /// Clients no longer know the node.
+    pub fn forget_url(&self, node: &Node) {
+        self.urls.lock().unwrap()[node.number] = None;
+    }
+
+    /// Waits for a node to be ready, but not for ever: what it lacks is found by its users.
+    pub async fn wait_until_ready(&self, node: &Node) {
+        let url = format!("http://{}/readyz", node.address);
+        let client = hub::http_client::client().unwrap();
+        for _ in 0..100 {
+            let answer = client.get(&url).timeout(Duration::from_secs(2)).send().await;
+            if answer.is_ok_and(|answer| answer.status() == 200) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    /// Notes that a node could not answer since a time.
+    pub fn note_disturbance(&self, node: usize, from: Duration) {
+        let to = self.recorder.now();
+        self.disturbances.lock().unwrap().push(Disturbance { node, from, to });
+    }
+
+    /// Ends PostgreSQL as a crash does, and starts it after this time.
+    pub async fn restart_database(&self, down: Duration) {
+        let postgres = self.postgres.lock().await;
+        let run = |arguments: &[&str]| tokio::task::block_in_place(|| postgres.command("pg_ctl", arguments).status());
+        // It may have ended by itself, on a full disk.
+        let _ = run(&["-m", "immediate", "-w", "stop"]);
+        tokio::time::sleep(down).await;
+        tokio::task::block_in_place(|| postgres.start_server());
+    }
+
+    /// Kills NATS and starts it after this time.
+    pub async fn restart_bus(&self, down: Duration, store: BusStore) {
+        let mut nats = self.nats.lock().await;
+        let (disk, copy) = (self.bus_disk.path().join("store"), self.bus_disk.path().join("older"));
+        if let BusStore::Older(age) = store {
+            let pid = nats.as_ref().and_then(Child::id).and_then(|pid| Pid::from_raw(pid as i32));
+            // What it has written by now, like a disk whose cache is lost.
+            let _ = kill_process(pid.unwrap(), Signal::STOP);
+            replace(&disk, &copy);
+            let _ = kill_process(pid.unwrap(), Signal::CONT);
+            tokio::time::sleep(age).await;
+        }
+        if let Some(mut process) = nats.take() {
+            let _ = process.kill().await;
+        }
+        match store {
+            BusStore::Same => {}
+            BusStore::Older(_) => replace(&copy, &disk),
+            BusStore::Empty => std::fs::remove_dir_all(&disk).unwrap(),
+        }
+        tokio::time::sleep(down).await;
+        drop(nats);
+        self.start_bus().await;
+    }
+
+    async fn start_bus(&self) {
+        // The stream reserves more than the small disk has.
+        let store = self.bus_disk.path().join("store");
+        let config = format!("jetstream {{ store_dir: {store:?}, max_file_store: 4GB }}");
+        let file = self.folder.join("nats.conf");
+        std::fs::write(&file, config).unwrap();
+        let mut command = Command::new("nats-server");
+        command.args(["--addr", "127.0.0.1", "--port", &self.bus.port().to_string(), "--config"]).arg(file);
+        command.stdout(Stdio::null()).stderr(self.log("nats")).kill_on_drop(true);
+        let process = command.spawn().expect("nats-server is installed (Debian's package nats-server)");
+        *self.nats.lock().await = Some(process);
+        while tokio::net::TcpStream::connect(self.bus).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Creates a network; returns its owner's key.
+    pub async fn network(&self, name: &str) -> String {
+        let mut command = Command::new(CURRENT);
+        command.args(["network", "create", name, "--json", "--database", &self.database, "--data"]);
+        let output = command.arg(self.folder.join("cli")).output().await.unwrap();
+        let made: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        made["apiKey"].as_str().unwrap().to_owned()
+    }
+}
+
+fn port_of(url: &str) -> u16 {
+    let port = url.rsplit_once(':').unwrap().1;
+    port.split_once('/').unwrap().0.parse().unwrap()
+}
+
+/// Makes a folder a copy of another.
+fn replace(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to);
+    assert!(std::process::Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
+}

@@ -1,0 +1,108 @@
+//! Reservations: at no time more than a server has slots, and no refusal while one is certainly free.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::client::{At, Client, Effect, uuid};
+use super::report::{Check, Checked, Violation};
+use super::run::Stop;
+
+pub const LOAD: &str = "slots";
+const SERVERS: usize = 2;
+const SLOTS: usize = 3;
+/// How long a slot is reserved.
+const RESERVED: Duration = Duration::from_secs(15);
+/// Between the database's clock and the client's.
+const TOLERANCE: Duration = Duration::from_millis(500);
+
+#[derive(Clone, Debug)]
+struct Find {
+    sent: At,
+    answered: At,
+    found: Found,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Found {
+    Server(String),
+    AllFull,
+    /// Refused, or another result.
+    Nothing,
+    Unknown,
+}
+
+/// Asks for slots until it is stopped, then checks what it was given.
+pub async fn run(client: Client, stop: Stop) -> Check {
+    let mut finds = vec![];
+    let servers: Vec<_> = (0..SERVERS).map(|server| format!("arena-{server}")).collect();
+    let beats = servers.iter().map(|server| super::served::keep_online(&client, server, "arena", SLOTS, &stop));
+    let find = async {
+        while !stop.is_set() {
+            let number = finds.len();
+            let body = json!({"playerUuid": uuid(number), "playerName": format!("p{number}"), "serverType": "arena"});
+            let reply = client.post("/api/plugin/matchmaking/find", &body).await;
+            let found = match (reply.effect(), reply.body["matchedServer"]["serverId"].as_str()) {
+                (Effect::Done, Some(server)) => Found::Server(server.to_owned()),
+                (Effect::Done, None) if reply.body["result"] == "ALL_SERVERS_FULL" => Found::AllFull,
+                (Effect::Done | Effect::None, _) => Found::Nothing,
+                (Effect::Unknown, _) => Found::Unknown,
+            };
+            finds.push(Find { sent: reply.sent, answered: reply.answered, found });
+            tokio::time::sleep(Duration::from_millis(700)).await;
+        }
+    };
+    tokio::join!(futures_util::future::join_all(beats), find);
+    Box::pin(async move { Checked { size: finds.len(), violations: check(client.network, &finds) } })
+}
+
+fn check(network: usize, finds: &[Find]) -> Vec<Violation> {
+    let mut violations = vec![];
+    let mut violate = |at: At, what: String| violations.push(Violation { network, load: LOAD, at, what });
+    for find in finds {
+        if let Found::Server(server) = &find.found {
+            let certain = |other: &&Find| {
+                // Whoever was answered before, and has not run out when this one is answered at last.
+                other.found == find.found
+                    && other.answered <= find.answered
+                    && find.answered < other.sent + RESERVED - TOLERANCE
+            };
+            let held = finds.iter().filter(certain).count();
+            if held > SLOTS {
+                violate(find.sent, format!("More slots are reserved than there are: {held} of {SLOTS} on {server}"));
+            }
+        }
+        if find.found == Found::AllFull {
+            let possible = |other: &&Find| {
+                let may_hold = matches!(other.found, Found::Server(_) | Found::Unknown);
+                may_hold && other.sent <= find.answered && find.sent <= other.answered + RESERVED + TOLERANCE
+            };
+            let held = finds.iter().filter(possible).count();
+            if held < SERVERS * SLOTS {
+                violate(find.sent, format!("No slot was given though some are free: at most {held} are reserved"));
+            }
+        }
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(at: u64, found: Found) -> Find {
+        Find { sent: At::from_secs(at), answered: At::from_secs(at), found }
+    }
+
+    #[test]
+    fn wrong_reservations_are_noticed() {
+        let server = || Found::Server("arena-0".to_owned());
+        let finds = |times: &[u64]| times.iter().map(|at| find(*at, server())).collect::<Vec<_>>();
+        assert!(check(0, &finds(&[0, 1, 2, 15, 16, 17])).is_empty());
+        let more = check(0, &finds(&[0, 1, 2, 14]));
+        assert!(more.len() == 1 && more[0].what.starts_with("More slots are reserved"), "{more:?}");
+        let full = [finds(&[0, 0, 0, 0, 0]), vec![find(3, Found::AllFull)]].concat();
+        let full: Vec<_> = check(0, &full).into_iter().filter(|found| found.at == At::from_secs(3)).collect();
+        assert!(full.len() == 1 && full[0].what.starts_with("No slot was given"), "{full:?}");
+    }
+}

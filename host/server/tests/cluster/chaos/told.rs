@@ -1,0 +1,198 @@
+//! Chat lines and bans: what was acknowledged is stored and told to every reader, once and in order, or a RESYNC stands
+//! for it.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::client::{At, Client, Effect, uuid};
+use super::report::{Check, Checked, Violation};
+use super::run::Stop;
+use super::stream::{Reader, Seen};
+
+pub const LOAD: &str = "told";
+
+/// A chat line or a ban, by its text.
+#[derive(Clone, Debug)]
+struct Sent {
+    text: String,
+    sent: At,
+    answered: At,
+    effect: Effect,
+}
+
+/// Chats and bans until it is stopped; then, once the readers were given time, checks what they saw.
+pub async fn run(client: Client, readers: Vec<Reader>, stop: Stop) -> Check {
+    let (lines, bans) = tokio::join!(chat(&client, &stop), ban(&client, &stop));
+    Box::pin(async move {
+        let mut checked = Checked::default();
+        for ban in bans.iter().filter(|ban| ban.effect != Effect::Unknown) {
+            let path = format!("/api/plugin/punishments/player-name/{}", ban.text);
+            let stored = client.send_until_answered(Method::GET, &path, None, None).await;
+            let count = stored.body.as_array().map_or(0, Vec::len);
+            checked.violations.extend(check_stored(client.network, ban, count));
+        }
+        let sent = [lines, bans].concat();
+        for reader in readers {
+            let seen: Vec<_> = reader.seen().iter().filter_map(text_of).collect();
+            checked.size += seen.len();
+            checked.violations.extend(check(client.network, reader.name, &sent, &seen));
+        }
+        checked.size += sent.len();
+        checked
+    })
+}
+
+async fn chat(client: &Client, stop: &Stop) -> Vec<Sent> {
+    let mut lines = vec![];
+    while !stop.is_set() {
+        lines.push(send_line(client, format!("line-{}", lines.len())).await);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    lines
+}
+
+/// Sends a line of chat, once.
+async fn send_line(client: &Client, text: String) -> Sent {
+    let body = json!({"playerUuid": uuid(1), "playerName": "p", "message": text, "serverId": "isle"});
+    let reply = client.post("/api/plugin/chat", &body).await;
+    Sent { text, sent: reply.sent, answered: reply.answered, effect: reply.effect() }
+}
+
+async fn ban(client: &Client, stop: &Stop) -> Vec<Sent> {
+    let mut bans = vec![];
+    while !stop.is_set() {
+        let text = format!("p{}", bans.len());
+        let body = json!({"playerName": text, "type": "BAN"});
+        let reply = client.post("/api/plugin/punishments/create-by-name", &body).await;
+        bans.push(Sent { text, sent: reply.sent, answered: reply.answered, effect: reply.effect() });
+        tokio::time::sleep(Duration::from_millis(400)).await;
+    }
+    bans
+}
+
+/// What an event says: a text, or that events are missing.
+fn text_of(seen: &Seen) -> Option<(At, Option<String>)> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    match seen.name.as_str() {
+        "RESYNC" => Some((seen.at, None)),
+        "CHAT" => Some((seen.at, Some(text(&seen.data["message"])?))),
+        "PUNISHMENT" => Some((seen.at, Some(text(&seen.data["punishment"]["playerName"])?))),
+        _ => None,
+    }
+}
+
+fn check_stored(network: usize, ban: &Sent, count: usize) -> Option<Violation> {
+    let what = match (ban.effect, count) {
+        (Effect::Done, 0) => "An acknowledged ban is lost",
+        (Effect::None, 1..) => "A refused ban was made",
+        (_, 2..) => "A ban was made twice",
+        _ => return None,
+    };
+    Some(Violation { network, load: LOAD, at: ban.sent, what: format!("{what}: {}", ban.text) })
+}
+
+fn check(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String>)]) -> Vec<Violation> {
+    let mut violations = vec![];
+    let mut violate = |at: At, what: String| violations.push(Violation { network, load: LOAD, at, what });
+    let by_text: HashMap<_, _> = sent.iter().map(|sent| (sent.text.as_str(), sent)).collect();
+    let known: Vec<Option<&Sent>> =
+        seen.iter().map(|(_, text)| text.as_deref().and_then(|text| by_text.get(text).copied())).collect();
+    // Since the last RESYNC, after which events may be repeated.
+    let mut texts = HashSet::new();
+    let mut newest = None::<&Sent>;
+    for ((at, text), event) in seen.iter().zip(&known) {
+        let Some(text) = text else {
+            texts.clear();
+            newest = None;
+            continue;
+        };
+        if !texts.insert(text) {
+            violate(*at, format!("An event was told twice: {text} to the reader {reader}"));
+        }
+        let Some(event) = event else { continue };
+        if let Some(newest) = newest.filter(|newest| event.answered < newest.sent && event.effect == Effect::Done) {
+            violate(
+                *at,
+                format!("Events were told in another order: {text} after {} to the reader {reader}", newest.text),
+            );
+        }
+        newest = newest.filter(|newest| newest.sent > event.sent).or(Some(event));
+    }
+    let told: HashSet<_> = seen.iter().filter_map(|(_, text)| text.as_deref()).collect();
+    for event in sent.iter().filter(|event| event.effect == Effect::Done && !told.contains(event.text.as_str())) {
+        // The events that certainly came before and after the missing one; between them a RESYNC must stand for it.
+        let before = known.iter().rposition(|other| other.is_some_and(|other| other.answered < event.sent));
+        let from = before.map_or(0, |before| before + 1);
+        let after = known[from..].iter().position(|other| other.is_some_and(|other| other.sent > event.answered));
+        let to = after.map_or(seen.len(), |after| from + after);
+        if !seen[from..to].iter().any(|(_, text)| text.is_none()) {
+            violate(event.sent, format!("An acknowledged event was not told: {} to the reader {reader}", event.text));
+        }
+    }
+    violations
+}
+
+/// Sends a line and waits until all readers saw it, or a RESYNC; false where that takes longer than the limit.
+pub async fn is_told(client: &Client, readers: &[Reader], text: String, limit: Duration) -> bool {
+    let began = client.recorder.now();
+    let expired = || client.recorder.now() > began + limit;
+    for attempt in 0.. {
+        let line = send_line(client, format!("{text}-{attempt}")).await;
+        let told = |seen: &Seen| text_of(seen).is_some_and(|(_, told)| told.as_deref() == Some(&line.text));
+        while line.effect == Effect::Done && !expired() {
+            if readers.iter().all(|reader| reader.has_seen(line.sent, told)) {
+                return true;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        if expired() {
+            return false;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(at: u64, effect: Effect) -> Sent {
+        Sent { text: format!("t{at}"), sent: At::from_secs(at), answered: At::from_millis(at * 1000 + 5), effect }
+    }
+
+    fn found(sent: &[Sent], seen: &[&str]) -> Vec<String> {
+        let seen: Vec<_> =
+            seen.iter().map(|text| (At::ZERO, (*text != "RESYNC").then(|| (*text).to_owned()))).collect();
+        let violations = check(0, "r", sent, &seen).into_iter();
+        violations.map(|violation| violation.what.split(" to ").next().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn wrong_streams_are_noticed() {
+        let all = [1, 2, 3, 4].map(|at| sent(at, Effect::Done));
+        assert!(found(&all, &["t1", "t2", "t3", "t4"]).is_empty());
+        assert!(found(&all, &["t1", "RESYNC", "t4"]).is_empty());
+        assert!(found(&all, &["t1", "t2", "RESYNC"]).is_empty());
+        assert_eq!(found(&all, &["t1", "t2", "t4"]), ["An acknowledged event was not told: t3"]);
+        // A RESYNC elsewhere does not stand for it.
+        assert_eq!(found(&all, &["RESYNC", "t1", "t3", "t4"]), ["An acknowledged event was not told: t2"]);
+        assert_eq!(found(&all, &["t1", "t3", "RESYNC", "t4"]), ["An acknowledged event was not told: t2"]);
+        assert_eq!(found(&all, &["t1", "t2", "t2", "t3", "t4"]), ["An event was told twice: t2"]);
+        assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were told in another order: t2 after t3"]);
+        let unknown = [sent(1, Effect::Done), sent(2, Effect::Unknown), sent(3, Effect::None)];
+        assert!(found(&unknown, &["t1"]).is_empty());
+    }
+
+    #[test]
+    fn wrong_bans_are_noticed() {
+        let what = |effect, count| check_stored(0, &sent(1, effect), count).map(|violation| violation.what);
+        assert_eq!([what(Effect::Done, 1), what(Effect::None, 0), what(Effect::Unknown, 1)], [None, None, None]);
+        assert_eq!(what(Effect::Done, 0).unwrap(), "An acknowledged ban is lost: t1");
+        assert_eq!(what(Effect::None, 1).unwrap(), "A refused ban was made: t1");
+        assert_eq!(what(Effect::Done, 2).unwrap(), "A ban was made twice: t1");
+    }
+}

@@ -1,0 +1,98 @@
+//! A node's machine has a wrong clock.
+
+use std::path::{Path, PathBuf};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::fleet::{Client, Fleet, wait_until};
+
+/// Variables that put a process's clock ahead by what `file` says, such as `+90`.
+fn clock_of(file: &Path) -> Vec<(&'static str, String)> {
+    let folders = std::fs::read_dir("/usr/lib").unwrap();
+    let library = folders.map(|folder| folder.unwrap().path().join("faketime/libfaketimeMT.so.1"));
+    let library: Vec<PathBuf> = library.filter(|library| library.exists()).collect();
+    assert_eq!(library.len(), 1, "libfaketime is installed (Debian's package faketime)");
+    vec![
+        ("LD_PRELOAD", library[0].display().to_string()),
+        ("FAKETIME_TIMESTAMP_FILE", file.display().to_string()),
+        ("FAKETIME_NO_CACHE", "1".to_owned()),
+        ("DONT_FAKE_MONOTONIC", "1".to_owned()),
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
+    ]
+}
+
+/// A network with a world that is up.
+async fn world(fleet: &Fleet, number: usize) -> (Client, String) {
+    let owner = fleet.network(&format!("clock-{number}"));
+    owner.register("islands-1", json!({"serverType": "islands"})).await;
+    let open = json!({"ownerScope": "party", "ownerId": "party-1", "gameId": "islands"});
+    let opened = owner.post("/api/plugin/worlds/open", open).await.expect(200)["worldInstanceId"].clone();
+    let path = format!("/api/plugin/worlds/{}", opened.as_str().unwrap());
+    owner.post(&format!("{path}/ready"), callback()).await.expect(200);
+    (owner, path)
+}
+
+fn callback() -> Value {
+    json!({"nodeServerId": "islands-1", "fence": 1})
+}
+
+/// All worlds are still leased, whichever nodes serve their networks.
+async fn assert_live(worlds: &[(Client, String)]) {
+    for (owner, path) in worlds {
+        let beat = json!({"serverId": "islands-1", "playerCount": 0});
+        owner.post("/api/plugin/servers/heartbeat", beat).await;
+        owner.post(&format!("{path}/heartbeat"), callback()).await.expect(200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_whose_clock_is_off_does_not_join() {
+    let mut fleet = Fleet::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let offset = folder.path().join("offset");
+    fleet.kill(2);
+    for ahead in ["+90", "-90"] {
+        std::fs::write(&offset, ahead).unwrap();
+        let said = fleet.refused_start(2, &clock_of(&offset));
+        assert!(said.contains("the machine's clock shows") && said.contains("the database's"), "{said}");
+    }
+    std::fs::write(&offset, "+0").unwrap();
+    fleet.start_node_with(2, &clock_of(&offset));
+    fleet.wait_until_ready().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_clock_that_goes_wrong_ends_nothing_and_costs_its_node_the_shards() {
+    let mut fleet = Fleet::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let offset = folder.path().join("offset");
+    std::fs::write(&offset, "+0").unwrap();
+    fleet.kill(2);
+    fleet.start_node_with(2, &clock_of(&offset));
+    fleet.wait_until_ready().await;
+    fleet.wait_until_balanced().await;
+    let mut worlds = vec![];
+    for number in 0..9 {
+        worlds.push(world(&fleet, number).await);
+    }
+    std::fs::write(&offset, "+90").unwrap();
+    let wrong = fleet.url(2);
+    wait_until(async || {
+        assert_live(&worlds).await;
+        fleet.leases().await.values().all(|lease| lease.url != wrong)
+    })
+    .await;
+    assert_eq!(fleet.readiness(2).await, Some(json!(["clock"])));
+    for node in 0..2 {
+        assert_eq!(fleet.readiness(node).await, Some(json!([])));
+    }
+    for (owner, _) in &worlds {
+        let servers = owner.send(2, &Method::GET, "/api/manage/servers/islands-1", None, None).await.unwrap();
+        assert_eq!(servers.expect(200)["status"], "ONLINE");
+    }
+    std::fs::write(&offset, "+0").unwrap();
+    fleet.wait_until_ready().await;
+    fleet.wait_until_balanced().await;
+    assert_live(&worlds).await;
+}

@@ -1,0 +1,153 @@
+//! What large answers take of the memory: callers who do not read keep their own network waiting, and nobody else's.
+
+use std::time::Duration;
+
+use hub::limits::Limit;
+use reqwest::Method;
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::{TcpSocket, TcpStream};
+
+use super::register_collection;
+use crate::support::{Answer, Backend, Client, Hub, on_each};
+
+/// Room for one answer of 15 documents, and then for none of them.
+const BOUND: i64 = 3_800 * 1024;
+const MGET: &str = "/api/plugin/collections/guilds/mget";
+const PATIENCE: Duration = Duration::from_millis(300);
+
+async fn hub(backend: Backend) -> Hub {
+    Hub::start_with(backend, |settings| {
+        settings.limits = settings.limits.clone().with(Limit::UnreadAnswerBytes, BOUND);
+        settings.connections.answer = PATIENCE;
+    })
+    .await
+}
+
+/// One whose callers do not have to read for ever.
+async fn impatient(backend: Backend) -> Hub {
+    Hub::start_with(backend, |settings| {
+        settings.limits = settings.limits.clone().with(Limit::UnreadAnswerBytes, BOUND);
+        settings.connections.answer = PATIENCE;
+        settings.connections.write = PATIENCE;
+    })
+    .await
+}
+
+fn document(number: usize) -> Value {
+    json!({"n": number, "text": "x".repeat(250_000)})
+}
+
+/// A network with more documents than an answer holds.
+async fn network(hub: &Hub) -> Client {
+    let client = hub.network().await;
+    register_collection(&client, "guilds", &["n"]).await.expect(200);
+    for number in 0..16 {
+        client.put(&format!("/api/plugin/collections/guilds/g{number}"), document(number)).await.expect(200);
+    }
+    client
+}
+
+fn all_ids() -> Value {
+    json!({"ids": (0..16).map(|number| format!("g{number}")).collect::<Vec<_>>()})
+}
+
+async fn mget(client: &Client) -> Answer {
+    client.post(MGET, all_ids()).await
+}
+
+/// Asks for a large answer and reads none of it.
+async fn ask(hub: &Hub, client: &Client) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    // So that little of it leaves the hub.
+    socket.set_recv_buffer_size(4_096).unwrap();
+    let mut stream = socket.connect(hub.address()).await.unwrap();
+    let (key, body) = (client.key.as_deref().unwrap(), all_ids().to_string());
+    let length = body.len();
+    let head =
+        format!("POST {MGET} HTTP/1.1\r\nhost: hub\r\nx-service-api-key: {key}\r\ncontent-length: {length}\r\n\r\n");
+    stream.write_all((head + &body).as_bytes()).await.unwrap();
+    stream
+}
+
+/// Asks over many connections, until the network has no room for another answer.
+async fn fill(hub: &Hub, client: &Client) -> Vec<TcpStream> {
+    let mut unread = vec![];
+    for _ in 0..8 {
+        unread.push(ask(hub, client).await);
+    }
+    Hub::eventually("an answer is refused", async || mget(client).await.status == 503).await;
+    unread
+}
+
+async fn only_the_own_network_waits(hub: Hub) {
+    let (noisy, quiet) = (network(&hub).await, network(&hub).await);
+    let unread = fill(&hub, &noisy).await;
+    let refused = mget(&noisy).await;
+    refused.expect_error(503, "answers_unread");
+    assert_eq!(refused.headers["retry-after"], "1");
+    noisy.get("/api/plugin/collections/guilds/top/n?limit=200").await.expect_error(503, "answers_unread");
+    for _ in 0..3 {
+        assert_eq!(mget(&quiet).await.expect(200)["items"].as_array().unwrap().len(), 15);
+    }
+    // What is wrong with a request is told first.
+    let stranger = noisy.key_with(&["events:read"]).await;
+    mget(&stranger).await.expect_error(403, "forbidden_scope");
+    // Small answers need no room.
+    noisy.put("/api/plugin/collections/guilds/small", json!({"n": 99})).await.expect(200);
+    noisy.get("/api/plugin/collections/guilds/small").await.expect(200);
+    // Of another route there is an answer already, and no room to keep it.
+    noisy.get("/api/plugin/collections/guilds/g1").await.expect_error(503, "answers_unread");
+    let changed = noisy.put("/api/plugin/collections/guilds/g1", document(77)).await;
+    changed.expect_error(503, "answers_unread");
+    assert!(changed.body["error"].as_str().unwrap().starts_with("This was done"), "{}", changed.body);
+    drop(unread);
+    Hub::eventually("room for a document", async || {
+        let answer = noisy.get("/api/plugin/collections/guilds/g1").await;
+        answer.status == 200 && answer.body["n"] == 77
+    })
+    .await;
+}
+
+async fn memory_comes_back_with_each_answer(hub: Hub) {
+    let client = network(&hub).await;
+    for _ in 0..3 {
+        // Read to the end.
+        for _ in 0..3 {
+            mget(&client).await.expect(200);
+        }
+        let path = "/api/plugin/collections/guilds/top/n?limit=200";
+        let head = client.request(Method::HEAD, path).send().await.unwrap();
+        assert_eq!(head.status(), 200);
+        // Given up by callers who wait, and by those who should read.
+        drop(fill(&hub, &client).await);
+        Hub::eventually("room for another answer", async || mget(&client).await.status == 200).await;
+    }
+}
+
+async fn a_stream_takes_no_room(hub: Hub) {
+    let client = network(&hub).await;
+    crate::servers::register(&client, "game-1", json!({})).await;
+    let path = "/api/manage/servers/game-1/logs/recent";
+    let mut streams = vec![];
+    for _ in 0..3 {
+        let stream = client.request(Method::GET, path).header("Accept", "text/event-stream").send().await.unwrap();
+        assert_eq!(stream.headers()["content-type"], "text/event-stream");
+        streams.push(stream);
+    }
+    mget(&client).await.expect(200);
+}
+
+async fn who_never_reads_is_given_up(hub: Hub) {
+    let client = network(&hub).await;
+    let unread = fill(&hub, &client).await;
+    Hub::eventually("room for another answer", async || mget(&client).await.status == 200).await;
+    drop(unread);
+}
+
+on_each! {
+    only_the_own_network_waits(super::hub)
+    memory_comes_back_with_each_answer(super::hub)
+    a_stream_takes_no_room(super::hub)
+    who_never_reads_is_given_up(super::impatient)
+}
