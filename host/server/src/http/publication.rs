@@ -216,6 +216,8 @@ fn body_example(operation: &str) -> Option<Value> {
         "createKey" | "createKeyOfNetwork" => json!({"name": "lobby servers", "scopes": ["plugin"]}),
         "updateNetwork" => json!({"plan": "default"}),
         "createNetwork" => json!({"name": "skyblock"}),
+        "putExtensionPoint" => json!({"modules": [{"name": "region-first", "version": 1, "mode": "ACTIVE"}]}),
+        "replayModule" => json!({"point": "chat", "last": 100}),
         "reportWorldUnloaded" => json!({"nodeServerId": "island-node-1", "fence": 3}),
         _ => return None,
     })

@@ -153,7 +153,7 @@ on_both! {
             schemas[name]["required"].as_array().unwrap().iter().any(|required| required == field)
         };
         assert!(sent("TransferOutcome", "errorMessage") && sent("Match", "matchedServer") && !sent("Match", "explanation"));
-        assert_eq!(schemas["Bytes"], json!({"type": "string", "format": "binary", "description": schemas["Bytes"]["description"]}));
+        assert_eq!(schemas["Bytes"], json!({"type": "string", "format": "binary"}));
     }
 
     async fn every_error_code_is_documented(hub: Hub) {
