@@ -17,18 +17,18 @@ import uuid
 import httpx
 from hub_client import AuthenticatedClient
 from hub_client import models
-from hub_client.api.chat import relay_chat
-from hub_client.api.economy import currency_leaderboard, list_balances, modify_balance, statistic_leaderboard
+from hub_client.api.chat import send_chat_message
+from hub_client.api.economy import get_currency_leaderboard, list_balances, modify_balance, get_statistic_leaderboard
 from hub_client.api.keys import create_key
 from hub_client.api.manage_economy import define_currency, read_ledger
-from hub_client.api.manage_servers import manage_get_server, manage_list_servers
+from hub_client.api.manage_servers import get_managed_server, list_managed_servers
 from hub_client.api.matchmaking import find_match
 from hub_client.api.players import (
     get_player, get_player_statistics, increment_player_statistic, list_players, load_player, put_player_data,
 )
 from hub_client.api.punishments import create_punishment, query_punishments, remove_punishment
 from hub_client.api.servers import (
-    heartbeat, join_server, leave_server, list_online_players, list_servers, register, unregister,
+    send_heartbeat, join_server, leave_server, list_online_players, list_servers, register_server, unregister_server,
 )
 from hub_client.api.transfers import get_transfer, transfer_player
 
@@ -80,10 +80,10 @@ class Stream(threading.Thread):
 class Server:
     """A game server, or the proxy, with its connector."""
 
-    def __init__(self, client, key, server_id, server_type, role=models.Role.GAME, max_players=0):
+    def __init__(self, client, key, server_id, server_type, role=models.ServerRole.GAME, max_players=0):
         self.client, self.id, self.type = client, server_id, server_type
         self.players = {}
-        self.registration = call(client, register, 201, body=models.Register(
+        self.registration = call(client, register_server, 201, body=models.ServerRegistration(
             server_id=server_id, server_type=server_type, role=role, display_name=server_id.title(),
             max_players=max_players, host="127.0.0.1", port=25565, game_type="MINECRAFT",
             plugin_version="1.0.0", platform_name="Paper"))
@@ -91,7 +91,7 @@ class Server:
         self.stream = Stream(key, server_id)
 
     def join(self, player):
-        call(self.client, join_server, 204, body=models.Join(
+        call(self.client, join_server, 204, body=models.PlayerJoin(
             server_id=self.id, player_uuid=player.id, player_name=player.name))
         self.players[player.id] = player
 
@@ -100,8 +100,8 @@ class Server:
         del self.players[player.id]
 
     def send_heartbeat(self):
-        players = [models.BeatPlayer(uuid=player.id, name=player.name) for player in self.players.values()]
-        call(self.client, heartbeat, 204, body=models.Beat(server_id=self.id, players=players))
+        players = [models.HeartbeatPlayer(uuid=player.id, name=player.name) for player in self.players.values()]
+        call(self.client, send_heartbeat, 204, body=models.ServerHeartbeat(server_id=self.id, players=players))
 
 
 class Player:
@@ -125,21 +125,21 @@ def online_players(client):
 
 def main():
     owner = client_for(os.environ["HUB_API_KEY"])
-    created = call(owner, create_key, 201, body=models.CreateKey(name="connectors", scopes=[models.Scope.PLUGIN]))
+    created = call(owner, create_key, 201, body=models.ApiKeyRequest(name="connectors", scopes=[models.Scope.PLUGIN]))
     key, connector = created.api_key, client_for(created.api_key)
 
     # Servers register.
-    call(owner, define_currency, name="coins", body=models.DefineCurrency(minimum=0, maximum=1000, starting_balance=10))
-    proxy = Server(connector, key, "proxy-1", "proxy", role=models.Role.PROXY)
+    call(owner, define_currency, name="coins", body=models.CurrencyBounds(minimum=0, maximum=1000, starting_balance=10))
+    proxy = Server(connector, key, "proxy-1", "proxy", role=models.ServerRole.PROXY)
     lobby = Server(connector, key, "lobby-1", "lobby", max_players=100)
     games = [Server(connector, key, f"bedwars-{number}", "bedwars", max_players=16) for number in (1, 2)]
     survival = Server(connector, key, "survival-1", "survival", max_players=40)
     servers = [proxy, lobby, *games, survival]
-    listed = call(owner, manage_list_servers, online=True)
+    listed = call(owner, list_managed_servers, online=True)
     assert (listed.total, sorted(row.server_id for row in listed.items)) == (5, sorted(s.id for s in servers))
-    one = call(owner, manage_get_server, server_id="proxy-1")
+    one = call(owner, get_managed_server, server_id="proxy-1")
     assert (one.role, one.connectivity, one.status) == (
-        models.Role.PROXY, models.Connectivity.CONNECTED, models.Status.ONLINE)
+        models.ServerRole.PROXY, models.ServerConnectivity.CONNECTED, models.ServerStatus.ONLINE)
 
     # Forty players join.
     players = [Player(number) for number in range(40)]
@@ -157,7 +157,7 @@ def main():
 
     # A chat line reaches every server, the sender's included.
     for player in players[:3]:
-        call(connector, relay_chat, 204, body=models.ChatMessage(
+        call(connector, send_chat_message, 204, body=models.ChatMessage(
             player_uuid=player.id, player_name=player.name, server_id="lobby-1", server_type="lobby",
             message=f"hello from {player.name}"))
         for server in servers:
@@ -166,18 +166,18 @@ def main():
     # Balances stay within the currency's bounds; leaderboards rank them.
     for player in players:
         balance = call(connector, modify_balance, owner_type="player", owner_key=str(player.id),
-                       body=models.ModifyBalance(currency="coins", amount=player.number * 30.25, reason="test"))
+                       body=models.BalanceModification(currency="coins", amount=player.number * 30.25, reason="test"))
         assert balance.balance == min(10 + player.number * 30.25, 1000), (player.number, balance)
         counted = call(connector, increment_player_statistic, uuid=player.id,
-                       body=models.Increment(name="wins", amount=player.number % 7))
+                       body=models.StatisticIncrement(name="wins", amount=player.number % 7))
         assert counted.new_values.additional_properties["DAILY"] == player.number % 7
     balances = call(connector, list_balances, owner_type="player", owner_key=str(players[1].id))
     assert [(row.currency_name, row.balance) for row in balances] == [("coins", 40.25)]
-    board = call(connector, currency_leaderboard, currency="coins", limit=7)
+    board = call(connector, get_currency_leaderboard, currency="coins", limit=7)
     # Equal balances rank by who reached them first.
     assert [row.owner_key for row in board.entries] == [str(players[number].id) for number in range(33, 40)]
     assert [row.rank for row in board.entries] == list(range(1, 8))
-    board = call(connector, statistic_leaderboard, name="wins", limit=5)
+    board = call(connector, get_statistic_leaderboard, name="wins", limit=5)
     assert [row.owner_key for row in board.entries] == [str(players[number].id) for number in (6, 13, 20, 27, 34)]
     periods = call(connector, get_player_statistics, uuid=players[6].id).statistics
     assert {(str(row.period_type), row.value) for row in periods} == {
@@ -187,18 +187,18 @@ def main():
 
     # Data is stored with a version; a write with an old version is refused.
     stored = call(connector, put_player_data, uuid=players[0].id, game_mode="bedwars", namespace="kit",
-                  body=models.PutData(data='{"sword": 1}'))
+                  body=models.DataUpdate(data='{"sword": 1}'))
     stored = call(connector, put_player_data, uuid=players[0].id, game_mode="bedwars", namespace="kit",
-                  body=models.PutData(data='{"sword": 2}', version=stored.version))
+                  body=models.DataUpdate(data='{"sword": 2}', version=stored.version))
     assert stored.version == 2
     conflict = call(connector, put_player_data, 409, uuid=players[0].id, game_mode="bedwars", namespace="kit",
-                    body=models.PutData(data='{"sword": 3}', version=1))
+                    body=models.DataUpdate(data='{"sword": 3}', version=1))
     assert isinstance(conflict, models.ErrorBody), conflict
 
     # All look for a game: there is room for 32.
     unmatched = []
     for player in players:
-        found = call(connector, find_match, body=models.FindRequest(
+        found = call(connector, find_match, body=models.MatchRequest(
             player_uuid=player.id, player_name=player.name, server_type="bedwars"))
         if not found.success:
             assert str(found.result) == "ALL_SERVERS_FULL", found
@@ -223,8 +223,8 @@ def main():
 
     # One player is muted, one is banned; every server is told.
     muted, banned = players[2], players[3]
-    for player, kind in [(muted, models.Kind.MUTE), (banned, models.Kind.BAN)]:
-        punishment = call(connector, create_punishment, body=models.CreatePunishment(
+    for player, kind in [(muted, models.PunishmentKind.MUTE), (banned, models.PunishmentKind.BAN)]:
+        punishment = call(connector, create_punishment, body=models.PunishmentRequest(
             player_uuid=player.id, player_name=player.name, type_=kind, reason="spam", duration_ms=3_600_000,
             issuer_name="Moderator"))
         for server in servers:
@@ -233,8 +233,8 @@ def main():
     next(server for server in games if banned.id in server.players).leave(banned)
     assert banned.id not in online_players(connector)
     in_force = call(connector, query_punishments, player_uuid=banned.id)
-    assert [(row.type_, row.active) for row in in_force] == [(models.Kind.BAN, True)]
-    revoked = call(connector, remove_punishment, body=models.RemovePunishment(
+    assert [(row.type_, row.active) for row in in_force] == [(models.PunishmentKind.BAN, True)]
+    revoked = call(connector, remove_punishment, body=models.PunishmentRemoval(
         punishment_id=call(connector, query_punishments, player_uuid=muted.id)[0].id, actor_name="Moderator"))
     assert not revoked.active
     assert all(server.stream.next("PUNISHMENT")["action"] == "REVOKED" for server in servers)
@@ -245,7 +245,7 @@ def main():
             server.leave(player)
     assert online_players(connector) == {}
     for server in servers:
-        call(connector, unregister, 204, server_id=server.id)
+        call(connector, unregister_server, 204, server_id=server.id)
     assert call(connector, list_servers, online=True).total == 0
     assert not call(connector, get_player, uuid=players[0].id).online
     print("end to end: 5 servers, 40 players, 32 matched and transferred")

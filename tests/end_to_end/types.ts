@@ -1,11 +1,11 @@
 // Uses the generated types as a TypeScript connector does; checked by the compiler alone.
 import type { components, operations, paths } from "./hub";
 
-type Register = components["schemas"]["Register"];
+type Register = components["schemas"]["ServerRegistration"];
 type Find = paths["/api/plugin/matchmaking/find"]["post"];
 type Match = Find["responses"][200]["content"]["application/json"];
 type Failure = components["schemas"]["ErrorBody"];
-type Servers = operations["list_servers"]["responses"][200]["content"]["application/json"];
+type Servers = operations["listServers"]["responses"][200]["content"]["application/json"];
 
 export const register: Register = { serverId: "lobby-1", serverType: "lobby", host: "10.0.0.7", port: 25565 };
 

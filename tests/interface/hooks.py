@@ -63,6 +63,9 @@ RULES_IN_WORDS = {
     ("POST /api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", "invalid_request"),
     ("POST /api/plugin/economy/{ownerType}/{ownerKey}/statistics/increment", "invalid_request"),
     ("GET /api/manage/economy/{ownerType}/{ownerKey}/ledger", "invalid_request"),
+    ("POST /api/plugin/economy/transactions", "invalid_request"),
+    # Names of areas and of namespaces; an IP address.
+    ("POST /api/plugin/players/{uuid}/load", "invalid_request"),
     # Either one day or all.
     ("GET /api/plugin/players/{uuid}/statistics", "invalid_request"),
     # A value of the field's type.

@@ -43,7 +43,7 @@ pub(crate) fn start(app: &App) {
 /// The process lives
 ///
 /// Answers as long as the hub can answer anything; says nothing about its database.
-#[utoipa::path(get, path = "/healthz", tag = "Health", responses((status = 200, body = Health)))]
+#[utoipa::path(get, path = "/healthz", tag = "Health", operation_id = "get_health", responses((status = 200, body = Health)))]
 async fn healthz() -> Json<Health> {
     Json(Health { status: "OK", lacks: vec![], faults: vec![] })
 }
@@ -75,7 +75,7 @@ struct FaultReport {
 ///
 /// 503 names what it `lacks`; a load balancer should send callers elsewhere meanwhile. `faults` are all that is wrong,
 /// also what other nodes make up for, each with the time since when it lasts.
-#[utoipa::path(get, path = "/readyz", tag = "Health",
+#[utoipa::path(get, path = "/readyz", tag = "Health", operation_id = "get_readiness",
     responses((status = 200, body = Health), (status = 503, body = Health, description = "Not ready")))]
 async fn readyz(State(app): State<App>) -> (StatusCode, Json<Health>) {
     let faults = check(&app).await;
@@ -144,7 +144,7 @@ struct BuildStamp {
 }
 
 /// The build stamp
-#[utoipa::path(get, path = "/api/version", tag = "About", responses((status = 200, body = BuildStamp)))]
+#[utoipa::path(get, path = "/api/version", tag = "About", operation_id = "get_version", responses((status = 200, body = BuildStamp)))]
 async fn version() -> Json<BuildStamp> {
     Json(BuildStamp {
         component: "hub",

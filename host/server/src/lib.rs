@@ -43,6 +43,7 @@ pub mod owner;
 pub mod permissions;
 pub mod plans;
 pub mod players;
+mod profiles;
 pub mod provisioning;
 pub mod punishments;
 #[cfg(test)]

@@ -2,14 +2,16 @@
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
+use serde_json::Value;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
 use crate::endpoints::{Endpoints, RouteTable, facts_layer};
+use crate::events::{self, EventSchema};
 use crate::http::error::ApiError;
-use crate::http::{client_address, json, openapi, reference, request_id};
+use crate::http::{client_address, json, openapi, publication, reference, request_id};
 use crate::{answer_memory, auth, cluster, hang_up, idempotency, limits, server_binding};
 
 fn endpoints() -> Endpoints {
@@ -43,6 +45,7 @@ fn in_database() -> Endpoints {
         .merge(crate::plans::router())
         .merge(crate::permissions::router())
         .merge(crate::players::router())
+        .merge(crate::profiles::router())
         .merge(crate::provisioning::router())
         .merge(crate::signing_secret::router())
         .merge(crate::statistics::router())
@@ -51,18 +54,38 @@ fn in_database() -> Endpoints {
 fn routes() -> (Router<App>, OpenApi, RouteTable) {
     let (endpoints, facts) = endpoints().into_parts();
     let (routes, mut document) = OpenApiRouter::with_openapi(openapi::base()).merge(endpoints).split_for_parts();
+    events::add_to(&mut document, &event_schemas());
     openapi::complete(&mut document, |path| facts.kept_key(path));
     (routes, document, facts)
 }
 
+fn event_schemas() -> Vec<EventSchema> {
+    [
+        crate::chat::events(),
+        crate::config_documents::events(),
+        crate::control::events(),
+        crate::economy::events(),
+        crate::localization::events(),
+        crate::permissions::events(),
+        crate::punishments::events(),
+        crate::servers::events(),
+        crate::signing_secret::events(),
+        crate::transfers::events(),
+        crate::worlds::events(),
+    ]
+    .concat()
+}
+
 /// The served OpenAPI document.
-pub fn document() -> OpenApi {
-    routes().1
+pub fn document() -> Value {
+    publication::publish(&routes().1)
 }
 
 /// The whole service.
 pub fn router(app: &App) -> Router {
     let (routes, document, facts) = routes();
+    let openapi = publication::publish(&document);
+    let asyncapi = publication::asyncapi(&openapi, events::ANY_EVENT);
     let idempotency = idempotency::LayerState::new(app, &document);
     let server_binding = server_binding::LayerState::new(app, &document);
     routes
@@ -73,7 +96,7 @@ pub fn router(app: &App) -> Router {
         // Around the answers that are kept, so that a retry of who hung up gets one.
         .route_layer(from_fn_with_state(app.clone(), hang_up::layer))
         .route_layer(from_fn_with_state(server_binding, server_binding::layer))
-        .merge(reference::router(&document).layer(from_fn_with_state(app.clone(), limits::public_layer)))
+        .merge(reference::router(&openapi, &asyncapi).layer(from_fn_with_state(app.clone(), limits::public_layer)))
         .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))
         .method_not_allowed_fallback(async || {
             let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;

@@ -61,6 +61,8 @@ tables! {
         nodes: Text
     ];
     permission_nodes [player_uuid: Uuid, node: Text, context: Text, world: Text] [value: Bool, expires_at: Integer];
+    permission_revisions [] [last_revision: Integer, group_revision: Integer];
+    player_permission_revisions [player_uuid: Uuid] [revision: Integer];
     localization_catalogs [] [version: Integer, default_key: Text];
     localization_locales [locale_key: Text] [locale: Text, display_name: Text, enabled: Bool];
     localization_messages [namespace: Text, locale_key: Text, message_key: Text] [
@@ -100,7 +102,7 @@ tables! {
     ];
     worlds [world_no: Integer] [
         game_id: Text, owner_scope: Text, owner_id: Text, world_key: Text, fence: Integer, blob_key: Text,
-        blob_fence: Integer, blob_seq: Integer
+        blob_fence: Integer, blob_seq: Integer, blob_node: Text
     ];
     world_counters [] [last_id: Integer];
     world_leases [id: Integer] [

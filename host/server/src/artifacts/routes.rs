@@ -37,6 +37,7 @@ pub(crate) fn public() -> Endpoints {
 /// An archive that can be installed on servers.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Artifact)]
 struct ArtifactBody {
     #[schema(example = "Zk3vXq0aP1mB7s2T")]
     artifact_id: String,
@@ -125,6 +126,7 @@ async fn list(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ArtifactInstallation)]
 struct InstallBody {
     /// The server whose agent shall install it.
     #[schema(example = "bedwars-1")]
@@ -133,6 +135,7 @@ struct InstallBody {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ArtifactLink)]
 struct Installing {
     /// Where the archive is, for whoever has this link.
     #[schema(example = "https://hub.example/api/artifacts/AAAA.BBBB")]

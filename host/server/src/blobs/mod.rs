@@ -33,7 +33,9 @@ use object_store::path::Path;
 use object_store::signer::Signer as _;
 use object_store::{ObjectStore, ObjectStoreExt as _};
 use thiserror::Error;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::app::App;
 use crate::background::every;
@@ -55,10 +57,15 @@ const INCOMING: &str = "incoming";
 const SWEEP_EVERY: Duration = Duration::from_mins(10);
 
 /// Raw bytes.
-#[derive(ToSchema)]
-#[schema(value_type = String, format = Binary)]
-#[allow(dead_code, reason = "it is only there for the document")]
-pub(crate) struct Bytes(Vec<u8>);
+pub(crate) struct Bytes;
+
+impl PartialSchema for Bytes {
+    fn schema() -> RefOr<Schema> {
+        let binary = SchemaFormat::KnownFormat(KnownFormat::Binary);
+        ObjectBuilder::new().schema_type(Type::String).format(Some(binary)).into()
+    }
+}
+impl ToSchema for Bytes {}
 
 /// What can go wrong with a blob.
 #[derive(Debug, Error)]

@@ -8,4 +8,11 @@ mod model;
 mod routes;
 mod service;
 
+use crate::events::{EventKind, EventSchema};
+
 pub(crate) use routes::router;
+
+/// The events of this component, for the document.
+pub(crate) fn events() -> Vec<EventSchema> {
+    vec![EventSchema::of::<model::ChatMessage>(EventKind::Chat)]
+}

@@ -22,7 +22,7 @@ pub(crate) fn router() -> Endpoints {
 /// point `chat` see it first: they may rewrite it, refuse it (400 `chat_rejected` with their reason; it then reaches
 /// nobody), and mute its sender. Lines of muted players are not held back here: connectors learn of mutes by the
 /// `PUNISHMENT` event and stop them at the source.
-#[utoipa::path(post, path = "/api/plugin/chat", tag = "Chat", security(("apiKey" = ["plugin"])),
+#[utoipa::path(post, path = "/api/plugin/chat", tag = "Chat", operation_id = "send_chat_message", security(("apiKey" = ["plugin"])),
     responses((status = 204, description = "Relayed"),
         (status = 503, body = ErrorBody, description = "The hub is stopping")))]
 async fn relay_chat(

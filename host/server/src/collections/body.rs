@@ -28,7 +28,7 @@ pub(super) struct CollectionDocuments {
     pub(super) items: Vec<CollectionItem>,
     /// The ids of those that did not fit into this answer, to be asked for again; absent where all did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Option<Vec<DocumentId>>, example = json!(["blue-dragons"]))]
+    #[schema(value_type = Option<Vec<DocumentId>>, nullable = false, example = json!(["blue-dragons"]))]
     pub(super) rest: Vec<DocumentId>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct CollectionItems {
     items: Vec<CollectionItem>,
     /// Where there are more: to be sent as `cursor` for the next ones. Absent at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = "WyJndWlsZHMiLCJsZXZlbCIsImFzYyIsImMwMWMiLCJyZWQiXQ")]
+    #[schema(nullable = false, example = "WyJndWlsZHMiLCJsZXZlbCIsImFzYyIsImMwMWMiLCJyZWQiXQ")]
     next_cursor: Option<String>,
 }
 
@@ -55,6 +55,6 @@ impl From<FoundPage> for CollectionItems {
 pub(super) struct CollectionPage {
     pub(super) items: Vec<CollectionItem>,
     /// To be sent as `cursor` for the page after this one; null at the end.
-    #[schema(example = "WyJndWlsZHMiLCJsZXZlbCIsImFzYyIsImMwMWMiLCJyZWQiXQ")]
+    #[schema(nullable = false, example = "WyJndWlsZHMiLCJsZXZlbCIsImFzYyIsImMwMWMiLCJyZWQiXQ")]
     pub(super) next_cursor: Option<String>,
 }

@@ -9,4 +9,11 @@ mod routes;
 mod service;
 mod store;
 
+use crate::events::{EventKind, EventSchema};
+
 pub(crate) use routes::router;
+
+/// The events of this component, for the document.
+pub(crate) fn events() -> Vec<EventSchema> {
+    vec![EventSchema::of::<model::ConfigKey>(EventKind::ConfigUpdated)]
+}

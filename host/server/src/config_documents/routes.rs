@@ -20,6 +20,7 @@ pub(crate) fn router() -> Endpoints {
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ConfigPublication)]
 struct PublishConfig {
     /// Whom it is for, such as a type of server.
     #[schema(example = "lobby")]
@@ -36,7 +37,7 @@ struct PublishConfig {
 ///
 /// Stores it, whatever was stored before, and answers it. Where that changed anything, every server gets a
 /// `CONFIG_UPDATED` event with `group` and `namespace`.
-#[utoipa::path(post, path = "/api/plugin/config/publish", tag = "Config", security(("apiKey" = ["plugin"])),
+#[utoipa::path(post, path = "/api/plugin/config/publish", tag = "Config", operation_id = "publish_config_document", security(("apiKey" = ["plugin"])),
     responses((status = 200, body = ConfigDocument)))]
 async fn publish_config(
     Plugin(caller): Plugin,
@@ -49,6 +50,7 @@ async fn publish_config(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ConfigRegistration)]
 struct RegisterConfig {
     /// Whom it is for, such as a type of server.
     #[schema(example = "lobby")]
@@ -64,7 +66,7 @@ struct RegisterConfig {
 /// Register a config document's default
 ///
 /// Stores it only where nothing is stored, and answers what is stored then: safe whenever a server starts.
-#[utoipa::path(post, path = "/api/plugin/config/register", tag = "Config", security(("apiKey" = ["plugin"])),
+#[utoipa::path(post, path = "/api/plugin/config/register", tag = "Config", operation_id = "register_config_document", security(("apiKey" = ["plugin"])),
     responses((status = 200, body = ConfigDocument)))]
 async fn register_config(
     Plugin(caller): Plugin,
@@ -78,7 +80,7 @@ async fn register_config(
 /// Get a config document
 ///
 /// As it was published, or else as it was registered.
-#[utoipa::path(get, path = "/api/plugin/config/{group}/{namespace}", tag = "Config",
+#[utoipa::path(get, path = "/api/plugin/config/{group}/{namespace}", tag = "Config", operation_id = "get_config_document",
     security(("apiKey" = ["plugin"])),
     params(("group" = String, Path, example = "lobby"), ("namespace" = String, Path, example = "scoreboard")),
     responses((status = 200, body = ConfigDocument),

@@ -32,6 +32,7 @@ pub(crate) use saving::stop;
 
 use crate::app::App;
 use crate::background::every;
+use crate::events::{EventKind, EventSchema};
 use crate::networks;
 use crate::values::NetworkId;
 
@@ -75,4 +76,9 @@ pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
     }
     every(app, agents::SWEEP_INTERVAL, "sweep agents", agents::sweep);
     Ok(())
+}
+
+/// The events of this component, for the document.
+pub(crate) fn events() -> Vec<EventSchema> {
+    vec![EventSchema::of::<service::ExecuteCommand<'static>>(EventKind::ExecuteCommand)]
 }

@@ -211,6 +211,7 @@ pub(super) struct NewLogLine {
 
 /// A line of a server's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = ServerLogLine)]
 pub(super) struct LogLine {
     /// Counts from 1 per server, without gaps.
     #[schema(example = 4711)]

@@ -11,6 +11,13 @@ mod routes;
 pub(crate) mod service;
 mod store;
 
+use crate::events::{EventKind, EventSchema};
+
 pub(crate) use amount::Amount;
 pub(crate) use model::Balance;
 pub(crate) use routes::router;
+
+/// The events of this component, for the document.
+pub(crate) fn events() -> Vec<EventSchema> {
+    vec![EventSchema::of::<model::ChangedBalance>(EventKind::BalanceChanged)]
+}

@@ -3,7 +3,18 @@
 use strum::VariantArray as _;
 
 /// A kind of event; its name is the frame's `event:` and the `type` in its data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    strum::EnumMessage,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum EventKind {
     /// A chat line, to every server.

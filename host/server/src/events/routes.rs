@@ -6,12 +6,14 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, Version, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use utoipa::IntoParams;
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::app::App;
 use crate::auth::{EventsRead, Scope};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::events::model::EventTypes;
+use crate::events::schema::ANY_EVENT;
 use crate::events::service::bus_unreachable;
 use crate::events::{listeners, stream};
 use crate::http::connection::Connection;
@@ -19,6 +21,17 @@ use crate::http::error::ApiError;
 use crate::http::extract::Query;
 use crate::limits::{Limit, open};
 use crate::values::{Identifier, blank_as_absent};
+
+/// Stands for the schema of any event, which is put together with the document.
+#[allow(dead_code, reason = "it is only there for the document")]
+struct ServerEvent;
+
+impl PartialSchema for ServerEvent {
+    fn schema() -> RefOr<Schema> {
+        Ref::from_schema_name(ANY_EVENT).into()
+    }
+}
+impl ToSchema for ServerEvent {}
 
 /// The component's routes.
 pub(crate) fn router() -> Endpoints {
@@ -33,8 +46,9 @@ struct OpenQuery {
     /// what is for the whole network.
     #[param(required = false, value_type = Option<String>, example = "lobby-1")]
     server_id: Option<Identifier>,
-    /// The events to carry, with commas between; without it: all but `SIGNING_SECRET_ROTATED`, which must be named and needs
-    /// the scope `plugin`. `PING` and `RESYNC` always come.
+    /// The events to carry, with commas between; `PING` and `RESYNC` always come. Without it: all but those that must be named,
+    /// which are `SERVER_ONLINE`, `SERVER_OFFLINE`, `PLAYER_JOINED`, `PLAYER_LEFT`, `PLAYER_SWITCHED`, `PERMISSIONS_UPDATED`,
+    /// `BALANCE_CHANGED`, `WORLD_STATE` and `SIGNING_SECRET_ROTATED`. The last one needs the scope `plugin`.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(required = false, value_type = Option<String>, example = "CHAT,PUNISHMENT")]
     types: Option<EventTypes>,
@@ -78,9 +92,9 @@ impl<S: Send + Sync> FromRequestParts<S> for StreamRequest {
 ///
 /// The stream ends when the hub stops, and when its key is revoked, rolled away or expires. A key that is bound to servers
 /// listens as one of them only.
-#[utoipa::path(get, path = "/api/plugin/events", tag = "Events", security(("apiKey" = ["events:read", "plugin"])),
+#[utoipa::path(get, path = "/api/plugin/events", tag = "Events", operation_id = "open_event_stream", security(("apiKey" = ["events:read", "plugin"])),
     params(OpenQuery, ("Last-Event-ID" = Option<String>, Header, description = "The `id:` of the last event you have")),
-    responses((status = 200, description = "The stream", content_type = "text/event-stream", body = String)))]
+    responses((status = 200, description = "The stream", content_type = "text/event-stream", body = ServerEvent)))]
 async fn open_events(
     EventsRead(caller): EventsRead,
     State(app): State<App>,

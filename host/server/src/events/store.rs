@@ -85,14 +85,14 @@ pub(super) async fn add_listeners(db: &Db, network: NetworkId, names: &[&str], u
     Ok(())
 }
 
-/// PostgreSQL's number of the oldest transaction that has written and is under way, or else of the next.
+/// Crosses networks: transactions have no other number. PostgreSQL's number of the oldest transaction that has written and is under way, or else of the next.
 pub(super) async fn oldest_transaction(db: &Db) -> Result<i64, Error> {
     // Crosses networks: it reads no table.
     let row = db.query("SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)").one();
     row.await.map(|(number,): (i64,)| number)
 }
 
-/// PostgreSQL's number of the next transaction that writes.
+/// Crosses networks: as [`oldest_transaction`] does. PostgreSQL's number of the next transaction that writes.
 pub(super) async fn next_transaction(db: &Db) -> Result<i64, Error> {
     // Crosses networks: it reads no table.
     let row = db.query("SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)").one();

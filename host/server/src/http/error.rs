@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::http::error_code::{ErrorCode, is_known};
 use crate::http::rate_limit::{self, RateState};
 
 /// An error as a caller sees it. The cause stays in the log.
@@ -28,6 +29,7 @@ pub struct ApiError {
 impl ApiError {
     /// An error with a stable snake-case `code` and a sentence for a person.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        debug_assert!(code.is_empty() || is_known(code), "`{code}` is missing in `ERROR_CODES`");
         let (code, message) = (code.into(), message.into());
         Self { status, code, message, retry_after_secs: None, details: None, rates: vec![], cause: None }
     }
@@ -201,7 +203,7 @@ pub struct ErrorBody {
     #[schema(example = "No API key was sent; put it in the X-Service-Api-Key header.")]
     pub error: String,
     /// What a program reads; it never changes.
-    #[schema(example = "unauthenticated")]
+    #[schema(value_type = ErrorCode, example = "unauthenticated")]
     pub code: String,
     /// The same as the response's `X-Request-Id`.
     #[schema(example = "Zk3vXq0aP1mB7s2T")]
@@ -217,19 +219,19 @@ pub struct ErrorBody {
 pub struct ErrorDetails {
     /// Of `quota_exceeded`: the name of the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, example = "servers")]
+    #[schema(value_type = Option<String>, nullable = false, example = "servers")]
     pub limit: Option<Cow<'static, str>>,
     /// Of `quota_exceeded`: the most that the limit allows.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = 1000)]
+    #[schema(nullable = false, example = 1000)]
     pub value: Option<i64>,
     /// Of `quota_exceeded`: what is used of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = 1000)]
+    #[schema(nullable = false, example = 1000)]
     pub used: Option<i64>,
     /// Of `insufficient_funds` and `over_maximum` in a transaction: which operation failed first, counted from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(example = 0)]
+    #[schema(nullable = false, example = 0)]
     pub operation: Option<usize>,
 }
 

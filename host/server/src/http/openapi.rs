@@ -3,6 +3,7 @@
 use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
+use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr, Required,
     ResponseBuilder,
@@ -10,12 +11,42 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::http::error::ErrorBody;
+use crate::http::error_code::ErrorCode;
 use crate::http::examples;
+
+/// The tags in the order in which a new user needs them.
+const TAGS: &[(&str, &str)] = &[
+    ("Servers", "Register a game server or a proxy, keep it online, and say who is on it."),
+    ("Events", "The stream by which the hub speaks to servers."),
+    ("Players", "Who was ever seen, and what games store about them."),
+    ("Matchmaking", "Find the best server or world for a player or a party."),
+    ("Transfers", "Send players to other servers."),
+    ("Chat", "Relay lines of chat to all servers, through the network's filters."),
+    ("Punishments", "Bans, mutes, warnings and kicks."),
+    ("Permissions", "Groups, nodes, and what a player may do."),
+    ("Economy", "Balances, transactions, statistics and leaderboards of players and any other owner."),
+    ("Localization", "The catalog of messages and players' languages."),
+    ("Config", "Config documents that servers share."),
+    ("Collections", "Documents with indexes."),
+    ("Worlds", "Worlds that are opened on demand, and the nodes that run them."),
+    ("Node agents", "What the agent beside a server calls."),
+    ("Provisioning", "The agent's script, bundles of files, and servers that are being made."),
+    ("Manage: servers", "See and control servers."),
+    ("Manage: economy", "Define currencies and read the ledger."),
+    ("Modules", "Upload WebAssembly modules, and choose which decide."),
+    ("Artifacts", "Files such as plugins, and links to them."),
+    ("Keys", "API keys and the signing secret."),
+    ("Waitlist", "The list of who waits for the launch."),
+    ("Operator", "Networks and plans, for whoever runs the hub."),
+    ("Health", "Whether the hub works."),
+    ("About", "Which hub this is."),
+];
 
 /// The document without operations.
 pub(crate) fn base() -> OpenApi {
     let mut components = Components::new();
     components.schemas.insert(ErrorBody::name().into_owned(), ErrorBody::schema());
+    components.schemas.insert(ErrorCode::name().into_owned(), ErrorCode::schema());
     let key = ApiKeyValue::with_description(
         "X-Service-Api-Key",
         "A key of your network, made by the operator or at /api/manage/keys. Each operation names the scopes of which \
@@ -32,6 +63,7 @@ pub(crate) fn base() -> OpenApi {
                 .build(),
         )
         .components(Some(components))
+        .tags(Some(TAGS.iter().map(|(name, about)| TagBuilder::new().name(*name).description(Some(*about)).build())))
         .build()
 }
 

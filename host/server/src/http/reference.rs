@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use utoipa::openapi::OpenApi;
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{MethodRouter, get};
+use serde_json::Value;
 use utoipa_swagger_ui::Config;
 
 use crate::app::App;
@@ -19,22 +20,23 @@ const SCRIPT: &str = include_str!("reference.js");
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The page, its assets and the document.
-pub(crate) fn router(document: &OpenApi) -> Router<App> {
-    let json: Arc<str> = serde_json::to_string(document).unwrap_or_default().into();
+/// The page, its assets and the documents.
+pub(crate) fn router(openapi: &Value, asyncapi: &Value) -> Router<App> {
     Router::new()
+        .route("/", get(async || Redirect::temporary("/api")))
         .route(
             "/api",
             get(async || ([(CONTENT_TYPE, "text/html; charset=utf-8"), (CONTENT_SECURITY_POLICY, POLICY)], PAGE)),
         )
         .route("/api/reference/start.js", get(async || ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], SCRIPT)))
         .route("/api/reference/{asset}", get(asset))
-        .route(
-            "/api/openapi.json",
-            get(async move || {
-                ([(CONTENT_TYPE, "application/json")], axum::body::Bytes::from(json.as_bytes().to_vec()))
-            }),
-        )
+        .route("/api/openapi.json", document(openapi))
+        .route("/api/asyncapi.json", document(asyncapi))
+}
+
+fn document(document: &Value) -> MethodRouter<App> {
+    let json = Bytes::from(document.to_string());
+    get(async move || ([(CONTENT_TYPE, "application/json")], json.clone()))
 }
 
 async fn asset(Path(name): Path<String>) -> Result<Response, ApiError> {

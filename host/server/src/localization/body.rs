@@ -24,7 +24,7 @@ pub(super) struct LocalizationCatalog {
 
 /// A player's language; both fields are null while it was never set, or was unset.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct PlayerLanguage {
+pub(crate) struct PlayerLanguage {
     locale: Option<LocaleCode>,
     source: Option<Source>,
 }

@@ -13,4 +13,13 @@ mod routes;
 mod service;
 mod store;
 
+use crate::events::{EventKind, EventSchema};
+
+pub(crate) use body::PlayerLanguage;
 pub(crate) use routes::router;
+pub(crate) use service::player_language;
+
+/// The events of this component, for the document.
+pub(crate) fn events() -> Vec<EventSchema> {
+    vec![EventSchema::of::<service::CatalogVersion>(EventKind::LocalizationUpdated)]
+}

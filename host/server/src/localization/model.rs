@@ -84,6 +84,7 @@ pub(super) struct LocalizationMessage {
 )]
 #[serde(rename_all = "UPPERCASE", try_from = "String")]
 #[strum(serialize_all = "UPPERCASE", ascii_case_insensitive)]
+#[schema(as = LanguageSource)]
 pub(super) enum Source {
     /// The player chose it: never ask again.
     Player,

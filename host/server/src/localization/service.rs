@@ -6,6 +6,7 @@ use std::future::ready;
 use hub_db::Tx;
 use serde::Serialize;
 use thiserror::Error;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::compute::{MANY_ROWS, compute_if};
@@ -13,14 +14,15 @@ use crate::events::{self, EventKind};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, check_rows, check_storage, row_bytes};
-use crate::localization::body::LocalizationCatalog;
+use crate::localization::body::{LocalizationCatalog, PlayerLanguage};
 use crate::localization::model::{
     INITIAL_LOCALE, Language, Locale, LocaleCode, LocalizationMessage, MessageKey, Namespace,
 };
 pub(super) use crate::localization::store::messages::MessageFilter;
 use crate::localization::store::messages::{self, DefaultsJson, EffectiveRow, MessageRow, MessageScope};
 use crate::localization::store::{self, CatalogRow, LocaleRow, languages};
-use crate::values::{NetworkId, PlayerId};
+use crate::players::{self, service::PlayersError};
+use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// What can be wrong with a request about localization.
 #[derive(Debug, Error)]
@@ -37,6 +39,9 @@ pub(super) enum LocalizationError {
     /// More than the network may have.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
+    /// The player could not be made known.
+    #[error(transparent)]
+    Player(#[from] PlayersError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -50,6 +55,7 @@ impl From<LocalizationError> for ApiError {
             LocalizationError::DefaultNeeded => Self::bad_request("default_locale_needed", message),
             LocalizationError::DefaultDisabled => Self::bad_request("default_locale_disabled", message),
             LocalizationError::Quota(exceeded) => exceeded.into(),
+            LocalizationError::Player(error) => error.into(),
             LocalizationError::Database(error) => error.into(),
         }
     }
@@ -132,8 +138,10 @@ fn by_locale(
     messages
 }
 
-#[derive(Serialize)]
-struct UpdatePayload {
+/// The catalog's version after a change.
+#[derive(Serialize, ToSchema)]
+pub(super) struct CatalogVersion {
+    #[schema(example = 7)]
     version: i64,
 }
 
@@ -146,7 +154,7 @@ async fn bump_version(
 ) -> Result<(), hub_db::Error> {
     catalog.version += 1;
     store::update_catalog(tx, network, &catalog).await?;
-    let payload = UpdatePayload { version: catalog.version };
+    let payload = CatalogVersion { version: catalog.version };
     events::publish_in(app, tx, network, EventKind::LocalizationUpdated, None, payload).await
 }
 
@@ -362,16 +370,26 @@ pub(super) async fn language(app: &App, network: NetworkId, player: PlayerId) ->
     Ok(languages::get(&app.db, network, player).await?)
 }
 
-/// Stores a player's language, or that there is none.
+/// A player's language, as its own route answers it.
+pub(crate) async fn player_language(
+    app: &App,
+    network: NetworkId,
+    player: PlayerId,
+) -> Result<PlayerLanguage, ApiError> {
+    Ok(language(app, network, player).await?.into())
+}
+
+/// Stores a player's language, or that there is none. One who was never seen is known from now on.
 pub(super) async fn set_language(
     app: &App,
     network: NetworkId,
     player: PlayerId,
-    username: Option<&str>,
+    username: Option<&Identifier>,
     language: Language,
 ) -> Result<Language, LocalizationError> {
+    players::service::record_unseen(app, network, player, username).await?;
     let is_there = languages::exists(&app.db, network, player);
     check_rows::<LocalizationError>(app, network, languages::PLAYER_LANGUAGES, 1, is_there).await?;
-    languages::put(&app.db, network, player, username, &language).await?;
+    languages::put(&app.db, network, player, username.map(Identifier::as_str), &language).await?;
     Ok(language)
 }

@@ -10,6 +10,8 @@ use crate::values::PlayerId;
 #[derive(Clone, Debug)]
 pub(super) struct PlayerContext {
     pub(super) id: Option<PlayerId>,
+    /// Who comes along, to the same place or not at all.
+    pub(super) party: Vec<PlayerId>,
     /// Whether regions count at all.
     pub(super) geo_routing: bool,
     /// The player's region, where it is known and counts.
@@ -17,6 +19,13 @@ pub(super) struct PlayerContext {
     /// Where the world of the requested owner is live.
     pub(super) owner_world: Option<Destination>,
     pub(super) now: Millis,
+}
+
+impl PlayerContext {
+    /// The player and who comes along.
+    pub(super) fn members(&self) -> impl Iterator<Item = PlayerId> {
+        self.id.iter().chain(&self.party).copied()
+    }
 }
 
 /// A server, or a world on it.
@@ -73,8 +82,19 @@ impl Ineligibility {
     }
 }
 
+/// The members who are not there yet. One who is in another world of the server counts as coming.
+pub(super) fn coming<'a>(
+    server: &'a Server,
+    world: Option<&'a LiveWorld>,
+    player: &'a PlayerContext,
+) -> impl Iterator<Item = PlayerId> + 'a {
+    let is_there =
+        move |member: PlayerId| world.map_or_else(|| server.has(member), |world| server.has_in(member, world));
+    player.members().filter(move |member| !is_there(*member))
+}
+
 impl<'a> Candidate<'a> {
-    /// Evaluates a server, or a world on it, for a player. A slot reserved for them counts as free.
+    /// Evaluates a server, or a world on it, for a player and who comes along. Slots reserved for them count as free.
     pub(super) fn evaluate(
         presence: &NetworkPresence,
         server: &'a Server,
@@ -82,12 +102,15 @@ impl<'a> Candidate<'a> {
         player: &PlayerContext,
     ) -> Self {
         let id = &server.info.server_id;
-        let own = player.id.filter(|player| presence.reserved_on(*player) == Some(id.as_str()));
-        let server_taken = server.taken(player.now, own);
+        let own = player.members().filter(|member| presence.reserved_on(*member) == Some(id.as_str()));
+        let own: Vec<_> = own.collect();
+        let server_taken = server.taken(player.now, &own);
         let server_free = free_slots(server.info.max_players, server_taken);
-        let world_taken = world.map(|world| server.taken_in(world, player.now, own));
+        let world_taken = world.map(|world| server.taken_in(world, player.now, &own));
         let world_free = world.zip(world_taken).map(|(world, taken)| free_slots(world.max_players(), taken));
-        let ineligible = if player.id.is_some_and(|player| server.has(player)) {
+        let is_anonymous = player.id.is_none() && player.party.is_empty();
+        let needed = if is_anonymous { 1 } else { coming(server, world, player).count() as u32 };
+        let ineligible = if needed == 0 || player.id.is_some_and(|player| server.has(player)) {
             Some(Ineligibility::CurrentServer)
         } else if server.info.role == Role::Proxy {
             Some(Ineligibility::Proxy)
@@ -95,9 +118,9 @@ impl<'a> Candidate<'a> {
             Some(Ineligibility::ServerState)
         } else if world.is_some_and(|world| !world.takes_players()) {
             Some(Ineligibility::WorldState)
-        } else if server_free == 0 {
+        } else if server_free < needed {
             Some(Ineligibility::ServerFull)
-        } else if world_free == Some(0) {
+        } else if world_free.is_some_and(|free| free < needed) {
             Some(Ineligibility::WorldFull)
         } else {
             None

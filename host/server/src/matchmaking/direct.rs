@@ -17,7 +17,7 @@ pub(super) async fn join(
 ) -> Result<Match, hub_db::Error> {
     let decided = app.presence.with(network, |presence| {
         evaluate(presence, destination, player).map(|result| {
-            let reserved = result.and_then(|()| reserve_slot(presence, destination, player, app.ids.uuid()));
+            let reserved = result.and_then(|()| reserve_slot(presence, destination, player, &app.ids));
             reserved.unwrap_or_else(Match::none)
         })
     });

@@ -12,6 +12,7 @@ use crate::values::Identifier;
 /// Why a match went as it did.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = MatchExplanation)]
 pub(super) struct Explanation {
     decided_by: DecidedBy,
     /// The player's region, where it is known and counts.
@@ -26,6 +27,7 @@ pub(super) struct Explanation {
 /// Who put the candidates into their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schema(as = MatchDecider)]
 pub(super) enum DecidedBy {
     /// The hub's own policy.
     BuiltIn,
@@ -36,7 +38,7 @@ pub(super) enum DecidedBy {
 /// One candidate and what spoke for and against it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Explained)]
+#[schema(as = MatchCandidate)]
 struct ExplainedCandidate {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,

@@ -12,6 +12,8 @@ use crate::values::{Identifier, PlayerId};
 #[derive(Clone, Debug)]
 pub(super) struct MatchRequest {
     pub(super) player: Option<PlayerId>,
+    /// Who comes along, without the player.
+    pub(super) party: Vec<PlayerId>,
     pub(super) player_name: Option<Identifier>,
     /// The player's region.
     pub(super) region: Option<Region>,

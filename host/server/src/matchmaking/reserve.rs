@@ -1,30 +1,38 @@
 //! Reserves the slot of a match.
 
-use uuid::Uuid;
-
-use crate::matchmaking::candidate::{Candidate, PlayerContext};
+use crate::ids::Ids;
+use crate::matchmaking::candidate::{Candidate, PlayerContext, coming};
 use crate::matchmaking::model::{Destination, Match, MatchResult};
 use crate::servers::{NetworkPresence, RESERVATION_TTL, Reservation};
 
-/// Reserves a slot at that destination, if the player can still join it.
+/// Reserves a slot at that destination for the player and each who comes along, if all of them can still join it. The match
+/// has the id of the first of the slots.
 pub(super) fn reserve_slot(
     presence: &mut NetworkPresence,
     destination: &Destination,
     player: &PlayerContext,
-    transfer: Uuid,
+    ids: &Ids,
 ) -> Result<Match, MatchResult> {
     let candidate = Candidate::at(presence, destination, player).ok_or(MatchResult::ServerOffline)?;
     if let Some(ineligible) = candidate.ineligible {
         return Err(ineligible.result());
     }
+    let transfer = ids.uuid();
     let matched = Match { transfer: Some(transfer), ..candidate.preview() };
-    let reservation = Reservation {
-        id: transfer,
-        player: player.id,
-        world: destination.world_id.clone(),
-        promised: true,
-        expires_at: player.now.saturating_add(RESERVATION_TTL),
-    };
-    presence.reserve(&destination.server_id, reservation);
+    let is_anonymous = player.members().next().is_none();
+    let members: Vec<_> =
+        if is_anonymous { vec![None] } else { coming(candidate.server, candidate.world, player).map(Some).collect() };
+    for (at, member) in members.into_iter().enumerate() {
+        let is_first = at == 0;
+        let reservation = Reservation {
+            id: if is_first { transfer } else { ids.uuid() },
+            player: member,
+            world: destination.world_id.clone(),
+            // Nobody else can know the id of another slot.
+            promised: is_first,
+            expires_at: player.now.saturating_add(RESERVATION_TTL),
+        };
+        presence.reserve(&destination.server_id, reservation);
+    }
     Ok(matched)
 }

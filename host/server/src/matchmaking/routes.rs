@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
@@ -17,6 +17,9 @@ use crate::matchmaking::service;
 use crate::servers::{LiveServer, World};
 use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
 
+/// The most players of one match.
+const MAX_PARTY: usize = 16;
+
 /// The routes of matchmaking.
 pub(crate) fn router() -> Endpoints {
     endpoints![find, regions]
@@ -24,11 +27,17 @@ pub(crate) fn router() -> Endpoints {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = MatchRequest)]
 struct FindRequest {
     /// Who is to be sent. Without it nobody's current server is left out, and the slot is kept for whoever comes.
     player_uuid: Option<PlayerId>,
     #[serde(default, deserialize_with = "blank_as_absent")]
     player_name: Option<Identifier>,
+    /// The player's party: all of them get slots on the same server or world, or none does. At most 16 with the player, who
+    /// counts, named in it or not.
+    #[serde(default, deserialize_with = "party_members")]
+    #[schema(value_type = Option<Vec<PlayerId>>, max_items = 16, example = json!(["853c80ef-3c37-49fd-aa49-938b674adae6"]))]
+    party: Vec<PlayerId>,
     /// The best server of this type, unless more is said.
     #[schema(example = "bedwars")]
     server_type: Option<Identifier>,
@@ -56,8 +65,29 @@ struct FindRequest {
     world_matchmaking: Option<bool>,
 }
 
+/// Each once.
+fn party_members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PlayerId>, D::Error> {
+    let mut members = Option::<Vec<PlayerId>>::deserialize(deserializer)?.unwrap_or_default();
+    members.sort_unstable();
+    members.dedup();
+    if members.len() > MAX_PARTY {
+        return Err(too_many_members());
+    }
+    Ok(members)
+}
+
+fn too_many_members<E: de::Error>() -> E {
+    de::Error::custom(format_args!("must be at most {MAX_PARTY} players, with the one to match"))
+}
+
 impl FindRequest {
     fn into_request(self) -> Result<MatchRequest, ApiError> {
+        let mut party = self.party;
+        party.retain(|member| Some(*member) != self.player_uuid);
+        if party.len() + usize::from(self.player_uuid.is_some()) > MAX_PARTY {
+            let reason = too_many_members::<de::value::Error>();
+            return Err(ApiError::invalid(format!("In the body, `party`: {reason}.")));
+        }
         let mode = match (self.server_id, self.server_type) {
             (Some(server_id), _) => Mode::Direct(Destination { server_id, world_id: self.world_id }),
             (None, _) if self.world_id.is_some() || self.direct_join == Some(true) => {
@@ -75,6 +105,7 @@ impl FindRequest {
         };
         Ok(MatchRequest {
             player: self.player_uuid,
+            party,
             player_name: self.player_name,
             region: self.region,
             affinity: Affinity {
@@ -89,6 +120,7 @@ impl FindRequest {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Match)]
 struct MatchAnswer {
     success: bool,
     result: MatchResult,
@@ -105,6 +137,7 @@ struct MatchAnswer {
     warm: bool,
     /// With `explain=true` only.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     explanation: Option<Explanation>,
 }
 
@@ -167,7 +200,7 @@ impl FromRequestParts<App> for Finder {
 /// The fields say how: `serverType` alone finds the best server of that type; with `worldType`, or with
 /// `worldMatchmaking` for any type, the best world on those servers; `serverId`, with or without `worldId`, is a direct
 /// join, checked and nothing more. A match keeps a slot for 15 seconds under its `transferId`: the player's join uses it
-/// up, matching the player anew gives it back. That nothing was found is no error: `success` is false and
+/// up, matching the player anew gives it back. With `party` it keeps one for each of them, all on that server or world. That nothing was found is no error: `success` is false and
 /// `result` says why.
 #[utoipa::path(post, path = "/api/plugin/matchmaking/find", tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])),
     params(FindQuery), operation_id = "find_match", responses((status = 200, body = MatchAnswer)))]
@@ -177,8 +210,9 @@ async fn find(
     Json(body): Json<FindRequest>,
 ) -> Result<Json<MatchAnswer>, ApiError> {
     let network = finder.caller.network;
-    service::check_reservations(&app, network)?;
-    let request = service::with_region(&app, network, body.into_request()?).await;
+    let request = body.into_request()?;
+    service::check_reservations(&app, network, 1 + request.party.len())?;
+    let request = service::with_region(&app, network, request).await;
     Ok(Json(if finder.explain {
         let (matched, explanation) = service::explain(&app, network, &request).await?;
         MatchAnswer::new(matched, Some(explanation))
@@ -190,6 +224,7 @@ async fn find(
 /// A region with game servers.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = RegionPopulation)]
 struct RegionRow {
     region: Region,
     servers: u32,

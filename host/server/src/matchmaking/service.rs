@@ -39,10 +39,10 @@ pub(super) async fn with_region(app: &App, network: NetworkId, mut request: Matc
     request
 }
 
-/// Refuses to reserve one more slot where the network has too many.
-pub(super) fn check_reservations(app: &App, network: NetworkId) -> Result<(), QuotaExceeded> {
+/// Refuses to reserve more slots where the network has too many.
+pub(super) fn check_reservations(app: &App, network: NetworkId, slots: usize) -> Result<(), QuotaExceeded> {
     let reserved = app.presence.with(network, |presence| presence.reservation_count(app.clock.now()));
-    limits::check(app, Limit::Reservations, reserved, 1)
+    limits::check(app, Limit::Reservations, reserved, i64::try_from(slots).unwrap_or(i64::MAX))
 }
 
 /// Finds the player a destination and reserves a slot there.
@@ -73,7 +73,7 @@ async fn find_and_reserve(app: &App, network: NetworkId, request: &MatchRequest)
         let candidates = Candidate::all(presence, &request.mode, &player);
         let open = candidates.iter().filter(|it| it.is_open());
         let matched = match open.min_by(|a, b| policy::compare(a, b)).map(Candidate::destination) {
-            Some(best) => reserve_slot(presence, &best, &player, app.ids.uuid()).unwrap_or_else(Match::none),
+            Some(best) => reserve_slot(presence, &best, &player, &app.ids).unwrap_or_else(Match::none),
             None => Match::none(none_open(&request.mode, &candidates)),
         };
         Some((matched, offer))
@@ -109,7 +109,7 @@ async fn find_among_many(
         }
         let matched = app.presence.with(network, |presence| {
             let mut best = survey.best.iter();
-            best.find_map(|destination| reserve_slot(presence, destination, &player, app.ids.uuid()).ok())
+            best.find_map(|destination| reserve_slot(presence, destination, &player, &app.ids).ok())
         });
         if let Some(matched) = matched {
             return matched;
@@ -157,7 +157,7 @@ async fn find_by_modules(
         let player = PlayerContext { now: app.clock.now(), ..player };
         let mut ranked = order.iter().filter_map(|index| destinations.get(*index as usize));
         let matched = app.presence.with(network, |presence| {
-            ranked.find_map(|destination| reserve_slot(presence, destination, &player, app.ids.uuid()).ok())
+            ranked.find_map(|destination| reserve_slot(presence, destination, &player, &app.ids).ok())
         });
         if let Some(matched) = matched {
             return matched;
@@ -255,7 +255,14 @@ async fn owner_world(
 fn player_context(app: &App, request: &MatchRequest, owner_world: Option<Destination>) -> PlayerContext {
     let geo_routing = app.settings.geo_routing == Switch::On;
     let region = request.region.clone().filter(|region| geo_routing && !region.is_unknown());
-    PlayerContext { id: request.player, geo_routing, region, owner_world, now: app.clock.now() }
+    PlayerContext {
+        id: request.player,
+        party: request.party.clone(),
+        geo_routing,
+        region,
+        owner_world,
+        now: app.clock.now(),
+    }
 }
 
 fn none_open(mode: &Mode, candidates: &[Candidate<'_>]) -> MatchResult {

@@ -80,6 +80,7 @@ impl ModuleLimits {
 /// the plan's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ChainLinkLimits)]
 pub(super) struct LinkLimits {
     /// Milliseconds of processor time. The caller waits ten times as long.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -27,6 +27,7 @@ const FOLLOWER_BUFFER: usize = 256;
 /// A line of a module's log.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ModuleLogLine)]
 pub(super) struct Line {
     /// The time of the call.
     pub(super) at: Millis,

@@ -115,6 +115,7 @@ impl From<String> for Points {
 /// When a module runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[schema(as = ModuleMode)]
 pub(super) enum Mode {
     /// For every call.
     #[default]
@@ -128,6 +129,7 @@ pub(super) enum Mode {
 /// What a failed call of a module means for its chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[schema(as = FailurePolicy)]
 pub(super) enum OnFailure {
     /// It goes on as though the module were not there.
     #[default]
@@ -148,6 +150,7 @@ impl From<OnFailure> for hub_sandbox::OnFailure {
 /// Whether what a module keeps in its memory outlives a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[schema(as = ModuleInstances)]
 pub(super) enum Instances {
     /// Each call has an instance of its own.
     #[default]
@@ -169,6 +172,7 @@ impl From<Instances> for hub_sandbox::Instances {
 /// A module in a chain: how it is asked for, stored and shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ChainLink)]
 pub(super) struct LinkSpec {
     #[schema(example = "region-first")]
     pub(super) name: String,

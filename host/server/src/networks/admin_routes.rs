@@ -121,6 +121,7 @@ async fn list(
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = NetworkRequest)]
 struct CreateNetwork {
     /// One that exists is 400 `name_taken`.
     #[schema(value_type = String, example = "mynetwork")]
@@ -161,6 +162,7 @@ async fn find(
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = NetworkChange)]
 struct ChangeNetwork {
     #[schema(value_type = Option<String>, example = "mynetwork")]
     name: Option<Identifier>,
@@ -175,7 +177,7 @@ struct ChangeNetwork {
 /// Change a network
 ///
 /// What is absent stays as it is. In effect within a second, at every node of the hub.
-#[utoipa::path(patch, path = "/api/admin/networks/{id}", operation_id = "patch_network", tag = "Operator",
+#[utoipa::path(patch, path = "/api/admin/networks/{id}", operation_id = "update_network", tag = "Operator",
     security(("apiKey" = ["operator"])), params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
     responses((status = 200, body = Network),
         (status = 404, body = ErrorBody, description = "No such network, or no such plan"),

@@ -25,6 +25,7 @@ pub(super) fn router() -> Endpoints {
 #[allow(clippy::struct_field_names, reason = "the wire calls it keyId")]
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ApiKey)]
 pub(super) struct Key {
     #[schema(value_type = String, example = "4fTq0ZkX91ab")]
     key_id: KeyId,
@@ -61,8 +62,8 @@ impl From<KeyRow> for Key {
 
 /// A key with its text, which is shown this once.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = NewKey)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = NewApiKey)]
 pub(super) struct CreatedKey {
     #[schema(value_type = String, example = "4fTq0ZkX91ab")]
     key_id: KeyId,
@@ -103,6 +104,7 @@ async fn list(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ApiKeyRequest)]
 pub(super) struct CreateKey {
     /// What you call it.
     #[schema(example = "lobby servers")]
@@ -166,6 +168,7 @@ async fn create(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ApiKeyRotation)]
 struct RollKey {
     /// How long the old secret stays good beside the new one, in milliseconds; absent or null: not at all.
     #[schema(minimum = 0, example = 60000)]
@@ -176,7 +179,7 @@ struct RollKey {
 ///
 /// All but its secret stays as it is. The old secret works for `overlapMs` more, so that servers can be moved over one by
 /// one. A key that may do more than the calling one, or outlives it, cannot be rolled with it (403).
-#[utoipa::path(post, path = "/api/manage/keys/{keyId}/roll", operation_id = "roll_key", tag = "Keys",
+#[utoipa::path(post, path = "/api/manage/keys/{keyId}/roll", operation_id = "rotate_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])), params(("keyId" = String, Path)),
     responses((status = 201, body = CreatedKey), (status = 404, body = ErrorBody, description = "No such key")))]
 async fn roll(

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::clock::Millis;
 use crate::permissions::model::{Group, Node};
 use crate::permissions::service::{EffectivePermissions, NodeResult};
 use crate::values::{Identifier, PlayerId, Text};
@@ -12,6 +13,7 @@ use crate::values::{Identifier, PlayerId, Text};
 /// A group as it shall be from now on.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PermissionGroupUpdate)]
 pub(super) struct PutGroup {
     /// Not looked at: the id in the path counts.
     #[schema(example = "vip")]
@@ -52,8 +54,15 @@ impl PutGroup {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = EffectivePermissions)]
-pub(super) struct EffectiveBody {
+pub(crate) struct EffectiveBody {
     player_uuid: PlayerId,
+    /// Rises with every change of the network's groups and of the player's own nodes. A `PERMISSIONS_UPDATED` of this revision or
+    /// an earlier one is in here already.
+    #[schema(example = 42)]
+    revision: i64,
+    /// When this answer changes without a `PERMISSIONS_UPDATED`, because a node expires; null: never.
+    #[schema(example = json!(null))]
+    valid_until: Option<Millis>,
     /// The groups that count, in the order they do.
     #[schema(example = json!(["vip", "default"]))]
     groups: Vec<String>,
@@ -63,6 +72,7 @@ pub(super) struct EffectiveBody {
     permissions: BTreeMap<String, Option<bool>>,
     /// With `explain=true`: why, in the order asked.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     explanation: Option<Vec<Explanation>>,
 }
 
@@ -97,9 +107,14 @@ impl From<NodeResult> for Explanation {
 
 impl EffectiveBody {
     pub(super) fn new(player_uuid: PlayerId, effective: EffectivePermissions, explain: bool) -> Self {
-        let EffectivePermissions { groups, results } = effective;
+        let EffectivePermissions { revision, valid_until, groups, results } = effective;
         let permissions = results.iter().map(|result| (result.node.clone(), result.value())).collect();
         let explanation = explain.then(|| results.into_iter().map(Explanation::from).collect());
-        Self { player_uuid, groups, permissions, explanation }
+        Self { player_uuid, revision, valid_until, groups, permissions, explanation }
+    }
+
+    /// Revision and end of validity.
+    pub(super) fn version(&self) -> (i64, Option<Millis>) {
+        (self.revision, self.valid_until)
     }
 }

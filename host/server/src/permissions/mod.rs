@@ -4,7 +4,9 @@
 //! node is neither listed nor counted, from the moment it expires; what a player may do is resolved from what is stored at
 //! that moment, so that no answer is ever stale. Names are stored as they were sent; only the resolver compares them
 //! without case.
-//! Tables: `permission_groups` (each with its nodes, as one row) and `permission_nodes` (the players' own).
+//! Every change raises the network's revision; what a player may do has the revision of the last change that may concern them.
+//! Tables: `permission_groups` (each with its nodes, as one row), `permission_nodes` (the players' own),
+//! `permission_revisions` and `player_permission_revisions`.
 
 mod body;
 mod context;
@@ -14,4 +16,12 @@ mod routes;
 pub(crate) mod service;
 mod store;
 
+use crate::events::{EventKind, EventSchema};
+
+pub(crate) use body::EffectiveBody;
 pub(crate) use routes::router;
+
+/// The events of this component, for the document.
+pub(crate) fn events() -> Vec<EventSchema> {
+    vec![EventSchema::of::<service::PermissionsChange>(EventKind::PermissionsUpdated)]
+}

@@ -2,14 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use hub_db::Tx;
+use serde::Serialize;
 use thiserror::Error;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::clock::Millis;
 use crate::compute::{MANY_ROWS, compute_if};
+use crate::events::{self, EventKind};
 use crate::http::answer::ANSWER_LIMIT;
 use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
+use crate::permissions::body::EffectiveBody;
 use crate::permissions::context::{ContextSet, PermissionContext, PermissionWorld};
 use crate::permissions::model::{Group, Node};
 use crate::permissions::resolver::{self, Decision, Resolved};
@@ -76,17 +81,50 @@ pub(super) async fn put_group(app: &App, network: NetworkId, mut group: Group) -
             let (groups, bytes) = store::count_groups(&mut tx, network).await?;
             limits::check(app, Limit::Groups, groups - 1, 1)?;
             limits::check(app, Limit::GroupBytes, bytes, 0)?;
-            Ok(())
+            Ok(group_changed(app, &mut tx, network, &group.id).await?)
         })
         .await
 }
 
+/// What of a network's permissions changed.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PermissionsChange {
+    /// The group that was put or deleted: what all players may do may have changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "vip")]
+    group_id: Option<String>,
+    /// The player whose own nodes changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    player_uuid: Option<PlayerId>,
+    /// Rises with every change; effective permissions of this revision or a later one have it.
+    #[schema(example = 42)]
+    revision: i64,
+}
+
+async fn group_changed(app: &App, tx: &mut Tx, network: NetworkId, id: &str) -> Result<(), hub_db::Error> {
+    let revision = store::raise_group_revision(tx, network).await?;
+    let change = PermissionsChange { group_id: Some(id.to_owned()), player_uuid: None, revision };
+    events::publish_in(app, tx, network, EventKind::PermissionsUpdated, None, change).await
+}
+
+async fn player_changed(app: &App, tx: &mut Tx, network: NetworkId, player: PlayerId) -> Result<(), hub_db::Error> {
+    let revision = store::raise_player_revision(tx, network, player).await?;
+    let change = PermissionsChange { group_id: None, player_uuid: Some(player), revision };
+    events::publish_in(app, tx, network, EventKind::PermissionsUpdated, None, change).await
+}
+
 /// Deletes a group. Memberships of it stay with their holders and have no effect until it exists again.
 pub(super) async fn delete_group(app: &App, network: NetworkId, id: Identifier) -> Result<(), PermissionsError> {
-    if store::delete_group(&app.db, network, id.as_str()).await? {
-        return Ok(());
-    }
-    Err(PermissionsError::UnknownGroup(id))
+    app.db
+        .transaction(async |mut tx| {
+            if !store::delete_group(&mut tx, network, id.as_str()).await? {
+                return Err(PermissionsError::UnknownGroup(id.clone()));
+            }
+            Ok(group_changed(app, &mut tx, network, id.as_str()).await?)
+        })
+        .await
 }
 
 /// A player's own nodes.
@@ -107,15 +145,14 @@ pub(super) async fn add_node(
     app.db
         .transaction(async |mut tx| {
             store::delete_expired(&mut tx, network, player, now).await?;
-            if store::update_node(&mut tx, network, player, node).await? {
-                return Ok(());
+            if !store::update_node(&mut tx, network, player, node).await? {
+                store::put_node(&mut tx, network, player, node).await?;
+                // This one is among them.
+                let (nodes, bytes) = store::count_nodes(&mut tx, network, player).await?;
+                limits::check(app, Limit::NodesPerPlayer, nodes - 1, 1)?;
+                limits::check(app, Limit::NodeBytesPerPlayer, bytes, 0)?;
             }
-            store::put_node(&mut tx, network, player, node).await?;
-            // This one is among them.
-            let (nodes, bytes) = store::count_nodes(&mut tx, network, player).await?;
-            limits::check(app, Limit::NodesPerPlayer, nodes - 1, 1)?;
-            limits::check(app, Limit::NodeBytesPerPlayer, bytes, 0)?;
-            Ok(())
+            Ok(player_changed(app, &mut tx, network, player).await?)
         })
         .await
 }
@@ -127,12 +164,23 @@ pub(super) async fn remove_node(
     player: PlayerId,
     node: &Node,
 ) -> Result<(), PermissionsError> {
-    Ok(store::delete_node(&app.db, network, player, node.key()).await?)
+    app.db
+        .transaction(async |mut tx| {
+            if store::delete_node(&mut tx, network, player, node.key()).await? {
+                player_changed(app, &mut tx, network, player).await?;
+            }
+            Ok(())
+        })
+        .await
 }
 
 /// The resolved permissions of a player.
 #[derive(Clone, Debug)]
 pub(super) struct EffectivePermissions {
+    /// The last change that they have.
+    pub(super) revision: i64,
+    /// When they change without one: the first node expires.
+    pub(super) valid_until: Option<Millis>,
     /// The groups that count, in the order they do.
     pub(super) groups: Vec<String>,
     /// For the nodes asked for, in that order; or for all that are decided, by name.
@@ -193,7 +241,11 @@ pub(super) async fn effective(
     explain: bool,
 ) -> Result<EffectivePermissions, PermissionsError> {
     let now = app.clock.now();
+    // Before the nodes: they may be newer than their revision, never older.
+    let revision = store::revision(&app.db, network, player).await?;
     let (own, groups) = load(app, network, player, now).await?;
+    let nodes = own.iter().chain(groups.iter().flat_map(|group| &group.nodes));
+    let valid_until = nodes.filter_map(|node| node.expires_at).filter(|at| *at > now).min();
     let evaluate = || {
         let resolved = resolver::resolve(&own, &groups, current, now);
         let decisions: Vec<_> = if wanted.is_empty() {
@@ -210,13 +262,30 @@ pub(super) async fn effective(
             left = left.checked_sub(through).ok_or(PermissionsError::TooLarge)?;
             results.push(result);
         }
-        Ok(EffectivePermissions { groups: resolved.groups().map(|group| group.id.clone()).collect(), results })
+        let groups = resolved.groups().map(|group| group.id.clone()).collect();
+        Ok(EffectivePermissions { revision, valid_until, groups, results })
     };
     compute_if(has_many_nodes(&own, &groups), evaluate).await
 }
 
 fn has_many_nodes(own: &[Node], groups: &[Group]) -> bool {
     own.len() + groups.iter().map(|group| group.nodes.len()).sum::<usize>() > MANY_ROWS
+}
+
+/// The revision of a player's effective permissions, without working them out.
+pub(super) async fn revision(app: &App, network: NetworkId, player: PlayerId) -> Result<i64, PermissionsError> {
+    Ok(store::revision(&app.db, network, player).await?)
+}
+
+/// What a player may do without any context, as its own route answers it.
+pub(crate) async fn effective_body(
+    app: &App,
+    network: NetworkId,
+    player: PlayerId,
+) -> Result<EffectiveBody, PermissionsError> {
+    let nowhere = ContextSet::new(None, None);
+    let effective = effective(app, network, player, &nowhere, &[], false).await?;
+    Ok(EffectiveBody::new(player, effective, false))
 }
 
 /// Whether a player may do one thing in a context; none where nothing decides it.

@@ -114,9 +114,9 @@ pub(super) async fn count_groups(tx: &mut Tx, network: NetworkId) -> Result<(i64
 }
 
 /// False where there was none.
-pub(super) async fn delete_group(db: &Db, network: NetworkId, id: &str) -> Result<bool, Error> {
-    let deleted = db
-        .write("DELETE FROM permission_groups WHERE network_id = $1 AND group_id = $2")
+pub(super) async fn delete_group(tx: &mut Tx, network: NetworkId, id: &str) -> Result<bool, Error> {
+    let deleted = tx
+        .query("DELETE FROM permission_groups WHERE network_id = $1 AND group_id = $2")
         .bind(network)
         .bind(id)
         .execute()
@@ -255,22 +255,74 @@ pub(super) async fn update_node(tx: &mut Tx, network: NetworkId, player: PlayerI
     Ok(rows > 0)
 }
 
+/// False where the player did not have it.
 pub(super) async fn delete_node(
-    db: &Db,
+    tx: &mut Tx,
     network: NetworkId,
     player: PlayerId,
     (node, context, world): NodeKey<'_>,
-) -> Result<(), Error> {
-    db.write(
-        "DELETE FROM permission_nodes
-         WHERE network_id = $1 AND player_uuid = $2 AND node = $3 AND context = $4 AND world = $5",
+) -> Result<bool, Error> {
+    let deleted = tx
+        .query(
+            "DELETE FROM permission_nodes
+             WHERE network_id = $1 AND player_uuid = $2 AND node = $3 AND context = $4 AND world = $5",
+        )
+        .bind(network)
+        .bind(player)
+        .bind(node)
+        .bind(context)
+        .bind(world)
+        .execute()
+        .await?;
+    Ok(deleted > 0)
+}
+
+/// Counts a change of a group; the new revision. The row is locked until the transaction ends, so that revisions are committed
+/// in their order.
+pub(super) async fn raise_group_revision(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
+    let (revision,): (i64,) = tx
+        .query(
+            "INSERT INTO permission_revisions (network_id, last_revision, group_revision) VALUES ($1, 1, 1)
+             ON CONFLICT (network_id) DO UPDATE SET last_revision = permission_revisions.last_revision + 1,
+                 group_revision = permission_revisions.last_revision + 1
+             RETURNING last_revision",
+        )
+        .bind(network)
+        .one()
+        .await?;
+    Ok(revision)
+}
+
+/// Counts a change of a player's own nodes; the new revision.
+pub(super) async fn raise_player_revision(tx: &mut Tx, network: NetworkId, player: PlayerId) -> Result<i64, Error> {
+    let (revision,): (i64,) = tx
+        .query(
+            "INSERT INTO permission_revisions (network_id, last_revision, group_revision) VALUES ($1, 1, 0)
+             ON CONFLICT (network_id) DO UPDATE SET last_revision = permission_revisions.last_revision + 1
+             RETURNING last_revision",
+        )
+        .bind(network)
+        .one()
+        .await?;
+    tx.query(
+        "INSERT INTO player_permission_revisions (network_id, player_uuid, revision) VALUES ($1, $2, $3)
+         ON CONFLICT (network_id, player_uuid) DO UPDATE SET revision = excluded.revision",
     )
     .bind(network)
     .bind(player)
-    .bind(node)
-    .bind(context)
-    .bind(world)
+    .bind(revision)
     .execute()
     .await?;
-    Ok(())
+    Ok(revision)
+}
+
+const REVISION: &str = "SELECT MAX(revision) FROM (
+         SELECT group_revision AS revision FROM permission_revisions WHERE network_id = $1
+         UNION ALL
+         SELECT revision FROM player_permission_revisions WHERE network_id = $1 AND player_uuid = $2) AS revisions";
+
+/// The last change of what decides a player's permissions; 0 where there was none.
+pub(super) async fn revision(db: &Db, network: NetworkId, player: PlayerId) -> Result<i64, Error> {
+    let (revision,): (Option<i64>,) = db.query(REVISION).bind(network).bind(player).one().await?;
+    Ok(revision.unwrap_or_default())
 }

@@ -44,6 +44,7 @@ impl From<Plan> for PlanAnswer {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PlanRequest)]
 struct CreatePlan {
     #[schema(value_type = String, example = "small")]
     name: Label,
@@ -57,6 +58,7 @@ struct CreatePlan {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PlanUpdate)]
 struct SetPlan {
     /// All of them: what is absent is not limited any more.
     #[serde(deserialize_with = "object")]

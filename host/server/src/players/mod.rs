@@ -11,5 +11,6 @@ mod routes;
 pub(crate) mod service;
 mod store;
 
+pub(crate) use model::{LoadRequest, NamespaceData, Profile};
 pub use regions::PlayerRegions;
-pub(crate) use routes::router;
+pub(crate) use routes::{Connection, router};

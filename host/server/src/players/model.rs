@@ -15,17 +15,17 @@ use crate::values::{Identifier, Label, PlayerId};
 /// A player who was seen.
 #[derive(Clone, Debug, sqlx::FromRow)]
 #[allow(clippy::struct_field_names, reason = "as the table names its columns")]
-pub(super) struct Player {
-    pub(super) player_uuid: PlayerId,
+pub(crate) struct Player {
+    pub(crate) player_uuid: PlayerId,
     /// None until a name was sent.
-    pub(super) username: Option<String>,
-    pub(super) game_type: Option<String>,
+    pub(crate) username: Option<String>,
+    pub(crate) game_type: Option<String>,
     /// Unknown until an address could be located.
     #[sqlx(try_from = "String")]
-    pub(super) region: Region,
-    pub(super) country: Option<String>,
-    pub(super) first_seen: Millis,
-    pub(super) last_seen: Millis,
+    pub(crate) region: Region,
+    pub(crate) country: Option<String>,
+    pub(crate) first_seen: Millis,
+    pub(crate) last_seen: Millis,
 }
 
 /// What to change of a player who is seen; a field that is none stays as it was.
@@ -39,10 +39,10 @@ pub(super) struct PlayerUpdate {
 
 /// What a connector sends when a player connects.
 #[derive(Debug)]
-pub(super) struct LoadRequest {
-    pub(super) username: Option<Identifier>,
-    pub(super) game_type: Option<String>,
-    pub(super) ip: Option<IpAddr>,
+pub(crate) struct LoadRequest {
+    pub(crate) username: Option<Identifier>,
+    pub(crate) game_type: Option<String>,
+    pub(crate) ip: Option<IpAddr>,
 }
 
 /// Which players to list; a field that is none matches all.
@@ -57,11 +57,11 @@ pub(super) struct PlayerFilter {
 
 /// A player with what is stored for them.
 #[derive(Debug)]
-pub(super) struct Profile {
-    pub(super) player: Player,
-    pub(super) currencies: Vec<Balance>,
+pub(crate) struct Profile {
+    pub(crate) player: Player,
+    pub(crate) currencies: Vec<Balance>,
     /// Those of one game mode.
-    pub(super) namespaces: Vec<NamespaceData>,
+    pub(crate) namespaces: Vec<NamespaceData>,
 }
 
 /// Which data of which player.
@@ -74,14 +74,14 @@ pub(super) struct DataKey {
 
 /// A namespace's data in a profile.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
-pub(super) struct NamespaceData {
+pub(crate) struct NamespaceData {
     #[schema(example = "inventory")]
-    pub(super) namespace: String,
+    pub(crate) namespace: String,
     /// The JSON text as it was written.
     #[schema(example = r#"{"coins":5}"#)]
-    pub(super) data: String,
+    pub(crate) data: String,
     #[schema(example = 3)]
-    pub(super) version: i64,
+    pub(crate) version: i64,
 }
 
 /// A name in the form in which names are compared: without case.

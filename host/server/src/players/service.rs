@@ -1,5 +1,7 @@
 //! The rules of players.
 
+use std::future::ready;
+
 use axum::http::StatusCode;
 use thiserror::Error;
 
@@ -21,7 +23,7 @@ use crate::values::{Identifier, Label, NetworkId, PlayerId};
 
 /// What can be wrong with a request about players.
 #[derive(Debug, Error)]
-pub(super) enum PlayersError {
+pub(crate) enum PlayersError {
     /// Nobody with this UUID was ever seen.
     #[error("This network has never seen the player {0}.")]
     Unknown(PlayerId),
@@ -61,7 +63,7 @@ impl From<PlayersError> for ApiError {
 }
 
 /// Records a player who connects and answers their profile. The address is used to locate them and not stored.
-pub(super) async fn load(
+pub(crate) async fn load(
     app: &App,
     network: NetworkId,
     id: PlayerId,
@@ -120,7 +122,7 @@ async fn balances_and_data(
 }
 
 /// A known player.
-pub(super) async fn profile(
+pub(crate) async fn profile(
     app: &App,
     network: NetworkId,
     id: PlayerId,
@@ -150,6 +152,21 @@ pub(crate) async fn record_join(app: &App, network: NetworkId, id: PlayerId, nam
     if let Err(error) = recorded {
         tracing::warn!(%network, %error, "could not record that a player joined");
     }
+}
+
+/// Makes a player known who was never seen; one who was stays as they are.
+pub(crate) async fn record_unseen(
+    app: &App,
+    network: NetworkId,
+    id: PlayerId,
+    name: Option<&Identifier>,
+) -> Result<(), PlayersError> {
+    if store::find(&app.db, network, id).await?.is_some() {
+        return Ok(());
+    }
+    check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, ready(Ok(false))).await?;
+    store::insert_unseen(&app.db, network, id, name, app.clock.now()).await?;
+    record_name(app, network, id, name).await
 }
 
 /// Records that a player left their server now.

@@ -71,7 +71,7 @@ pub(super) fn router() -> Endpoints {
 /// One file for Python 3.9 or newer, with nothing else to install. It runs a server as a child process or a container,
 /// does what it is told through this hub, and replaces itself when `agent-version` changes, by a script with this hub's
 /// signature only.
-#[utoipa::path(get, path = "/api/plugin/provisioning/agent-script", tag = "Provisioning",
+#[utoipa::path(get, path = "/api/plugin/provisioning/agent-script", tag = "Provisioning", operation_id = "get_agent_script",
     security(("apiKey" = ["agent", "plugin"])),
     responses((status = 200, description = "The script", content_type = "text/x-python", body = String)))]
 async fn agent_script(_: Agent, State(app): State<App>) -> Result<impl IntoResponse, ApiError> {
@@ -100,7 +100,7 @@ struct AgentVersion {
 /// Read which node agent is current
 ///
 /// Agents look here now and then and update themselves when it changed.
-#[utoipa::path(get, path = "/api/plugin/provisioning/agent-version", tag = "Provisioning",
+#[utoipa::path(get, path = "/api/plugin/provisioning/agent-version", tag = "Provisioning", operation_id = "get_agent_version",
     security(("apiKey" = ["agent", "plugin"])), responses((status = 200, body = AgentVersion)))]
 async fn agent_version(_: Agent, State(app): State<App>) -> Result<Json<AgentVersion>, ApiError> {
     let SignedAgent { sha256, signature, .. } = signed_agent(&app).await?;

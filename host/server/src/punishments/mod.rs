@@ -13,6 +13,8 @@ pub(crate) mod service;
 mod store;
 mod values;
 
+use crate::events::{EventKind, EventSchema};
+
 pub(crate) use body::PunishmentBody;
 pub(crate) use model::{
     Actor, Identity, KnownAddress, NewPunishment, Punishment, PunishmentFilter, PunishmentTerms, Target,
@@ -22,4 +24,9 @@ pub(crate) use values::{IpAddress, PunishmentDuration, PunishmentKind};
 /// Starts the background work.
 pub(crate) fn start(app: &crate::app::App) {
     app.spawn(expiry::watch(app.clone()));
+}
+
+/// The events of this component, for the document.
+pub(crate) fn events() -> Vec<EventSchema> {
+    vec![EventSchema::of::<service::PunishmentChange>(EventKind::Punishment)]
 }

@@ -5,6 +5,7 @@ use std::future::ready;
 use hub_db::Tx;
 use serde::Serialize;
 use thiserror::Error;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::events::{self, EventKind};
@@ -51,8 +52,9 @@ impl From<PunishmentsError> for ApiError {
 }
 
 /// What happened to a punishment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[schema(as = PunishmentAction)]
 enum Action {
     Created,
     Revoked,
@@ -258,8 +260,9 @@ pub(crate) async fn addresses(
     Ok(store::addresses(&app.db, network, player).await?)
 }
 
-#[derive(Serialize)]
-struct PunishmentEvent {
+/// A punishment was created, revoked, or has expired.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PunishmentChange {
     action: Action,
     punishment: PunishmentBody,
 }
@@ -268,7 +271,7 @@ struct PunishmentEvent {
 async fn publish(app: &App, tx: &mut Tx, action: Action, punishments: &[Punishment]) -> Result<(), hub_db::Error> {
     for punishment in punishments {
         let body = PunishmentBody::new(punishment.clone(), app.clock.now());
-        let event = PunishmentEvent { action, punishment: body };
+        let event = PunishmentChange { action, punishment: body };
         events::publish_in(app, tx, punishment.network_id, EventKind::Punishment, None, event).await?;
     }
     Ok(())

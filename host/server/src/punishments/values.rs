@@ -18,7 +18,6 @@ use crate::clock::Millis;
 )]
 #[serde(rename_all = "UPPERCASE", try_from = "String")]
 #[strum(serialize_all = "UPPERCASE", ascii_case_insensitive)]
-#[schema(as = Kind)]
 pub(crate) enum PunishmentKind {
     /// May not join.
     Ban,

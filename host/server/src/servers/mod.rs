@@ -21,6 +21,8 @@ pub mod service;
 mod snapshot;
 mod store;
 
+use crate::events::{EventKind, EventSchema};
+
 pub(crate) use error::ServersError;
 pub(crate) use model::{
     Count, GameState, Heartbeat, PlayerLocation, PluginReport, Registration, Role, ServerInfo, SoftwareReport,
@@ -34,3 +36,14 @@ pub(crate) use presence::{
 pub(crate) use registry::{KnownServer, RegisteredServer, Search};
 pub(crate) use saving::{save, save_reserved, start, stop};
 pub(crate) use snapshot::{LiveServer, World};
+
+/// The events of this component, for the document.
+pub(crate) fn events() -> Vec<EventSchema> {
+    vec![
+        EventSchema::of::<presence::ServerPresence>(EventKind::ServerOnline),
+        EventSchema::of::<presence::ServerPresence>(EventKind::ServerOffline),
+        EventSchema::of::<presence::PlayerPresence>(EventKind::PlayerJoined),
+        EventSchema::of::<presence::PlayerPresence>(EventKind::PlayerLeft),
+        EventSchema::of::<presence::PlayerPresence>(EventKind::PlayerSwitched),
+    ]
+}

@@ -14,6 +14,7 @@ use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, AsRefStr, EnumString)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE")]
+#[schema(as = ServerRole)]
 pub(crate) enum Role {
     /// Players play on it.
     #[default]

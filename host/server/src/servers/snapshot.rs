@@ -64,6 +64,7 @@ pub(crate) struct LiveServer {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[allow(clippy::struct_field_names, reason = "the names on the wire")]
 #[serde(rename_all = "camelCase")]
+#[schema(as = LiveWorld)]
 pub(crate) struct World {
     /// Its id, unique on its server.
     #[schema(example = "arena-3")]

@@ -10,4 +10,11 @@ mod routes;
 pub(crate) mod service;
 mod store;
 
+use crate::events::{EventKind, EventSchema};
+
 pub(crate) use routes::router;
+
+/// The events of this component, for the document.
+pub(crate) fn events() -> Vec<EventSchema> {
+    vec![EventSchema::of::<service::Rotated<'static>>(EventKind::SigningSecretRotated)]
+}

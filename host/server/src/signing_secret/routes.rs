@@ -21,6 +21,7 @@ pub(crate) fn router() -> Endpoints {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = SigningSecretRotation)]
 struct RotateSigningSecret {
     /// How long the old secret stays good beside the new one, in milliseconds; absent or null: not at all.
     #[schema(minimum = 0, example = 60000)]
@@ -29,6 +30,7 @@ struct RotateSigningSecret {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = NewSigningSecret)]
 struct RotatedSigningSecret {
     /// What transfers are signed with from now on.
     #[schema(value_type = String)]

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use thiserror::Error;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::clock::Millis;
@@ -56,10 +57,16 @@ pub(crate) async fn get(app: &App, network: NetworkId) -> Result<SigningSecrets,
     Ok(SigningSecrets { newest: row.signing_secret, previous })
 }
 
-#[derive(Serialize)]
+/// The signing secret was replaced.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Rotated<'a> {
+#[schema(as = ReplacedSigningSecret)]
+pub(super) struct Rotated<'a> {
+    /// The new one.
+    #[schema(value_type = String)]
     signing_secret: &'a SecretText,
+    /// Until when the old one is good, too.
+    #[schema(example = 1_804_683_600_000_i64)]
     valid_until: Millis,
 }
 

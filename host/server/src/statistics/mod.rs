@@ -11,4 +11,4 @@ mod routes;
 pub(crate) mod service;
 mod store;
 
-pub(crate) use routes::router;
+pub(crate) use routes::{PlayerStatistics, player_statistics, router};

@@ -30,6 +30,7 @@ use crate::clock::Millis;
 )]
 #[serde(rename_all = "UPPERCASE", try_from = "String")]
 #[strum(serialize_all = "UPPERCASE", ascii_case_insensitive)]
+#[schema(as = StatisticPeriod)]
 pub(crate) enum Period {
     /// The day.
     Daily,

@@ -93,11 +93,23 @@ async fn read(
 /// A player's statistics.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct PlayerStatistics {
+pub(crate) struct PlayerStatistics {
     player_uuid: PlayerId,
     game_mode: Label,
     /// One per name and period.
     statistics: Vec<StatisticValue>,
+}
+
+/// A player's statistics of a game mode in the periods that now is in.
+pub(crate) async fn player_statistics(
+    app: &App,
+    network: NetworkId,
+    player: PlayerId,
+    game_mode: &Label,
+) -> Result<PlayerStatistics, ApiError> {
+    let query = ReadQuery { game_mode: game_mode.clone(), period_start: None, history: false };
+    let statistics = read(app, network, &Owner::player(player), &query).await?;
+    Ok(PlayerStatistics { player_uuid: player, game_mode: query.game_mode, statistics })
 }
 
 /// Read a player's statistics
@@ -150,6 +162,7 @@ async fn get_owner_statistics(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = StatisticIncrement)]
 struct Increment {
     #[schema(example = "kills")]
     name: Identifier,
@@ -162,6 +175,7 @@ struct Increment {
 /// What a statistic came to.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = IncrementedStatistic)]
 struct Incremented {
     #[schema(example = "kills")]
     statistic_name: Identifier,
@@ -269,7 +283,7 @@ struct StatisticLeaderboard {
 /// Rank the owners by a statistic
 ///
 /// The highest value first; of equal ones the one that was there first, then by the owner's key.
-#[utoipa::path(get, path = "/api/plugin/economy/leaderboard", tag = "Economy", security(("apiKey" = ["economy:write", "plugin"])),
+#[utoipa::path(get, path = "/api/plugin/economy/leaderboard", tag = "Economy", operation_id = "get_statistic_leaderboard", security(("apiKey" = ["economy:write", "plugin"])),
     params(LeaderboardQuery), responses((status = 200, body = StatisticLeaderboard)))]
 async fn statistic_leaderboard(
     EconomyWrite(caller): EconomyWrite,

@@ -19,6 +19,7 @@ mod store;
 
 use crate::app::App;
 use crate::background::every;
+use crate::events::{EventKind, EventSchema};
 
 pub(crate) use routes::router;
 
@@ -26,4 +27,9 @@ pub(crate) use routes::router;
 pub(crate) fn start(app: &App) {
     every(app, expiry::TIME_OUT_INTERVAL, "end the transfers that timed out", expiry::time_out);
     every(app, expiry::PURGE_INTERVAL, "delete old transfers", expiry::purge);
+}
+
+/// The events of this component, for the document.
+pub(crate) fn events() -> Vec<EventSchema> {
+    vec![EventSchema::of::<service::TransferCommand<'static>>(EventKind::Transfer)]
 }

@@ -36,13 +36,13 @@ pub(super) fn find_route(
     let own = presence.reservation(&order.to_server, order.player, now);
     let except = own.map(|_| order.player);
     match order.to_world.as_ref().map(|id| server.world(id)) {
-        Some(Some(world)) if free_slots(world.max_players(), server.taken_in(world, now, except)) == 0 => {
+        Some(Some(world)) if free_slots(world.max_players(), server.taken_in(world, now, except.as_slice())) == 0 => {
             return Err(fail(Failure::WorldFull));
         }
         Some(None) if !is_world_open => return Err(fail(Failure::WorldNotFound)),
         _ => {}
     }
-    if free_slots(server.info.max_players, server.taken(now, except)) == 0 {
+    if free_slots(server.info.max_players, server.taken(now, except.as_slice())) == 0 {
         return Err(fail(Failure::ServerFull));
     }
     let promised = own.filter(|own| order.to_world.is_none() || own.world.is_none() || own.world == order.to_world);

@@ -4,6 +4,7 @@ use std::future::ready;
 
 use serde::Serialize;
 use thiserror::Error;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::clock::Millis;
@@ -57,10 +58,14 @@ impl From<TransfersError> for ApiError {
     }
 }
 
-#[derive(Serialize)]
-struct Payload<'a> {
+/// A player is to be sent to another server.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SignedTransferCommand)]
+pub(super) struct TransferCommand<'a> {
     #[serde(flatten)]
     command: &'a Command,
+    /// For each signing secret that is good, `v1,` and the base64 of an HMAC; spaces between.
+    #[schema(example = "v1,b64yKzOhqE4Nn2rJb0vJ3cV3dS7cJb9o4Z5n1xq2a8c=")]
     signature: String,
 }
 
@@ -150,7 +155,7 @@ async fn send_command(
         issued_at: now,
         expires_at: transfer.expires_at,
     };
-    let payload = Payload { signature: command.sign(secrets.all()), command: &command };
+    let payload = TransferCommand { signature: command.sign(secrets.all()), command: &command };
     app.db
         .transaction(async |mut tx| {
             store::supersede(&mut tx, network, order.player, now).await?;

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::clock::Millis;
 use crate::mac::hmac_sha256;
@@ -11,14 +12,17 @@ use crate::transfers::model::TransferId;
 use crate::values::{Identifier, PlayerId};
 
 /// A command before it is signed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = TransferCommand)]
 pub(super) struct Command {
     pub(super) transfer_id: TransferId,
     pub(super) player_uuid: PlayerId,
     pub(super) target_server_id: Identifier,
     pub(super) target_world_id: Option<Identifier>,
+    /// Where players reach the target.
     pub(super) host: String,
+    #[schema(example = 25565)]
     pub(super) port: u16,
     pub(super) issued_at: Millis,
     pub(super) expires_at: Millis,

@@ -31,6 +31,7 @@ pub(crate) fn router() -> Endpoints {
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = WaitlistRequest)]
 struct JoinWaitlist {
     /// Where the confirmation goes.
     email: Email,
@@ -41,6 +42,7 @@ struct JoinWaitlist {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = WaitlistState)]
 struct JoinedWaitlist {
     /// PENDING, also for an address that is on the list.
     #[schema(value_type = String, example = "PENDING")]
@@ -78,7 +80,7 @@ struct ConfirmQuery {
 /// Confirm an address
 ///
 /// The link in the mail. It works once, for 48 hours, and shows a page; afterwards it is 400.
-#[utoipa::path(get, path = "/api/public/waitlist/confirm", operation_id = "confirm_waitlist", tag = "Waitlist",
+#[utoipa::path(get, path = "/api/public/waitlist/confirm", operation_id = "confirm_waitlist_entry", tag = "Waitlist",
     params(ConfirmQuery),
     responses((status = 200, body = String, content_type = "text/html", description = "A page that says so")))]
 async fn confirm(
@@ -126,7 +128,7 @@ async fn list(
 /// Take an address off the waitlist
 ///
 /// With all that is known of it.
-#[utoipa::path(delete, path = "/api/admin/waitlist/{email}", operation_id = "leave_waitlist", tag = "Waitlist",
+#[utoipa::path(delete, path = "/api/admin/waitlist/{email}", operation_id = "delete_waitlist_entry", tag = "Waitlist",
     security(("apiKey" = ["operator"])), params(("email" = String, Path, example = "alex@example.org")),
     responses((status = 204, description = "Off the list"),
         (status = 404, body = ErrorBody, description = "It was not on the list")))]

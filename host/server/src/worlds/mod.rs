@@ -17,6 +17,19 @@ pub mod service;
 mod store;
 mod upkeep;
 
+use crate::events::{EventKind, EventSchema};
+
 pub(crate) use routes::{public_router, router};
 pub use upkeep::maintain_leases;
 pub(crate) use upkeep::start;
+
+/// The events of this component, for the document.
+pub(crate) fn events() -> Vec<EventSchema> {
+    vec![
+        EventSchema::of::<service::WorldOpen<'static>>(EventKind::WorldOpen),
+        EventSchema::of::<service::WorldReady>(EventKind::WorldReady),
+        EventSchema::of::<service::WorldOrder<'static>>(EventKind::WorldSnapshot),
+        EventSchema::of::<service::WorldOrder<'static>>(EventKind::WorldUnload),
+        EventSchema::of::<service::WorldStateChange>(EventKind::WorldState),
+    ]
+}

@@ -35,6 +35,7 @@ pub(super) struct WorldRef {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE")]
+#[schema(as = WorldPersistence)]
 pub(super) enum Persistence {
     /// It is snapshot, and boots from its newest snapshot.
     #[default]
@@ -52,6 +53,7 @@ impl Persistence {
 /// What a new world is made from; handed to the node as it was sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = WorldSeed)]
 pub(super) struct Seed {
     /// What to begin with, such as a template's name or a URL.
     #[schema(example = "islands/desert")]
@@ -82,7 +84,7 @@ pub(super) struct OpenWorldRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE")]
-#[schema(as = State)]
+#[schema(as = WorldLeaseState)]
 pub(super) enum LeaseState {
     /// Its node boots the world, or it waits for the lease before it to end.
     Loading,
@@ -157,6 +159,8 @@ pub(super) struct World {
     pub(super) world_key: WorldName,
     pub(super) fence: i64,
     pub(super) blob_key: Option<String>,
+    /// The node that keeps it in a store of its own.
+    pub(super) blob_node: Option<Identifier>,
 }
 
 /// A snapshot's row, or that of an upload that may yet become one. `file` is its name in the store where the hub itself

@@ -28,8 +28,9 @@ pub async fn maintain_leases(app: &App) -> Result<(), hub_db::Error> {
     let now = app.clock.now();
     // Looked at first: a write per second for nothing would keep the disk awake.
     if store::sweep::is_any_lost(&app.db, now).await? {
-        let lost = store::sweep::mark_lost(&app.db, now).await?;
-        tracing::info!(lost, "leases of worlds ran out");
+        while let lost @ 1.. = service::mark_lost(app, now, BATCH).await? {
+            tracing::info!(lost, "leases of worlds ran out");
+        }
     }
     let idle_since = now.saturating_sub(millis(IDLE_AFTER));
     for (network, id) in store::sweep::idle(&app.db, idle_since, now, BATCH).await? {

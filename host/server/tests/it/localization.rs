@@ -224,8 +224,14 @@ on_both! {
         }
         let nobody = "/api/plugin/localization/players/steve/locale";
         client.get(nobody).await.expect_error(400, "invalid_request");
+        // Whoever sets a language is known; one who was known stays as they were.
+        let steve = client.get(&format!("/api/plugin/players/{STEVE}")).await.expect(200).clone();
+        assert_eq!((&steve["username"], &steve["region"]), (&json!("Steve"), &json!("UNKNOWN")));
+        hub.advance_ms(1_000);
+        client.put(&format!("{path}?username=Other"), json!({"locale": "de", "source": "AUTO"})).await.expect(200);
+        assert_eq!(client.get(&format!("/api/plugin/players/{STEVE}")).await.expect(200), &steve);
         let other = hub.network().await;
-        client.put(&path, json!({"locale": "de", "source": "AUTO"})).await.expect(200);
+        other.get(&format!("/api/plugin/players/{STEVE}")).await.expect_error(404, "unknown_player");
         assert_eq!(other.get(&path).await.expect(200), &unset);
     }
 

@@ -51,6 +51,89 @@ on_both! {
         assert_eq!(found["matchedServer"], live);
     }
 
+    async fn a_party_stays_together_or_stays_out(hub: Hub) {
+        let client = hub.network().await;
+        register(&client, "small", json!({"maxPlayers": 3})).await;
+        register(&client, "large", json!({"maxPlayers": 6})).await;
+        join(&client, "large", 50).await;
+        join(&client, "large", 51).await;
+        let party = |leader: u64, members: std::ops::RangeInclusive<u64>| {
+            let members: Vec<_> = members.map(uuid).collect();
+            request(leader, json!({"serverType": "lobby", "party": members}))
+        };
+        // Four have room on the large one alone, although the small one is emptier; the leader counts, named or not.
+        assert_eq!(outcome(&client, party(1, 1..=4)).await, "large");
+        // Its slots are all kept now; matched anew, the party gets the same ones back.
+        assert_eq!(outcome(&client, party(1, 2..=4)).await, "large");
+        assert_eq!(outcome(&client, party(10, 11..=13)).await, "ALL_SERVERS_FULL");
+        assert_eq!(outcome(&client, request(20, json!({"serverId": "large"}))).await, "SERVER_FULL");
+        assert_eq!(outcome(&client, party(10, 11..=12)).await, "small");
+        assert_eq!(lobby(&client, 30).await, "ALL_SERVERS_FULL");
+        // Each join uses up one's own slot.
+        for member in 1..=4 {
+            join(&client, "large", member).await;
+        }
+        let live = client.get("/api/manage/servers/large").await.expect(200)["live"].clone();
+        assert_eq!(live["currentPlayers"], 6);
+        assert_eq!(lobby(&client, 30).await, "ALL_SERVERS_FULL");
+        // A slot that none of them comes for is free after its time.
+        hub.advance_ms(15_000);
+        for server in ["small", "large"] {
+            beat(&client, server, json!({})).await;
+        }
+        assert_eq!(lobby(&client, 30).await, "small");
+        // A member who is there needs no slot.
+        register(&client, "home", json!({"serverType": "home", "maxPlayers": 2})).await;
+        join(&client, "home", 40).await;
+        let home = request(41, json!({"serverType": "home", "party": [uuid(40)]}));
+        assert_eq!(outcome(&client, home.clone()).await, "home");
+        let two = request(41, json!({"serverType": "home", "party": [uuid(40), uuid(42)]}));
+        assert_eq!(outcome(&client, two).await, "ALL_SERVERS_FULL");
+
+        // On a world, too.
+        register(&client, "arena", json!({"serverType": "arena", "maxPlayers": 20, "worlds": [
+            {"worldId": "w1", "worldType": "duel", "maxPlayers": 2},
+            {"worldId": "w2", "worldType": "duel", "maxPlayers": 4, "currentPlayers": 1},
+        ]})).await;
+        let duel = |leader: u64, members: Vec<u64>| {
+            let members: Vec<_> = members.into_iter().map(uuid).collect();
+            request(leader, json!({"serverType": "arena", "worldType": "duel", "party": members}))
+        };
+        assert_eq!(find(&client, duel(60, vec![61, 62])).await["matchedWorld"]["worldId"], "w2");
+        assert_eq!(outcome(&client, duel(70, vec![71, 72])).await, "ALL_WORLDS_FULL");
+        assert_eq!(find(&client, duel(70, vec![71])).await["matchedWorld"]["worldId"], "w1");
+
+        let sixteen: Vec<_> = (1..=16).map(uuid).collect();
+        client.post(FIND, request(1, json!({"serverType": "x", "party": sixteen}))).await.expect(200);
+        for wrong in [
+            request(17, json!({"serverType": "x", "party": sixteen})),
+            json!({"serverType": "x", "party": (1..=17).map(uuid).collect::<Vec<_>>()}),
+            json!({"serverType": "x", "party": ["Steve"]}),
+            json!({"serverType": "x", "party": uuid(1)}),
+        ] {
+            let answer = client.post(FIND, wrong).await;
+            answer.expect_error(400, "invalid_request");
+            assert!(answer.body["error"].as_str().unwrap().contains("`party"), "{}", answer.body);
+        }
+    }
+
+    async fn parties_at_once_get_no_more_slots_than_there_are(hub: Hub) {
+        let client = hub.network().await;
+        register(&client, "a", json!({"maxPlayers": 10})).await;
+        register(&client, "b", json!({"maxPlayers": 7})).await;
+        let finds = (0..12_u64).map(|at| {
+            let client = client.clone();
+            let members: Vec<_> = (0..3).map(|member| uuid(100 + at * 3 + member)).collect();
+            let body = json!({"playerUuid": members[0], "serverType": "lobby", "party": members});
+            tokio::spawn(async move { find(&client, body).await["success"] == true })
+        });
+        let mut found = 0;
+        for matched in finds.collect::<Vec<_>>() {
+            found += u32::from(matched.await.unwrap());
+        }
+        assert_eq!(found, 5);
+    }
+
     async fn a_request_without_a_mode_is_400(hub: Hub) {
         let client = hub.network().await;
         for (wrong, hint) in [

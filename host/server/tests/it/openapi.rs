@@ -1,6 +1,6 @@
 //! The served OpenAPI document is complete, and the reference page works.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::on_both;
 
@@ -116,6 +116,100 @@ on_both! {
                 }
             }
         }
+    }
+
+    async fn names_are_those_of_a_generated_client(hub: Hub) {
+        let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
+        let tags: Vec<_> = document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
+        assert!(document["tags"].as_array().unwrap().iter().all(|tag| tag["description"].as_str().unwrap().len() > 15));
+        let verbs = ["add", "append", "change", "confirm", "create", "define", "delete", "download", "dry", "execute", "fetch",
+            "find", "get", "increment", "install", "join", "kill", "leave", "list", "load", "make", "modify", "note", "open",
+            "publish", "put", "query", "record", "register", "release", "remove", "replay", "report", "restart", "revoke",
+            "rollback", "rotate", "run", "send", "snapshot", "start", "stop", "transfer", "unban", "unregister", "update",
+            "upload", "write", "read"];
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let id = operation["operationId"].as_str().unwrap();
+                let verb: String = id.chars().take_while(char::is_ascii_lowercase).collect();
+                assert!(verbs.contains(&verb.as_str()) && verb.len() < id.len(), "{method} {path}: {id}");
+                assert!(id.chars().all(|letter| letter.is_ascii_alphanumeric()), "{id}");
+                for tag in operation["tags"].as_array().unwrap() {
+                    assert!(tags.contains(&tag.as_str().unwrap()), "{method} {path}: {tag}");
+                }
+            }
+        }
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        for (name, schema) in schemas {
+            assert!(!name.ends_with(|last: char| last.is_ascii_digit()) && !name.contains('_'), "{name}");
+            assert!(name.starts_with(|first: char| first.is_ascii_uppercase()), "{name}");
+            // A page refers to what it lists, and knows its fields.
+            if let Some(item) = name.strip_suffix("Page").filter(|_| schema["properties"]["total"].is_object()) {
+                assert_eq!(schema["properties"]["items"]["items"]["$ref"], format!("#/components/schemas/{item}"), "{name}");
+                assert!(schemas.contains_key(item));
+            }
+        }
+        assert!(schemas.contains_key("PlanPage") && schemas.contains_key("ServerStatus"));
+        let sent = |name: &str, field: &str| {
+            schemas[name]["required"].as_array().unwrap().iter().any(|required| required == field)
+        };
+        assert!(sent("TransferOutcome", "errorMessage") && sent("Match", "matchedServer") && !sent("Match", "explanation"));
+        assert_eq!(schemas["Bytes"], json!({"type": "string", "format": "binary"}));
+    }
+
+    async fn every_error_code_is_documented(hub: Hub) {
+        let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
+        let codes = &document["components"]["schemas"]["ErrorCode"];
+        let listed: Vec<_> = codes["enum"].as_array().unwrap().iter().map(|code| code.as_str().unwrap()).collect();
+        assert_eq!(listed, hub::http::error_code::ERROR_CODES.iter().map(|(code, _)| *code).collect::<Vec<_>>());
+        assert_eq!(codes["x-enum-descriptions"].as_array().unwrap().len(), listed.len());
+        assert!(listed.iter().all(|code| codes["description"].as_str().unwrap().contains(&format!("- `{code}`: "))));
+    }
+
+    /// As a reader does who presses "Execute" in the interactive page, from the top to the bottom.
+    async fn the_examples_of_bodies_may_be_sent_as_they_are(hub: Hub) {
+        let (client, operator) = (hub.network().await, hub.operator().await);
+        let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
+        let tags: Vec<_> = document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].clone()).collect();
+        let mut calls = vec![];
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let Some(body) = operation["requestBody"]["content"].get("application/json") else { continue };
+                assert!(body.get("example").is_some(), "{path}");
+                let mut path = path.clone();
+                for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                    if parameter["in"] == "path" {
+                        let schema = &parameter["schema"];
+                        let value = [&parameter["example"], &schema["example"], &schema["examples"][0], &schema["enum"][0]]
+                            .into_iter().find(|value| !value.is_null()).unwrap_or_else(|| panic!("{path} {parameter}"));
+                        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                        path = path.replace(&format!("{{{}}}", parameter["name"].as_str().unwrap()), &text);
+                    }
+                }
+                let tag = tags.iter().position(|tag| *tag == operation["tags"][0]).unwrap();
+                calls.push((tag, path, method.to_uppercase(), body["example"].clone(), operation["operationId"].clone()));
+            }
+        }
+        calls.sort_by_key(|(tag, .., id)| (*tag, id != "registerServer"));
+        let mut refused = vec![];
+        for (_, path, method, example, id) in calls {
+            let caller = if path.starts_with("/api/admin") { &operator } else { &client };
+            let request = caller.request(method.parse().unwrap(), &path).json(&example);
+            let answer = caller.send(request).await;
+            // Nothing is wrong with the request itself; what it names may not be there.
+            if answer.status.is_server_error() && answer.status != 503 || answer.body["code"] == "invalid_request" {
+                refused.push(format!("{id} {path} {example}: {}", answer.body));
+            }
+            if ["findMatch", "registerServer", "sendHeartbeat"].contains(&id.as_str().unwrap()) {
+                assert!(answer.status.is_success() && answer.body["success"] != false, "{id}: {}", answer.body);
+            }
+        }
+        assert!(refused.is_empty(), "{}", refused.join("\n"));
+    }
+
+    async fn the_root_leads_to_the_reference(hub: Hub) {
+        let answer = hub.anonymous().get("/").await;
+        // The client follows redirects.
+        assert!(answer.expect(200).as_str().unwrap().contains("/api/reference/"));
     }
 
     async fn every_post_says_what_its_idempotency_key_survives(hub: Hub) {

@@ -161,7 +161,7 @@ on_both! {
         let asked = "&node=fly,build,kit.start,kit.admin,spawn,chat.color,nothing";
         let found = effective(&client, STEVE, &format!("?context=server=lobby&world=NETHER{asked}")).await;
         assert_eq!(found, json!({
-            "playerUuid": STEVE, "groups": ["vip", "member", "default"],
+            "playerUuid": STEVE, "revision": 5, "validUntil": NOW + 100, "groups": ["vip", "member", "default"],
             "permissions": {
                 "fly": true, "build": true, "kit.start": true, "kit.admin": false, "spawn": true, "chat.color": true,
                 "nothing": null,
@@ -181,7 +181,7 @@ on_both! {
         // The membership has expired: only the default group is left.
         hub.advance_ms(100);
         assert_eq!(effective(&client, STEVE, "").await, json!({
-            "playerUuid": STEVE, "groups": ["default"], "permissions": {"build": false, "spawn": true},
+            "playerUuid": STEVE, "revision": 5, "validUntil": null, "groups": ["default"], "permissions": {"build": false, "spawn": true},
         }));
         let own = effective(&client, STEVE, "?world=nether&explain=true").await;
         assert_eq!(own["explanation"][1], json!({

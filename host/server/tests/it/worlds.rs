@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::servers::{beat, join, register, uuid};
-use crate::support::{Answer, Client, Hub, NOW, on_both};
+use crate::support::{Answer, Client, Events, Hub, NOW, on_both};
 
 const LEASE: u64 = 60_000;
 
@@ -60,7 +60,50 @@ async fn state(client: &Client, id: &Value) -> String {
     client.post(&path, Value::Null).await.expect(200)["state"].as_str().unwrap().to_owned()
 }
 
+/// The next state of a world that streams are told of, as `id state`.
+async fn told_state(events: &mut Events) -> String {
+    let data = events.next_named("WORLD_STATE").await.data;
+    format!("{} {}", data["worldInstanceId"].as_str().unwrap(), data["state"].as_str().unwrap())
+}
+
 on_both! {
+    async fn streams_are_told_of_every_state_of_a_world(hub: Hub) {
+        let client = hub.network().await;
+        node(&client, "n1").await;
+        let request = client.request(reqwest::Method::GET, "/api/plugin/events?types=WORLD_STATE");
+        let mut events = Events::open(request).await;
+        let id = open(&client, "p").await["worldInstanceId"].clone();
+        assert_eq!(told_state(&mut events).await, "1 LOADING");
+        ready(&client, &id, "n1", 1).await;
+        // Once, however often it is said.
+        ready(&client, &id, "n1", 1).await;
+        assert_eq!(told_state(&mut events).await, "1 READY");
+        client.post("/api/plugin/worlds/1/release", Value::Null).await.expect(200);
+        client.post("/api/plugin/worlds/1/release", Value::Null).await.expect(200);
+        assert_eq!(told_state(&mut events).await, "1 DRAINING");
+        for _ in 0..2 {
+            call(&client, &id, "unloaded", "n1", 1, json!({})).await.expect(200);
+        }
+        assert_eq!(told_state(&mut events).await, "1 UNLOADED");
+        open(&client, "p").await;
+        open(&client, "p").await;
+        assert_eq!(told_state(&mut events).await, "2 LOADING");
+        client.post("/api/plugin/worlds/release-all", json!({"nodeServerId": "n1"})).await.expect(200);
+        assert_eq!(told_state(&mut events).await, "2 LOST");
+        open(&client, "p").await;
+        assert_eq!(told_state(&mut events).await, "3 LOADING");
+        // Its time runs out.
+        hub.advance_ms(61_000);
+        assert_eq!(told_state(&mut events).await, "3 LOST");
+        // Another network's worlds are its own.
+        let other = hub.network().await;
+        node(&other, "n1").await;
+        open(&other, "p").await;
+        node(&client, "n1").await;
+        open(&client, "q").await;
+        assert_eq!(told_state(&mut events).await, "4 LOADING");
+    }
+
     async fn a_world_boots_on_a_node_and_is_then_ready(hub: Hub) {
         let client = hub.network().await;
         node(&client, "n1").await;
@@ -76,7 +119,7 @@ on_both! {
         let number: i64 = id.as_str().unwrap().parse().unwrap();
         assert_eq!(told, json!({"type": "WORLD_OPEN", "at": NOW, "worldId": number, "fence": 1, "leaseMs": 60_000,
             "worldKey": "main", "gameId": "islands", "owner": {"scope": "party", "id": "p"}, "persistence": "PERSISTENT",
-            "seed": seed, "worldGen": "flat", "snapshotUrl": null}));
+            "seed": seed, "worldGen": "flat", "blobKey": null, "snapshotUrl": null}));
         let again = client.post("/api/plugin/worlds/open", wish("p", json!({"worldKey": "main"}))).await;
         assert_eq!(again.expect(200), &opened);
         hub.advance_ms(1_000);

@@ -55,6 +55,7 @@ async fn put_document(
 }
 
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DocumentDeletion)]
 struct DeletedDocument {
     /// Whether there was one.
     #[schema(example = true)]
@@ -76,6 +77,7 @@ async fn delete_document(
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = DocumentsRequest)]
 struct GetDocuments {
     /// At most 200, as they are sent.
     #[schema(max_items = 200)]

@@ -96,7 +96,7 @@ struct PageQuery {
 ///
 /// All whose field is of the index's type, by its value and then by id. Documents that come and go meanwhile make no
 /// page repeat or skip another; one whose own value changes meanwhile may be seen where it was and where it is.
-#[utoipa::path(get, path = "/api/plugin/collections/{collection}/page/{field}", tag = "Collections",
+#[utoipa::path(get, path = "/api/plugin/collections/{collection}/page/{field}", tag = "Collections", operation_id = "list_documents",
     security(("apiKey" = ["plugin"])),
     params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), PageQuery),
     responses((status = 200, body = CollectionPage), (status = 404, body = ErrorBody, description = "No such collection")))]

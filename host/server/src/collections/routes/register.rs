@@ -21,6 +21,7 @@ pub(super) fn router() -> Endpoints {
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = CollectionDefinitions)]
 struct RegisterCollections {
     /// At most 100.
     #[schema(max_items = 100)]
@@ -28,6 +29,7 @@ struct RegisterCollections {
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = CollectionDefinition)]
 struct RegisterCollection {
     name: CollectionName,
     /// The field of a document that, where it is there, must hold the document's id.

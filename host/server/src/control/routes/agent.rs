@@ -92,6 +92,7 @@ impl PollQuery {
 
 /// What an agent is to do.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PendingCommands)]
 struct Commands {
     /// Each a JSON object in a text.
     #[schema(example = json!([
@@ -170,12 +171,14 @@ async fn result(
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = LogBatch)]
 struct Shipped {
     /// In their order.
     lines: Vec<ShippedLine>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = LogBatchLine)]
 struct ShippedLine {
     /// When it was read.
     #[schema(example = 1_804_680_000_000_i64)]
@@ -187,6 +190,7 @@ struct ShippedLine {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LogBatchReceipt)]
 struct Accepted {
     /// How many lines.
     #[schema(example = 1)]
@@ -198,7 +202,7 @@ struct Accepted {
 /// The hub keeps the newest 5,000 of each server.
 #[utoipa::path(post, path = "/api/plugin/servers/{serverId}/logs", tag = "Node agents",
     security(("apiKey" = ["agent", "plugin"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
-    operation_id = "ship_logs", responses((status = 200, body = Accepted)))]
+    operation_id = "append_server_logs", responses((status = 200, body = Accepted)))]
 async fn ship_logs(
     Agent(caller): Agent,
     State(app): State<App>,

@@ -21,6 +21,7 @@ pub(super) fn router() -> Endpoints {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ConsoleCommand)]
 struct Execute {
     /// As it would be typed into the server's console, without a slash.
     #[schema(example = "whitelist add Notch")]
@@ -32,6 +33,7 @@ struct Execute {
 
 /// What a console command came to.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ConsoleCommandResult)]
 struct Outcome {
     success: bool,
     /// What it printed.
@@ -66,6 +68,7 @@ async fn execute(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ConsoleCommandReport)]
 struct Executed {
     /// That of the `EXECUTE_COMMAND` event.
     #[schema(example = "0b0e2c52-9f5c-4a36-8f0c-2f1f5f3c1f6e")]

@@ -39,6 +39,7 @@ struct OutputQuery {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ServerOutput)]
 struct Output {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
@@ -52,7 +53,7 @@ struct Output {
 /// The tail of its standard output and error, which its node agent delivers now; `logs/recent` has what the agent
 /// shipped and needs no agent.
 #[utoipa::path(get, path = "/api/manage/servers/{serverId}/logs", tag = "Manage: servers",
-    security(("apiKey" = ["servers:read"])), operation_id = "server_output",
+    security(("apiKey" = ["servers:read"])), operation_id = "get_server_output",
     params(("serverId" = Identifier, Path, example = "bedwars-1"), OutputQuery),
     responses((status = 200, body = Output),
         (status = 404, body = ErrorBody, description = "No such server, or no node agent is connected for it"),
@@ -74,7 +75,7 @@ async fn logs(
 /// newest `limit` lines, oldest first, as events named LOG whose `id:` is the line's `seq`, and then each new line as it
 /// comes; with `Last-Event-ID` it goes on behind that line. The stream ends when the key is withdrawn.
 #[utoipa::path(get, path = "/api/manage/servers/{serverId}/logs/recent", tag = "Manage: servers",
-    security(("apiKey" = ["servers:read"])), operation_id = "recent_server_logs",
+    security(("apiKey" = ["servers:read"])), operation_id = "list_server_logs",
     params(("serverId" = Identifier, Path, example = "bedwars-1"), PageQuery),
     responses((status = 200, body = Page<LogLine>), (status = 404, body = ErrorBody, description = "No such server")))]
 async fn recent_logs(

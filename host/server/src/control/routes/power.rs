@@ -27,6 +27,7 @@ pub(super) fn router() -> Endpoints {
 
 /// What the node agent says of what it was asked for.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AgentReply)]
 struct Done {
     /// Whether it was done.
     ok: bool,
@@ -50,6 +51,7 @@ async fn run(
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ConsoleInput)]
 struct Console {
     /// What is written, without its end.
     line: ConsoleLine,

@@ -1,6 +1,7 @@
 //! Console commands for connectors.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::clock::Millis;
@@ -13,11 +14,18 @@ use crate::events::{self, EventKind};
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
 
-#[derive(Serialize)]
+/// A server is to run a console command.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ExecuteCommand<'a> {
+#[schema(as = ConsoleCommandOrder)]
+pub(in crate::control) struct ExecuteCommand<'a> {
+    /// To be sent back with the outcome.
+    #[schema(example = "8c1f4e0a-2a52-4a67-9f7c-0b8a5a3f7b1e")]
     request_id: &'a str,
+    #[schema(example = "say good evening")]
     command: &'a str,
+    /// How long the caller waits for the outcome.
+    #[schema(example = 10_000)]
     timeout_ms: Millis,
 }
 

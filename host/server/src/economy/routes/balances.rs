@@ -63,7 +63,7 @@ struct CurrencyLeaderboard {
 ///
 /// The highest balance first; of equal ones the one that was there first, then by the owner's key. Who never had any of
 /// the currency has no place, also where everybody begins with some.
-#[utoipa::path(get, path = "/api/plugin/economy/currencies/leaderboard", tag = "Economy",
+#[utoipa::path(get, path = "/api/plugin/economy/currencies/leaderboard", tag = "Economy", operation_id = "get_currency_leaderboard",
     security(("apiKey" = ["economy:write", "plugin"])), params(LeaderboardQuery), responses((status = 200, body = CurrencyLeaderboard)))]
 async fn currency_leaderboard(
     EconomyWrite(caller): EconomyWrite,
@@ -95,6 +95,7 @@ async fn list_balances(
 /// What to add to a balance, or to take from it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = BalanceModification)]
 struct ModifyBalance {
     #[schema(example = "coins")]
     currency: Identifier,

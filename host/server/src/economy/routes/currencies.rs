@@ -58,6 +58,7 @@ async fn list_currencies(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = CurrencyBounds)]
 struct DefineCurrency {
     /// No change leaves less; absent or null: none.
     #[schema(example = 0)]

@@ -80,6 +80,7 @@ impl<'de> Deserialize<'de> for Entries {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = InsertedMessages)]
 struct Inserted {
     /// How many messages had no default before.
     #[schema(example = 2)]

@@ -69,6 +69,7 @@ async fn list_messages(
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = MessageOverride)]
 struct PutMessage {
     /// What it is to say, at most 16,384 characters; its bytes as JSON are counted (`messageBytes`).
     #[schema(value_type = String, max_length = 16384, example = "Hello and welcome!")]
@@ -126,6 +127,7 @@ async fn list_managed_locales(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = LocaleSettings)]
 struct PutLocale {
     /// A name for people; stays as it is when absent.
     #[schema(example = "English")]

@@ -35,13 +35,14 @@ async fn get_player_locale(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct UsernameQuery {
-    /// The player's name, noted with the language.
+    /// The player's name, noted with the language, and with the player where they were never seen.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "Steve")]
     username: Option<Identifier>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = LanguageChoice)]
 struct PutLanguage {
     /// Null unsets the language, whatever the source.
     locale: Option<LocaleCode>,
@@ -52,7 +53,8 @@ struct PutLanguage {
 /// Set a player's language
 ///
 /// Stores what is sent, whatever was stored before, and answers it. PLAYER tells connectors never to ask the player
-/// again, AUTO that they may. Any locale can be set, whether or not the catalog has it.
+/// again, AUTO that they may. Any locale can be set, whether or not the catalog has it. A player who was never seen is known from
+/// then on.
 #[utoipa::path(put, path = "/api/plugin/localization/players/{uuid}/locale", tag = "Localization",
     security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path), UsernameQuery),
     responses((status = 200, body = PlayerLanguage)))]
@@ -64,6 +66,6 @@ async fn put_player_locale(
     Json(body): Json<PutLanguage>,
 ) -> Result<Json<PlayerLanguage>, ApiError> {
     let language = body.locale.map(|locale| (locale, body.source.unwrap_or(Source::Player)));
-    let username = query.username.as_ref().map(Identifier::as_str);
+    let username = query.username.as_ref();
     Ok(Json(service::set_language(&app, caller.network, player, username, language).await?.into()))
 }

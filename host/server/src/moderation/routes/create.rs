@@ -38,6 +38,7 @@ async fn create(app: &App, caller: &Caller, new: NewPunishment) -> Result<Json<P
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PunishmentRequest)]
 struct CreatePunishment {
     player_uuid: PlayerId,
     #[schema(example = "Steve")]
@@ -80,6 +81,7 @@ async fn create_punishment(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = NamePunishmentRequest)]
 struct CreateByName {
     #[schema(example = "Steve")]
     player_name: Identifier,
@@ -116,6 +118,7 @@ async fn create_punishment_by_name(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = AddressPunishmentRequest)]
 struct CreateIp {
     /// IPv4 or IPv6; null or blank does nothing.
     #[schema(example = "203.0.113.7")]
@@ -158,6 +161,7 @@ async fn create_ip_punishment(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PlayerAddress)]
 struct NoteIp {
     player_uuid: PlayerId,
     #[schema(example = "Steve")]
@@ -169,7 +173,7 @@ struct NoteIp {
 ///
 /// So that punishments of addresses match the player, and ip-based punishments of the player match the address. The
 /// name is noted too: what was made by that name matches the player from now on.
-#[utoipa::path(post, path = "/api/plugin/punishments/ip", tag = "Punishments",
+#[utoipa::path(post, path = "/api/plugin/punishments/ip", tag = "Punishments", operation_id = "record_player_ip",
     security(("apiKey" = ["punishments:write", "players:write", "plugin"])), responses((status = 204, description = "Noted")))]
 async fn note_player_ip(
     AddressesWrite(caller): AddressesWrite,

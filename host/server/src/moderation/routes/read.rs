@@ -101,7 +101,7 @@ async fn list_punishments_of_name(
 /// List a name's whole history
 ///
 /// The expired and the revoked ones too, newest first.
-#[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}/history", tag = "Punishments",
+#[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}/history", tag = "Punishments", operation_id = "list_punishment_history_of_name",
     security(("apiKey" = ["punishments:write", "plugin"])), params(("name" = String, Path), HistoryQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn list_history_of_name(
@@ -132,7 +132,7 @@ async fn list_punishments_of_player(
 /// List a player's whole history
 ///
 /// The expired and the revoked ones too, newest first.
-#[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}/history", tag = "Punishments",
+#[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}/history", tag = "Punishments", operation_id = "list_punishment_history_of_player",
     security(("apiKey" = ["punishments:write", "plugin"])), params(("uuid" = PlayerId, Path), HistoryQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn list_history_of_player(

@@ -23,6 +23,7 @@ pub(super) fn router() -> Endpoints {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PunishmentRemoval)]
 struct RemovePunishment {
     #[schema(example = 42)]
     punishment_id: i64,
@@ -52,6 +53,7 @@ async fn remove_punishment(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = NameUnban)]
 struct UnbanByName {
     #[schema(example = "Steve")]
     player_name: Identifier,
@@ -68,7 +70,7 @@ struct UnbanByName {
 ///
 /// Revokes every ban in force for the name, compared without case, and answers them, the newest 400 at
 /// most: `[]` where there was none.
-#[utoipa::path(post, path = "/api/plugin/punishments/unban-by-name", tag = "Punishments",
+#[utoipa::path(post, path = "/api/plugin/punishments/unban-by-name", tag = "Punishments", operation_id = "unban_name",
     security(("apiKey" = ["punishments:write", "plugin"])), responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn unban_by_name(
     PunishmentsWrite(caller): PunishmentsWrite,
@@ -85,6 +87,7 @@ async fn unban_by_name(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = AddressUnban)]
 struct UnbanIp {
     ip_address: IpAddress,
     /// Absent where the console acts.

@@ -41,6 +41,7 @@ pub(super) struct CallsQuery {
 
 /// Some of the calls that are kept.
 #[derive(Serialize, ToSchema)]
+#[schema(as = RecordedCallList)]
 pub(super) struct Calls {
     /// The newest first.
     items: Vec<CallItem>,
@@ -55,6 +56,7 @@ pub(super) struct Calls {
 /// A call as the list has it.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = RecordedCallSummary)]
 struct CallItem {
     call_id: String,
     at: u64,
@@ -97,6 +99,7 @@ pub(super) struct RecordedCall {
 /// What one module did in a call.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = RecordedModuleCall)]
 struct ModulesPart {
     name: String,
     version: u64,
@@ -172,7 +175,7 @@ impl TryFrom<&RecordedStep> for ModulesPart {
 /// This hub node keeps the latest 1,000 of each point, and besides the latest 100 in which a module failed, in memory and
 /// within bounds on it; also where no module is asked, so that one can be tried on them before it is. Of many calls of
 /// matchmaking without a module it keeps some.
-#[utoipa::path(get, path = "/api/manage/extension-points/{point}/calls", operation_id = "list_calls", tag = "Modules",
+#[utoipa::path(get, path = "/api/manage/extension-points/{point}/calls", operation_id = "list_recorded_calls", tag = "Modules",
     security(("apiKey" = ["modules:read"])), params(("point" = String, Path, example = "chat"), CallsQuery),
     responses((status = 200, body = Calls), (status = 404, body = ErrorBody, description = "No such point")))]
 pub(super) async fn list(
@@ -194,7 +197,7 @@ pub(super) async fn list(
 /// Get one of the latest calls
 ///
 /// With what each module was given, asked and was told, so that it can be made again: here by a replay, or elsewhere.
-#[utoipa::path(get, path = "/api/manage/extension-points/{point}/calls/{callId}", operation_id = "get_call",
+#[utoipa::path(get, path = "/api/manage/extension-points/{point}/calls/{callId}", operation_id = "get_recorded_call",
     tag = "Modules", security(("apiKey" = ["modules:read"])),
     params(("point" = String, Path, example = "chat"), ("callId" = String, Path, example = "9f86d081884c7d65")),
     responses((status = 200, body = RecordedCall),

@@ -17,6 +17,7 @@ use crate::modules::service::dry_run::{self as service, DryRunOptions, Target};
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = DryRunRequest)]
 pub(super) struct DryRun {
     /// The extension point to run it at.
     #[schema(example = "chat")]

@@ -39,7 +39,7 @@ pub(super) struct LogsQuery {
 /// The newest lines of its production calls at this hub node, newest first; a call that failed adds one that says why.
 /// The hub keeps 1,000 lines per module, in memory. Asked for `text/event-stream` it answers the newest `limit` lines,
 /// oldest first, as events named LOG, and then each new one as it comes. The stream ends when the key is withdrawn.
-#[utoipa::path(get, path = "/api/manage/modules/{name}/logs", operation_id = "module_logs", tag = "Modules",
+#[utoipa::path(get, path = "/api/manage/modules/{name}/logs", operation_id = "list_module_logs", tag = "Modules",
     security(("apiKey" = ["modules:read"])), params(("name" = String, Path), LogsQuery),
     responses((status = 200, body = Page<Line>), (status = 404, body = ErrorBody, description = "No such module")))]
 pub(super) async fn logs(

@@ -34,11 +34,13 @@ pub(super) struct ExtensionPoint {
     /// Answered to PUT alone: modules that fail a trial call with this configuration. They are in place all the same,
     /// since a configuration may be meant for other input than a trial's.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     warnings: Option<Vec<Warning>>,
 }
 
 /// A module that failed its trial call.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChainWarning)]
 struct Warning {
     name: String,
     version: i64,
@@ -49,6 +51,7 @@ struct Warning {
 /// A module in a chain, and how its calls went since it is there.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ChainModule)]
 struct ActiveModule {
     #[serde(flatten)]
     link: LinkSpec,
@@ -74,10 +77,12 @@ struct ActiveModule {
     /// For a SHADOW: how its answers compare with those of the ACTIVE or CANARY version of its name on the same calls;
     /// with there being no module where none of that name runs.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     shadow: Option<Shadow>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ShadowComparison)]
 struct Shadow {
     same: u64,
     different: u64,
@@ -91,6 +96,7 @@ struct Shadow {
 /// A call that a SHADOW answered otherwise.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ShadowDifference)]
 struct Difference {
     call_id: String,
     at: u64,
@@ -110,6 +116,7 @@ impl From<ShadowStats> for Shadow {
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = Chain)]
 pub(super) struct PutChain {
     /// In the order they shall run, at most 16; none restores the built-in behaviour.
     #[schema(max_items = 16)]
@@ -196,7 +203,7 @@ pub(super) async fn put(
 /// Restore the chain before
 ///
 /// Once more restores the one that was just left. 400 `nothing_to_roll_back` where there never was another.
-#[utoipa::path(post, path = "/api/manage/extension-points/{point}/rollback", operation_id = "roll_back_extension_point",
+#[utoipa::path(post, path = "/api/manage/extension-points/{point}/rollback", operation_id = "rollback_extension_point",
     tag = "Modules", security(("apiKey" = ["modules:write"])), params(("point" = String, Path, example = "matchmaking")),
     responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point")))]
 pub(super) async fn roll_back(

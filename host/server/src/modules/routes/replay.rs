@@ -20,6 +20,7 @@ use crate::modules::service::replay::{self as service, Replayed, Summary};
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ReplayRequest)]
 pub(super) struct Replay {
     /// The extension point whose calls they are.
     #[schema(example = "chat")]
@@ -38,6 +39,7 @@ pub(super) struct Replay {
 /// What a replay came to: of many calls, or of one.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
+#[schema(as = ReplayResult)]
 pub(super) enum ReplayAnswer {
     Many(ReplaySummary),
     One(Box<ReplayReport>),
@@ -61,6 +63,7 @@ pub(super) struct ReplaySummary {
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ReplayDifference)]
 struct Example {
     call_id: String,
     at: u64,

@@ -10,6 +10,7 @@ use crate::modules::logs::{explain, level_name};
 /// What a module answered, and what that took; without how long, which is never the same twice.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ModuleCallReport)]
 pub(super) struct Report {
     /// What the module answered; null where it failed.
     #[schema(value_type = Option<Object>)]
@@ -46,6 +47,7 @@ impl From<CallReport<Value>> for Report {
 
 /// Why a call has no answer.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ModuleFailure)]
 pub(super) struct Failure {
     /// Such as `trap`, `timed_out`, `out_of_fuel`, `out_of_memory`, `host_call_limit`, `invalid_answer`, `late`.
     #[schema(value_type = String, example = "trap")]
@@ -62,6 +64,7 @@ impl From<&CallFailure> for Failure {
 
 /// A line that a module logged.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ModuleOutputLine)]
 pub(super) struct LoggedLine {
     #[schema(value_type = String, example = "INFO")]
     level: &'static str,

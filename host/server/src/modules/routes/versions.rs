@@ -5,7 +5,9 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use hub_sandbox::contract::Point;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::app::App;
 use crate::auth::{ModulesRead, ModulesWrite};
@@ -63,10 +65,15 @@ impl From<ModuleRow> for Module {
 }
 
 /// A WebAssembly component.
-#[derive(ToSchema)]
-#[schema(value_type = String, format = Binary)]
-#[allow(dead_code, reason = "it is only there for the document")]
-pub(super) struct Component(Vec<u8>);
+pub(super) struct Component;
+
+impl PartialSchema for Component {
+    fn schema() -> RefOr<Schema> {
+        let binary = SchemaFormat::KnownFormat(KnownFormat::Binary);
+        ObjectBuilder::new().schema_type(Type::String).format(Some(binary)).into()
+    }
+}
+impl ToSchema for Component {}
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -1,11 +1,18 @@
 //! The effective permissions of a player.
 
+use std::fmt;
+
 use axum::extract::State;
+use axum::http::uri::PathAndQuery;
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Deserializer, de};
+use sha2::{Digest as _, Sha256};
 use utoipa::IntoParams;
 
 use crate::app::App;
 use crate::auth::PermissionsWrite;
+use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::answer::{ANSWER_LIMIT, json_size};
 use crate::http::error::ApiError;
@@ -13,7 +20,7 @@ use crate::http::extract::{Json, Path, Query};
 use crate::permissions::body::EffectiveBody;
 use crate::permissions::context::{ContextSet, PermissionContext, PermissionWorld};
 use crate::permissions::service::{self, PermissionsError};
-use crate::values::{Identifier, PlayerId, blank_as_absent};
+use crate::values::{Identifier, PlayerId, blank_as_absent, hex};
 
 /// The most nodes of one request.
 const MAX_NODES: usize = 100;
@@ -59,20 +66,72 @@ fn comma_separated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ide
 /// contexts before one bound to fewer, a temporary before a permanent one; the node itself before wildcards, longer
 /// wildcards before shorter. True, false, or null where nothing is said. `docs/permissions.md` has all rules. Expiry
 /// counts at the moment of the question, and every change at once. An explanation over 4 MiB is 400 `answer_too_large`.
+///
+/// To keep the answer: ask again when `PERMISSIONS_UPDATED` names a group or the player with a later `revision`, and at
+/// `validUntil`. With `If-None-Match` an answer that still holds is 304, without working it out.
 #[utoipa::path(get, path = "/api/plugin/permissions/users/{uuid}/effective", tag = "Permissions",
-    security(("apiKey" = ["permissions:write", "plugin"])), params(("uuid" = PlayerId, Path), EffectiveQuery),
-    responses((status = 200, body = EffectiveBody)))]
+    security(("apiKey" = ["permissions:write", "plugin"])),
+    params(("uuid" = PlayerId, Path), EffectiveQuery,
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of an answer to the same question")),
+    responses((status = 200, body = EffectiveBody, headers(("ETag" = String, description = "Names this answer"))),
+        (status = 304, description = "The answer is still the one that `If-None-Match` names")))]
 async fn get_effective_permissions(
     PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
     Query(query): Query<EffectiveQuery>,
-) -> Result<Json<EffectiveBody>, ApiError> {
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let question = Sha256::digest(uri.path_and_query().map_or("", PathAndQuery::as_str));
+    let question = hex(&question[..8]);
+    let sent: Vec<_> = headers.get_all(header::IF_NONE_MATCH).iter().collect();
+    if !sent.is_empty() {
+        let (revision, now) = (service::revision(&app, caller.network, player).await?, app.clock.now());
+        let texts = sent.iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(','));
+        let mut tags = texts.filter_map(EffectiveTag::parse);
+        if let Some(tag) = tags.find(|tag| tag.question == question && tag.holds(revision, now)) {
+            return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, tag.to_string())]).into_response());
+        }
+    }
     let current = ContextSet::new(query.context.as_ref(), query.world.as_ref());
     let effective = service::effective(&app, caller.network, player, &current, &query.node, query.explain).await?;
     let body = EffectiveBody::new(player, effective, query.explain);
     if query.explain && json_size(&body) > ANSWER_LIMIT {
         return Err(PermissionsError::TooLarge.into());
     }
-    Ok(Json(body))
+    let (revision, valid_until) = body.version();
+    let tag = EffectiveTag { revision, valid_until, question: &question };
+    Ok(([(header::ETAG, tag.to_string())], Json(body)).into_response())
+}
+
+/// Names an answer by what it was made from, so that it can be told whether it still holds without working it out again.
+struct EffectiveTag<'a> {
+    revision: i64,
+    valid_until: Option<Millis>,
+    /// The hash of path and query.
+    question: &'a str,
+}
+
+impl<'a> EffectiveTag<'a> {
+    /// Reads a tag in the form in which it is sent; none if it is not one of these.
+    fn parse(text: &'a str) -> Option<Self> {
+        let text = text.trim();
+        let quoted = text.strip_prefix("W/").unwrap_or(text).strip_prefix('"')?.strip_suffix('"')?;
+        let mut parts = quoted.split('-');
+        let (revision, until, question) = (parts.next()?, parts.next()?, parts.next()?);
+        let valid_until = if until.is_empty() { None } else { Some(until.parse().ok()?) };
+        parts.next().is_none().then_some(Self { revision: revision.parse().ok()?, valid_until, question })
+    }
+
+    fn holds(&self, revision: i64, now: Millis) -> bool {
+        self.revision == revision && self.valid_until.is_none_or(|until| now < until)
+    }
+}
+
+impl fmt::Display for EffectiveTag<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let until = self.valid_until.map(|until| until.to_string()).unwrap_or_default();
+        write!(f, "\"{}-{until}-{}\"", self.revision, self.question)
+    }
 }

@@ -57,6 +57,7 @@ async fn get_player_data(
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = DataUpdate)]
 struct PutData {
     /// The text of one JSON value, at most 256 KiB; it is kept byte for byte.
     data: JsonText,

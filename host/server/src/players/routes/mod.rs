@@ -3,7 +3,6 @@
 mod data;
 mod ips;
 mod list;
-mod profile;
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,13 +14,14 @@ use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// The component's routes.
 pub(crate) fn router() -> Endpoints {
-    list::router().merge(profile::router()).merge(data::router()).merge(ips::router())
+    list::router().merge(data::router()).merge(ips::router())
 }
 
 /// Where a player is.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Connection {
+#[schema(as = PlayerConnection)]
+pub(crate) struct Connection {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
     #[schema(example = "bedwars")]
@@ -33,7 +33,7 @@ struct Connection {
 
 impl Connection {
     /// The server of a player who is online, from memory.
-    fn find(app: &App, network: NetworkId, player: PlayerId) -> Option<Self> {
+    pub(crate) fn find(app: &App, network: NetworkId, player: PlayerId) -> Option<Self> {
         let at = servers::service::online_player(app, network, player)?;
         Some(Self { server_id: at.server_id, server_type: at.server_type, world_id: at.world_id })
     }

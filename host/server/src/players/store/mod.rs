@@ -53,6 +53,31 @@ pub(super) async fn upsert(
     .await
 }
 
+/// Creates a player who was never seen.
+pub(super) async fn insert_unseen(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    username: Option<&Identifier>,
+    at: Millis,
+) -> Result<(), Error> {
+    let username = username.map(Identifier::as_str);
+    db.write(
+        "INSERT INTO players (network_id, player_uuid, username, username_folded, region, first_seen, last_seen)
+         VALUES ($1, $2, $3, $4, $5, $6, $6)
+         ON CONFLICT (network_id, player_uuid) DO NOTHING",
+    )
+    .bind(network)
+    .bind(player)
+    .bind(username)
+    .bind(username.map(fold_case))
+    .bind(Region::unknown().as_str())
+    .bind(at)
+    .execute()
+    .await?;
+    Ok(())
+}
+
 /// Moves the time when a known player was last seen forward.
 pub(super) async fn update_last_seen(db: &Db, network: NetworkId, player: PlayerId, at: Millis) -> Result<(), Error> {
     db.write("UPDATE players SET last_seen = $3 WHERE network_id = $1 AND player_uuid = $2 AND last_seen < $3")

@@ -33,6 +33,7 @@ struct AuthCode {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ProvisioningState)]
 struct AuthCodeNoted {
     #[schema(example = "bedwars-9")]
     server_id: Identifier,

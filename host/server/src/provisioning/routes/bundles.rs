@@ -25,6 +25,7 @@ pub(super) fn router() -> Endpoints {
 /// What machines of a server type fetch at boot.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Bundle)]
 struct BundleBody {
     #[schema(example = "bedwars")]
     server_type: Identifier,

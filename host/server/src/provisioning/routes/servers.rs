@@ -25,6 +25,7 @@ pub(super) fn router() -> Endpoints {
 /// A server that is, or was, provisioned.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ProvisionedServer)]
 struct ProvisionedServerBody {
     #[schema(example = "bedwars-9")]
     server_id: Identifier,
@@ -89,7 +90,7 @@ async fn list(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = ProvisionedServerWish)]
+#[schema(as = ProvisionedServerUpdate)]
 struct PutProvisionedServer {
     /// What kind of server it will be.
     #[serde(default, deserialize_with = "blank_as_absent")]
@@ -145,7 +146,7 @@ async fn put(
 ///
 /// If it has registered, it stays in the registry and is no longer `provisioned`.
 #[utoipa::path(delete, path = "/api/manage/provisioning/servers/{serverId}",
-    operation_id = "forget_provisioned_server", tag = "Provisioning", security(("apiKey" = ["network:manage"])),
+    operation_id = "delete_provisioned_server", tag = "Provisioning", security(("apiKey" = ["network:manage"])),
     params(("serverId" = Identifier, Path)), responses((status = 204, description = "Forgotten"),
         (status = 404, body = ErrorBody, description = "No such provisioned server")))]
 async fn forget(

@@ -12,7 +12,10 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-pub(crate) use changes::{Changes, PresenceEvent, PresenceEvents, SavedPlayer, SavedReservation, SavedServer, Unsaved};
+pub(crate) use changes::{
+    Changes, PlayerPresence, PresenceEvent, PresenceEvents, SavedPlayer, SavedReservation, SavedServer, ServerPresence,
+    Unsaved,
+};
 pub(crate) use network::{NetworkPresence, PresenceError};
 pub(crate) use reservation::{RESERVATION_TTL, Reservation};
 pub(crate) use server::{LiveWorld, Server, free_slots};

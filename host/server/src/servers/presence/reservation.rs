@@ -38,16 +38,17 @@ impl Reservations {
         self.live(now).find(|it| it.player == Some(player))
     }
 
-    /// How many have not expired, without that of `except`.
-    pub(super) fn count(&self, now: Millis, except: Option<PlayerId>) -> u32 {
+    /// How many have not expired, without those of `except`.
+    pub(super) fn count(&self, now: Millis, except: &[PlayerId]) -> u32 {
         let live = self.0.len() - self.expired(now);
-        let excepted = except.is_some_and(|player| self.find(player, now).is_some());
-        (live - usize::from(excepted)) as u32
+        let excepted = except.iter().filter(|player| self.find(**player, now).is_some()).count();
+        (live - excepted) as u32
     }
 
     /// How many of those are for that world.
-    pub(super) fn count_in(&self, world: &Identifier, now: Millis, except: Option<PlayerId>) -> u32 {
-        let counts = |it: &&Reservation| it.world.as_ref() == Some(world) && (except.is_none() || it.player != except);
+    pub(super) fn count_in(&self, world: &Identifier, now: Millis, except: &[PlayerId]) -> u32 {
+        let is_excepted = |it: &Reservation| it.player.is_some_and(|player| except.contains(&player));
+        let counts = |it: &&Reservation| it.world.as_ref() == Some(world) && !is_excepted(it);
         self.live(now).filter(counts).count() as u32
     }
 

@@ -71,13 +71,18 @@ impl Server {
         self.players.len() as u32
     }
 
-    /// Players on it and on their way to it, without `except`'s reservation.
-    pub(crate) fn taken(&self, now: Millis, except: Option<PlayerId>) -> u32 {
+    /// Whether the player is in that world of it.
+    pub(crate) fn has_in(&self, player: PlayerId, world: &LiveWorld) -> bool {
+        self.players.get(&player).is_some_and(|state| state.world.as_ref() == Some(&world.report.world_id))
+    }
+
+    /// Players on it and on their way to it, without the reservations of `except`.
+    pub(crate) fn taken(&self, now: Millis, except: &[PlayerId]) -> u32 {
         self.current_players() + self.reservations.count(now, except)
     }
 
-    /// Players in the world and on their way to it, without `except`'s reservation.
-    pub(crate) fn taken_in(&self, world: &LiveWorld, now: Millis, except: Option<PlayerId>) -> u32 {
+    /// Players in the world and on their way to it, without the reservations of `except`.
+    pub(crate) fn taken_in(&self, world: &LiveWorld, now: Millis, except: &[PlayerId]) -> u32 {
         let present = world.current_players().saturating_add(world.arrived);
         present.saturating_add(self.reservations.count_in(&world.report.world_id, now, except))
     }

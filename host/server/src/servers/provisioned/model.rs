@@ -11,6 +11,7 @@ use crate::values::Identifier;
 /// How far a machine is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schema(as = ProvisioningPhase)]
 pub(crate) enum Phase {
     /// It is being made.
     Provisioning,

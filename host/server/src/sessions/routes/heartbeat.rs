@@ -20,7 +20,7 @@ pub(super) fn router() -> Endpoints {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Beat)]
+#[schema(as = ServerHeartbeat)]
 struct HeartbeatRequest {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
@@ -47,7 +47,6 @@ struct HeartbeatRequest {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = BeatPlayer)]
 struct HeartbeatPlayer {
     uuid: PlayerId,
     #[serde(default, deserialize_with = "blank_as_absent")]
@@ -63,7 +62,7 @@ struct HeartbeatPlayer {
 ///
 /// A heartbeat of more worlds, players or bytes than the network may have (`worldsPerServer`, `players`,
 /// `playersPerServer`, `serverBytes`) is 403 `quota_exceeded`: the server stays online with what was reported before.
-#[utoipa::path(post, path = "/api/plugin/servers/heartbeat", tag = "Servers", security(("apiKey" = ["plugin"])),
+#[utoipa::path(post, path = "/api/plugin/servers/heartbeat", tag = "Servers", operation_id = "send_heartbeat", security(("apiKey" = ["plugin"])),
     responses((status = 204, description = "Noted")))]
 async fn heartbeat(
     Plugin(caller): Plugin,

@@ -73,7 +73,7 @@ async fn list(
 /// Proxies and game servers, all that ever registered, by id, each with what it is doing if it is online; and those
 /// whose machine is still being made, with `provisioning` and the status PROVISIONING.
 #[utoipa::path(get, path = "/api/manage/servers", tag = "Manage: servers", security(("apiKey" = ["servers:read"])),
-    params(ListQuery), operation_id = "manage_list_servers", responses((status = 200, body = Page<ListedServer>)))]
+    params(ListQuery), operation_id = "list_managed_servers", responses((status = 200, body = Page<ListedServer>)))]
 async fn list_for_owner(
     ServersRead(caller): ServersRead,
     State(app): State<App>,
@@ -84,7 +84,7 @@ async fn list_for_owner(
 
 /// Read a server
 #[utoipa::path(get, path = "/api/manage/servers/{serverId}", tag = "Manage: servers",
-    security(("apiKey" = ["servers:read"])), params(("serverId" = String, Path)), operation_id = "manage_get_server",
+    security(("apiKey" = ["servers:read"])), params(("serverId" = String, Path)), operation_id = "get_managed_server",
     responses((status = 200, body = ListedServer), (status = 404, body = ErrorBody, description = "No such server")))]
 async fn get(
     ServersRead(caller): ServersRead,

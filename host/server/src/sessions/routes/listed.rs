@@ -44,6 +44,7 @@ pub(super) struct ProvisioningRecord {
 /// What is known of a machine that is being made.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ProvisioningInfo)]
 struct Provisioning {
     /// Who makes it.
     #[schema(example = "hetzner")]

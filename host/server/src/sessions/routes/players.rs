@@ -106,7 +106,7 @@ fn invalid_cursor() -> ApiError {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Join)]
+#[schema(as = PlayerJoin)]
 struct JoinRequest {
     /// The server the player has come to; it must be online.
     #[schema(example = "bedwars-1")]
@@ -137,7 +137,7 @@ async fn join(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = ChangeWorld)]
+#[schema(as = PlayerWorldChange)]
 struct WorldChangeRequest {
     /// The server the player is on.
     #[schema(example = "bedwars-1")]
@@ -154,7 +154,7 @@ struct WorldChangeRequest {
 /// Note that a player changed worlds
 ///
 /// 400 `player_not_on_server` where the player is not on that server, or not any more.
-#[utoipa::path(post, path = "/api/plugin/servers/players/world", tag = "Servers", security(("apiKey" = ["plugin"])),
+#[utoipa::path(post, path = "/api/plugin/servers/players/world", tag = "Servers", operation_id = "change_player_world", security(("apiKey" = ["plugin"])),
     responses((status = 204, description = "Noted")))]
 async fn change_world(
     Plugin(caller): Plugin,

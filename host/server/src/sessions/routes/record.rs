@@ -59,6 +59,7 @@ pub(super) struct ServerRecord {
 /// Whether a server is there.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[schema(as = ServerStatus)]
 pub(super) enum Status {
     /// Its heartbeats come.
     Online,
@@ -71,6 +72,7 @@ pub(super) enum Status {
 /// How the hub reaches a server.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schema(as = ServerConnectivity)]
 pub(super) enum Connectivity {
     /// Its event stream is open.
     Connected,
@@ -83,6 +85,7 @@ pub(super) enum Connectivity {
 /// A server's container, as its node agent reports it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ServerControl)]
 pub(super) struct Control {
     /// The node it runs on.
     #[schema(example = "node-7")]
@@ -119,6 +122,7 @@ impl From<AgentReport> for Control {
 /// The build of a server's connector.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ServerBuild)]
 pub(super) struct BuildInfo {
     #[schema(example = "1.4.0")]
     version: Option<String>,
@@ -129,6 +133,7 @@ pub(super) struct BuildInfo {
 /// The software a server runs on.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ServerPlatform)]
 pub(super) struct Platform {
     #[schema(example = "Paper")]
     name: Option<String>,
@@ -139,6 +144,7 @@ pub(super) struct Platform {
 #[derive(Debug, Serialize, ToSchema)]
 #[allow(clippy::struct_field_names, reason = "the names on the wire")]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ServerPort)]
 pub(super) struct Port {
     #[schema(example = 25565)]
     port: u16,

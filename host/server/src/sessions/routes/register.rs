@@ -25,7 +25,7 @@ pub(super) fn router() -> Endpoints {
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Register)]
+#[schema(as = ServerRegistration)]
 struct RegisterRequest {
     /// Unique in the network.
     #[schema(example = "bedwars-1")]
@@ -76,6 +76,7 @@ struct RegisterRequest {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = ServerSession)]
 struct Registered {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
@@ -94,7 +95,7 @@ struct Registered {
 ///
 /// It is online from now on, as long as heartbeats come. Registering again replaces what was registered; one that
 /// is online keeps its players and its start time.
-#[utoipa::path(post, path = "/api/plugin/servers/register", tag = "Servers", security(("apiKey" = ["plugin"])),
+#[utoipa::path(post, path = "/api/plugin/servers/register", tag = "Servers", operation_id = "register_server", security(("apiKey" = ["plugin"])),
     responses((status = 201, body = Registered)))]
 async fn register(
     Plugin(caller): Plugin,
@@ -176,7 +177,7 @@ struct UnregisterQuery {
 ///
 /// For a clean shutdown: it is offline at once, and so are its players. It stays in the registry. Unregistering one
 /// that is not there is no error.
-#[utoipa::path(post, path = "/api/plugin/servers/unregister", tag = "Servers", security(("apiKey" = ["plugin"])),
+#[utoipa::path(post, path = "/api/plugin/servers/unregister", tag = "Servers", operation_id = "unregister_server", security(("apiKey" = ["plugin"])),
     params(UnregisterQuery), responses((status = 204, description = "Offline")))]
 async fn unregister(
     Plugin(caller): Plugin,

@@ -33,6 +33,7 @@ pub(super) async fn release_world(
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = SnapshotRequest)]
 pub(super) struct Snapshot {
     /// Handed to the node; `REQUESTED` when absent.
     #[serde(default, deserialize_with = "blank_as_absent")]
@@ -60,6 +61,7 @@ pub(super) async fn snapshot_world(
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = SnapshotUpload)]
 pub(super) struct UploadUrl {
     /// Where the bytes go.
     #[schema(example = "https://hub.example.org/api/worlds/blobs/…")]
@@ -80,7 +82,7 @@ pub(super) struct UploadUrl {
 ///
 /// Good for 15 minutes and for this lease alone. Each upload has its own. A key that is bound to servers gets one for their
 /// leases only (403 `forbidden_origin`).
-#[utoipa::path(post, path = "/api/plugin/worlds/{id}/upload-url", tag = "Worlds",
+#[utoipa::path(post, path = "/api/plugin/worlds/{id}/upload-url", tag = "Worlds", operation_id = "create_world_upload_url",
     security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
     responses((status = 200, body = UploadUrl), (status = 404, body = ErrorBody, description = "No such lease")))]
 pub(super) async fn mint_world_upload_url(

@@ -16,6 +16,7 @@ use crate::worlds::service::{self, SavedSnapshot};
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = NodeRelease)]
 pub(super) struct ReleaseAll {
     /// The node that started anew.
     #[schema(example = "island-node-1")]
@@ -23,6 +24,7 @@ pub(super) struct ReleaseAll {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = NodeReleaseCount)]
 pub(super) struct Released {
     /// How many leases that ended.
     #[schema(example = 2)]
@@ -46,6 +48,7 @@ pub(super) async fn release_all_worlds(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = WorldHeartbeat)]
 pub(super) struct Heartbeat {
     #[schema(example = "island-node-1")]
     node_server_id: Identifier,
@@ -91,7 +94,7 @@ fn saved(blob_key: Option<Text<1000>>, size: Option<Size>) -> Option<SavedSnapsh
 /// `state` is what the hub wants: DRAINING means that the node is to save the world and unload it. A world without
 /// players for 5 minutes is drained. A lease that ran out is not renewed: `lease_ended`, and the node throws the world
 /// away without saving.
-#[utoipa::path(post, path = "/api/plugin/worlds/{id}/heartbeat", tag = "Worlds",
+#[utoipa::path(post, path = "/api/plugin/worlds/{id}/heartbeat", tag = "Worlds", operation_id = "send_world_heartbeat",
     security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
     responses((status = 200, body = LeaseAnswer), (status = 404, body = ErrorBody, description = "No such lease")))]
 pub(super) async fn heartbeat_world(
@@ -109,6 +112,7 @@ pub(super) async fn heartbeat_world(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = WorldReadyReport)]
 pub(super) struct Ready {
     #[schema(example = "island-node-1")]
     node_server_id: Identifier,
@@ -120,7 +124,7 @@ pub(super) struct Ready {
 /// Say that a world is up
 ///
 /// Every server of the network gets a `WORLD_READY` event. Said again, it changes nothing.
-#[utoipa::path(post, path = "/api/plugin/worlds/{id}/ready", tag = "Worlds",
+#[utoipa::path(post, path = "/api/plugin/worlds/{id}/ready", tag = "Worlds", operation_id = "report_world_ready",
     security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
     responses((status = 200, body = LeaseAnswer), (status = 404, body = ErrorBody, description = "No such lease")))]
 pub(super) async fn ready_world(
@@ -136,6 +140,7 @@ pub(super) async fn ready_world(
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = WorldUnloadReport)]
 pub(super) struct Unloaded {
     #[schema(example = "island-node-1")]
     node_server_id: Identifier,
@@ -153,8 +158,10 @@ pub(super) struct Unloaded {
 /// Say that a world was unloaded
 ///
 /// Ends the lease; the world boots from this snapshot next. The same again answers the same. 400 `unknown_snapshot`
-/// where the key is none of this lease's uploads, `snapshot_missing` where nothing came there; the lease then goes on.
-#[utoipa::path(post, path = "/api/plugin/worlds/{id}/unloaded", tag = "Worlds",
+/// where the hub handed the key out for something else, `snapshot_missing` where nothing came there; the lease then goes on. A key
+/// that the hub did not hand out is taken as it is, for nodes with a store of their own: `WORLD_OPEN` gives it back, without a
+/// `snapshotUrl`, and this node is preferred for the world.
+#[utoipa::path(post, path = "/api/plugin/worlds/{id}/unloaded", tag = "Worlds", operation_id = "report_world_unloaded",
     security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
     responses((status = 200, body = LeaseAnswer), (status = 404, body = ErrorBody, description = "No such lease")))]
 pub(super) async fn unloaded_world(

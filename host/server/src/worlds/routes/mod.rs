@@ -43,6 +43,7 @@ fn snapshot_base(app: &App, hub: HubUrl) -> Result<String, ApiError> {
 /// A lease as it stands.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = WorldLease)]
 struct LeaseAnswer {
     /// The lease's number, as text.
     #[schema(example = "17")]

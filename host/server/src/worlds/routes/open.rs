@@ -17,6 +17,7 @@ use crate::worlds::service::{self, Opened};
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = WorldRequest)]
 pub(super) struct OpenWorld {
     /// What kind of owner; with `player`, and their UUID as `ownerId`, a slot is kept for them where the world is up.
     #[schema(example = "player")]
@@ -27,8 +28,7 @@ pub(super) struct OpenWorld {
     /// The game, which is the type of the servers that can boot it.
     #[schema(example = "islands")]
     game_id: Identifier,
-    /// Which of the owner's worlds; `default` when absent.
-    #[serde(default, deserialize_with = "blank_as_absent")]
+    /// Which of the owner's worlds; `default` when absent or null.
     #[schema(example = "main")]
     world_key: Option<WorldName>,
     /// The server that shall boot it, if it is online with room.
@@ -66,6 +66,7 @@ impl OpenWorld {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
+#[schema(as = WorldOpenStatus)]
 pub(super) enum OpenStatus {
     /// It is up on `matchedServer`.
     Ready,
@@ -75,6 +76,7 @@ pub(super) enum OpenStatus {
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = OpenedWorld)]
 pub(super) struct OpenAnswer {
     success: bool,
     /// Null where it cannot be had now.

@@ -13,6 +13,7 @@ use crate::worlds::service;
 
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = StoredSnapshot)]
 pub(super) struct Stored {
     #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e/12/3-1")]
     blob_key: String,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use hub_db::Tx;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{expiry, publish};
 use crate::app::App;
@@ -26,20 +27,20 @@ pub(super) struct Node {
     is_connected: bool,
 }
 
-/// The preferred node alone, if it is online with room; else the joinable game servers of the world's game.
+/// The first of the preferred nodes that is online with room alone; else the joinable game servers of the world's game.
 pub(super) fn nodes(
     app: &App,
     network: NetworkId,
     game_id: &Identifier,
-    prefer: Option<&Identifier>,
+    preferred: [Option<&Identifier>; 2],
     now: Millis,
 ) -> Vec<Node> {
     let has_room = |server: &Server| {
-        server.info.role == Role::Game && free_slots(server.info.max_players, server.taken(now, None)) > 0
+        server.info.role == Role::Game && free_slots(server.info.max_players, server.taken(now, &[])) > 0
     };
     let ids: Vec<Identifier> = app.presence.with(network, |presence| {
-        let preferred = prefer.and_then(|id| presence.server(id.as_str(), now)).filter(|server| has_room(server));
-        if let Some(server) = preferred {
+        let online = preferred.into_iter().flatten().filter_map(|id| presence.server(id.as_str(), now));
+        if let Some(server) = online.into_iter().find(|server| has_room(server)) {
             return vec![server.info.server_id.clone()];
         }
         let servers = presence.of_type(game_id, now).filter(|server| has_room(server) && server.takes_players());
@@ -56,24 +57,45 @@ pub(super) fn choose(nodes: &[Node], leases: Vec<(Identifier, i64)>) -> Option<I
     nodes.iter().min_by_key(key).map(|node| node.id.clone())
 }
 
-#[derive(Serialize)]
-struct Owner<'a> {
+/// Whose world it is.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct WorldOwner<'a> {
+    #[schema(example = "player")]
     scope: &'a str,
+    #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
     id: &'a str,
 }
 
-#[derive(Serialize)]
+/// A node is to boot a world.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct OpenPayload<'a> {
+#[schema(as = WorldBootOrder)]
+pub(crate) struct WorldOpen<'a> {
+    /// The lease, which the node names in its callbacks.
+    #[schema(example = 17)]
     world_id: i64,
+    /// To be sent back in the callbacks.
+    #[schema(example = 3)]
     fence: i64,
+    /// How long the lease lasts unless a heartbeat renews it.
+    #[schema(example = 60_000)]
     lease_ms: Millis,
+    #[schema(example = "main")]
     world_key: &'a str,
+    #[schema(value_type = String, example = "islands")]
     game_id: &'a Identifier,
-    owner: Owner<'a>,
+    owner: WorldOwner<'a>,
+    /// PERSISTENT or EPHEMERAL.
+    #[schema(example = "PERSISTENT")]
     persistence: &'a str,
     seed: Option<Seed>,
+    #[schema(example = "flat")]
     world_gen: Option<&'a str>,
+    /// The newest snapshot; null: the world begins anew.
+    #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e/12/3-1")]
+    blob_key: Option<&'a str>,
+    /// Where to get it; null where there is none, or where a node keeps it in a store of its own.
+    #[schema(example = "https://hub.example.org/api/worlds/blobs/djEu")]
     snapshot_url: Option<String>,
 }
 
@@ -90,16 +112,17 @@ pub(super) async fn notify_node(
         Some(blob_key) if lease.is_persistent() => get_url(app, tx, network, blob_key, &lease.hub_url, key).await?,
         _ => None,
     };
-    let payload = OpenPayload {
+    let payload = WorldOpen {
         world_id: lease.id,
         fence: lease.fence,
         lease_ms: millis(app.settings.lease()),
         world_key: world.world_key.as_str(),
         game_id: &world.game_id,
-        owner: Owner { scope: world.owner_scope.as_str(), id: world.owner_id.as_str() },
+        owner: WorldOwner { scope: world.owner_scope.as_str(), id: world.owner_id.as_str() },
         persistence: &lease.persistence,
         seed: lease.seed.as_deref().and_then(|seed| serde_json::from_str(seed).ok()),
         world_gen: lease.world_gen.as_deref(),
+        blob_key: world.blob_key.as_deref().filter(|_| lease.is_persistent()),
         snapshot_url,
     };
     Ok(publish(app, tx, network, EventKind::WorldOpen, lease.node_server_id.as_ref(), payload).await?)
@@ -111,7 +134,8 @@ pub(in crate::worlds) async fn boot_waiting(app: &App, network: NetworkId, world
     let now = app.clock.now();
     let Some(waiting) = store::leases::waiting(&app.db, network, world_no, now).await? else { return Ok(()) };
     let Some(world) = store::worlds::get(&app.db, network, world_no).await? else { return Ok(()) };
-    let nodes = nodes(app, network, &world.game_id, waiting.prefer_node.as_ref(), now);
+    let preferred = [waiting.prefer_node.as_ref(), world.blob_node.as_ref()];
+    let nodes = nodes(app, network, &world.game_id, preferred, now);
     let leases = store::leases::per_node(&app.db, network, now).await?;
     let Some(node) = choose(&nodes, leases) else { return Ok(()) };
     let key = signing_key(app, link::PURPOSE).await?;

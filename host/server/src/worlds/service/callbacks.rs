@@ -1,10 +1,11 @@
 //! The callbacks of nodes, about the worlds they hold.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::boot::boot_waiting;
 use super::snapshots::{accept, delete_superfluous};
-use super::{expiry, publish};
+use super::{expiry, publish, publish_state};
 use crate::app::App;
 use crate::clock::Millis;
 use crate::events::EventKind;
@@ -21,10 +22,15 @@ pub(in crate::worlds) struct SavedSnapshot {
     pub(in crate::worlds) size_bytes: Option<i64>,
 }
 
-#[derive(Serialize)]
+/// A world that was opened is up.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ReadyPayload {
+#[schema(as = ReadyWorld)]
+pub(crate) struct WorldReady {
+    /// The lease's number, as `open` answered it.
+    #[schema(example = "17")]
     world_instance_id: String,
+    /// Its node; null where it went offline meanwhile.
     server: Option<LiveServer>,
 }
 
@@ -32,13 +38,14 @@ struct ReadyPayload {
 pub(in crate::worlds) async fn ready(app: &App, network: NetworkId, by: &LeaseHolder) -> Result<Lease, WorldsError> {
     let now = app.clock.now();
     let server = servers::service::snapshot(app, network, &by.node);
-    let payload = ReadyPayload { world_instance_id: by.id.to_string(), server };
+    let payload = WorldReady { world_instance_id: by.id.to_string(), server };
     let ready = app
         .db
         .transaction(async |mut tx| {
             let lease = store::leases::ready(&mut tx, network, by, now, expiry(app, now)).await?;
             if lease.is_some() {
                 publish(app, &mut tx, network, EventKind::WorldReady, None, &payload).await?;
+                publish_state(app, &mut tx, network, by.id, LeaseState::Ready).await?;
             }
             Ok::<_, WorldsError>(lease)
         })
@@ -91,6 +98,9 @@ pub(in crate::worlds) async fn unloaded(
             if let (Some(lease), Some(saved)) = (&lease, &saved) {
                 accept(app, &mut tx, network, lease, saved).await?;
             }
+            if lease.is_some() {
+                publish_state(app, &mut tx, network, by.id, LeaseState::Unloaded).await?;
+            }
             Ok::<_, WorldsError>(lease)
         })
         .await?;
@@ -118,7 +128,16 @@ pub(in crate::worlds) async fn release_all(
     network: NetworkId,
     node: Identifier,
 ) -> Result<usize, WorldsError> {
-    let lost = store::leases::mark_all_lost(&app.db, network, &node, app.clock.now()).await?;
+    let lost = app
+        .db
+        .transaction(async |mut tx| {
+            let lost = store::leases::mark_all_lost(&mut tx, network, &node, app.clock.now()).await?;
+            for lease in &lost {
+                publish_state(app, &mut tx, network, lease.id, LeaseState::Lost).await?;
+            }
+            Ok::<_, WorldsError>(lost)
+        })
+        .await?;
     for lease in &lost {
         boot_waiting(app, network, lease.world_no).await?;
     }

@@ -2,8 +2,9 @@
 
 use hub_db::Tx;
 use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::publish;
+use super::{publish, publish_state};
 use crate::app::App;
 use crate::clock::Millis;
 use crate::events::EventKind;
@@ -12,11 +13,19 @@ use crate::worlds::model::{Lease, LeaseState, SaveReason};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
 
-#[derive(Serialize)]
+/// A node is to save a world, or to unload it.
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Payload<'a> {
+#[schema(as = WorldSaveOrder)]
+pub(crate) struct WorldOrder<'a> {
+    /// The lease.
+    #[schema(example = 17)]
     world_id: i64,
+    /// To be sent back in the callbacks.
+    #[schema(example = 3)]
     fence: i64,
+    /// `IDLE`, `RELEASED`, or what the caller of `snapshot` said.
+    #[schema(example = "IDLE")]
     reason: &'a str,
 }
 
@@ -28,7 +37,7 @@ async fn notify_node(
     kind: EventKind,
     reason: &str,
 ) -> Result<(), hub_db::Error> {
-    let payload = Payload { world_id: lease.id, fence: lease.fence, reason };
+    let payload = WorldOrder { world_id: lease.id, fence: lease.fence, reason };
     publish(app, tx, lease.network_id, kind, lease.node_server_id.as_ref(), payload).await
 }
 
@@ -50,6 +59,7 @@ async fn drain(
                     notify_node(app, &mut tx, lease, EventKind::WorldSnapshot, &reason).await?;
                 }
                 notify_node(app, &mut tx, lease, EventKind::WorldUnload, &reason).await?;
+                publish_state(app, &mut tx, network, id, LeaseState::Draining).await?;
             }
             Ok(drained)
         })

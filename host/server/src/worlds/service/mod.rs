@@ -10,15 +10,18 @@ mod snapshots;
 
 use hub_db::Tx;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::events::{self, EventKind};
 use crate::values::{Identifier, NetworkId};
+use crate::worlds::model::LeaseState;
+use crate::worlds::store;
 
-pub(super) use boot::boot_waiting;
-pub(super) use callbacks::{SavedSnapshot, heartbeat, ready, release_all, unloaded};
-pub(super) use drain::{ask_snapshot, drain_idle, release};
+pub(super) use boot::{WorldOpen, boot_waiting};
+pub(super) use callbacks::{SavedSnapshot, WorldReady, heartbeat, ready, release_all, unloaded};
+pub(super) use drain::{WorldOrder, ask_snapshot, drain_idle, release};
 pub(crate) use home::{home_of, hosts};
 pub(super) use open::{Opened, open};
 pub(super) use snapshots::{mint, read, receive};
@@ -26,6 +29,41 @@ pub(super) use snapshots::{mint, read, receive};
 /// When a lease ends that is renewed now.
 fn expiry(app: &App, now: Millis) -> Millis {
     now.saturating_add(millis(app.settings.lease()))
+}
+
+/// The state that a world's lease has come to.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorldStateChange {
+    /// The lease's number, as text.
+    #[schema(example = "17")]
+    world_instance_id: String,
+    state: LeaseState,
+}
+
+/// Tells streams of the state that a lease has come to.
+async fn publish_state(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    id: i64,
+    state: LeaseState,
+) -> Result<(), hub_db::Error> {
+    let change = WorldStateChange { world_instance_id: id.to_string(), state };
+    publish(app, tx, network, EventKind::WorldState, None, change).await
+}
+
+/// Notes that leases whose time has run out are lost, at most `limit` of them; how many.
+pub(super) async fn mark_lost(app: &App, now: Millis, limit: i64) -> Result<usize, hub_db::Error> {
+    app.db
+        .transaction(async |mut tx| {
+            let lost = store::sweep::mark_lost(&mut tx, now, limit).await?;
+            for (network, id) in &lost {
+                publish_state(app, &mut tx, *network, *id, LeaseState::Lost).await?;
+            }
+            Ok(lost.len())
+        })
+        .await
 }
 
 /// Publishes an event for a node, or for the whole network, with the change it tells of.

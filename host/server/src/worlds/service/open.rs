@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::boot::{self, choose, nodes};
-use super::expiry;
+use super::{expiry, publish_state};
 use crate::app::App;
 use crate::clock::Millis;
 use crate::limits::{self, Limit, check_rows};
@@ -81,7 +81,6 @@ async fn lease_new(
     hub_url: &str,
     now: Millis,
 ) -> Result<Leased, WorldsError> {
-    let nodes = nodes(app, network, &request.world.game_id, request.prefer_node.as_ref(), now);
     // Numbers and texts always have a JSON.
     let seed = request.seed.as_ref().and_then(|seed| serde_json::to_string(seed).ok());
     let key = signing_key(app, link::PURPOSE).await?;
@@ -93,11 +92,15 @@ async fn lease_new(
                 return Ok(Leased::Existing(Box::new(lease)));
             }
             let world = store::worlds::raise_fence(tx, network, &request.world, id).await?;
-            store::leases::mark_expired_lost(tx, network, world.world_no, now).await?;
+            for lost in store::leases::mark_expired_lost(tx, network, world.world_no, now).await? {
+                publish_state(app, tx, network, lost, LeaseState::Lost).await?;
+            }
             let draining = store::leases::is_draining(tx, network, world.world_no, now).await?;
             let leases = store::leases::per_node(&mut *tx, network, now).await?;
             let live = leases.iter().map(|(_, count)| count).sum();
             limits::check(app, Limit::WorldLeases, live, 1)?;
+            let preferred = [request.prefer_node.as_ref(), world.blob_node.as_ref()];
+            let nodes = nodes(app, network, &world.game_id, preferred, now);
             let node = choose(&nodes, leases).ok_or(WorldsError::NoNode)?;
             let new = NewLease {
                 id,
@@ -111,6 +114,7 @@ async fn lease_new(
                 expires_at: if draining { now.saturating_add(WAIT_AT_MOST) } else { expiry(app, now) },
             };
             let lease = store::leases::insert(tx, network, new).await?;
+            publish_state(app, tx, network, lease.id, LeaseState::Loading).await?;
             if lease.node_server_id.is_some() {
                 boot::notify_node(app, tx, network, &lease, &world, &key).await?;
             }
@@ -163,7 +167,7 @@ fn reserve_slot(
     app.presence.with(network, |presence| {
         let own = presence.reservation(node, owner, now).map(|_| owner);
         let server = presence.server(node.as_str(), now)?;
-        if server.has(owner) || free_slots(server.info.max_players, server.taken(now, own)) == 0 {
+        if server.has(owner) || free_slots(server.info.max_players, server.taken(now, own.as_slice())) == 0 {
             return None;
         }
         let world = Identifier::try_from(world.to_string()).ok();

@@ -54,7 +54,8 @@ pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url
             let minted_after = now.saturating_sub(millis(GOOD_FOR));
             let open = store::snapshots::count_open(&mut tx, network, &lease, minted_after).await?;
             limits::check(app, Limit::SnapshotUploads, open, 1)?;
-            let blob_key = format!("{network}/{}/{}-{}", lease.world_no, lease.fence, lease.uploads);
+            let prefix = key_prefix(network);
+            let blob_key = format!("{prefix}{}/{}-{}", lease.world_no, lease.fence, lease.uploads);
             store::snapshots::insert(&mut tx, network, &lease, &blob_key, now).await?;
             Ok(Some(blob_key))
         })
@@ -72,6 +73,11 @@ pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url
         own_url(app, network, Access::Put, &blob_key, hub_url, &key)
     };
     Ok(Upload { url, blob_key, expires_at })
+}
+
+/// What the keys begin with that the hub hands out.
+fn key_prefix(network: NetworkId) -> String {
+    format!("{network}/")
 }
 
 /// A URL to get a snapshot with; `key` signs it where it is the hub's own.
@@ -191,8 +197,8 @@ pub(in crate::worlds) async fn read(app: &App, token: &str) -> Result<Blob, Worl
     app.blobs.get(&BlobKey::snapshot(link.network, &file)).await?.ok_or(WorldsError::Gone)
 }
 
-/// A node says that it has put a snapshot of its lease where it was told to: from the commit on it counts. What the hub
-/// itself received is known already, elsewhere the node's word is taken.
+/// A node says that it has a snapshot of its lease: from the commit on it counts. What the hub itself received is known
+/// already, elsewhere the node's word is taken. A key that the hub did not hand out is of a store of the node's own.
 pub(super) async fn accept(
     app: &App,
     tx: &mut Tx,
@@ -202,7 +208,16 @@ pub(super) async fn accept(
 ) -> Result<(), WorldsError> {
     let key = &saved.blob_key;
     let snapshot = store::snapshots::of_lease(tx, network, lease.id, key).await?;
-    let snapshot = snapshot.ok_or_else(|| WorldsError::UnknownSnapshot(key.clone()))?;
+    let Some(snapshot) = snapshot else {
+        if key.starts_with(&key_prefix(network)) {
+            return Err(WorldsError::UnknownSnapshot(key.clone()));
+        }
+        if lease.is_persistent() {
+            let seq = store::leases::next_seq(tx, network, lease.id).await?;
+            store::worlds::point_to_own(tx, network, lease, key, seq).await?;
+        }
+        return Ok(());
+    };
     if snapshot.size_bytes.is_some() {
         return Ok(store::worlds::point_to(tx, network, &snapshot).await?);
     }

@@ -62,23 +62,25 @@ pub(in crate::worlds) async fn get(db: &Db, network: NetworkId, id: i64) -> Resu
         .await
 }
 
-/// Notes that leases of a world whose time has run out are lost, so that it can have another.
+/// Notes that leases of a world whose time has run out are lost, so that it can have another; their ids.
 pub(in crate::worlds) async fn mark_expired_lost(
     tx: &mut Tx,
     network: NetworkId,
     world_no: i64,
     now: Millis,
-) -> Result<(), Error> {
-    tx.query(
-        "UPDATE world_leases SET state = 'LOST', ended_at = expires_at
-         WHERE network_id = $1 AND world_no = $2 AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at <= $3",
-    )
-    .bind(network)
-    .bind(world_no)
-    .bind(now)
-    .execute()
-    .await?;
-    Ok(())
+) -> Result<Vec<i64>, Error> {
+    let lost: Vec<(i64,)> = tx
+        .query(
+            "UPDATE world_leases SET state = 'LOST', ended_at = expires_at
+             WHERE network_id = $1 AND world_no = $2 AND state IN ('LOADING', 'READY', 'DRAINING') AND expires_at <= $3
+             RETURNING id",
+        )
+        .bind(network)
+        .bind(world_no)
+        .bind(now)
+        .all()
+        .await?;
+    Ok(lost.into_iter().map(|(id,)| id).collect())
 }
 
 /// Whether an earlier lease of the world is still being drained.
@@ -313,12 +315,12 @@ pub(in crate::worlds) async fn unload(
 
 /// The node started anew: all its leases are lost.
 pub(in crate::worlds) async fn mark_all_lost(
-    db: &Db,
+    tx: &mut Tx,
     network: NetworkId,
     node: &Identifier,
     now: Millis,
 ) -> Result<Vec<Lease>, Error> {
-    db.write(returning_lease!(
+    tx.query(returning_lease!(
         "UPDATE world_leases SET state = 'LOST', ended_at = $3
          WHERE network_id = $1 AND node_server_id = $2 AND state IN ('LOADING', 'READY', 'DRAINING')"
     ))
@@ -345,6 +347,20 @@ pub(in crate::worlds) async fn count_upload(
     .bind(now)
     .optional()
     .await
+}
+
+/// The number of a snapshot that the hub handed no key out for.
+pub(in crate::worlds) async fn next_seq(tx: &mut Tx, network: NetworkId, id: i64) -> Result<i64, Error> {
+    let (seq,): (i64,) = tx
+        .query(
+            "UPDATE world_leases SET uploads = uploads + 1 WHERE network_id = $1 AND id = $2
+             RETURNING uploads",
+        )
+        .bind(network)
+        .bind(id)
+        .one()
+        .await?;
+    Ok(seq)
 }
 
 /// Locks a lease that has not ended until the transaction does.

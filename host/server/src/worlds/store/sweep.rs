@@ -1,6 +1,6 @@
 //! Leases that are due, of all networks together.
 
-use hub_db::{Db, Error};
+use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
 use crate::values::NetworkId;
@@ -18,14 +18,18 @@ pub(in crate::worlds) async fn is_any_lost(db: &Db, now: Millis) -> Result<bool,
     Ok(row.is_some())
 }
 
-/// Crosses networks: as [`is_any_lost`] does. Notes that leases whose time has run out are lost.
-pub(in crate::worlds) async fn mark_lost(db: &Db, now: Millis) -> Result<u64, Error> {
-    db.write(
+/// Crosses networks: as [`is_any_lost`] does. Notes that leases whose time has run out are lost, at most `limit`.
+pub(in crate::worlds) async fn mark_lost(tx: &mut Tx, now: Millis, limit: i64) -> Result<Vec<(NetworkId, i64)>, Error> {
+    tx.query(
         "UPDATE world_leases SET state = 'LOST', ended_at = expires_at
-         WHERE state IN ('LOADING', 'READY', 'DRAINING') AND expires_at <= $1",
+         WHERE (network_id, id) IN (
+             SELECT network_id, id FROM world_leases
+             WHERE state IN ('LOADING', 'READY', 'DRAINING') AND expires_at <= $1 LIMIT $2)
+         RETURNING network_id, id",
     )
     .bind(now)
-    .execute()
+    .bind(limit)
+    .all()
     .await
 }
 

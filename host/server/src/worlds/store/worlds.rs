@@ -5,7 +5,7 @@ use hub_db::{Db, Error, Executor, Tx};
 use crate::clock::Millis;
 use crate::limits::{Limit, Rows};
 use crate::values::{Identifier, NetworkId};
-use crate::worlds::model::{World, WorldRef, WorldSnapshot};
+use crate::worlds::model::{Lease, World, WorldRef, WorldSnapshot};
 
 /// All worlds of a network that were ever opened.
 pub(in crate::worlds) const WORLDS: Rows = Rows::many(
@@ -57,7 +57,7 @@ pub(in crate::worlds) async fn raise_fence(
          VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0)
          ON CONFLICT (network_id, game_id, owner_scope, owner_id, world_key)
          DO UPDATE SET fence = worlds.fence + 1
-         RETURNING world_no, game_id, owner_scope, owner_id, world_key, fence, blob_key",
+         RETURNING world_no, game_id, owner_scope, owner_id, world_key, fence, blob_key, blob_node",
     )
     .bind(network)
     .bind(no)
@@ -76,7 +76,7 @@ pub(in crate::worlds) async fn get(
 ) -> Result<Option<World>, Error> {
     let mut on = on.into();
     on.query(
-        "SELECT world_no, game_id, owner_scope, owner_id, world_key, fence, blob_key FROM worlds
+        "SELECT world_no, game_id, owner_scope, owner_id, world_key, fence, blob_key, blob_node FROM worlds
          WHERE network_id = $1 AND world_no = $2",
     )
     .bind(network)
@@ -117,7 +117,7 @@ pub(in crate::worlds) async fn point_to(
     snapshot: &WorldSnapshot,
 ) -> Result<(), Error> {
     tx.query(
-        "UPDATE worlds SET blob_key = $3, blob_fence = $4, blob_seq = $5
+        "UPDATE worlds SET blob_key = $3, blob_fence = $4, blob_seq = $5, blob_node = NULL
          WHERE network_id = $1 AND world_no = $2
            AND (blob_fence < $4 OR (blob_fence = $4 AND blob_seq < $5))",
     )
@@ -126,6 +126,30 @@ pub(in crate::worlds) async fn point_to(
     .bind(&snapshot.blob_key)
     .bind(snapshot.fence)
     .bind(snapshot.seq)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// Makes this the world's newest snapshot, which the lease's node keeps in a store of its own.
+pub(in crate::worlds) async fn point_to_own(
+    tx: &mut Tx,
+    network: NetworkId,
+    lease: &Lease,
+    blob_key: &str,
+    seq: i64,
+) -> Result<(), Error> {
+    tx.query(
+        "UPDATE worlds SET blob_key = $3, blob_fence = $4, blob_seq = $5, blob_node = $6
+         WHERE network_id = $1 AND world_no = $2
+           AND (blob_fence < $4 OR (blob_fence = $4 AND blob_seq < $5))",
+    )
+    .bind(network)
+    .bind(lease.world_no)
+    .bind(blob_key)
+    .bind(lease.fence)
+    .bind(seq)
+    .bind(&lease.node_server_id)
     .execute()
     .await?;
     Ok(())

@@ -21,6 +21,7 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("blob_moves", "for a day, of blobs that this hub has moved"),
     ("module_pieces", "of older hubs; what is in them is exported as files"),
     ("agent_commands", "with links that only this hub knows, for minutes"),
+    ("event_listeners", "renewed by the streams of this hub"),
     ("outbox", "events of moments, for streams of this hub"),
     ("server_agents", "kept for seconds"),
     ("slot_reservations", "kept for seconds, by the database's clock"),

@@ -61,6 +61,16 @@ impl Events {
         next.expect("the stream goes on").unwrap().id
     }
 
+    /// The next event of one of these names, whatever comes before it.
+    pub async fn next_named_any(&mut self, names: &[&str]) -> Event {
+        loop {
+            let event = self.next().await.expect("the stream goes on");
+            if names.contains(&event.name.as_str()) {
+                return event;
+            }
+        }
+    }
+
     /// The next event of this name, whatever comes before it.
     pub async fn next_named(&mut self, name: &str) -> Event {
         loop {

@@ -65,7 +65,8 @@ on_both! {
         unload(&client, &id, 1, &upload, 9).await.expect_error(400, "snapshot_missing");
         let stored = put(&hub, &upload, "first one").await;
         assert_eq!(stored.expect(200), &json!({"blobKey": key, "sizeBytes": 9}));
-        let other = json!({"blobKey": "someone/elses/1-1"});
+        // A key of the hub's own, of no upload of this lease.
+        let other = json!({"blobKey": format!("{}/9/1-1", client.network.unwrap())});
         unload(&client, &id, 1, &other, 9).await.expect_error(400, "unknown_snapshot");
         // The lease went on meanwhile.
         call(&client, &id, "heartbeat", "n1", 1, json!({})).await.expect(200);
@@ -80,6 +81,44 @@ on_both! {
         assert_eq!(bytes(&hub, &url).await, "first one");
         let (_, _, none) = boot(&client, "q").await;
         assert_eq!(none, Value::Null);
+    }
+
+    async fn a_node_may_keep_snapshots_in_a_store_of_its_own(hub: Hub) {
+        let client = hub.network().await;
+        node(&client, "n1").await;
+        let mut stream = client.events(Some("n1"), None).await;
+        let id = open(&client, "p").await["worldInstanceId"].clone();
+        assert_eq!(stream.next_named("WORLD_OPEN").await.data["blobKey"], Value::Null);
+        ready(&client, &id, "n1", 1).await;
+        // Saved twice: the later one counts.
+        call(&client, &id, "heartbeat", "n1", 1, json!({"blobKey": "disk7:/p.1", "sizeBytes": 5})).await.expect(200);
+        let own = json!({"blobKey": "disk7:/p.2"});
+        unload(&client, &id, 1, &own, 9).await.expect(200);
+        unload(&client, &id, 1, &own, 9).await.expect(200);
+        // Its node is preferred, though others have fewer leases, and is given the key back.
+        for other in ["n0", "n2"] {
+            node(&client, other).await;
+        }
+        for busy in 0..2 {
+            let wish = json!({"gameId": "islands", "ownerScope": "party", "ownerId": format!("b{busy}"), "preferNode": "n1"});
+            client.post("/api/plugin/worlds/open", wish).await.expect(200);
+            stream.next_named("WORLD_OPEN").await;
+        }
+        let id = open(&client, "p").await["worldInstanceId"].clone();
+        let told = stream.next_named("WORLD_OPEN").await.data;
+        assert_eq!((&told["worldId"].to_string(), &told["blobKey"], &told["snapshotUrl"], &told["fence"]),
+            (&id.as_str().unwrap().to_owned(), &json!("disk7:/p.2"), &Value::Null, &json!(2)));
+        // Unless the caller prefers another; a snapshot of the hub's takes its place.
+        ready(&client, &id, "n1", 2).await;
+        let upload = upload_url(&client, &id).await;
+        put(&hub, &upload, "in the hub").await.expect(200);
+        call(&client, &id, "unloaded", "n1", 2, json!({"blobKey": upload["blobKey"]})).await.expect(200);
+        let mut other = client.events(Some("n2"), None).await;
+        let wish = json!({"gameId": "islands", "ownerScope": "party", "ownerId": "p", "preferNode": "n2"});
+        client.post("/api/plugin/worlds/open", wish).await.expect(200);
+        let told = other.next_named("WORLD_OPEN").await.data;
+        assert_eq!(told["blobKey"], upload["blobKey"]);
+        assert_eq!(bytes(&hub, &told["snapshotUrl"]).await, "in the hub");
     }
 
     async fn a_save_point_counts_when_it_is_on_disk(hub: Hub) {

@@ -81,7 +81,7 @@ impl NetworkPresence {
 
     /// How many slots are reserved.
     pub(crate) fn reservation_count(&self, now: Millis) -> i64 {
-        self.servers.values().map(|server| i64::from(server.reservations.count(now, None))).sum()
+        self.servers.values().map(|server| i64::from(server.reservations.count(now, &[]))).sum()
     }
 }
 

@@ -1,4 +1,4 @@
-//! One player.
+//! `/api/plugin/players/{uuid}` and its `/load`.
 
 use std::net::IpAddr;
 
@@ -6,7 +6,6 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Connection;
 use crate::app::App;
 use crate::auth::PlayersWrite;
 use crate::clock::Millis;
@@ -15,11 +14,14 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
-use crate::players::model::{LoadRequest, NamespaceData, Profile};
-use crate::players::service;
+use crate::players::{self, Connection, LoadRequest, NamespaceData, Profile};
+use crate::profiles::includes::{Included, Includes};
+use crate::profiles::service;
+use crate::punishments::IpAddress;
 use crate::values::{Identifier, Label, PlayerId, blank_as_absent, not_blank};
 
-pub(super) fn router() -> Endpoints {
+/// The component's routes.
+pub(crate) fn router() -> Endpoints {
     endpoints![get_player: large_answer, load_player: transactional]
 }
 
@@ -68,6 +70,7 @@ impl From<Profile> for PlayerProfile {
 
 /// A player with what is kept for them, and where they are.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LivePlayerProfile)]
 struct PlayerProfileNow {
     #[serde(flatten)]
     profile: PlayerProfile,
@@ -98,7 +101,7 @@ async fn get_player(
     Path(id): Path<PlayerId>,
     Query(query): Query<ProfileQuery>,
 ) -> Result<Json<PlayerProfileNow>, ApiError> {
-    let profile = service::profile(&app, caller.network, id, &query.game_mode).await?.into();
+    let profile = players::service::profile(&app, caller.network, id, &query.game_mode).await?.into();
     let connection = Connection::find(&app, caller.network, id);
     Ok(Json(PlayerProfileNow { profile, online: connection.is_some(), connection }))
 }
@@ -123,24 +126,48 @@ struct LoadQuery {
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "Notch")]
     username: Option<Identifier>,
+    /// What to answer besides, with commas between: `permissions`, `punishments`, `language`, `balances`, `statistics`, and
+    /// `data:NAMESPACE`, as often as needed.
+    #[serde(default)]
+    #[param(value_type = Option<String>, required = false, example = "permissions,punishments,language")]
+    include: Includes,
 }
 
-/// Load a player who comes
+/// A player who was loaded, with what was to be included.
+#[derive(Debug, Serialize, ToSchema)]
+struct LoadedPlayer {
+    #[serde(flatten)]
+    profile: PlayerProfile,
+    #[serde(flatten)]
+    included: Included,
+}
+
+/// Load a player who joins
 ///
 /// Makes a player who was never seen known. Punishments that were made by the name match the player from now on.
+///
+/// `include` makes a join one call: each of its names adds a field, which is what the route of that area answers, and needs the
+/// scope of that area. An answer over 4 MiB is 400 `answer_too_large`.
 #[utoipa::path(post, path = "/api/plugin/players/{uuid}/load", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
-    params(("uuid" = PlayerId, Path), LoadQuery), responses((status = 200, body = PlayerProfile)))]
+    params(("uuid" = PlayerId, Path), LoadQuery), responses((status = 200, body = LoadedPlayer)))]
 async fn load_player(
     PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
     Query(query): Query<LoadQuery>,
-) -> Result<Json<PlayerProfile>, ApiError> {
+) -> Result<Json<LoadedPlayer>, ApiError> {
+    query.include.check_scopes(&caller)?;
     let ip = not_blank(query.ip.as_deref()).map(|ip| ip.trim().parse::<IpAddr>()).transpose();
     let request = LoadRequest {
         username: query.username,
         game_type: query.game_type.map(Identifier::into_string),
         ip: ip.map_err(|_| ApiError::invalid("In the query, `ip`: must be an IPv4 or IPv6 address."))?,
     };
-    Ok(Json(service::load(&app, caller.network, id, &query.game_mode, request).await?.into()))
+    let (network, game_mode) = (caller.network, &query.game_mode);
+    let address = request.ip.map(IpAddress::from);
+    let profile = players::service::load(&app, network, id, game_mode, request).await?;
+    let included = service::include(&app, network, &query.include, &profile, game_mode, address).await?;
+    let loaded = LoadedPlayer { profile: profile.into(), included };
+    service::check_size(&loaded)?;
+    Ok(Json(loaded))
 }

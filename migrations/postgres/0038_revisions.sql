@@ -1,0 +1,19 @@
+-- How often the permissions of a network have changed.
+CREATE TABLE permission_revisions (
+    network_id     UUID    NOT NULL,
+    last_revision  BIGINT NOT NULL,
+    -- That of the last change of a group.
+    group_revision BIGINT NOT NULL,
+    PRIMARY KEY (network_id)
+);
+
+-- The last change of a player's own nodes.
+CREATE TABLE player_permission_revisions (
+    network_id  UUID    NOT NULL,
+    player_uuid UUID    NOT NULL,
+    revision    BIGINT NOT NULL,
+    PRIMARY KEY (network_id, player_uuid)
+);
+
+-- The node that keeps the newest snapshot in a store of its own; null: the hub handed its key out.
+ALTER TABLE worlds ADD COLUMN blob_node TEXT;
