@@ -123,7 +123,7 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
 async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::Error> {
     let rows = store::nodes(&app.db, millis(PROBED_FOR)).await?;
     node.peers.set(&node.name, &rows, millis(NODE_TIMEOUT));
-    let is_live = |row: &NodeRow| row.silent < millis(NODE_TIMEOUT);
+    let is_live = |row: &NodeRow| row.is_live(millis(NODE_TIMEOUT));
     let live = rows.into_iter().filter(is_live).map(LiveNode::from).collect();
     let fit = eligibility::fit(live);
     let is_candidate = fit.iter().any(|live| live.name == node.name);

@@ -117,7 +117,7 @@ impl Peers {
                 self.wake.notify_one();
                 Peer::new(row)
             });
-            peer.is_live = row.silent < live_within;
+            peer.is_live = row.is_live(live_within);
         }
     }
 

@@ -33,8 +33,16 @@ pub(super) struct NodeRow {
     pub(super) is_fit: bool,
     /// The names of the nodes that it reaches, as a JSON array; `None` at nodes of a version that does not report them.
     pub(super) reached: Option<String>,
-    /// Milliseconds since it reported.
+    /// Milliseconds since it reported; negative where the database's clock was set back since.
     pub(super) silent: Millis,
+}
+
+impl NodeRow {
+    /// Whether it reported itself within this time. One that reported far in the future did so before the database's clock
+    /// was set back: if it lives, it reports again within a second.
+    pub(super) fn is_live(&self, within: Millis) -> bool {
+        self.silent.saturating_abs() < within
+    }
 }
 
 /// The database's clock.
@@ -265,4 +273,19 @@ pub(super) async fn transfer(
         .optional()
         .await?;
     Ok(if held.is_some() { Transferred::Locked } else { Transferred::NotHeld })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_that_reported_before_the_clock_was_set_back_is_not_live() {
+        let is_live = |silent| {
+            let row = NodeRow { node: "n".into(), url: "u".into(), is_fit: true, reached: None, silent };
+            row.is_live(3_000)
+        };
+        assert!(is_live(0) && is_live(2_999) && is_live(-1));
+        assert!(!is_live(3_000) && !is_live(-40_000));
+    }
 }
