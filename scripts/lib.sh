@@ -179,7 +179,7 @@ need_node_tools() {
 # Starts the built hub on a free port with a SQLite of its own in the folder $1. Exports HUB_URL, HUB_PID and HUB_API_KEY, an
 # owner's key. More arguments go to `hub serve`.
 start_hub() {
-  local data="$1/hub" binary="${CARGO_TARGET_DIR:-target}/debug/hub"
+  local data="$1/hub" binary="${HUB_BINARY:-${CARGO_TARGET_DIR:-target}/debug/hub}"
   shift
   mkdir -p "$data"
   HUB_API_KEY=$("$binary" network create tests --data "$data" --json |

@@ -14,7 +14,7 @@ use std::time::Duration;
 static DOCUMENT: LazyLock<Document> = LazyLock::new(Document::read);
 
 /// What waits for a game server or an agent, none of which is there: the hub's clock stands still.
-const WAITING: [&str; 4] = ["/poll", "/console", "/kill", "/execute"];
+const WAITING: [&str; 6] = ["/commands", "/console", "/kill", "/restart", "/start", "/stop"];
 const PATIENCE: Duration = Duration::from_millis(300);
 const MOST_REQUESTS: usize = 8;
 

@@ -169,7 +169,8 @@ impl ShardRegistry {
                            see --node-url and the network between them.";
             faults.push(Fault::disabling(FaultKind::Peers, message));
         } else if unreached > 0 {
-            let message = format!("{unreached} of {others} other nodes are not reached; the log tells which.");
+            let verb = if unreached == 1 { "is" } else { "are" };
+            let message = format!("{unreached} of {others} other nodes {verb} not reached; the log tells which.");
             faults.push(Fault::tolerable(FaultKind::Peers, message));
         }
         faults

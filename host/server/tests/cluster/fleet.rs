@@ -148,6 +148,7 @@ impl Fleet {
         let host = |node| match (&isolation, node) {
             (None, _) => "127.0.0.1".to_owned(),
             (Some((_, namespace)), 0) => namespace.namespace_address(Link::Http),
+            (Some((_, namespace)), 1) => namespace.second_address(),
             (Some((_, namespace)), _) => namespace.host_address(Link::Http),
         };
         let mut fleet = Self {
@@ -192,6 +193,11 @@ impl Fleet {
         assert!(lines.next().unwrap().unwrap().starts_with("listening on"));
         self.nodes[node].process = Some(Daemon(child));
         self.urls.lock().unwrap()[node] = Some(self.url(node));
+    }
+
+    /// As [`Self::start_node`]; the others are told to reach it at this URL.
+    pub fn start_node_at(&mut self, node: usize, url: &str) {
+        self.start_node_with(node, &[("HUB_NODE_URL", url.to_owned())]);
     }
 
     /// Starts a node that is expected to refuse; returns what it says.
@@ -241,9 +247,19 @@ impl Fleet {
 
     /// What a node lacks by its own account; `None` where it does not answer.
     pub async fn readiness(&self, node: usize) -> Option<Value> {
+        Some(self.health(node).await?["lacks"].clone())
+    }
+
+    /// All that a node answers at `/readyz`; `None` where it does not.
+    pub async fn health(&self, node: usize) -> Option<Value> {
         let url = format!("http://{}/readyz", self.nodes[node].address);
         let answer = http_client::client().ok()?.get(url).timeout(Duration::from_secs(2)).send().await.ok()?;
-        Some(answer.json::<Value>().await.ok()?["lacks"].clone())
+        answer.json().await.ok()
+    }
+
+    /// A node's address and port.
+    pub fn address(&self, node: usize) -> &str {
+        &self.nodes[node].address
     }
 
     pub fn kill(&mut self, node: usize) {
@@ -306,6 +322,14 @@ impl Fleet {
     pub async fn sql(&self, statement: &str) {
         let statement = AssertSqlSafe(statement.to_owned());
         PgConnection::connect(&self.database).await.unwrap().execute(statement).await.unwrap();
+    }
+
+    /// How many unexpired leases on shards the node with this URL has.
+    pub async fn shards_at(&self, url: &str) -> i64 {
+        let mut connection = PgConnection::connect(&self.database).await.unwrap();
+        let count = "SELECT COUNT(*) FROM network_homes h JOIN hub_nodes n ON n.node = h.node
+                     WHERE n.url = $1 AND h.expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000";
+        sqlx::query_scalar(count).bind(url).fetch_one(&mut connection).await.unwrap()
     }
 
     /// The numbers that a query answers.
@@ -449,6 +473,7 @@ pub async fn wait_until(holds: impl AsyncFn() -> bool) {
 pub struct Answer {
     pub status: u16,
     pub body: Value,
+    pub has_retry_after: bool,
 }
 
 impl Answer {
@@ -493,8 +518,9 @@ impl Client {
         }
         let response = request.timeout(Duration::from_secs(10)).send().await.ok()?;
         let status = response.status().as_u16();
+        let has_retry_after = response.headers().contains_key("retry-after");
         let bytes = response.bytes().await.ok()?;
-        Some(Answer { status, body: serde_json::from_slice(&bytes).unwrap_or_default() })
+        Some(Answer { status, body: serde_json::from_slice(&bytes).unwrap_or_default(), has_retry_after })
     }
 
     /// Sends a request to the next node, once.

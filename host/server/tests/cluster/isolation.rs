@@ -36,6 +36,9 @@ impl NetworkNamespace {
             ip(&format!("{inside} addr add {}/30 dev {inner_end}", namespace.namespace_address(link)));
             ip(&format!("{inside} link set {inner_end} up"));
         }
+        let [http, _] = namespace.ends(Link::Http);
+        ip(&format!("addr add {}/32 dev {http}", namespace.second_address()));
+        namespace.connect_to_second();
         namespace
     }
 
@@ -51,6 +54,22 @@ impl NetworkNamespace {
     /// The address inside the namespace.
     pub fn namespace_address(&self, link: Link) -> String {
         format!("{}.{}", self.subnet, 4 * link as u8 + 2)
+    }
+
+    /// Another address of the host, at the end of the HTTP link.
+    pub fn second_address(&self) -> String {
+        format!("{}.17", self.subnet)
+    }
+
+    /// Drops what is sent from inside the namespace to the host's second address alone.
+    pub fn disconnect_from_second(&self) {
+        ip(&format!("-n {} route replace blackhole {}/32", self.name, self.second_address()));
+    }
+
+    pub fn connect_to_second(&self) {
+        let _ = Command::new("ip").args(["-n", &self.name, "route", "del", &self.second_address()]).output();
+        let via = self.host_address(Link::Http);
+        ip(&format!("-n {} route add {}/32 via {via}", self.name, self.second_address()));
     }
 
     /// Runs a program inside the namespace.

@@ -186,7 +186,7 @@ async fn a_payment_that_is_booked_while_its_network_moves_is_answered() {
     fleet.resume(0);
     let mut booked = vec![1.0; owners.len()];
     for (number, answer) in paying.join_all().await {
-        let Answer { status, body } = answer.expect("an answer");
+        let Answer { status, body, .. } = answer.expect("an answer");
         assert_eq!(status, 200, "{body}");
         booked[number] += 1.0;
     }

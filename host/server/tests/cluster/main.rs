@@ -12,11 +12,13 @@ mod events;
 mod faults;
 mod fleet;
 mod isolation;
+mod lease_model;
 mod leases;
 mod long_requests;
 mod moves;
 mod payments;
 mod propagation;
+mod reachability;
 mod slots;
 #[path = "../it/support/events.rs"]
 mod stream;

@@ -15,6 +15,7 @@ mod economy;
 mod economy_transactions;
 mod errors;
 mod events;
+mod full_disk;
 mod https;
 mod idempotency;
 mod key_bindings;

@@ -7,6 +7,7 @@ mod hostile;
 mod large;
 mod limits;
 mod modes;
+mod plan_limits;
 mod production;
 mod recorded_calls;
 mod replay;

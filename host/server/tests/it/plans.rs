@@ -1,5 +1,7 @@
 //! Plans: what networks may use, in effect at once.
 
+mod quotas;
+
 use std::process::Command;
 
 use reqwest::Method;

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use hub::archive::{TABLES, UNEXPORTED_TABLES};
+use hub::values::NetworkId;
 use hub_db::Db;
 use reqwest::Method;
 use serde_json::json;
@@ -87,6 +88,11 @@ async fn nothing_but_the_name_is_left(backend: Backend) {
         assert_eq!(count, 0, "{table}");
     }
     assert_eq!(blobs(&hub, &owner), 0);
+    if hub.app.db.backend() == hub_db::Backend::Sqlite {
+        let numbers = "SELECT network_id FROM player_search_networks";
+        let left: Vec<(NetworkId,)> = hub.app.db.query(numbers).all().await.unwrap();
+        assert_eq!(left, [(other.network.unwrap(),)]);
+    }
     assert_eq!((rows(&hub, &other).await, blobs(&hub, &other)), (others, other_blobs));
     sample::answers(&other).await;
     owner.get("/api/manage/keys").await.expect_error(401, "unauthenticated");

@@ -67,10 +67,10 @@ public final class PlayersApi {
      *
      * @param data JSON as text, at most 256 KiB
      * @param version what was read, so that nothing written meanwhile is lost: fails with {@code version_conflict}, and then read
-     *     again and apply the change to that. Null overwrites
+     *     again and apply the change to that. 0 for what was never written; null overwrites
      */
     public CompletableFuture<DataEntry> putData(UUID player, String gameMode, String namespace, String data,
-            Integer version) {
+            Long version) {
         Call call = Call.put("players", player, "data", gameMode, namespace).fields("data", data, "version", version);
         return transport.send(version == null ? call : call.once(), DataEntry.class);
     }

@@ -1,5 +1,6 @@
 package networkhub;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -80,7 +81,19 @@ public final class ServersApi {
 
     /** The players who are online on servers of a type; null for all. */
     public CompletableFuture<List<OnlinePlayer>> onlinePlayers(String serverType) {
-        return transport.list(Call.get("servers", "players").query("serverType", serverType), OnlinePlayer.class);
+        return onlinePlayers(serverType, null, List.of());
+    }
+
+    /** Where there are more than fit in an answer, a header says how to go on. */
+    private CompletableFuture<List<OnlinePlayer>> onlinePlayers(String serverType, String cursor, List<OnlinePlayer> before) {
+        Call call = Call.get("servers", "players").query("serverType", serverType).query("cursor", cursor);
+        return transport.exchange(call).thenCompose(response -> {
+            List<OnlinePlayer> players = new ArrayList<>(before);
+            players.addAll(List.of(Transport.<OnlinePlayer[]>read(response, OnlinePlayer[].class)));
+            return response.headers().firstValue("Next-Cursor")
+                    .map(next -> onlinePlayers(serverType, next, players))
+                    .orElseGet(() -> CompletableFuture.completedFuture(List.copyOf(players)));
+        });
     }
 
     /** Answers a console command that the hub asked for. An answer that comes too late is accepted and discarded. */

@@ -52,7 +52,7 @@ import networkhub.model.TransferOutcome;
  */
 public final class HubConnector {
     private static final System.Logger LOG = System.getLogger("networkhub");
-    private static final Duration REFRESH = Duration.ofSeconds(60);
+    private static final long TICK_MS = 5_000;
 
     private final ConnectorOptions options;
     private final HubClient client;
@@ -117,7 +117,7 @@ public final class HubConnector {
             session.start();
             stream.open();
             if (!options.messages.isEmpty()) persist(localization::registerDefaults);
-            thread.scheduleWithFixedDelay(this::refreshOnline, REFRESH.toMillis(), REFRESH.toMillis(), TimeUnit.MILLISECONDS);
+            thread.scheduleWithFixedDelay(this::tick, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
         });
     }
 
@@ -162,34 +162,35 @@ public final class HubConnector {
         if (ip != null) {
             Persist.call(thread, Duration.ofMinutes(1), () -> client.punishments().noteIp(player, name, ip));
         }
+        long askedAt = System.nanoTime();
         CompletableFuture<JoinDecision> checked = client.players()
                 .load(player, name, options.gameMode, options.gameType, ip, options.include())
-                .thenCompose(profile -> checkBans(player, name, ip, profile));
+                .thenCompose(profile -> checkBans(player, name, ip, profile, askedAt));
         return checked.orTimeout(options.joinTimeout.toMillis(), TimeUnit.MILLISECONDS).exceptionally(failure -> {
             LOG.log(INFO, "Player {0} is checked without the hub: {1}", player, HubException.of(failure).getMessage());
             return decideFromCache(player, name, ip);
         });
     }
 
-    private CompletableFuture<JoinDecision> checkBans(UUID player, String name, String ip, PlayerProfile profile) {
-        boolean isIncluded = profile.permissions() != null;
-        // A load answers for the player; what concerns their address has to be asked for.
-        CompletableFuture<List<Punishment>> active = isIncluded && ip == null
+    private CompletableFuture<JoinDecision> checkBans(UUID player, String name, String ip, PlayerProfile profile,
+            long askedAt) {
+        // An older hub includes nothing.
+        CompletableFuture<List<Punishment>> active = profile.permissions() != null
                 ? CompletableFuture.completedFuture(profile.punishments())
                 : client.punishments().query(player, ip, true);
         if (profile.language() != null) localization.put(player, profile.language());
-        return active.thenCombine(readPermissions(player, profile), (found, nothing) -> {
-            punishments.checked(player, name, ip, found);
+        return active.thenCombine(readPermissions(player, profile, askedAt), (found, nothing) -> {
+            punishments.checked(player, name, ip, found, askedAt);
             return punishments.ban(player).map(JoinDecision::banned).orElseGet(() -> JoinDecision.allow(profile));
         });
     }
 
     /** Part of the join, so that they are there when it is over. A load answers for no place, so one is asked for. */
-    private CompletableFuture<Void> readPermissions(UUID player, PlayerProfile profile) {
+    private CompletableFuture<Void> readPermissions(UUID player, PlayerProfile profile, long askedAt) {
         if (profile.permissions() == null || options.permissionContext != null) {
             return permissions.refresh(player).exceptionally(failure -> warn("Permissions cannot be read", failure));
         }
-        permissions.put(player, profile.permissions(), null);
+        permissions.put(player, profile.permissions(), null, askedAt);
         return CompletableFuture.completedFuture(null);
     }
 
@@ -206,9 +207,10 @@ public final class HubConnector {
         run(() -> {
             online.add(player);
             session.add(PlayerChange.join(player, name));
-            // Who was not checked is read now.
+            // Something may have changed since they were checked, if they were.
             if (!punishments.isCurrent(player, null)) punishmentRefresh.add(player);
-            if (permissions.get(player) == null) permissionRefresh.add(player);
+            punishments.ban(player).ifPresent(ban -> kick(player, ban));
+            if (permissions.mayBeStale(player)) permissionRefresh.add(player);
             if (localization.language(player) == null) languageRefresh.add(player);
         });
     }
@@ -323,8 +325,9 @@ public final class HubConnector {
     }
 
     private CompletableFuture<Void> readPunishments(UUID player) {
+        long askedAt = System.nanoTime();
         return client.punishments().query(player, punishments.ip(player), true).thenAcceptAsync(found -> {
-            punishments.checked(player, punishments.name(player), punishments.ip(player), found);
+            punishments.checked(player, punishments.name(player), punishments.ip(player), found, askedAt);
             punishments.ban(player).ifPresent(ban -> kick(player, ban));
         }, thread);
     }
@@ -353,8 +356,9 @@ public final class HubConnector {
     }
 
     /** Catches what no event tells: permissions that ended by themselves. */
-    private void refreshOnline() {
-        permissionRefresh.addAll(online);
+    private void tick() {
+        long now = clock.now();
+        online.stream().filter(player -> permissions.hasExpired(player, now)).forEach(permissionRefresh::add);
         permissions.prune(online);
         localization.prune(online);
     }
@@ -393,7 +397,12 @@ public final class HubConnector {
                     .forEach(this::read);
             case "PERMISSIONS_UPDATED" -> {
                 String player = event.text("playerUuid");
-                permissionRefresh.addAll(player == null ? online : Set.of(UUID.fromString(player)));
+                JsonElement revision = event.data().get("revision");
+                permissions.changed();
+                online.stream()
+                        .filter(each -> player == null || player.equals(each.toString()))
+                        .filter(each -> permissions.isBefore(each, revision))
+                        .forEach(permissionRefresh::add);
             }
             case "WORLD_READY" -> worlds.ready(event);
             default -> { } // For listeners.
@@ -408,8 +417,6 @@ public final class HubConnector {
         for (UUID player : online) {
             if (!punishments.concerns(punishment, player)) continue;
             if (isCreated && removes) kick(player, punishment);
-            // An answer that was on its way may be older than this event.
-            punishmentRefresh.add(player);
         }
     }
 

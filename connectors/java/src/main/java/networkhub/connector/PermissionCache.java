@@ -1,5 +1,6 @@
 package networkhub.connector;
 
+import com.google.gson.JsonElement;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -17,14 +18,18 @@ import networkhub.model.EffectivePermissions;
  * Read when a player is checked, and again when the hub tells of a change.
  */
 public final class PermissionCache {
+    /** How long an answer is kept that does not say when it ends. */
+    private static final long UNVERSIONED_NANOS = TimeUnit.MINUTES.toNanos(1);
     /** How long the permissions of somebody are kept who was checked and did not join, or has left. */
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(5);
 
-    private record Entry(Map<String, Boolean> nodes, EffectivePermissions answer, String etag, long atNanos) {}
+    private record Entry(Map<String, Boolean> nodes, EffectivePermissions answer, String etag, long askedAtNanos) {}
 
     private final Map<UUID, Entry> entries = new ConcurrentHashMap<>();
     private final HubClient client;
     private final String context;
+    /** When a change was told of last. */
+    private volatile long changedAtNanos = System.nanoTime();
 
     PermissionCache(HubClient client, String context) {
         this.client = client;
@@ -55,26 +60,60 @@ public final class PermissionCache {
         return entry == null ? null : entry.answer;
     }
 
-    void put(UUID player, EffectivePermissions answer, String etag) {
+    /** An answer to a question that was asked at this time. */
+    void put(UUID player, EffectivePermissions answer, String etag, long askedAtNanos) {
         Map<String, Boolean> nodes = new HashMap<>();
         answer.permissions().forEach((node, value) -> nodes.put(node.toLowerCase(Locale.ROOT), value));
-        entries.put(player, new Entry(nodes, answer, etag, System.nanoTime()));
+        entries.put(player, new Entry(nodes, answer, etag, askedAtNanos));
     }
 
     CompletableFuture<Void> refresh(UUID player) {
         Entry entry = entries.get(player);
         String etag = entry == null ? null : entry.etag;
-        return client.permissions().effective(player, context, null, etag).thenAccept(answer -> keep(player, answer));
+        long askedAt = System.nanoTime();
+        return client.permissions().effective(player, context, null, etag)
+                .thenAccept(answer -> keep(player, answer, askedAt));
     }
 
-    private void keep(UUID player, PermissionsApi.Versioned answer) {
-        if (answer.permissions() != null) put(player, answer.permissions(), answer.etag());
+    private void keep(UUID player, PermissionsApi.Versioned answer, long askedAt) {
+        Entry entry = entries.get(player);
+        if (answer.permissions() != null) {
+            put(player, answer.permissions(), answer.etag(), askedAt);
+        } else if (entry != null) {
+            put(player, entry.answer, answer.etag(), askedAt);
+        }
+    }
+
+    /** An event told of a change. */
+    void changed() {
+        changedAtNanos = System.nanoTime();
+    }
+
+    /** Whether a change was told of since what is known was asked for. */
+    boolean mayBeStale(UUID player) {
+        Entry entry = entries.get(player);
+        return entry == null || entry.askedAtNanos - changedAtNanos < 0;
+    }
+
+    /** Whether what is known may be older than this change. */
+    boolean isBefore(UUID player, JsonElement revision) {
+        Entry entry = entries.get(player);
+        return entry == null || entry.answer.revision() == null || revision == null
+                || entry.answer.revision() < revision.getAsLong();
+    }
+
+    /** Whether a player's permissions have changed by themselves, or may have. */
+    boolean hasExpired(UUID player, long hubNow) {
+        Entry entry = entries.get(player);
+        if (entry == null) return true;
+        if (entry.answer.revision() == null) return System.nanoTime() - entry.askedAtNanos > UNVERSIONED_NANOS;
+        return entry.answer.validUntil() != null && entry.answer.validUntil() <= hubNow;
     }
 
     /** Forgets those who are not online. */
     void prune(Set<UUID> online) {
         long now = System.nanoTime();
         entries.entrySet().removeIf(entry ->
-                !online.contains(entry.getKey()) && now - entry.getValue().atNanos > KEPT_NANOS);
+                !online.contains(entry.getKey()) && now - entry.getValue().askedAtNanos > KEPT_NANOS);
     }
 }

@@ -1,6 +1,8 @@
 package networkhub.connector;
 
+import java.util.ArrayDeque;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,12 +17,17 @@ import networkhub.model.PunishmentType;
  */
 public final class PunishmentCache {
     private static final int CAPACITY = 50_000;
+    /** More events than come while an answer is on its way. */
+    private static final int RECENT = 1_000;
+
+    private record Update(Punishment punishment, boolean isActive, long atNanos) {}
 
     /** What was known of a player when they were last checked. */
     private record Check(String name, String ip, long atNanos) {}
 
     private final Map<Long, Punishment> active = bounded();
     private final Map<UUID, Check> checks = bounded();
+    private final Deque<Update> recent = new ArrayDeque<>();
     /** The checks before this time no longer count: events may have been missed. */
     private long gapAtNanos = System.nanoTime();
 
@@ -79,15 +86,24 @@ public final class PunishmentCache {
         return ofAddress && ip != null && ip.equals(punishment.ipAddress());
     }
 
-    /** The hub answered that these are all active punishments of a player. */
-    synchronized void checked(UUID player, String name, String ip, Collection<Punishment> punishments) {
+    /** The hub answered, when asked at this time, that these are all active punishments of a player. */
+    synchronized void checked(UUID player, String name, String ip, Collection<Punishment> punishments, long askedAtNanos) {
         active.values().removeIf(known -> concerns(known, player, name, ip));
         for (Punishment punishment : punishments) active.put(punishment.id(), punishment);
-        checks.put(player, new Check(name, ip, System.nanoTime()));
+        checks.put(player, new Check(name, ip, askedAtNanos));
+        // What was told of meanwhile is newer than the answer may be.
+        recent.stream().filter(update -> update.atNanos - askedAtNanos >= 0)
+                .forEach(update -> apply(update.punishment, update.isActive));
     }
 
     /** An event told of a punishment. */
     synchronized void update(Punishment punishment, boolean isActive) {
+        recent.add(new Update(punishment, isActive, System.nanoTime()));
+        if (recent.size() > RECENT) recent.poll();
+        apply(punishment, isActive);
+    }
+
+    private void apply(Punishment punishment, boolean isActive) {
         if (isActive) {
             active.put(punishment.id(), punishment);
         } else {

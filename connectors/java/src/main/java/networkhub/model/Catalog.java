@@ -12,4 +12,4 @@ import java.util.Map;
  * @param messages by language, then by key
  */
 public record Catalog(
-        int version, String defaultLocale, List<Locale> locales, Map<String, Map<String, String>> messages) {}
+        long version, String defaultLocale, List<Locale> locales, Map<String, Map<String, String>> messages) {}

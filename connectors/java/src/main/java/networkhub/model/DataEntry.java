@@ -9,4 +9,4 @@ package networkhub.model;
  * @param version counts the writes; send it back to write only over what was read
  */
 public record DataEntry(
-        String gameMode, String namespace, String data, int version) {}
+        String gameMode, String namespace, String data, long version) {}

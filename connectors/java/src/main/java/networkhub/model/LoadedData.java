@@ -7,4 +7,4 @@ package networkhub.model;
  * @param version counts the writes
  */
 public record LoadedData(
-        String data, int version) {}
+        String data, long version) {}

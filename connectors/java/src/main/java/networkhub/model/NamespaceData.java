@@ -8,4 +8,4 @@ package networkhub.model;
  * @param version counts the writes; send it back to write only over what was read
  */
 public record NamespaceData(
-        String namespace, String data, int version) {}
+        String namespace, String data, long version) {}

@@ -100,6 +100,7 @@ class OutageTest {
 
         hub.kill();
         connector.playerLeft(leaves);
+        eventually("the outage is noticed", () -> !connector.status().registered() && !connector.status().streamOpen());
         connector.playerJoined(joins, "Joins");
         connector.playerJoined(visits, "Visits");
         connector.playerLeft(visits);
@@ -112,7 +113,6 @@ class OutageTest {
         assertTrue(connector.punishments().isMuted(leaves));
         assertTrue(connector.punishments().isMuted(joins));
         assertFalse(connector.punishments().isMuted(stays));
-        eventually("the outage is noticed", () -> !connector.status().isConnected());
         assertEquals(4, connector.status().pendingChanges());
 
         hub.start();

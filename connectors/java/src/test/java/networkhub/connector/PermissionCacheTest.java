@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.JsonPrimitive;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -17,7 +18,22 @@ class PermissionCacheTest {
     private final UUID ann = UUID.randomUUID();
 
     private void give(Map<String, Boolean> nodes) {
-        cache.put(ann, new EffectivePermissions(ann, List.of(), nodes, null), null);
+        cache.put(ann, new EffectivePermissions(ann, List.of(), nodes, 5L, 1_000L), null, System.nanoTime());
+    }
+
+    @Test
+    void anAnswerHoldsUntilItsEndAndForEarlierChanges() {
+        assertTrue(cache.hasExpired(ann, 0));
+        assertTrue(cache.isBefore(ann, new JsonPrimitive(1)));
+        give(Map.of());
+        assertFalse(cache.hasExpired(ann, 999));
+        assertTrue(cache.hasExpired(ann, 1_000));
+        assertFalse(cache.isBefore(ann, new JsonPrimitive(5)));
+        assertTrue(cache.isBefore(ann, new JsonPrimitive(6)));
+        assertTrue(cache.isBefore(ann, null));
+        assertFalse(cache.mayBeStale(ann));
+        cache.changed();
+        assertTrue(cache.mayBeStale(ann));
     }
 
     @Test

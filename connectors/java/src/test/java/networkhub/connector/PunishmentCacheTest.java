@@ -23,13 +23,13 @@ class PunishmentCacheTest {
     @Test
     void whoWasNeverCheckedIsTakenForMuted() {
         assertTrue(cache.isMuted(ann));
-        cache.checked(ann, "Ann", null, List.of());
+        cache.checked(ann, "Ann", null, List.of(), System.nanoTime());
         assertFalse(cache.isMuted(ann));
     }
 
     @Test
     void itMatchesPlayersNamesAndAddresses() {
-        cache.checked(ann, "Ann", "10.0.0.1", List.of());
+        cache.checked(ann, "Ann", "10.0.0.1", List.of(), System.nanoTime());
         cache.update(punishment(1, null, "ANN", PunishmentType.MUTE, null, null), true);
         assertTrue(cache.isMuted(ann));
         cache.update(punishment(1, null, "ANN", PunishmentType.MUTE, null, null), false);
@@ -38,16 +38,33 @@ class PunishmentCacheTest {
         assertTrue(cache.ban(ann).isPresent());
         // An address counts only where the punishment is one of addresses.
         UUID ben = UUID.randomUUID();
-        cache.checked(ben, "Ben", "10.0.0.2", List.of());
+        cache.checked(ben, "Ben", "10.0.0.2", List.of(), System.nanoTime());
         cache.update(new Punishment(3, UUID.randomUUID(), "Cat", PunishmentType.BAN, null, null, null, false, true, "10.0.0.2",
                 null, null, 0), true);
         assertEquals(Optional.empty(), cache.ban(ben));
     }
 
     @Test
+    void whatAnEventToldOfIsNotUndoneByAnOlderAnswer() {
+        long askedAt = System.nanoTime();
+        Punishment mute = punishment(1, ann, "Ann", PunishmentType.MUTE, null, null);
+        Punishment ban = punishment(2, ann, "Ann", PunishmentType.BAN, null, null);
+        cache.update(mute, false);
+        cache.update(ban, true);
+        // Written before the mute was revoked and the ban was made.
+        cache.checked(ann, "Ann", null, List.of(mute), askedAt);
+        assertFalse(cache.isMuted(ann));
+        assertTrue(cache.ban(ann).isPresent());
+        // An answer that was asked for later counts.
+        cache.checked(ann, "Ann", null, List.of(mute), System.nanoTime());
+        assertTrue(cache.isMuted(ann));
+        assertTrue(cache.ban(ann).isEmpty());
+    }
+
+    @Test
     void aPunishmentEndsByItselfAndBeforeAGapNothingIsCurrent() {
         cache.checked(ann, "Ann", "10.0.0.1",
-                List.of(punishment(1, ann, "Ann", PunishmentType.MUTE, null, System.currentTimeMillis() - 1)));
+                List.of(punishment(1, ann, "Ann", PunishmentType.MUTE, null, System.currentTimeMillis() - 1)), System.nanoTime());
         assertFalse(cache.isMuted(ann));
         assertTrue(cache.isCurrent(ann, "10.0.0.1"));
         assertFalse(cache.isCurrent(ann, "10.0.0.2"));

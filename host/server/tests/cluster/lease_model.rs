@@ -1,0 +1,369 @@
+//! The protocol of shard leases as a model: every order of steps, pauses, lost requests and slow clocks is tried.
+//!
+//! One shard, two nodes, one row in the database. A node asks the database to renew, claim, release or transfer the
+//! lease; the database executes that at some later moment or never, the node hears of it later still or never, and time
+//! goes on meanwhile, which is what a pause is. Then the faults stop. The statements are those of `cluster/store.rs`, the
+//! node's rules those of `cluster/renewal.rs` and `cluster/locations.rs`.
+
+use stateright::{Checker as _, Model, Property};
+
+/// How long a lease lasts, in ticks.
+const TTL: u8 = 3;
+/// The faults stop at this tick.
+const CALM: u8 = 5;
+/// Here somebody owns the shard again.
+const HORIZON: u8 = CALM + TTL + 2;
+const NODES: usize = 2;
+
+/// The rules, or broken ones that the checker must see through.
+#[derive(Clone)]
+struct Leases {
+    /// The holder considers its lease expired this much earlier.
+    margin: u8,
+    /// The holder counts the lease from when it asked for it, not from when it was told of it.
+    counts_from_request: bool,
+    /// A transaction checks the fence before it writes.
+    checks_fence: bool,
+}
+
+const RULES: Leases = Leases { margin: 1, counts_from_request: true, checks_fence: true };
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Request {
+    Renew,
+    Claim,
+    Release { fence: u8 },
+    Transfer { fence: u8 },
+}
+
+/// What a node waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Waiting {
+    request: Request,
+    /// By the node's own clock.
+    asked_at: u8,
+    /// How far the node's clock was behind then.
+    lag: u8,
+    /// What the database answered, once it has: the lease's fence.
+    answer: Option<Option<u8>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Lease {
+    fence: u8,
+    /// By the node's own clock.
+    expires_at: u8,
+    /// How far the node's clock was behind when it asked.
+    lag: u8,
+    is_ending: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Round {
+    #[default]
+    Refresh,
+    Claim,
+    Done,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Node {
+    lease: Option<Lease>,
+    waiting: Option<Waiting>,
+    /// A request that the node no longer waits for, and that the database may still execute.
+    abandoned: Option<Request>,
+    /// A write on its way to the database, with the fence it was begun under.
+    write: Option<u8>,
+    /// How far its clock is behind.
+    lag: u8,
+    round: Round,
+}
+
+impl Node {
+    fn clock(&self, now: u8) -> u8 {
+        now - self.lag
+    }
+
+    fn has_expired(&self, now: u8) -> bool {
+        self.lease.is_some_and(|lease| self.clock(now) >= lease.expires_at)
+    }
+
+    /// Whether it serves the shard's networks from its memory.
+    fn owns(&self, now: u8) -> bool {
+        self.lease.is_some_and(|lease| !lease.is_ending) && !self.has_expired(now)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    /// By the database's clock.
+    now: u8,
+    owner: usize,
+    fence: u8,
+    expires_at: u8,
+    nodes: [Node; NODES],
+    /// Who wrote last.
+    last_writer: Option<(usize, u8)>,
+    wrote_outdated: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Step {
+    Tick,
+    /// The node begins what is next in its round.
+    Ask(usize),
+    /// The node gives its shard to the other.
+    GiveAway(usize),
+    BeginWrite(usize),
+    Execute(usize),
+    ExecuteAbandoned(usize),
+    LoseAbandoned(usize),
+    ExecuteWrite(usize),
+    Hear(usize),
+    /// The node stops waiting.
+    GiveUp(usize),
+    /// The node's clock falls behind, by a tick at most while a lease lasts.
+    SlowDown(usize),
+}
+
+impl State {
+    fn is_calm(&self) -> bool {
+        self.now >= CALM
+    }
+
+    /// Whether all have had their turn in this tick.
+    fn is_settled(&self) -> bool {
+        self.nodes.iter().all(|node| {
+            node.round == Round::Done && node.waiting.is_none() && node.abandoned.is_none() && node.write.is_none()
+        })
+    }
+
+    fn request_of(&self, node: usize) -> Option<Request> {
+        let node = &self.nodes[node];
+        match (node.round, node.lease) {
+            _ if node.waiting.is_some() => None,
+            (Round::Refresh, Some(lease)) if node.has_expired(self.now) => {
+                Some(Request::Release { fence: lease.fence })
+            }
+            (Round::Refresh, _) => Some(Request::Renew),
+            (Round::Claim, None) => Some(Request::Claim),
+            (Round::Claim, Some(_)) | (Round::Done, _) => None,
+        }
+    }
+
+    /// Runs a statement; answers the fence of the node's lease.
+    fn execute(&mut self, node: usize, request: Request) -> Option<u8> {
+        match request {
+            Request::Renew if self.owner == node && self.expires_at > self.now => {
+                self.expires_at = self.now + TTL;
+                Some(self.fence)
+            }
+            Request::Claim if self.expires_at <= self.now => {
+                (self.owner, self.fence, self.expires_at) = (node, self.fence + 1, self.now + TTL);
+                Some(self.fence)
+            }
+            Request::Release { fence } if self.owner == node && self.fence == fence => {
+                (self.fence, self.expires_at) = (self.fence + 1, 0);
+                None
+            }
+            Request::Transfer { fence } if self.owner == node && self.fence == fence => {
+                (self.owner, self.fence, self.expires_at) = (1 - node, self.fence + 1, self.now + TTL);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn ask(&mut self, node: usize, request: Request) {
+        let now = self.now;
+        let node = &mut self.nodes[node];
+        node.waiting = Some(Waiting { request, asked_at: node.clock(now), lag: node.lag, answer: None });
+    }
+
+    fn write(&mut self, node: usize, fence: u8, checks_fence: bool) {
+        if checks_fence && (self.owner, self.fence) != (node, fence) {
+            return;
+        }
+        self.wrote_outdated |= self.last_writer.is_some_and(|(_, last)| fence < last);
+        self.last_writer = Some((node, fence));
+    }
+
+    fn hear(&mut self, index: usize, waiting: Waiting, rules: &Leases) {
+        let now = self.now;
+        let node = &mut self.nodes[index];
+        let (since, lag) =
+            if rules.counts_from_request { (waiting.asked_at, waiting.lag) } else { (node.clock(now), node.lag) };
+        let expires_at = since + TTL - rules.margin;
+        match (waiting.request, waiting.answer.flatten()) {
+            (Request::Release { .. }, _) => {
+                node.lease = None;
+                return;
+            }
+            (Request::Transfer { .. }, _) => node.lease = None,
+            (Request::Renew | Request::Claim, Some(fence)) => {
+                let has_expired = node.has_expired(now);
+                match &mut node.lease {
+                    Some(lease) if lease.fence == fence && !has_expired => {
+                        if !lease.is_ending {
+                            (lease.expires_at, lease.lag) = (expires_at, lag);
+                        }
+                    }
+                    // It must not become valid again after somebody saw it end.
+                    Some(_) => node.lease = None,
+                    None => node.lease = Some(Lease { fence, expires_at, lag, is_ending: false }),
+                }
+            }
+            // Another node's.
+            (Request::Renew, None) => node.lease = None,
+            (Request::Claim, None) => {}
+        }
+        node.round = match (waiting.request, node.lease) {
+            (Request::Renew, None) => Round::Claim,
+            _ => Round::Done,
+        };
+    }
+}
+
+impl Model for Leases {
+    type State = State;
+    type Action = Step;
+
+    fn init_states(&self) -> Vec<State> {
+        vec![State {
+            now: 1,
+            owner: 0,
+            fence: 0,
+            expires_at: 0,
+            nodes: [Node::default(), Node::default()],
+            last_writer: None,
+            wrote_outdated: false,
+        }]
+    }
+
+    fn actions(&self, state: &State, steps: &mut Vec<Step>) {
+        let is_calm = state.is_calm();
+        if !is_calm || state.is_settled() {
+            steps.push(Step::Tick);
+        }
+        for (index, node) in state.nodes.iter().enumerate() {
+            if state.request_of(index).is_some() {
+                steps.push(Step::Ask(index));
+            }
+            if node.owns(state.now) && node.write.is_none() && !is_calm {
+                steps.push(Step::BeginWrite(index));
+                if node.waiting.is_none() {
+                    steps.push(Step::GiveAway(index));
+                }
+            }
+            if node.write.is_some() {
+                steps.push(Step::ExecuteWrite(index));
+            }
+            match node.waiting {
+                Some(waiting) if waiting.answer.is_none() => steps.push(Step::Execute(index)),
+                Some(_) => steps.push(Step::Hear(index)),
+                None => {}
+            }
+            if node.waiting.is_some() && node.abandoned.is_none() && !is_calm {
+                steps.push(Step::GiveUp(index));
+            }
+            if node.abandoned.is_some() {
+                steps.extend([Step::ExecuteAbandoned(index), Step::LoseAbandoned(index)]);
+            }
+            let is_steady = |lag| lag == node.lag;
+            let lags = [node.lease.map(|lease| lease.lag), node.waiting.map(|waiting| waiting.lag)];
+            if !is_calm && node.lag == 0 && lags.into_iter().flatten().all(is_steady) {
+                steps.push(Step::SlowDown(index));
+            }
+        }
+    }
+
+    fn next_state(&self, before: &State, step: Step) -> Option<State> {
+        let mut state = before.clone();
+        match step {
+            Step::Tick => {
+                state.now += 1;
+                for node in &mut state.nodes {
+                    node.round = Round::Refresh;
+                }
+            }
+            Step::Ask(node) => state.ask(node, before.request_of(node)?),
+            Step::GiveAway(node) => {
+                let lease = state.nodes[node].lease.as_mut()?;
+                lease.is_ending = true;
+                let fence = lease.fence;
+                state.ask(node, Request::Transfer { fence });
+            }
+            Step::BeginWrite(node) => state.nodes[node].write = state.nodes[node].lease.map(|lease| lease.fence),
+            Step::ExecuteWrite(node) => {
+                let fence = state.nodes[node].write.take()?;
+                state.write(node, fence, self.checks_fence);
+            }
+            Step::Execute(node) => {
+                let request = before.nodes[node].waiting?.request;
+                let answer = state.execute(node, request);
+                state.nodes[node].waiting.as_mut()?.answer = Some(answer);
+            }
+            Step::ExecuteAbandoned(node) => {
+                let request = state.nodes[node].abandoned.take()?;
+                state.execute(node, request);
+            }
+            Step::LoseAbandoned(node) => state.nodes[node].abandoned = None,
+            Step::Hear(node) => {
+                let waiting = state.nodes[node].waiting.take()?;
+                state.hear(node, waiting, self);
+            }
+            Step::GiveUp(node) => {
+                let node = &mut state.nodes[node];
+                let waiting = node.waiting.take()?;
+                node.abandoned = waiting.answer.is_none().then_some(waiting.request);
+                node.round = Round::Done;
+            }
+            Step::SlowDown(node) => state.nodes[node].lag += 1,
+        }
+        Some(state)
+    }
+
+    fn within_boundary(&self, state: &State) -> bool {
+        state.now <= HORIZON
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always("at no moment do two nodes own the shard", |_: &Self, state: &State| {
+                state.nodes.iter().filter(|node| node.owns(state.now)).count() <= 1
+            }),
+            Property::always(
+                "no write of a former owner is accepted after one of the next",
+                |_: &Self, state: &State| !state.wrote_outdated,
+            ),
+            Property::always("the shard has an owner again once faults have stopped", |_: &Self, state: &State| {
+                state.now < HORIZON || !state.is_settled() || state.nodes.iter().any(|node| node.owns(state.now))
+            }),
+            Property::sometimes("the second node writes after the first", |_: &Self, state: &State| {
+                state.last_writer.is_some_and(|(writer, fence)| writer == 1 && fence > 2)
+            }),
+        ]
+    }
+}
+
+#[test]
+fn leases_keep_their_promises_in_every_order_of_events() {
+    let checker = RULES.checker().threads(2).spawn_bfs().join();
+    println!("{} states", checker.unique_state_count());
+    checker.assert_properties();
+}
+
+/// The checker would find it.
+#[test]
+fn each_rule_is_needed() {
+    let (two_owners, outdated) =
+        ("at no moment do two nodes own the shard", "no write of a former owner is accepted after one of the next");
+    for (rules, broken) in [
+        (Leases { margin: 0, ..RULES }, two_owners),
+        (Leases { counts_from_request: false, ..RULES }, two_owners),
+        (Leases { checks_fence: false, ..RULES }, outdated),
+    ] {
+        let checker = rules.checker().threads(2).spawn_bfs().join();
+        checker.assert_any_discovery(broken);
+    }
+}

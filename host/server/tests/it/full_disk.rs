@@ -1,0 +1,157 @@
+//! The disk is full: what callers and the operator see, and that nothing acknowledged is lost.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use reqwest::Method;
+use serde_json::{Value, json};
+use sqlx::Executor as _;
+
+use crate::support::{Answer, Backend, Client, Hub, NOW};
+
+const PAY: &str = "/api/plugin/economy/team/red/currencies/modify";
+const BALANCES: &str = "/api/plugin/economy/team/red/currencies";
+
+/// A small file system, until it is dropped.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None`, with a word in the output, where this process may not mount.
+    fn mount(folder: &Path, size: &str) -> Option<Self> {
+        let options = format!("size={size}");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder);
+        if mount.status().is_ok_and(|status| status.success()) {
+            return Some(Self(folder.to_owned()));
+        }
+        eprintln!("SKIPPED: a full disk was not tested, because only root may mount a small file system");
+        None
+    }
+
+    /// Writes until nothing fits any more.
+    fn fill(&self) {
+        let mut filler = File::create(self.filler()).unwrap();
+        for piece in [vec![7; 64 << 10], vec![7; 512]] {
+            while filler.write_all(&piece).is_ok() {}
+        }
+    }
+
+    fn empty(&self) {
+        std::fs::remove_file(self.filler()).unwrap();
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.0.join("filler")
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+async fn pay(owner: &Client) -> Answer {
+    owner.post(PAY, json!({"currency": "coins", "amount": 1})).await
+}
+
+async fn readiness(hub: &Hub) -> (u16, Value) {
+    let answer = hub.anonymous().get("/readyz").await;
+    (answer.status.as_u16(), answer.body)
+}
+
+fn expect_full(answer: &Answer) {
+    answer.expect_error(503, "database_unavailable");
+    assert_eq!(answer.body["error"], "The disk of the hub's database is full; its operator must make room.");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_on_a_full_disk_is_503_and_recovers() {
+    let backend = Backend::sqlite();
+    let Some(disk) = SmallDisk::mount(backend.data(), "32m") else { return };
+    let hub = Hub::start(backend).await;
+    let owner = hub.network().await;
+    assert_eq!(readiness(&hub).await, (200, json!({"status": "OK", "lacks": [], "faults": []})));
+    let mut paid = 0;
+    for _ in 0..5 {
+        pay(&owner).await.expect(200);
+        paid += 1;
+    }
+    disk.fill();
+    hub.advance_ms(7_000);
+    // What is left of the log's last page may take some.
+    while paid < 100 {
+        let answer = pay(&owner).await;
+        if answer.status != 200 {
+            expect_full(&answer);
+            break;
+        }
+        paid += 1;
+    }
+    // Jobs of one batch, single statements and transactions, large and small.
+    let large = "x".repeat(200_000);
+    let publish = async |at: usize| {
+        let body = json!({"group": "lobby", "namespace": format!("n-{at}"), "doc": large});
+        owner.post("/api/plugin/config/publish", body).await
+    };
+    let (payments, documents) =
+        tokio::join!(join_all((0..10).map(async |_| pay(&owner).await)), join_all((0..10).map(publish)));
+    for answer in payments.iter().chain(&documents) {
+        expect_full(answer);
+    }
+    let full = json!({"status": "UNAVAILABLE", "lacks": ["disk"], "faults": [{"name": "disk", "since": NOW + 7_000,
+        "message": "The disk of the data folder is full."}]});
+    assert_eq!(readiness(&hub).await, (503, full.clone()));
+    hub.advance_ms(3_000);
+    assert_eq!(readiness(&hub).await, (503, full), "since when it is full");
+    assert_eq!(owner.get(BALANCES).await.expect(200)[0]["balance"], paid, "reading goes on");
+    disk.empty();
+    assert_eq!(readiness(&hub).await, (200, json!({"status": "OK", "lacks": [], "faults": []})));
+    assert_eq!(pay(&owner).await.expect(200)["balance"], paid + 1);
+    publish(0).await.expect(200);
+    let hub = hub.restart(Duration::ZERO).await;
+    let owner = hub.with_key(owner.key.as_deref().unwrap());
+    assert_eq!(owner.get(BALANCES).await.expect(200)[0]["balance"], paid + 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upload_that_does_not_fit_on_the_blobs_disk_is_503() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let Some(disk) = SmallDisk::mount(folder.path(), "8m") else { return };
+    let blobs = folder.path().join("blobs").to_str().unwrap().to_owned();
+    let hub = Hub::start_with(Backend::sqlite(), |settings| settings.blobs = Some(blobs)).await;
+    let owner = hub.network().await;
+    let upload = async |version: &str, bytes: usize| {
+        let path = format!("/api/manage/artifacts?name=plugin&version={version}");
+        owner.send(owner.request(Method::POST, &path).body(vec![1; bytes])).await
+    };
+    upload("1", 1 << 20).await.expect(201);
+    upload("2", 16 << 20).await.expect_error(503, "storage_full");
+    // What did not fit takes no room.
+    upload("3", 4 << 20).await.expect(201);
+    disk.fill();
+    upload("4", 100_000).await.expect_error(503, "storage_full");
+    assert_eq!(readiness(&hub).await.0, 200, "everything else goes on");
+    disk.empty();
+    upload("4", 100_000).await.expect(201);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_postgresql_on_a_full_disk_is_503() {
+    let hub = Hub::start(Backend::postgres().await).await;
+    let owner = hub.network().await;
+    pay(&owner).await.expect(200);
+    let mut database = hub.database().await;
+    // As it reports it where a file can't grow.
+    let full = "CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+        CREATE TRIGGER disk_full BEFORE UPDATE ON balances EXECUTE FUNCTION disk_full()";
+    database.execute(full).await.unwrap();
+    expect_full(&pay(&owner).await);
+    database.execute("DROP TRIGGER disk_full ON balances").await.unwrap();
+    assert_eq!(pay(&owner).await.expect(200)["balance"], 2);
+}
