@@ -94,8 +94,9 @@ impl Error {
     /// The database can't be reached, or has no room for one more request; trying again later may
     /// help.
     pub fn is_unavailable(&self) -> bool {
-        use sqlx::Error::{Database, Io, PoolTimedOut, Tls, WorkerCrashed};
+        use sqlx::Error::{Database, Io, PoolTimedOut, Protocol, Tls, WorkerCrashed};
         match self.driver() {
+            Some(Protocol(message)) => is_unanswered_greeting(message),
             Some(Io(_) | PoolTimedOut | Tls(_) | WorkerCrashed) => true,
             Some(Database(error)) => error.code().is_some_and(|code| is_transient(&code)),
             Some(_) => false,
@@ -153,6 +154,12 @@ impl Error {
     }
 }
 
+/// Whether a connection ended before the server answered the first message on it. The driver reads that as an answer it
+/// does not know; nothing was sent yet.
+fn is_unanswered_greeting(message: &str) -> bool {
+    message.contains("unexpected response from SSLRequest: 0x00")
+}
+
 /// Whether a database's error code is about its own state, not about the statement.
 fn is_transient(code: &str) -> bool {
     // PostgreSQL's five characters: lost connections, lacking resources, a server that stops, a
@@ -175,7 +182,16 @@ fn sqlite_primary(code: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_transient;
+    use super::{Error, is_transient};
+
+    #[test]
+    fn a_connection_that_ends_before_its_first_answer_is_transient() {
+        let error = |message: &str| Error::Driver(sqlx::Error::Protocol(message.to_owned()));
+        assert!(
+            error("unexpected response from SSLRequest: 0x00 (sqlx_postgres::connection::tls:95)").is_unavailable()
+        );
+        assert!(!error("unexpected message").is_unavailable());
+    }
 
     #[test]
     fn only_errors_of_the_databases_own_state_are_transient() {

@@ -102,7 +102,12 @@ impl Uptime {
 
     /// The time since then.
     pub fn elapsed(self) -> Duration {
-        Self::now().0.saturating_sub(self.0)
+        Self::now().saturating_since(self)
+    }
+
+    /// The time between an earlier moment and this one; none where that is later.
+    pub fn saturating_since(self, earlier: Self) -> Duration {
+        self.0.saturating_sub(earlier.0)
     }
 }
 

@@ -38,6 +38,8 @@ static FORWARDED_FROM: HeaderName = HeaderName::from_static("x-hub-from");
 static NOT_OWNER: HeaderName = HeaderName::from_static("x-hub-not-here");
 /// How long a request waits for its network to have an owner.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(8);
+/// How long a request may go on at a node that does not reach the database, after the lease has expired.
+const LOST_GRACE: Duration = Duration::from_secs(2);
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 /// Bodies up to this size are buffered until the owner has answered, so that they can be sent to the next owner.
 const MAX_BUFFERED_BODY: usize = 1 << 20;
@@ -69,7 +71,7 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
                 true
             }
             Ok(None) => false,
-            Err(error) => return ApiError::internal(error).into_response(),
+            Err(error) => return ApiError::from(error).into_response(),
         },
     };
     if facts(&request).is_any_node {
@@ -180,8 +182,9 @@ impl Dispatcher<'_> {
                     self.node.refresh.notify_one();
                 }
                 ShardLocation::Unowned => {
-                    let claimed = self.node.claim(self.app, &[shard_of(self.network)]).await;
-                    claimed.map_err(ApiError::internal)?;
+                    let shard = [shard_of(self.network)];
+                    let claimed = tokio::time::timeout_at(deadline, self.node.claim(self.app, &shard)).await;
+                    claimed.unwrap_or(Ok(()))?;
                     self.node.refresh.notify_one();
                 }
             }
@@ -201,7 +204,11 @@ impl Dispatcher<'_> {
         mut request: Request,
         next: Next,
     ) -> Result<Option<Response>, ApiError> {
-        lease.restored(self.network).get_or_try_init(|| self.node.restore(self.app, self.network)).await?;
+        let restored = lease.restored(self.network);
+        tokio::select! {
+            restored = restored.get_or_try_init(|| self.node.restore(self.app, self.network)) => restored?,
+            () = lease.lost(LOST_GRACE) => return Err(no_owner()),
+        };
         let (is_read_only, facts) = (is_read_only(&request), facts(&request));
         let request_lease = RequestLease::new(lease, admitted);
         request.extensions_mut().insert(request_lease.clone());
@@ -212,6 +219,12 @@ impl Dispatcher<'_> {
             () = lease.ending.cancelled(), if is_read_only => {
                 if !request_lease.is_released() {
                     return Ok(None);
+                }
+                run.await
+            }
+            () = lease.lost(LOST_GRACE) => {
+                if !request_lease.is_released() {
+                    return Err(if is_read_only { no_owner() } else { moved() });
                 }
                 run.await
             }

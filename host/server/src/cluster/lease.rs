@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
@@ -47,6 +48,26 @@ impl ShardLease {
         Uptime::now() >= *self.expires_at.lock()
     }
 
+    /// Waits until this node has heard nothing of it for `grace` after it expired: the database is not reached, and what
+    /// waits for that here may wait for long. A lease that ended otherwise is never lost.
+    pub(super) async fn lost(&self, grace: Duration) {
+        loop {
+            let left = self.expires_at.lock().saturating_since(Uptime::now());
+            if !left.is_zero() {
+                tokio::time::sleep(left).await;
+                continue;
+            }
+            // From now on, not from its end: after a pause of the process the database may answer at once.
+            tokio::time::sleep(grace).await;
+            if self.ending.is_cancelled() {
+                return std::future::pending().await;
+            }
+            if self.has_expired() {
+                return;
+            }
+        }
+    }
+
     /// Counts a request as served under the lease until the token is dropped; `None` where the lease is not valid. The
     /// token comes first: whoever ends the lease and then waits for its requests either is seen here or waits for it.
     pub(super) fn admit(&self) -> Option<TaskTrackerToken> {
@@ -75,5 +96,25 @@ impl ShardLease {
     /// The networks that had requests.
     pub(super) fn networks(&self) -> Vec<NetworkId> {
         self.networks.lock().keys().copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GRACE: Duration = Duration::from_millis(20);
+
+    #[tokio::test]
+    async fn a_lease_is_lost_when_it_expires_and_is_neither_extended_nor_ended() {
+        let expiring = || ShardLease::new(1, 1, Uptime::now() + GRACE);
+        let is_lost = async |lease: &ShardLease| tokio::time::timeout(10 * GRACE, lease.lost(GRACE)).await.is_ok();
+        assert!(is_lost(&expiring()).await);
+        let extended = expiring();
+        extended.extend(Uptime::now() + 100 * GRACE);
+        assert!(!is_lost(&extended).await);
+        let ended = expiring();
+        ended.end();
+        assert!(!is_lost(&ended).await);
     }
 }

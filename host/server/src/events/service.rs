@@ -48,7 +48,11 @@ impl From<PublishError> for ApiError {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "The hub is stopping; try again in a moment.")
                     .retry_after(1)
             }
-            PublishError::Bus(hub_bus::PublishError::Unreachable) => bus_unreachable("no answer in time"),
+            // NATS may have it, and deliver it when it is back.
+            PublishError::Bus(hub_bus::PublishError::Unreachable) => bus_error(
+                "no answer in time",
+                "Events are unavailable right now; this one may still be delivered, so a repeat may come twice.",
+            ),
             other => Self::internal(other),
         }
     }
@@ -56,13 +60,12 @@ impl From<PublishError> for ApiError {
 
 /// Temporary: the bus between nodes comes back, or another node reaches it.
 pub(super) fn bus_unreachable(why: impl std::fmt::Display) -> ApiError {
+    bus_error(why, "Events are unavailable right now; try again in a moment.")
+}
+
+fn bus_error(why: impl std::fmt::Display, message: &'static str) -> ApiError {
     tracing::warn!(%why, "the bus between nodes can't be reached");
-    ApiError::new(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "bus_unreachable",
-        "Events are unavailable right now; try again in a moment.",
-    )
-    .retry_after(1)
+    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "bus_unreachable", message).retry_after(1)
 }
 
 #[derive(Serialize)]

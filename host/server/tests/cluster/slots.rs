@@ -98,6 +98,28 @@ async fn a_paused_node_reserves_no_slot_twice() {
     assert!(reserved.values().sum::<usize>() >= SLOTS, "{reserved:?}");
 }
 
+/// Whoever is refused because the database does not answer holds no slot.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_reservation_frees_its_slot() {
+    let fleet = Fleet::start().await;
+    let owner = fleet.network("refused");
+    owner.register("lobby-1", json!({"maxPlayers": SLOTS})).await;
+    let lock = fleet.lock_table("slot_reservations").await;
+    let began = Instant::now();
+    let mut finds = JoinSet::new();
+    for player in 0..SLOTS {
+        let request = json!({"playerUuid": uuid(player), "playerName": format!("p{player}"), "serverType": "lobby"});
+        let find = owner.request(player, &Method::POST, "/api/plugin/matchmaking/find").unwrap();
+        finds.spawn(find.json(&request).timeout(Duration::from_secs(20)).send());
+    }
+    let refused = finds.join_all().await;
+    assert!(refused.iter().all(|answer| answer.as_ref().unwrap().status() == 503), "{refused:?}");
+    lock.release().await;
+    let reserved = count([find_servers(&[owner], 100)]).await;
+    assert!(began.elapsed() < Duration::from_secs(15), "too slow to show anything: {:?}", began.elapsed());
+    assert_eq!(reserved, HashMap::from([(0, SLOTS)]));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reservations_survive_the_death_of_every_node() {
     let mut fleet = Fleet::start().await;

@@ -151,3 +151,51 @@ async fn pass(link: &mut watch::Receiver<LinkState>) -> bool {
         _ => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Duration = Duration::from_millis(200);
+
+    /// Connects and sends a byte; `Some` with what comes back, or `None` where nothing does.
+    async fn echo(address: SocketAddr) -> Option<usize> {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"x").await.unwrap();
+        let mut buffer = [0];
+        tokio::time::timeout(SOON, stream.read(&mut buffer)).await.ok().map(|read| read.unwrap_or_default())
+    }
+
+    #[tokio::test]
+    async fn links_pass_cut_and_stall_what_a_node_sends() {
+        let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let target = server.local_addr().unwrap();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = server.accept().await {
+                let (mut from, mut to) = stream.into_split();
+                tokio::spawn(async move { tokio::io::copy(&mut from, &mut to).await });
+            }
+        });
+        let links = Links::default();
+        // This process is the first node.
+        links.set_pid(0, Some(std::process::id()));
+        let to_other = links.to_node(1, target).await;
+        let to_itself = links.to_node(0, target).await;
+        let to_database = links.to_service(0, End::Database, target).await;
+        for (end, address) in [(End::Node(1), to_other), (End::Database, to_database)] {
+            for (state, expected) in [
+                (LinkState::Open, Some(1)),
+                (LinkState::Cut, Some(0)),
+                (LinkState::Stalled, None),
+                (LinkState::Slow(SOON / 4), Some(1)),
+            ] {
+                links.set(0, end, state);
+                assert_eq!(echo(address).await, expected, "{end:?} {state:?}");
+                assert_eq!(echo(to_itself).await, Some(1));
+            }
+        }
+        links.set(2, End::Node(1), LinkState::Cut);
+        links.set(0, End::Node(1), LinkState::Open);
+        assert_eq!(echo(to_other).await, Some(1), "another node's link");
+    }
+}

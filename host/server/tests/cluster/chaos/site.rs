@@ -112,7 +112,8 @@ impl Site {
             database_disk,
             folder: folder.to_owned(),
         };
-        site.start_bus().await;
+        let nats = site.start_bus().await;
+        *site.nats.get_mut() = Some(nats);
         for number in 0..=NODES {
             let node = site.node_of(number, postgres_address).await;
             site.nodes.push(tokio::sync::Mutex::new(node));
@@ -273,11 +274,10 @@ impl Site {
             BusStore::Empty => std::fs::remove_dir_all(&disk).unwrap(),
         }
         tokio::time::sleep(down).await;
-        drop(nats);
-        self.start_bus().await;
+        *nats = Some(self.start_bus().await);
     }
 
-    async fn start_bus(&self) {
+    async fn start_bus(&self) -> Child {
         // The stream reserves more than the small disk has.
         let store = self.bus_disk.path().join("store");
         let config = format!("jetstream {{ store_dir: {store:?}, max_file_store: 4GB }}");
@@ -287,10 +287,10 @@ impl Site {
         command.args(["--addr", "127.0.0.1", "--port", &self.bus.port().to_string(), "--config"]).arg(file);
         command.stdout(Stdio::null()).stderr(self.log("nats")).kill_on_drop(true);
         let process = command.spawn().expect("nats-server is installed (Debian's package nats-server)");
-        *self.nats.lock().await = Some(process);
         while tokio::net::TcpStream::connect(self.bus).await.is_err() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+        process
     }
 
     /// Creates a network; returns its owner's key.

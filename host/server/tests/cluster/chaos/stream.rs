@@ -1,5 +1,6 @@
 //! A client of the event stream that comes back with the id of the last event it has.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -30,19 +31,28 @@ pub struct Reader {
     pub name: &'static str,
     seen: Arc<Mutex<Vec<Seen>>>,
     live: broadcast::Sender<Seen>,
+    has_opened: Arc<AtomicBool>,
 }
 
 impl Reader {
     /// Reads as a server until it is stopped. With `reconnect`, it leaves its streams after this long; otherwise only when
     /// they end or are silent.
     pub fn start(name: &'static str, client: Client, server: String, reconnect: Option<Duration>, stop: Stop) -> Self {
-        let reader = Self { name, seen: Arc::default(), live: broadcast::channel(1000).0 };
+        let live = broadcast::channel(1000).0;
+        let reader = Self { name, seen: Arc::default(), live, has_opened: Arc::default() };
         tokio::spawn(reader.clone().read(client, server, reconnect, stop));
         reader
     }
 
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
+    }
+
+    /// Waits until it reads for the first time: nobody tells it what came before.
+    pub async fn opened(&self) {
+        while !self.has_opened.load(Ordering::Relaxed) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// What comes from now on.
@@ -73,6 +83,7 @@ impl Reader {
                     continue;
                 }
             };
+            self.has_opened.store(true, Ordering::Relaxed);
             client.note(format!("{} opened at node {node} after {last:?}", self.name));
             let mut frames = SseByteStream::new(response.bytes_stream());
             let leave_at = reconnect.map(|after| client.recorder.now() + after);

@@ -25,6 +25,9 @@ struct Sent {
 
 /// Chats and bans until it is stopped; then, once the readers were given time, checks what they saw.
 pub async fn run(client: Client, readers: Vec<Reader>, stop: Stop) -> Check {
+    for reader in &readers {
+        reader.opened().await;
+    }
     let (lines, bans) = tokio::join!(chat(&client, &stop), ban(&client, &stop));
     Box::pin(async move {
         let mut checked = Checked::default();
@@ -34,11 +37,15 @@ pub async fn run(client: Client, readers: Vec<Reader>, stop: Stop) -> Check {
             let count = stored.body.as_array().map_or(0, Vec::len);
             checked.violations.extend(check_stored(client.network, ban, count));
         }
-        let sent = [lines, bans].concat();
+        let sent = [lines.clone(), bans.clone()].concat();
         for reader in readers {
             let seen: Vec<_> = reader.seen().iter().filter_map(text_of).collect();
             checked.size += seen.len();
             checked.violations.extend(check(client.network, reader.name, &sent, &seen));
+            // Bans wait for the bus in the outbox, where lines do not: each kind has an order of its own.
+            for kind in [&lines, &bans] {
+                checked.violations.extend(check_order(client.network, reader.name, kind, &seen));
+            }
         }
         checked.size += sent.len();
         checked
@@ -102,24 +109,14 @@ fn check(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String
         seen.iter().map(|(_, text)| text.as_deref().and_then(|text| by_text.get(text).copied())).collect();
     // Since the last RESYNC, after which events may be repeated.
     let mut texts = HashSet::new();
-    let mut newest = None::<&Sent>;
-    for ((at, text), event) in seen.iter().zip(&known) {
-        let Some(text) = text else {
-            texts.clear();
-            newest = None;
-            continue;
-        };
-        if !texts.insert(text) {
-            violate(*at, format!("An event was told twice: {text} to the reader {reader}"));
+    for (at, text) in seen {
+        match text {
+            None => texts.clear(),
+            Some(text) if !texts.insert(text) => {
+                violate(*at, format!("An event was told twice: {text} to the reader {reader}"));
+            }
+            Some(_) => {}
         }
-        let Some(event) = event else { continue };
-        if let Some(newest) = newest.filter(|newest| event.answered < newest.sent && event.effect == Effect::Done) {
-            violate(
-                *at,
-                format!("Events were told in another order: {text} after {} to the reader {reader}", newest.text),
-            );
-        }
-        newest = newest.filter(|newest| newest.sent > event.sent).or(Some(event));
     }
     let told: HashSet<_> = seen.iter().filter_map(|(_, text)| text.as_deref()).collect();
     for event in sent.iter().filter(|event| event.effect == Effect::Done && !told.contains(event.text.as_str())) {
@@ -131,6 +128,27 @@ fn check(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String
         if !seen[from..to].iter().any(|(_, text)| text.is_none()) {
             violate(event.sent, format!("An acknowledged event was not told: {} to the reader {reader}", event.text));
         }
+    }
+    violations
+}
+
+/// Checks that acknowledged events are told in the order in which they were sent, one after the answer to another.
+fn check_order(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String>)]) -> Vec<Violation> {
+    let mut violations = vec![];
+    let by_text: HashMap<_, _> = sent.iter().map(|sent| (sent.text.as_str(), sent)).collect();
+    let mut newest = None::<&Sent>;
+    for (at, text) in seen {
+        let Some(text) = text else {
+            newest = None;
+            continue;
+        };
+        let Some(event) = by_text.get(text.as_str()).copied() else { continue };
+        if let Some(newest) = newest.filter(|newest| event.answered < newest.sent && event.effect == Effect::Done) {
+            let what =
+                format!("Events were told in another order: {text} after {} to the reader {reader}", newest.text);
+            violations.push(Violation { network, load: LOAD, at: *at, what });
+        }
+        newest = newest.filter(|newest| newest.sent > event.sent).or(Some(event));
     }
     violations
 }
@@ -167,7 +185,7 @@ mod tests {
     fn found(sent: &[Sent], seen: &[&str]) -> Vec<String> {
         let seen: Vec<_> =
             seen.iter().map(|text| (At::ZERO, (*text != "RESYNC").then(|| (*text).to_owned()))).collect();
-        let violations = check(0, "r", sent, &seen).into_iter();
+        let violations = [check(0, "r", sent, &seen), check_order(0, "r", sent, &seen)].concat().into_iter();
         violations.map(|violation| violation.what.split(" to ").next().unwrap().to_owned()).collect()
     }
 
