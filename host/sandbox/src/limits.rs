@@ -86,7 +86,8 @@ impl Default for CompileLimits {
     fn default() -> Self {
         Self {
             wall: Duration::from_mins(10),
-            cpu_seconds: 60,
+            // Dense code of the largest upload takes some 90 s on a slow core.
+            cpu_seconds: 120,
             memory_bytes: 4 << 30,
             module_bytes: 64 << 20,
             threads: half_the_cpus(),
