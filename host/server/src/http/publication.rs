@@ -16,6 +16,8 @@ pub(crate) fn publish(document: &OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     name_pages(&mut document);
     name_operations(&mut document);
+    write_constants(&mut document);
+    name_free_objects(&mut document);
     require_sent_fields(&mut document);
     remove_unused_schemas(&mut document);
     add_body_examples(&mut document);
@@ -128,6 +130,31 @@ fn name_operations(document: &mut Value) {
         if let Some(Value::String(id)) = operation.get_mut("operationId") {
             *id = camel_case(id);
         }
+    }
+}
+
+/// An enumeration of one value has no name, and generators would number it.
+fn write_constants(document: &mut Value) {
+    for_each_object(document, &mut |fields| {
+        if let Some([value]) = fields.get("enum").and_then(Value::as_array).map(Vec::as_slice) {
+            let value = value.clone();
+            fields.remove("enum");
+            fields.insert("const".to_owned(), value);
+        }
+    });
+}
+
+/// Generators number the parts of a choice that have no name, such as an object with any fields beside null.
+fn name_free_objects(document: &mut Value) {
+    for_each_object(document, &mut |fields| {
+        if fields.get("type") == Some(&json!(["object", "null"])) && !fields.contains_key("properties") {
+            fields.remove("type");
+            fields.insert("oneOf".to_owned(), json!([{"$ref": format!("{SCHEMAS}AnyObject")}, {"type": "null"}]));
+        }
+    });
+    if let Some(schemas) = schemas_mut(document) {
+        let any = json!({"type": "object", "description": "An object with any fields.", "additionalProperties": true});
+        schemas.insert("AnyObject".to_owned(), any);
     }
 }
 
@@ -269,5 +296,19 @@ mod tests {
     fn names_are_written_in_camel_case() {
         assert_eq!(camel_case("list_keys_of_network"), "listKeysOfNetwork");
         assert_eq!(camel_case("chat"), "chat");
+    }
+
+    #[test]
+    fn nothing_is_left_for_generators_to_number() {
+        let config = json!({"type": ["object", "null"], "description": "Settings."});
+        let mut document = json!({"components": {"schemas": {"Event": {"properties": {
+            "type": {"type": "string", "enum": ["CHAT"]}, "config": config}}}}});
+        write_constants(&mut document);
+        name_free_objects(&mut document);
+        let fields = &document["components"]["schemas"]["Event"]["properties"];
+        assert_eq!(fields["type"], json!({"type": "string", "const": "CHAT"}));
+        let choice = json!([{"$ref": "#/components/schemas/AnyObject"}, {"type": "null"}]);
+        assert_eq!(fields["config"], json!({"description": "Settings.", "oneOf": choice}));
+        assert_eq!(document["components"]["schemas"]["AnyObject"]["type"], "object");
     }
 }
