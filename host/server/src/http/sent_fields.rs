@@ -17,9 +17,10 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
 /// What an answer may leave out is not nullable. So a field that is null where there is nothing is always sent. A schema
 /// of requests and answers whose fields are optional in requests becomes two: `ChatMessage` and `ChatMessageInput`.
 pub(super) fn require_sent_fields(document: &mut Value) {
-    let (of_requests, of_answers) = (of_requests(document), of_answers(document));
-    let split = to_split(document, of_requests.intersection(&of_answers).cloned().collect());
-    split_schemas(document, &split, &of_requests);
+    let requested = of_requests(document);
+    let split = to_split(document, requested.intersection(&of_answers(document)).cloned().collect());
+    split_schemas(document, &split, &requested);
+    let of_requests = of_requests(document);
     let Some(schemas) = schemas_mut(document) else { return };
     for (name, schema) in schemas.iter_mut() {
         if split.contains(name) {
