@@ -25,8 +25,8 @@ def main():
         ),
         "datamodel-code-generator": (None, re.findall(r"^class (\w+)|^(\w+) = ", read(pathlib.Path("models.py")), re.MULTILINE)),
         "openapi-ts": (
-            re.findall(r"^export const (\w+) = <", read(pathlib.Path("hub/sdk.gen.ts")), re.MULTILINE),
-            re.findall(r"^export (?:type|enum|interface) (\w+)", read(pathlib.Path("hub/types.gen.ts")), re.MULTILINE),
+            re.findall(r"^export const (\w+) = <", read(pathlib.Path("typescript/sdk.gen.ts")), re.MULTILINE),
+            re.findall(r"^export (?:type|enum|interface) (\w+)", read(pathlib.Path("typescript/types.gen.ts")), re.MULTILINE),
         ),
         "openapi-typescript": (
             re.findall(r"^    (\w+): \{$", read(pathlib.Path("hub.d.ts")).split("export interface operations {")[1], re.MULTILINE),
