@@ -1,20 +1,36 @@
 #!/usr/bin/env python3
 """Checks the code blocks of the connectors' pages: docs/connectors/*.md and connectors/*/README.md.
 
-A block in a language that has a connector must be found, line by line, in a source file of that connector that is compiled and run by
-its tests. Blocks in `sh` are run, from the root, in order, a page's in one shell, against the hub at HUB_URL with HUB_KEY
-(with --no-run they are not).
+- A block in a language that has a connector must be found, line by line, in a source file of that connector that is compiled and
+  run by its tests.
+- Blocks in `sh` are run from the root, in order, a page's in one shell, against the hub at HUB_URL with HUB_KEY.
+- A `json` block has the shape of what the block before it printed last, or, after none, of its event's example in the hub's
+  document. A field named `…` stands for any others.
+- The lines of a `text` block are among those that the block before it printed. `…` stands for anything, a number for any other.
+- A table of events has all of the document's, with all of their fields.
+
+With --no-run only the first is done. Arguments name pages (default: all).
 """
 
+import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import textwrap
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LANGUAGES = {"java": ("java", ".java"), "typescript": ("typescript", ".ts"), "python": ("python", ".py"), "rust": ("rust", ".rs")}
-GENERATED = {"build", "target", "node_modules", "dist"}
+GENERATED = {"build", "target", "node_modules", "dist", ".venv"}
+# Between the output of one block and that of the next.
+MARK = "=== the next block ==="
+# What a page leaves running would hold its output open.
+PRELUDE = """set -euo pipefail
+set -m
+trap 'for job in $(jobs -p); do kill -- -$job 2>/dev/null || true; done' EXIT
+"""
 
 
 def blocks(page):
@@ -46,26 +62,97 @@ def sources(language):
             yield file.read_text().split("\n")
 
 
-def check(page, run):
-    failures, commands = [], []
+def check_sources(page):
+    for line, language, text in blocks(page):
+        if language in LANGUAGES and not any(contains(source, lines(text)) for source in sources(language)):
+            yield f"{page.relative_to(ROOT)}:{line}: the block is in no source of connectors/{LANGUAGES[language][0]}"
+
+
+def run(commands):
+    """Runs blocks in one shell. What each of them printed, or the problem."""
+    script = PRELUDE + f"printf '\\n{MARK}\\n'\n".join(commands)
+    done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=90)
+    if done.returncode != 0:
+        raise RuntimeError(f"its commands fail:\n{done.stdout}{done.stderr}")
+    return done.stdout.split(MARK)
+
+
+def differences(shown, real, where=""):
+    """What is wrong with a JSON value that a page shows. Null may stand for any value."""
+    if shown is None or real is None:
+        return []
+    kinds = [float if isinstance(value, int) and not isinstance(value, bool) else type(value) for value in (shown, real)]
+    if kinds[0] != kinds[1]:
+        return [f"`{where}` is a {kinds[1].__name__}"]
+    if isinstance(shown, list):
+        return [text for item in real[:1] for one in shown for text in differences(one, item, where + "[]")]
+    if not isinstance(shown, dict):
+        return []
+    found = [f"there is no `{where}.{name}`" for name in shown if name not in real and name != "…"]
+    if "…" not in shown:
+        found += [f"`{where}.{name}` is missing" for name in real if name not in shown]
+    return found + [text for name in shown if name in real for text in differences(shown[name], real[name], f"{where}.{name}")]
+
+
+def check_output(page, printed, events):
+    """Compares what the page shows with what was printed, or with the events' examples."""
+    before = None
     for line, language, text in blocks(page):
         where = f"{page.relative_to(ROOT)}:{line}"
         if language == "sh":
-            commands.append(text)
-        elif language in LANGUAGES and not any(contains(source, lines(text)) for source in sources(language)):
-            failures.append(f"{where}: the block is in no source of connectors/{LANGUAGES[language][0]}")
-    if run and commands and page.is_relative_to(ROOT / "connectors"):
-        script = "set -euo pipefail\nset -m\n" + "".join(commands)
-        done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=300)
-        if done.returncode != 0:
-            failures.append(f"{page.relative_to(ROOT)}: its commands fail:\n{done.stdout}{done.stderr}")
-    return failures
+            before = next(printed).strip()
+        elif language == "json":
+            shown = json.loads(text)
+            real = json.loads(before.split("\n")[-1]) if before is not None else events[shown["type"]]
+            yield from (f"{where}: {text}" for text in differences(shown, real))
+        elif language == "text":
+            real = iter(before.split("\n"))
+            for pattern in filter(None, text.split("\n")):
+                found = re.sub(r"\d+", r"\\d+", re.escape(pattern).replace("…", ".*"))
+                if not any(re.fullmatch(found, row) for row in real):
+                    yield f"{where}: not printed in this place: {pattern}"
+                    break
+        if language != "sh":
+            before = None
+
+
+def check_event_table(page, events):
+    """Rows of the form: | `CHAT` | who gets it | `field`, `field` | what to do |"""
+    rows = dict(re.findall(r"^\| `([A-Z_]+)` \|[^|]*\|([^|]*)\|[^|]*\|$", page.read_text(), re.MULTILINE))
+    if not rows:
+        return
+    yield from (f"{page.relative_to(ROOT)}: `{name}` is missing" for name in events.keys() - rows.keys())
+    for name, cell in rows.items():
+        fields = set(re.findall(r"`(\w+)`", cell))
+        if fields != set(events.get(name, {})) - {"type", "at"}:
+            yield f"{page.relative_to(ROOT)}: `{name}` has {sorted(events.get(name, {}))}"
+
+
+def read_events():
+    """An example of each event, by its name."""
+    with urllib.request.urlopen(os.environ["HUB_URL"] + "/api/asyncapi.json") as answer:
+        messages = json.load(answer)["components"]["messages"].values()
+    return {message["name"]: message["examples"][0]["payload"] for message in messages}
+
+
+def check(page, events):
+    yield from check_sources(page)
+    if events is None:
+        return
+    yield from check_event_table(page, events)
+    try:
+        printed = run([text for _, language, text in blocks(page) if language == "sh"])
+        yield from check_output(page, iter(printed), events)
+    except (RuntimeError, ValueError, KeyError, subprocess.TimeoutExpired) as problem:
+        yield f"{page.relative_to(ROOT)}: {problem}"
 
 
 def main():
-    pages = sorted([*ROOT.glob("docs/connectors/*.md"), *ROOT.glob("connectors/*/README.md")])
-    failures = [failure for page in pages for failure in check(page, "--no-run" not in sys.argv)]
-    print("\n".join(failures) or f"{len(pages)} pages: all blocks are in sources that are tested")
+    named = [pathlib.Path(name).resolve() for name in sys.argv[1:] if not name.startswith("--")]
+    pages = named or sorted([*ROOT.glob("docs/connectors/*.md"), *ROOT.glob("connectors/*/README.md")])
+    events = None if "--no-run" in sys.argv else read_events()
+    failures = [failure for page in pages for failure in check(page, events)]
+    print("\n".join(failures) or f"{len(pages)} pages: all blocks are right")
     sys.exit(bool(failures))
 
 

@@ -157,7 +157,7 @@ def main():
 
     # A chat line reaches every server, the sender's included.
     for player in players[:3]:
-        call(connector, send_chat_message, 204, body=models.ChatMessage(
+        call(connector, send_chat_message, 204, body=models.ChatMessageInput(
             player_uuid=player.id, player_name=player.name, server_id="lobby-1", server_type="lobby",
             message=f"hello from {player.name}"))
         for server in servers:

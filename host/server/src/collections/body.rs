@@ -55,6 +55,6 @@ impl From<FoundPage> for CollectionItems {
 pub(super) struct CollectionPage {
     pub(super) items: Vec<CollectionItem>,
     /// To be sent as `cursor` for the page after this one; null at the end.
-    #[schema(nullable = false, example = "WyJndWlsZHMiLCJsZXZlbCIsImFzYyIsImMwMWMiLCJyZWQiXQ")]
+    #[schema(example = "WyJndWlsZHMiLCJsZXZlbCIsImFzYyIsImMwMWMiLCJyZWQiXQ")]
     pub(super) next_cursor: Option<String>,
 }

@@ -47,7 +47,8 @@ fn example(name: &str) -> Option<Value> {
         "transferId" => json!("4c9d2f6e-0b0e-4b0e-9b0e-0b0e4b0e9b0e"),
         "token" => json!("AAAAAAAAQACAAAAAAAAABwAAAaQ.c2lnbmF0dXJl"),
         "userCode" => json!("WDJB-MJHT"),
-        "overlapMs" => json!(60_000),
+        "overlapMs" | "leaseMs" => json!(60_000),
+        "timeoutMs" => json!(10_000),
         "durationMs" => json!(3_600_000),
         "heartbeatIntervalMs" => json!(5_000),
         "offlineAfterMs" => json!(30_000),
@@ -62,6 +63,9 @@ fn example(name: &str) -> Option<Value> {
         "ownerScope" => json!("player"),
         "worldKey" => json!("default"),
         "fence" => json!(3),
+        "ref" => json!("islands/desert"),
+        "format" => json!("schematic"),
+        "worldGen" => json!("flat"),
         "node" => json!("essentials.fly"),
         "key" => json!("welcome"),
         "value" => json!("Welcome!"),
@@ -72,7 +76,7 @@ fn example(name: &str) -> Option<Value> {
         "line" | "command" => json!("say good evening"),
         "firstSeen" | "lastSeen" | "startedAt" | "lastHeartbeat" | "createdAt" | "updatedAt" | "issuedAt"
         | "joinedAt" | "at" | "lastUsedAt" => json!(1_804_680_000_000_i64),
-        "expiresAt" => json!(1_804_683_600_000_i64),
+        "expiresAt" | "validUntil" => json!(1_804_683_600_000_i64),
         _ => return None,
     })
 }

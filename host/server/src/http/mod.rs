@@ -17,3 +17,4 @@ pub(crate) mod rate_limit;
 pub(crate) mod reference;
 mod request_body;
 pub mod request_id;
+mod sent_fields;

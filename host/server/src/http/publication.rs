@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
-const SCHEMAS: &str = "#/components/schemas/";
+use crate::http::sent_fields::require_sent_fields;
+
+pub(super) const SCHEMAS: &str = "#/components/schemas/";
 /// How deep an example goes: schemas may contain themselves.
 const MAX_DEPTH: usize = 12;
 
@@ -14,13 +16,15 @@ pub(crate) fn publish(document: &OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     name_pages(&mut document);
     name_operations(&mut document);
+    write_constants(&mut document);
+    name_free_objects(&mut document);
     require_sent_fields(&mut document);
     remove_unused_schemas(&mut document);
     add_body_examples(&mut document);
     document
 }
 
-fn schemas_mut(document: &mut Value) -> Option<&mut Map<String, Value>> {
+pub(super) fn schemas_mut(document: &mut Value) -> Option<&mut Map<String, Value>> {
     document.pointer_mut("/components/schemas")?.as_object_mut()
 }
 
@@ -28,20 +32,20 @@ fn schemas(document: &Value) -> impl Iterator<Item = (&String, &Value)> {
     document.pointer("/components/schemas").and_then(Value::as_object).into_iter().flatten()
 }
 
-fn operations_mut(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
+pub(super) fn operations_mut(document: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
     let paths = document.get_mut("paths").and_then(Value::as_object_mut).into_iter().flatten();
     let methods = paths.filter_map(|(_, item)| item.as_object_mut()).flatten();
     methods.filter_map(|(_, operation)| operation.as_object_mut()).filter(|it| it.contains_key("responses"))
 }
 
-fn operations(document: &Value) -> impl Iterator<Item = &Map<String, Value>> {
+pub(super) fn operations(document: &Value) -> impl Iterator<Item = &Map<String, Value>> {
     let paths = document.get("paths").and_then(Value::as_object).into_iter().flatten();
     let methods = paths.filter_map(|(_, item)| item.as_object()).flatten();
     methods.filter_map(|(_, operation)| operation.as_object()).filter(|it| it.contains_key("responses"))
 }
 
 /// Calls `visit` for every object inside.
-fn for_each_object(value: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
+pub(super) fn for_each_object(value: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
     match value {
         Value::Object(fields) => {
             visit(fields);
@@ -129,41 +133,33 @@ fn name_operations(document: &mut Value) {
     }
 }
 
-fn is_nullable(schema: &Value) -> bool {
-    let is_null = |schema: &Value| schema["type"] == "null";
-    let has_null = |kinds: &Value| kinds.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "null"));
-    has_null(&schema["type"])
-        || ["oneOf", "anyOf"].iter().any(|of| schema[of].as_array().is_some_and(|parts| parts.iter().any(is_null)))
+/// An enumeration of one value has no name, and generators would number it.
+fn write_constants(document: &mut Value) {
+    for_each_object(document, &mut |fields| {
+        if let Some([value]) = fields.get("enum").and_then(Value::as_array).map(Vec::as_slice) {
+            let value = value.clone();
+            fields.remove("enum");
+            fields.insert("const".to_owned(), value);
+        }
+    });
 }
 
-/// What an answer may leave out is not nullable. So a field that is null where there is nothing is always sent.
-fn require_sent_fields(document: &mut Value) {
-    let requests = operations(document).flat_map(|it| it.get("requestBody").into_iter().chain(it.get("parameters")));
-    let of_requests = reachable(document, requests);
-    let mut require = |fields: &mut Map<String, Value>| {
-        let Some(properties) = fields.get("properties").and_then(Value::as_object) else { return };
-        let sent = properties.iter().filter(|(_, schema)| is_nullable(schema)).map(|(name, _)| name.clone());
-        let mut required: BTreeSet<_> = sent.collect();
-        let before = fields.get("required").and_then(Value::as_array);
-        required.extend(before.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_owned)));
-        if !required.is_empty() {
-            fields.insert("required".to_owned(), json!(required));
+/// Generators number the parts of a choice that have no name, such as an object with any fields beside null.
+fn name_free_objects(document: &mut Value) {
+    for_each_object(document, &mut |fields| {
+        if fields.get("type") == Some(&json!(["object", "null"])) && !fields.contains_key("properties") {
+            fields.remove("type");
+            fields.insert("oneOf".to_owned(), json!([{"$ref": format!("{SCHEMAS}AnyObject")}, {"type": "null"}]));
         }
-    };
+    });
     if let Some(schemas) = schemas_mut(document) {
-        for (_, schema) in schemas.iter_mut().filter(|(name, _)| !of_requests.contains(*name)) {
-            for_each_object(schema, &mut require);
-        }
-    }
-    for operation in operations_mut(document) {
-        if let Some(responses) = operation.get_mut("responses") {
-            for_each_object(responses, &mut require);
-        }
+        let any = json!({"type": "object", "description": "An object with any fields.", "additionalProperties": true});
+        schemas.insert("AnyObject".to_owned(), any);
     }
 }
 
 /// Texts and numbers are written where they are used.
-fn remove_unused_schemas(document: &mut Value) {
+pub(super) fn remove_unused_schemas(document: &mut Value) {
     let used = reachable(document, [&document["paths"]]);
     if let Some(schemas) = schemas_mut(document) {
         schemas.retain(|name, _| used.contains(name));
@@ -303,21 +299,16 @@ mod tests {
     }
 
     #[test]
-    fn an_answers_nullable_fields_are_always_sent() {
-        let text = json!({"type": ["string", "null"]});
-        let mut document = json!({
-            "paths": {"/a": {"post": {"operationId": "a", "responses": {"200": {"$ref": "#/components/schemas/Answer"}},
-                "requestBody": {"$ref": "#/components/schemas/Both"}}}},
-            "components": {"schemas": {
-                "Answer": {"properties": {"a": text, "b": {"type": "string"}, "c": {"$ref": "#/components/schemas/Both"}}},
-                "Both": {"properties": {"a": text}},
-                "Unused": {},
-            }},
-        });
-        require_sent_fields(&mut document);
-        remove_unused_schemas(&mut document);
-        let schemas = &document["components"]["schemas"];
-        assert_eq!(schemas["Answer"]["required"], json!(["a"]));
-        assert!(schemas["Both"].get("required").is_none() && schemas.get("Unused").is_none());
+    fn nothing_is_left_for_generators_to_number() {
+        let config = json!({"type": ["object", "null"], "description": "Settings."});
+        let mut document = json!({"components": {"schemas": {"Event": {"properties": {
+            "type": {"type": "string", "enum": ["CHAT"]}, "config": config}}}}});
+        write_constants(&mut document);
+        name_free_objects(&mut document);
+        let fields = &document["components"]["schemas"]["Event"]["properties"];
+        assert_eq!(fields["type"], json!({"type": "string", "const": "CHAT"}));
+        let choice = json!([{"$ref": "#/components/schemas/AnyObject"}, {"type": "null"}]);
+        assert_eq!(fields["config"], json!({"description": "Settings.", "oneOf": choice}));
+        assert_eq!(document["components"]["schemas"]["AnyObject"]["type"], "object");
     }
 }

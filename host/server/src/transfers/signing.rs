@@ -1,4 +1,4 @@
-//! The signature of a transfer command. `docs/transfers.md` tells receivers how to verify one.
+//! The signature of a transfer command. `docs/connectors/transfers.md` tells receivers how to verify one.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -52,7 +52,7 @@ mod tests {
 
     use super::*;
 
-    /// The values were computed by another implementation, of what `docs/transfers.md` says.
+    /// The values were computed by another implementation, of what `docs/connectors/transfers.md` says.
     #[test]
     fn a_known_command_has_its_known_signature() {
         let mut command = Command {

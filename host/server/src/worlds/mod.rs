@@ -1,6 +1,6 @@
 //! Worlds on demand: opened for an owner on a node, held by a lease, snapshot and unloaded when nobody needs them.
 //!
-//! `docs/worlds.md` has the picture of the states and what a node is to do. A lease is one row; each callback is one
+//! `docs/connectors/worlds.md` has the picture of the states and what a node is to do. A lease is one row; each callback is one
 //! conditional statement on it that checks lease, fence, node and expiry, so that a node that was away changes nothing
 //! that is its successor's.
 //!

@@ -47,6 +47,11 @@ fn problems(document: &Value, schema: &Value, value: &Value, at: &str) -> Vec<St
     {
         found.push(format!("{at}: {value} is none of {values:?}"));
     }
+    if let Some(constant) = schema.get("const")
+        && constant != value
+    {
+        found.push(format!("{at}: {value} is not {constant}"));
+    }
     let kinds = match &schema["type"] {
         Value::String(one) => vec![one.as_str()],
         Value::Array(several) => several.iter().map(|kind| kind.as_str().unwrap()).collect(),

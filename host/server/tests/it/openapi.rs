@@ -153,7 +153,30 @@ on_both! {
             schemas[name]["required"].as_array().unwrap().iter().any(|required| required == field)
         };
         assert!(sent("TransferOutcome", "errorMessage") && sent("Match", "matchedServer") && !sent("Match", "explanation"));
+        // Requests may leave out what answers always send.
+        assert!(sent("PermissionNode", "value") && sent("ChatMessage", "rank") && !sent("ChainLink", "limits"));
+        assert_eq!(schemas["PermissionNodeInput"]["required"], json!(["node"]));
+        assert_eq!(schemas["PermissionNode"]["properties"]["value"]["type"], "boolean");
         assert_eq!(schemas["Bytes"], json!({"type": "string", "format": "binary"}));
+    }
+
+    async fn bodies_that_are_no_text_are_bytes(hub: Hub) {
+        let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
+        let mut bodies = 0;
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let answers = operation["responses"].as_object().unwrap().values();
+                for body in answers.chain(operation.get("requestBody")) {
+                    for (kind, content) in body["content"].as_object().into_iter().flatten() {
+                        if kind == "application/octet-stream" || kind == "application/wasm" {
+                            assert_eq!(resolve(&document, &content["schema"])["format"], "binary", "{method} {path}");
+                            bodies += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(bodies >= 8, "{bodies}");
     }
 
     async fn every_error_code_is_documented(hub: Hub) {

@@ -5,12 +5,11 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use hub_sandbox::contract::Point;
 use serde::{Deserialize, Serialize};
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{IntoParams, PartialSchema, ToSchema};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::auth::{ModulesRead, ModulesWrite};
+use crate::blobs::Bytes;
 use crate::clock::Millis;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query, at_most, read_large};
@@ -64,17 +63,6 @@ impl From<ModuleRow> for Module {
     }
 }
 
-/// A WebAssembly component.
-pub(super) struct Component;
-
-impl PartialSchema for Component {
-    fn schema() -> RefOr<Schema> {
-        let binary = SchemaFormat::KnownFormat(KnownFormat::Binary);
-        ObjectBuilder::new().schema_type(Type::String).format(Some(binary)).into()
-    }
-}
-impl ToSchema for Component {}
-
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct UploadQuery {
@@ -92,7 +80,7 @@ pub(super) struct UploadQuery {
 /// other; while four are under way, the next is read later, or answered 429 after 20 seconds.
 #[utoipa::path(post, path = "/api/manage/modules", operation_id = "upload_module", tag = "Modules",
     security(("apiKey" = ["modules:write"])), params(UploadQuery),
-    request_body(content = Component, content_type = "application/wasm", description = "The module's bytes"),
+    request_body(content = Bytes, content_type = "application/wasm", description = "The module's bytes"),
     responses((status = 201, body = Module, description = "A new version, READY"),
         (status = 200, body = Module, description = "The same bytes were there already"),
         (status = 202, body = Module, description = "Still compiling; read it again")))]
@@ -176,7 +164,7 @@ pub(super) async fn find(
 #[utoipa::path(get, path = "/api/manage/modules/{name}/{version}/wasm", operation_id = "download_module",
     tag = "Modules", security(("apiKey" = ["modules:read"])),
     params(("name" = String, Path), ("version" = i64, Path)),
-    responses((status = 200, body = Component, content_type = "application/wasm"),
+    responses((status = 200, body = Bytes, content_type = "application/wasm"),
         (status = 404, body = ErrorBody, description = "No such version, or it is REJECTED")))]
 pub(super) async fn download(
     ModulesRead(caller): ModulesRead,

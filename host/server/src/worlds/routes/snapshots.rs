@@ -7,6 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::blobs::Bytes;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::worlds::service;
@@ -29,7 +30,7 @@ pub(super) struct Stored {
 /// its successor's.
 #[utoipa::path(put, path = "/api/worlds/blobs/{token}", tag = "Worlds",
     params(("token" = String, Path, description = "The signed part of the link")),
-    request_body(content_type = "application/octet-stream", content = Vec<u8>),
+    request_body(content_type = "application/octet-stream", content = Bytes),
     responses((status = 200, body = Stored), (status = 403, body = ErrorBody, description = "The link is not the hub's, or its network is suspended"),
         (status = 404, body = ErrorBody, description = "The upload is not known any more"),
         (status = 410, body = ErrorBody, description = "The link has expired")))]
@@ -48,7 +49,7 @@ pub(super) async fn put_world_blob(
 /// The link is the `snapshotUrl` of `WORLD_OPEN`.
 #[utoipa::path(get, path = "/api/worlds/blobs/{token}", tag = "Worlds",
     params(("token" = String, Path, description = "The signed part of the link")),
-    responses((status = 200, description = "The snapshot's bytes", content_type = "application/octet-stream", body = Vec<u8>),
+    responses((status = 200, description = "The snapshot's bytes", content_type = "application/octet-stream", body = Bytes),
         (status = 403, body = ErrorBody, description = "The link is not the hub's, or its network is suspended"),
         (status = 404, body = ErrorBody, description = "The snapshot is not kept any more"),
         (status = 410, body = ErrorBody, description = "The link has expired")))]

@@ -1,6 +1,5 @@
 package networkhub;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
@@ -24,7 +23,6 @@ public final class HubProcess implements AutoCloseable {
     /** A key of the network's owner. */
     public final String key;
     private Process process;
-    private JsonObject document;
 
     public HubProcess() throws IOException, InterruptedException {
         folder = Files.createTempDirectory("hub-connector-test");
@@ -63,26 +61,6 @@ public final class HubProcess implements AutoCloseable {
 
     public HubClient client() {
         return HubClient.create(url(), key);
-    }
-
-    /** Whether the hub's document lists an operation, such as {@code post /api/plugin/economy/transactions}. */
-    public boolean has(String operation) {
-        String[] parts = operation.split(" ");
-        if (document == null) document = client().openApi().join();
-        JsonObject paths = document.getAsJsonObject("paths");
-        return paths.has(parts[1]) && paths.getAsJsonObject(parts[1]).has(parts[0]);
-    }
-
-    /** Whether an operation has a query parameter. */
-    public boolean hasQuery(String operation, String parameter) {
-        if (!has(operation)) return false;
-        String[] parts = operation.split(" ");
-        JsonArray parameters = document.getAsJsonObject("paths").getAsJsonObject(parts[1]).getAsJsonObject(parts[0])
-                .getAsJsonArray("parameters");
-        for (JsonElement each : parameters) {
-            if (each.getAsJsonObject().get("name").getAsString().equals(parameter)) return true;
-        }
-        return false;
     }
 
     /** A call of the owner's. */

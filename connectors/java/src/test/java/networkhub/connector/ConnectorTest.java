@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
@@ -242,7 +241,6 @@ class ConnectorTest {
         join(connector, player, "Hal");
         assertTrue(connector.permissions().has(player, "build.house"));
         assertEquals(List.of("builder"), connector.permissions().get(player).groups());
-        assumeTrue(hub.hasQuery("post /api/plugin/players/{uuid}/load", "include"));
         owner.permissions().add(player, new PermissionNode("fly", true, null, null, null)).join();
         eventually("the player may fly", () -> connector.permissions().has(player, "fly"));
         owner.permissions().deleteGroup("builder").join();
@@ -297,7 +295,6 @@ class ConnectorTest {
 
     @Test
     void joinsAndLeavesAreEvents() throws Exception {
-        assumeTrue(hub.hasQuery("post /api/plugin/players/{uuid}/load", "include"));
         HubConnector watcher = start(server("watch", game).events("PLAYER_JOINED", "PLAYER_LEFT"));
         List<String> seen = new CopyOnWriteArrayList<>();
         watcher.on("PLAYER_JOINED", event -> seen.add("joined " + event.text("playerUuid")));
