@@ -1,7 +1,7 @@
 """Connects game servers and proxies with a network hub.
 
-`HubConnector` keeps a server on asyncio connected, `ThreadedHubConnector` one with threads; `AsyncHubClient` and `HubClient` make single
-calls. The log goes to the logger `networkhub`.
+`HubConnector` keeps a server on asyncio connected, `ThreadedHubConnector` one with threads; `AsyncHubClient` and
+`HubClient` make single calls. The log goes to the logger `networkhub`.
 """
 
 from ._transport import NO_RETRIES, RetryPolicy

@@ -59,8 +59,8 @@ class EconomyApi(Api[TransportT]):
     def transact(self, operations: Sequence[MoneyOperation], reason: str | None = None) -> Call[MoneyTransaction]:
         """Makes 1 to 16 changes, all of them or none.
 
-        Fails with `insufficient_funds` or `over_maximum`; the error's `details["operation"]` is the index of the first change that
-        was not possible.
+        Fails with `insufficient_funds` or `over_maximum`; the error's `details["operation"]` is the index of the first change
+        that was not possible.
         """
         return _transact(operations, reason)
 

@@ -17,8 +17,9 @@ T = TypeVar("T")
 class GameServer(ABC):
     """What a game server or proxy does for the hub; all that a plugin has to implement.
 
-    All methods are called through `run_on_main_thread`, where a plugin may touch the game. In a game that runs on the connector's
-    event loop they may be coroutine functions. Whatever they raise is reported to the hub or logged; it stops nothing.
+    All methods are called through `run_on_main_thread`, where a plugin may touch the game. In a game that runs on the
+    connector's event loop they may be coroutine functions. Whatever they raise is reported to the hub or logged; it stops
+    nothing.
     """
 
     def run_on_main_thread(self, task: Callable[[], None]) -> None:
@@ -32,8 +33,8 @@ class GameServer(ABC):
     def transfer_player(self, player: UUID, command: TransferCommand) -> Awaitable[None] | None:
         """Sends a player of this server to another one.
 
-        The command is verified: it is signed, not expired, not used before, and the player is here. On a proxy connect them to the
-        server `target_server_id`; on a game server use the transfer packet to `host` and `port`. Raise where that is
+        The command is verified: it is signed, not expired, not used before, and the player is here. On a proxy connect them to
+        the server `target_server_id`; on a game server use the transfer packet to `host` and `port`. Raise where that is
         not possible; the hub learns the message.
         """
 

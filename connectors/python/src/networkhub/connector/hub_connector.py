@@ -55,8 +55,8 @@ _EVENTS = (
 class HubConnector:
     """Connects a game server or proxy with its hub.
 
-    Registers it, keeps it online, tells who is on it, listens to the event stream, and keeps in memory what the game asks for all the
-    time. One for each server, for as long as it runs:
+    Registers it, keeps it online, tells who is on it, listens to the event stream, and keeps in memory what the game asks
+    for all the time. One for each server, for as long as it runs:
 
         async with HubConnector(client, info, game) as hub: …
 
@@ -259,8 +259,8 @@ class HubConnector:
     async def transfer(self, player: UUID, target_server_id: str, world_id: str | None = None) -> TransferOutcome:
         """Sends a player to another server, wherever they are.
 
-        While the hub is away, or the player's server is reconnecting, it is tried for 30 seconds. The outcome says whether the command
-        is on its way; a reason why it cannot be is an outcome, too.
+        While the hub is away, or the player's server is reconnecting, it is tried for 30 seconds. The outcome says whether the
+        command is on its way; a reason why it cannot be is an outcome, too.
         """
         return await self._transfers.ask(player, target_server_id, world_id, 30.0)
 

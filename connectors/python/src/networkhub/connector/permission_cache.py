@@ -26,8 +26,9 @@ class _Entry:
 
 
 class PermissionCache:
-    """What players may do. Answers at once, from memory, in any thread, also while the hub is away: then with what was known last.
+    """What players may do.
 
+    Answers at once, from memory, in any thread, also while the hub is away: then with what was known last.
     Read when a player is checked, and again when the hub tells of a change.
     """
 

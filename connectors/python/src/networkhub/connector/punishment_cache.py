@@ -147,8 +147,8 @@ class PunishmentCache:
 def _concerns(punishment: Punishment, player: UUID, name: str | None, ip: str | None) -> bool:
     if punishment.player_uuid == player:
         return True
-    if punishment.player_uuid is None and punishment.player_name is not None and name is not None:
-        if punishment.player_name.lower() == name.lower():
-            return True
+    is_of_name = punishment.player_uuid is None and punishment.player_name is not None
+    if is_of_name and name is not None and name.lower() == (punishment.player_name or "").lower():
+        return True
     is_of_address = punishment.ip_based or (punishment.player_uuid is None and punishment.player_name is None)
     return is_of_address and ip is not None and ip == punishment.ip_address
