@@ -41,7 +41,7 @@ class ConsoleServer(GameServer):
         for line in sys.stdin:
             if line.strip() == "stop":
                 break
-            words = line.split(maxsplit=2)
+            words = line.strip().split(maxsplit=2)
             self.run_on_main_thread(lambda words=words: self.act(words))  # type: ignore[misc]
         self.tasks.put(None)
 

@@ -89,10 +89,6 @@ def test_players_join_chat_are_sent_and_kept_out(hub: HubProcess) -> None:
         arena.sees(f"kicked {id_of('Ann')}: cheating")
         lobby.type("join Ann")
         lobby.sees("Ann may not join: banned for cheating")
-        lobby.type("say Ann again")
-        lobby.sees("<Ann> again")
-        owner.punishments.punish(id_of("Ann"), "MUTE", "loud")
-        lobby.type("status")
         lobby.type("stop")
         assert lobby.process.wait(20) == 0
         assert owner.servers.search("lobby", online=True).total == 0
@@ -109,6 +105,7 @@ def test_nobody_buys_what_they_cannot_pay(hub: HubProcess) -> None:
 
 def test_the_smallest_server_has_a_player_and_a_console(hub: HubProcess) -> None:
     with running(hub, "smallest_server.py", "my-first-server"), hub.client() as owner:
-        soon("Notch is there", lambda: [each.player_name for each in owner.servers.online_players("lobby")] == ["Notch"])
+        places = lambda: {each.player_name: each.server_id for each in owner.servers.online_players()}  # noqa: E731
+        soon("Notch is there", lambda: places().get("Notch") == "my-first-server")
         answer = owner.call("POST", "/api/manage/servers/my-first-server/command", {"command": "hello"})
         assert answer["output"] == "you said hello"

@@ -63,6 +63,11 @@ def where(client: HubClient, player: UUID) -> str | None:
     return None if profile is None or profile.connection is None else profile.connection.server_id
 
 
+def game_state(client: HubClient, server_type: str) -> str | None:
+    live = client.servers.search(server_type, online=True).items[0].live
+    return None if live is None else live.game_state
+
+
 def test_players_join_are_sent_and_leave(start: Start, client: HubClient) -> None:
     game = GameWithThread()
     lobby, arena = start("t-lobby", game), start("t-arena", GameWithThread())
@@ -79,9 +84,7 @@ def test_players_join_are_sent_and_leave(start: Start, client: HubClient) -> Non
     lobby.player_left(player)
     arena.player_joined(player, "Ann")
     soon("the player has moved", lambda: where(client, player) == arena.info.server_id)
-    live = client.servers.search("t-lobby", online=True).items[0].live
-    assert live is not None
-    assert live.game_state == "PLAYING"
+    soon("the state is known", lambda: game_state(client, "t-lobby") == "PLAYING")
     lobby.stop()
     assert client.servers.search("t-lobby", online=True).total == 0
     stopped = lobby.send_chat(player, "Ann", "hello").exception(1)
