@@ -105,7 +105,11 @@ def test_nobody_buys_what_they_cannot_pay(hub: HubProcess) -> None:
 
 def test_the_smallest_server_has_a_player_and_a_console(hub: HubProcess) -> None:
     with running(hub, "smallest_server.py", "my-first-server"), hub.client() as owner:
-        places = lambda: {each.player_name: each.server_id for each in owner.servers.online_players()}  # noqa: E731
-        soon("Notch is there", lambda: places().get("Notch") == "my-first-server")
+
+        def is_there() -> bool:
+            places = {each.player_name: each.server_id for each in owner.servers.online_players()}
+            return places.get("Notch") == "my-first-server"
+
+        soon("Notch is there", is_there)
         answer = owner.call("POST", "/api/manage/servers/my-first-server/command", {"command": "hello"})
         assert answer["output"] == "you said hello"

@@ -11,8 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from support import soon
 
-from networkhub import AsyncHubClient, HubClient, HubError, RetryPolicy
-from networkhub.client import EventStream
+from networkhub import AsyncHubClient, EventStream, HubClient, HubError, RetryPolicy
 
 
 class OddHub:

@@ -64,8 +64,10 @@ def _reader(kind: Any) -> Reader:
     if origin is dict:
         item = _reader(arguments[1])
         return lambda value: {name: item(each) for name, each in _expect(dict, value).items()}
-    if kind in (UUID, Decimal, float):
-        return lambda value: kind(_expect((str, int, Decimal), value))
+    if kind is UUID:
+        return lambda value: UUID(_expect(str, value))
+    if kind in (Decimal, float):
+        return lambda value: kind(_expect((int, Decimal), value))
     # A literal of a newer hub is a text like any other.
     return functools.partial(_expect, str if origin is typing.Literal else kind)
 
