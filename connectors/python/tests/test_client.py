@@ -246,6 +246,11 @@ def test_config_and_collections(client: HubClient) -> None:
     first = guilds.page("guilds", "level", order="asc", limit=1)
     assert guilds.page("guilds", "level", order="asc", limit=1, cursor=first.next_cursor).items[0].id == "a/b ü"
     assert len(guilds.get_all("guilds", ["red", "a/b ü", "none"]).items) == 2
+    for odd in (".", "..", "a?b#c", "%2F"):
+        guilds.put("guilds", odd, {"level": 1})
+        assert guilds.get("guilds", odd) == {"level": 1}
+    with pytest.raises(ValueError, match="empty"):
+        guilds.get("guilds", "")
     assert guilds.delete("guilds", "red")
     assert not guilds.delete("guilds", "red")
     assert guilds.get("guilds", "red") is None

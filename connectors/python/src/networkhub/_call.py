@@ -85,7 +85,14 @@ class Call(Generic[T]):
 
 def path(*segments: object) -> str:
     """The path of these segments below `/api/plugin`, each of which is escaped."""
-    return "/api/plugin/" + "/".join(quote(str(segment), safe="") for segment in segments)
+    return "/api/plugin/" + "/".join(_escape(str(segment)) for segment in segments)
+
+
+def _escape(segment: str) -> str:
+    if not segment:
+        raise ValueError("an identifier in a path must not be empty")
+    # Two dots as they are would lead to the folder above.
+    return segment.replace(".", "%2E") if segment in (".", "..") else quote(segment, safe="")
 
 
 def query(**parameters: object) -> dict[str, str]:

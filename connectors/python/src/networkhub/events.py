@@ -118,7 +118,7 @@ class _StreamState:
         self._retry: float | None = None
 
     def request(self) -> Call[None]:
-        headers = {"Accept": "text/event-stream"}
+        headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         if self._last_event_id is not None:
             headers["Last-Event-ID"] = self._last_event_id
         parameters = query(server_id=self.server_id, types=",".join(self.types) or None)

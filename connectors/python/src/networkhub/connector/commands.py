@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
+from collections.abc import Awaitable
 
 from ..client import AsyncHubClient
 from ..models import ConsoleCommand
@@ -30,29 +32,26 @@ class CommandRunner:
         if left <= 0:
             LOG.info("A console command came too late and was not run")
             return
-        begun = asyncio.Event()
-        loop = asyncio.get_running_loop()
+        # Whoever gets it answers: the main thread, or the clock.
+        claim = threading.Lock()
 
-        def begin() -> object:
-            loop.call_soon_threadsafe(begun.set)
+        def begin() -> Awaitable[str] | str:
+            if not claim.acquire(blocking=False):
+                raise TimeoutError(_TOO_BUSY)
             return self._game.run_command(command.command)
 
         running = asyncio.ensure_future(call_game(self._game, begin))
-        begins = asyncio.ensure_future(begun.wait())
+        await asyncio.wait([running], timeout=left * 0.9)
+        if not running.done() and claim.acquire(blocking=False):
+            running.cancel()
+            await self._answer(command, False, error=_TOO_BUSY)
+            return
         try:
-            await asyncio.wait([running, begins], timeout=left * 0.9, return_when=asyncio.FIRST_COMPLETED)
-            # What has begun is waited for; all else is withdrawn from the main thread.
-            if not running.done() and not begun.is_set():
-                running.cancel()
-                await self._answer(command, False, error=_TOO_BUSY)
-                return
             output = await running
         except Exception as failure:
             await self._answer(command, False, error=str(failure) or type(failure).__name__)
         else:
-            await self._answer(command, True, output=str(output))
-        finally:
-            begins.cancel()
+            await self._answer(command, True, output=output)
 
     async def _answer(
         self, command: ConsoleCommand, success: bool, *, output: str | None = None, error: str | None = None

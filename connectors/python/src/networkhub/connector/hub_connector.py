@@ -35,7 +35,7 @@ from .localization_cache import CachedConfig, LocalizationCache
 from .options import ConnectorOptions, ConnectorStatus, JoinDecision
 from .outbox import ChangeKind, PlayerChange
 from .permission_cache import PermissionCache
-from .persist import RefreshQueue, persist
+from .persist import RefreshQueue, cancel_all, persist
 from .punishment_cache import PunishmentCache
 from .session import Session
 from .transfers import TransferHandler, TransferVerifier
@@ -107,6 +107,7 @@ class HubConnector:
         self._punishment_refresh = RefreshQueue(self._read_punishments)
         self._permission_refresh = RefreshQueue(self.permissions.refresh)
         self._language_refresh = RefreshQueue(self.localization.refresh_language)
+        self._is_started = False
         self._was_open = False
         self._stream_open = False
         self._stream_lost_at = time.monotonic()
@@ -119,6 +120,9 @@ class HubConnector:
 
     def start(self) -> None:
         """Begins to connect. Once, on the event loop."""
+        if self._is_started:
+            raise RuntimeError("the connector was started already")
+        self._is_started = True
         self._session_task = asyncio.create_task(self._session.run())
         self._spawn(self._listen(), "The event stream failed")
         self._spawn(self._tick(), "The connector failed at a task")
@@ -135,9 +139,7 @@ class HubConnector:
         self._session.stop()
         await asyncio.wait([session_task], timeout=_PATIENCE)
         tasks = [task for task in (session_task, *self._tasks) if task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await cancel_all(tasks)
         self._stream_open = False
         try:
             await self._session.unregister()
@@ -183,9 +185,10 @@ class HubConnector:
         try:
             return await asyncio.wait_for(self._check_with_hub(player, name, ip), self.options.join_timeout)
         except (asyncio.TimeoutError, HubError) as failure:
-            why = failure if isinstance(failure, HubError) else "it did not answer in time"
-            LOG.info("Player %s is checked without the hub: %s", player, why)
-            return self._decide_from_cache(player, name, ip)
+            LOG.info("Player %s is checked without the hub: %s", player, str(failure) or "it did not answer in time")
+        except Exception:
+            LOG.exception("Player %s cannot be checked with the hub", player)
+        return self._decide_from_cache(player, name, ip)
 
     async def _check_with_hub(self, player: UUID, name: str, ip: str | None) -> JoinDecision:
         options = self.options
@@ -304,6 +307,15 @@ class HubConnector:
     # What the hub tells.
 
     async def _listen(self) -> None:
+        while True:
+            try:
+                await self._handle_events()
+            except Exception as failure:
+                LOG.exception("The event stream failed and will be opened again")
+                self._disconnected(HubError("client_error", str(failure) or type(failure).__name__))
+            await asyncio.sleep(_TICK)
+
+    async def _handle_events(self) -> None:
         async for event in self._stream:
             try:
                 self._handle(event)

@@ -9,7 +9,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from .._transport import RetryPolicy
@@ -65,3 +65,16 @@ class RefreshQueue:
                     await persist(lambda player=player: self._refresh(player))  # type: ignore[misc]
                 except HubError as error:
                     LOG.warning("Reading the state of player %s failed: %s", player, error)
+                except Exception:
+                    LOG.exception("Reading the state of player %s failed", player)
+
+
+async def cancel_all(tasks: Iterable[asyncio.Future[Any]]) -> None:
+    """Cancels tasks and waits for their ends."""
+    pending = set(tasks)
+    # Again, because before Python 3.12 a task whose wait_for is just over misses it.
+    for _ in range(5):
+        for task in pending:
+            task.cancel()
+        if pending:
+            _, pending = await asyncio.wait(pending, timeout=1.0)

@@ -19,6 +19,7 @@ from .hub_connector import HubConnector
 from .localization_cache import CachedConfig, LocalizationCache
 from .options import ConnectorOptions, ConnectorStatus, JoinDecision
 from .permission_cache import PermissionCache
+from .persist import cancel_all
 from .punishment_cache import PunishmentCache
 from .transfers import TransferVerifier
 
@@ -79,10 +80,7 @@ class ThreadedHubConnector:
         await self._connector.stop()
         await self._async_client.aclose()
         # Calls that are still under way.
-        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await cancel_all(task for task in asyncio.all_tasks() if task is not asyncio.current_task())
 
     def __enter__(self) -> ThreadedHubConnector:
         self.start()
@@ -185,8 +183,10 @@ class ThreadedHubConnector:
         self._call(self._connector.on, type, listener)
 
     def _call(self, method: Callable[..., object], *arguments: object) -> None:
-        if not self._loop.is_closed():
+        try:
             self._loop.call_soon_threadsafe(method, *arguments)
+        except RuntimeError:
+            pass  # The connector has stopped.
 
     def _future(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         if self._is_stopped or self._loop.is_closed():
