@@ -67,14 +67,6 @@ def test_a_server_registers_and_has_players(client: HubClient) -> None:
     assert unknown.value.code == "unknown_server"
 
 
-def test_more_players_than_fit_in_an_answer_are_read_to_the_end(client: HubClient) -> None:
-    client.servers.register(ServerInfo("crowd-1", "crowd", 1))
-    players = [PlayerName(uuid4(), "N" * 16) for _ in range(1_200)]
-    client.servers.heartbeat("crowd-1", players=players)
-    assert {player.player_uuid for player in client.servers.online_players("crowd")} == {p.uuid for p in players}
-    client.servers.unregister("crowd-1")
-
-
 def test_an_error_has_its_code_and_the_requests_id(hub: HubProcess, client: HubClient) -> None:
     with pytest.raises(HubError) as refused:
         client.config.publish("", "x", {})

@@ -259,6 +259,15 @@ async def test_permissions_answer_from_memory_and_are_read_anew(start: Start, ow
     await eventually("the group is gone", lambda: not connector.permissions.has(player, "build.house"))
 
 
+async def test_permissions_that_end_by_themselves_are_read_anew(start: Start, owner: AsyncHubClient, game: FakeGame) -> None:
+    connector = await start("expiring", game)
+    player = uuid4()
+    await owner.permissions.add(player, PermissionNode("fly", expires_at=connector.hub_time() + 2_000))
+    await join(connector, player, "Max")
+    assert connector.permissions.has(player, "fly")
+    await eventually("the permission has ended", lambda: not connector.permissions.has(player, "fly"))
+
+
 async def test_permissions_of_a_place_are_asked_for_there(start: Start, owner: AsyncHubClient, game: FakeGame) -> None:
     player = uuid4()
     await owner.permissions.add(player, PermissionNode("sit", context="server=lounge"))

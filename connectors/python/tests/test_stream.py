@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from uuid import UUID
 
 import pytest
-from support import soon
+from support import FakeGame, eventually, soon
 
-from networkhub import AsyncHubClient, EventStream, HubClient, HubError, RetryPolicy
+from networkhub import AsyncHubClient, EventStream, HubClient, HubConnector, HubError, RetryPolicy
+from networkhub.models import ServerInfo
 
 
 class OddHub:
@@ -26,7 +28,7 @@ class OddHub:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
-                odd.requests.append({name.lower(): value for name, value in self.headers.items()})
+                odd.requests.append({"path": self.path} | {name.lower(): value for name, value in self.headers.items()})
                 odd.answer(self)
                 self.close_connection = True
 
@@ -62,7 +64,7 @@ def stream(request: BaseHTTPRequestHandler, text: str, silence: float = 0.0) -> 
     time.sleep(silence)
 
 
-def refuse(request: BaseHTTPRequestHandler, status: int, body: str, **headers: str) -> None:
+def reply(request: BaseHTTPRequestHandler, status: int, body: str, **headers: str) -> None:
     request.send_response(status)
     for name, value in headers.items():
         request.send_header(name.replace("_", "-"), value)
@@ -115,7 +117,7 @@ async def test_what_is_no_event_does_not_end_the_stream(odd: OddHub) -> None:
 
 async def test_a_refusal_is_told_and_tried_again(odd: OddHub) -> None:
     body = '{"error":"No.","code":"forbidden_scope","requestId":"r-1"}'
-    odd.answer = lambda request: refuse(request, 403, body)
+    odd.answer = lambda request: reply(request, 403, body)
     ends: list[HubError] = []
     async with AsyncHubClient(odd.url, "key") as client:
         events = client.events()
@@ -135,9 +137,9 @@ async def test_a_refusal_is_told_and_tried_again(odd: OddHub) -> None:
 def test_a_rate_limit_is_waited_for_as_long_as_the_hub_says(odd: OddHub) -> None:
     def answer(request: BaseHTTPRequestHandler) -> None:
         if len(odd.requests) == 1:
-            refuse(request, 429, '{"error":"Slow down.","code":"rate_limited"}', Retry_After="1")
+            reply(request, 429, '{"error":"Slow down.","code":"rate_limited"}', Retry_After="1")
         else:
-            refuse(request, 200, "[]")
+            reply(request, 200, "[]")
 
     odd.answer = answer
     client = HubClient(odd.url, "key", retry=RetryPolicy(2, 0.0, 1.0))
@@ -152,7 +154,7 @@ def test_a_rate_limit_is_waited_for_as_long_as_the_hub_says(odd: OddHub) -> None
 
 
 def test_what_may_not_be_repeated_is_made_once_and_all_else_under_one_key(odd: OddHub) -> None:
-    odd.answer = lambda request: refuse(request, 503, '{"error":"Stopping.","code":"stopping"}')
+    odd.answer = lambda request: reply(request, 503, '{"error":"Stopping.","code":"stopping"}')
     client = HubClient(odd.url, "key", retry=RetryPolicy(3, 0.0, 0.0))
     with pytest.raises(HubError):
         client.servers.heartbeat("a")
@@ -173,7 +175,7 @@ def test_an_answer_that_is_not_the_hubs_is_told_apart(odd: OddHub) -> None:
         (404, "<html>", "invalid_answer"),
         (502, "<html>", "http_502"),
     ):
-        odd.answer = lambda request, status=status, body=body: refuse(request, status, body)  # type: ignore[misc]
+        odd.answer = lambda request, status=status, body=body: reply(request, status, body)  # type: ignore[misc]
         with pytest.raises(HubError) as error:
             client.config.get("a", "b")
         assert error.value.code == code
@@ -200,3 +202,44 @@ async def test_a_hub_that_does_not_answer_is_given_up_in_time(odd: OddHub) -> No
         assert error.value.code == "unreachable"
         assert time.monotonic() - begin < 2
     soon("the server is done", lambda: len(odd.requests) == 1)
+
+
+def test_more_players_than_fit_in_an_answer_are_read_to_the_end(odd: OddHub) -> None:
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        player = f'[{{"playerUuid":"{UUID(int=len(odd.requests))}","serverId":"a","serverType":"b"}}]'
+        reply(request, 200, player, **({"Next_Cursor": "c/1"} if len(odd.requests) == 1 else {}))
+
+    odd.answer = answer
+    players = HubClient(odd.url, "key").servers.online_players("b")
+    assert [player.player_uuid.int for player in players] == [1, 2]
+    assert odd.requests[1]["path"].endswith("?serverType=b&cursor=c%2F1")
+
+
+async def test_a_join_keeps_its_key_while_it_is_unknown_whether_it_was_carried_out(odd: OddHub) -> None:
+    registered = '{"serverId":"a","heartbeatIntervalMs":60000,"offlineAfterMs":90000,"signingSecret":"s"}'
+    answers = [
+        (503, '{"error":"Stopping.","code":"stopping"}'),
+        (503, '{"error":"Stopping.","code":"stopping"}'),
+        (400, '{"error":"Who?","code":"unknown_server"}'),
+        (204, ""),
+    ]
+    keys: list[str] = []
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        if request.path == "/api/plugin/servers/register":
+            reply(request, 201, registered)
+        elif request.path == "/api/plugin/servers/players":
+            keys.append(request.headers["Idempotency-Key"])
+            reply(request, *answers[len(keys) - 1])
+        elif request.path.startswith("/api/plugin/servers/"):
+            reply(request, 204, "")
+        else:
+            reply(request, 403, "{}")
+
+    odd.answer = answer
+    async with AsyncHubClient(odd.url, "key") as client, HubConnector(client, ServerInfo("a", "a", 1), FakeGame()) as connector:
+        connector.player_joined(UUID(int=1), "Ann")
+        await eventually("the join was told", lambda: connector.status.pending_changes == 0)
+    # A refusal is kept with its key, so the join after it has another one.
+    assert keys[0] == keys[1] == keys[2] != keys[3]
+    assert len(keys) == 4

@@ -68,8 +68,6 @@ async def call_game(game: GameServer, method: Callable[[], Awaitable[T] | T]) ->
             answer.set_result(result)  # type: ignore[arg-type]
 
     def run() -> None:
-        if answer.cancelled():
-            return
         result, failure = None, None
         try:
             result = method()
