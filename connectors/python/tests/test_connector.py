@@ -243,6 +243,19 @@ async def test_a_banned_player_is_removed_and_kept_out(start: Start, owner: Asyn
     assert not (await connector.check_join(other, "Gil", "203.0.113.8")).allowed
 
 
+async def test_who_is_banned_between_the_check_and_the_join_is_removed(
+    start: Start, owner: AsyncHubClient, game: FakeGame
+) -> None:
+    connector = await start("late-ban", game)
+    player = uuid4()
+    assert (await connector.check_join(player, "Ned")).allowed
+    await owner.punishments.punish(player, "BAN", "cheating")
+    await eventually("the ban is known", lambda: connector.punishments.ban(player) is not None)
+    assert game.kicked == []
+    connector.player_joined(player, "Ned")
+    await eventually("the player was kicked", lambda: game.kicked == [player])
+
+
 async def test_permissions_answer_from_memory_and_are_read_anew(start: Start, owner: AsyncHubClient, game: FakeGame) -> None:
     player = uuid4()
     await owner.permissions.put_group(PermissionGroup("builder", priority=1, permissions=[PermissionNode("build.*")]))
