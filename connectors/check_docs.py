@@ -55,7 +55,8 @@ def check(page, run):
         elif language in LANGUAGES and not any(contains(source, lines(text)) for source in sources(language)):
             failures.append(f"{where}: the block is in no source of connectors/{LANGUAGES[language][0]}")
     if run and commands and page.is_relative_to(ROOT / "connectors"):
-        script = "set -euo pipefail\nset -m\n" + "".join(commands)
+        # What the page starts in the background ends with it, also where a command fails.
+        script = "set -euo pipefail\nset -m\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + "".join(commands)
         done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=300)
         if done.returncode != 0:
             failures.append(f"{page.relative_to(ROOT)}: its commands fail:\n{done.stdout}{done.stderr}")
