@@ -147,18 +147,30 @@ stop_pgbouncer() {
   [ ! -f "$pid" ] || kill "$(cat "$pid")" || true
 }
 
-# Installs the Python tools of tests/python.txt once, in a folder beside the build, and exports the path of their Python.
-need_python_tools() {
-  local folder requirements=tests/python.txt
-  folder=$(realpath -m "${CARGO_TARGET_DIR:-target}/python")
-  export HUB_TEST_PYTHON="$folder/bin/python"
+# Installs the Python packages of the list $1 once, in the folder $2 beside the build, and prints the path of their Python.
+python_with() {
+  local requirements=$1 folder
+  folder=$(realpath -m "${CARGO_TARGET_DIR:-target}/$2")
+  echo "$folder/bin/python"
   if cmp -s "$requirements" "$folder/installed.txt"; then return; fi
   if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then install_packages python3 python3-venv; fi
-  echo "installing the Python tools of the tests" >&2
-  rm -rf "$folder"
-  python3 -m venv "$folder"
-  "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
-  cp "$requirements" "$folder/installed.txt"
+  echo "installing the Python tools of $requirements" >&2
+  # Joined, because a shell in $(…) does not end at an error.
+  rm -rf "$folder" && python3 -m venv "$folder" &&
+    "$folder/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements" >&2 &&
+    cp "$requirements" "$folder/installed.txt"
+}
+
+# The Python tools of the tests; exports the path of their Python.
+need_python_tools() {
+  HUB_TEST_PYTHON=$(python_with tests/python.txt python)
+  export HUB_TEST_PYTHON
+}
+
+# Builds, checks and tests the Python connector; exports the path of the Python that does.
+need_python_connector_tools() {
+  HUB_CONNECTOR_PYTHON=$(python_with connectors/python/tools.txt connector-python)
+  export HUB_CONNECTOR_PYTHON
 }
 
 # Installs the Node tools of tests/end_to_end/package.json once, beside the build, and exports the folder of their programs.

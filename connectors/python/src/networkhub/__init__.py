@@ -1,0 +1,42 @@
+"""Connects game servers and proxies with a network hub.
+
+`HubConnector` keeps a server on asyncio connected, `ThreadedHubConnector` one with threads; `AsyncHubClient` and
+`HubClient` make single calls. The log goes to the logger `networkhub`.
+"""
+
+from ._transport import NO_RETRIES, RetryPolicy
+from .client import AsyncHubClient, HubClient
+from .connector.game import GameServer
+from .connector.hub_connector import HubConnector
+from .connector.localization_cache import CachedConfig, LocalizationCache
+from .connector.options import ConnectorOptions, ConnectorStatus, JoinDecision
+from .connector.permission_cache import PermissionCache
+from .connector.punishment_cache import PunishmentCache
+from .connector.threaded import ThreadedHubConnector
+from .connector.transfers import TransferVerifier
+from .errors import INVALID_ANSWER, UNREACHABLE, HubError
+from .events import AsyncEventStream, EventStream, HubEvent
+
+__all__ = [
+    "INVALID_ANSWER",
+    "NO_RETRIES",
+    "UNREACHABLE",
+    "AsyncEventStream",
+    "AsyncHubClient",
+    "CachedConfig",
+    "ConnectorOptions",
+    "ConnectorStatus",
+    "EventStream",
+    "GameServer",
+    "HubClient",
+    "HubConnector",
+    "HubError",
+    "HubEvent",
+    "JoinDecision",
+    "LocalizationCache",
+    "PermissionCache",
+    "PunishmentCache",
+    "RetryPolicy",
+    "ThreadedHubConnector",
+    "TransferVerifier",
+]

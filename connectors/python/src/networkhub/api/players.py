@@ -1,0 +1,94 @@
+"""Players: profiles, data, addresses, statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from .. import _json
+from .._call import Api, Call, Repeat, TransportT, existed, keyed, listed, model, operation, optional, page_of, path, query
+from ..models import DataEntry, IncrementedStatistic, IpRecord, Page, PlayerProfile, PlayerStatistics, PlayerSummary
+
+
+class PlayersApi(Api[TransportT]):
+    """Players: profiles, data, addresses, statistics."""
+
+    @operation
+    def search(
+        self,
+        search: str | None = None,
+        *,
+        username: str | None = None,
+        region: str | None = None,
+        page: int = 0,
+        limit: int = 50,
+    ) -> Call[Page[PlayerSummary]]:
+        """Players ever seen, the latest first. `search` is a part of the name, `username` all of it; pages count from 0."""
+        parameters = query(search=search, username=username, region=region, page=page, limit=limit)
+        return Call("GET", path("players"), page_of(PlayerSummary), parameters)
+
+    @operation
+    def get(self, player: UUID, game_mode: str | None = None) -> Call[PlayerProfile | None]:
+        """A player, with where they are; None for one who was never seen."""
+        return Call("GET", path("players", player), optional(PlayerProfile), query(game_mode=game_mode), is_optional=True)
+
+    @operation
+    def load(
+        self,
+        player: UUID,
+        username: str | None = None,
+        *,
+        game_mode: str | None = None,
+        game_type: str | None = None,
+        ip: str | None = None,
+        include: Iterable[str] = (),
+    ) -> Call[PlayerProfile]:
+        """Loads a player who joins, and makes them known.
+
+        `game_mode` is whose data is read (None: `global`), `game_type` the engine, recorded on first sight; `ip` is located and
+        forgotten. `include` says what else to answer: `permissions`, `punishments`, `language`, `balances`, `statistics`,
+        `data:NAMESPACE`.
+        """
+        parameters = query(username=username, game_mode=game_mode, game_type=game_type, ip=ip, include=",".join(include) or None)
+        return Call("POST", path("players", player, "load"), model(PlayerProfile), parameters)
+
+    @operation
+    def get_data(self, player: UUID, game_mode: str, namespace: str) -> Call[DataEntry | None]:
+        """A player's data; None where none was written."""
+        target = path("players", player, "data", game_mode, namespace)
+        return Call("GET", target, optional(DataEntry), is_optional=True)
+
+    @operation
+    def put_data(self, player: UUID, game_mode: str, namespace: str, data: str, version: int | None = None) -> Call[DataEntry]:
+        """Writes a player's data: JSON as text, at most 256 KiB.
+
+        `version` is what was read, so that nothing written meanwhile is lost: fails with `version_conflict`, and then read
+        again and apply the change to that. 0 for what was never written; None overwrites.
+        """
+        target = path("players", player, "data", game_mode, namespace)
+        # A repeat would find its own version and fail.
+        repeat = Repeat.SAFE if version is None else Repeat.NEVER
+        body = _json.present(data=data, version=version)
+        return Call("PUT", target, model(DataEntry), body=body, repeat=repeat)
+
+    @operation
+    def delete_data(self, player: UUID, game_mode: str, namespace: str) -> Call[bool]:
+        """Deletes a player's data; answers whether there was any."""
+        return Call("DELETE", path("players", player, "data", game_mode, namespace), existed, is_optional=True)
+
+    @operation
+    def ips(self, player: UUID) -> Call[list[IpRecord]]:
+        """The addresses a player was seen with, the current one first."""
+        return Call("GET", path("players", player, "ips"), listed(IpRecord))
+
+    @operation
+    def statistics(self, player: UUID, game_mode: str | None = None) -> Call[PlayerStatistics]:
+        """A player's statistics; None is the game mode `global`."""
+        return Call("GET", path("players", player, "statistics"), model(PlayerStatistics), query(game_mode=game_mode))
+
+    @operation
+    def increment(self, player: UUID, name: str, amount: float = 1, game_mode: str | None = None) -> Call[IncrementedStatistic]:
+        """Adds to a player's statistic, in the day, week, month and lifetime; None is the game mode `global`."""
+        body = _json.present(name=name, game_mode=game_mode, amount=amount)
+        target = path("players", player, "statistics", "increment")
+        return Call("POST", target, model(IncrementedStatistic), body=body, **keyed())

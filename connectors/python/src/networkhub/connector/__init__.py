@@ -1,0 +1,1 @@
+"""Keeps a server connected with its hub."""

@@ -1,0 +1,135 @@
+"""Messages in the players' languages, and config documents, kept in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Container, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from ..client import AsyncHubClient
+from ..models import Catalog, ConfigDocument, LanguageSource, PlayerLanguage
+
+LOG = logging.getLogger("networkhub")
+
+
+class LocalizationCache:
+    """Messages in the players' languages. Answers at once, from memory, in any thread.
+
+    While the hub is away it answers what was known last, and before the first answer the defaults of the plugin.
+    """
+
+    def __init__(
+        self,
+        client: AsyncHubClient,
+        namespaces: Sequence[str],
+        defaults: Mapping[str, Mapping[str, str]],
+        default_locale: str,
+    ) -> None:
+        self._client = client
+        self._namespaces = namespaces
+        self._defaults = defaults
+        self._default_locale = default_locale
+        self._languages: dict[UUID, PlayerLanguage] = {}
+        self._catalog: Catalog | None = None
+
+    @property
+    def catalog(self) -> Catalog | None:
+        """The catalog as it was read last."""
+        return self._catalog
+
+    def text(self, reader: UUID | str, key: str) -> str:
+        """A message in a player's language, or in this one.
+
+        Else in the default language, else as the plugin has it; else the key.
+        """
+        locale = self.locale(reader) if isinstance(reader, UUID) else reader
+        sources: list[Mapping[str, str]] = []
+        if (catalog := self._catalog) is not None:
+            sources += [catalog.messages.get(each, {}) for each in (locale, catalog.default_locale)]
+        sources += [self._defaults.get(each, {}) for each in (locale, self._default_locale)]
+        return next((source[key] for source in sources if key in source), key)
+
+    def locale(self, player: UUID) -> str:
+        """A player's language, or the default one."""
+        language = self._languages.get(player)
+        if language is not None and language.locale is not None:
+            return language.locale
+        return self._default_locale if self._catalog is None else self._catalog.default_locale
+
+    def language(self, player: UUID) -> PlayerLanguage | None:
+        """What is known of a player's language: who chose it tells whether to ask them."""
+        return self._languages.get(player)
+
+    async def set_language(self, player: UUID, locale: str | None, source: LanguageSource = "PLAYER") -> PlayerLanguage:
+        """Sets a player's language at the hub and here; None unsets it."""
+        stored = await self._client.localization.set_language(player, locale, source)
+        self.put(player, stored)
+        return stored
+
+    def put(self, player: UUID, language: PlayerLanguage) -> None:
+        """The hub answered this."""
+        self._languages[player] = language
+
+    def prune(self, online: Container[UUID]) -> None:
+        """Forgets those who are not online."""
+        for player in list(self._languages):
+            if player not in online:
+                self._languages.pop(player, None)
+
+    async def refresh_language(self, player: UUID) -> None:
+        """Reads a player's language."""
+        self.put(player, await self._client.localization.language(player))
+
+    async def refresh_catalog(self) -> None:
+        """Reads the catalog."""
+        read = await self._client.localization.catalog(self._namespaces)
+        # An answer that was overtaken by a newer one is dropped.
+        if self._catalog is None or read.version >= self._catalog.version:
+            self._catalog = read
+
+    async def register_defaults(self) -> None:
+        """Registers the plugin's defaults under the first namespace."""
+        register = self._client.localization.register_defaults
+        await asyncio.gather(*(register(self._namespaces[0], locale, entries) for locale, entries in self._defaults.items()))
+
+
+class CachedConfig:
+    """A config document that is kept current.
+
+    Before the first answer of the hub it is the plugin's default; while the hub is away it is what was known last.
+    """
+
+    def __init__(self, client: AsyncHubClient, group: str, namespace: str, default_doc: Any) -> None:
+        self._client = client
+        self.group = group
+        self.namespace = namespace
+        self._default_doc = default_doc
+        self._doc = default_doc
+        self._listeners: list[Callable[[Any], object]] = []
+
+    @property
+    def doc(self) -> Any:
+        """The document now. Never changed in place: do not change it either."""
+        return self._doc
+
+    def on_change(self, listener: Callable[[Any], object]) -> CachedConfig:
+        """Calls this with each other document from now on, on the connector's event loop."""
+        self._listeners.append(listener)
+        return self
+
+    async def read(self) -> ConfigDocument:
+        """Registers the default, which answers the document that counts."""
+        return await self._client.config.register(self.group, self.namespace, self._default_doc)
+
+    def put(self, doc: Any) -> None:
+        """The hub answered this."""
+        if doc == self._doc:
+            return
+        self._doc = doc
+        for listener in list(self._listeners):
+            try:
+                listener(doc)
+            except Exception:
+                LOG.exception("A listener of config %s/%s failed", self.group, self.namespace)

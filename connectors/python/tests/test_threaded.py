@@ -1,0 +1,170 @@
+"""A connector in a thread of its own, against a real hub."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from uuid import UUID, uuid4
+
+import pytest
+from support import FakeGame, HubProcess, soon
+
+from networkhub import ConnectorOptions, HubClient, HubError, HubEvent, ThreadedHubConnector
+from networkhub.models import OpenWorldRequest, PermissionNode, ServerInfo, ServerState, WorldOpenCommand
+
+Start = Callable[..., ThreadedHubConnector]
+numbers = itertools.count()
+
+
+class GameWithThread(FakeGame):
+    """A game with a main thread of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self.main_thread = threading.Thread(target=self._run, daemon=True)
+        self.main_thread.start()
+
+    def _run(self) -> None:
+        while True:
+            self._tasks.get()()
+
+    def run_on_main_thread(self, task: Callable[[], None]) -> None:
+        self._tasks.put(task)
+
+
+@pytest.fixture
+def client(hub: HubProcess) -> Iterator[HubClient]:
+    with hub.client() as client:
+        yield client
+
+
+@pytest.fixture
+def start(hub: HubProcess) -> Iterator[Start]:
+    """Starts connectors that are stopped after the test."""
+    with ExitStack() as started:
+
+        def start(type: str, game: FakeGame, options: ConnectorOptions | None = None) -> ThreadedHubConnector:
+            info = ServerInfo(f"{type}-{next(numbers)}", type, 25565, host="10.0.0.1", max_players=10)
+            client = started.enter_context(hub.client())
+            connector = started.enter_context(ThreadedHubConnector(client, info, game, options))
+            connector.wait_until_connected(20)
+            return connector
+
+        yield start
+
+
+def where(client: HubClient, player: UUID) -> str | None:
+    profile = client.players.get(player)
+    return None if profile is None or profile.connection is None else profile.connection.server_id
+
+
+def game_state(client: HubClient, server_type: str) -> str | None:
+    live = client.servers.search(server_type, online=True).items[0].live
+    return None if live is None else live.game_state
+
+
+def test_players_join_are_sent_and_leave(start: Start, client: HubClient) -> None:
+    game = GameWithThread()
+    lobby, arena = start("t-lobby", game), start("t-arena", GameWithThread())
+    player = uuid4()
+    assert lobby.check_join(player, "Ann", "203.0.113.1").result(10).allowed
+    lobby.player_joined(player, "Ann")
+    soon("the player is here", lambda: where(client, player) == lobby.info.server_id)
+    lobby.player_changed_world(player, "nether")
+    lobby.set_state(ServerState("PLAYING"))
+    assert lobby.transfer(player, arena.info.server_id).result(30).success
+    soon("the command is carried out", lambda: len(game.transfers) == 1)
+    assert game.threads == [game.main_thread]
+    assert arena.transfer_verifier.refusal(game.transfers[0], arena.hub_time()) is None
+    lobby.player_left(player)
+    arena.player_joined(player, "Ann")
+    soon("the player has moved", lambda: where(client, player) == arena.info.server_id)
+    soon("the state is known", lambda: game_state(client, "t-lobby") == "PLAYING")
+    lobby.stop()
+    assert client.servers.search("t-lobby", online=True).total == 0
+    stopped = lobby.send_chat(player, "Ann", "hello").exception(1)
+    assert isinstance(stopped, HubError)
+    assert stopped.code == "stopped"
+    lobby.player_joined(player, "Ann")
+    lobby.stop()
+
+
+def test_caches_answer_in_any_thread(start: Start, client: HubClient) -> None:
+    player = uuid4()
+    client.permissions.add(player, PermissionNode("fly"))
+    messages = {"en": {"hello": "Hello"}, "de": {"hello": "Hallo"}}
+    connector = start("t-caches", GameWithThread(), ConnectorOptions(namespace="t", messages=messages))
+    assert connector.check_join(player, "Ben").result(10).allowed
+    connector.player_joined(player, "Ben")
+    assert connector.permissions.has(player, "fly")
+    assert not connector.punishments.is_muted(player)
+    connector.set_language(player, "de").result(10)
+    soon("the text is in the player's language", lambda: connector.localization.text(player, "hello") == "Hallo")
+    client.punishments.punish(player, "MUTE", "spam")
+    soon("the mute is known", lambda: connector.punishments.is_muted(player))
+    seen: queue.SimpleQueue[object] = queue.SimpleQueue()
+    config = connector.config("t", "main", {"rounds": 3}).on_change(seen.put)
+    soon("the default is stored", lambda: client.config.get("t", "main") is not None)
+    client.config.publish("t", "main", {"rounds": 5})
+    assert seen.get(timeout=20) == {"rounds": 5}
+    assert config.doc == {"rounds": 5}
+
+
+def test_commands_chat_and_worlds(start: Start, client: HubClient) -> None:
+    game = GameWithThread()
+    node = start("t-isles", game)
+    path = f"/api/manage/servers/{node.info.server_id}/command"
+    assert client.call("POST", path, {"command": "hi"})["output"] == "ran hi"
+    player = uuid4()
+    assert node.check_join(player, "Cat").result(10).allowed
+    node.send_chat(player, "Cat", "hello").result(10)
+    soon("the line came back", lambda: [line.message for line in game.chat] == ["hello"])
+
+    def boot(event: HubEvent) -> None:
+        command = event.read(WorldOpenCommand)
+        ready = (command.world_id, node.info.server_id, command.fence)
+        threading.Thread(target=client.worlds.ready, args=ready, daemon=True).start()
+
+    node.on("WORLD_OPEN", boot)
+    world = node.open_world(OpenWorldRequest.for_player("t-isles", player)).result(30)
+    assert world.matched_server is not None
+
+
+def test_nothing_is_lost_when_the_hub_is_killed() -> None:
+    hub = HubProcess()
+    game = GameWithThread()
+    player, banned = uuid4(), uuid4()
+    options = ConnectorOptions(join_timeout=1.0)
+    with hub.client() as client, ThreadedHubConnector(client, ServerInfo("a", "a", 1), game, options) as connector:
+        connector.wait_until_connected(20)
+        client.punishments.punish(banned, "BAN", "cheating")
+        soon("the ban is known", lambda: len(connector.punishments.all()) == 1)
+        hub.kill()
+        soon("the outage is noticed", lambda: not connector.status.stream_open)
+        begin = time.monotonic()
+        connector.player_joined(player, "Ann")
+        joining = [connector.check_join(each, "Name") for each in (banned, uuid4())]
+        assert time.monotonic() - begin < 0.5, "no call waits for the hub"
+        assert [each.result(10).reason for each in joining] == ["BANNED", "NOT_VERIFIED"]
+        soon("the join waits", lambda: connector.status.pending_changes == 1)
+        with pytest.raises(TimeoutError):
+            connector.wait_until_connected(0.1)
+        hub.start()
+        soon("the join was told", lambda: where(client, player) == "a")
+        connector.wait_until_connected(20)
+    hub.close()
+
+
+def test_stopping_waits_for_what_is_to_be_told(start: Start, client: HubClient) -> None:
+    connector = start("t-stop", GameWithThread())
+    players = [uuid4() for _ in range(20)]
+    for player in players:
+        connector.player_joined(player, "Many")
+    connector.stop()
+    assert all(client.players.get(player) is not None for player in players)
+    assert threading.active_count() < 50
