@@ -124,11 +124,11 @@ impl HubClientBuilder {
     /// # Errors
     /// [`HubError::InvalidRequest`] for an address or a key that cannot be one.
     pub fn build(self) -> Result<HubClient, HubError> {
-        let no_address = |why: &str| HubError::InvalidRequest(format!("`{}` is no address of a hub: {why}", self.url));
-        let base = Url::parse(&self.url).map_err(|error| no_address(&error.to_string()))?;
-        if !matches!(base.scheme(), "http" | "https") {
-            return Err(no_address("it must begin with http:// or https://"));
-        }
+        let base = Url::parse(&self.url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let base = base.ok_or_else(|| {
+            let form = "it must read as http://127.0.0.1:8080 or https://hub.example does";
+            HubError::InvalidRequest(format!("`{}` is no address of a hub: {form}", self.url))
+        })?;
         let mut key = HeaderValue::from_str(&self.key)
             .ok()
             .filter(|key| !key.is_empty())

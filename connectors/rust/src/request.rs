@@ -25,7 +25,8 @@ enum Repeat {
     Never,
 }
 
-/// A call to the hub, before it is sent. GET, PUT and DELETE are repeated as they are, POST under an `Idempotency-Key`.
+/// A call to the hub, before it is sent. GET, PUT and DELETE are repeated as they are, POST under an
+/// `Idempotency-Key`, PATCH not at all.
 #[derive(Debug)]
 #[must_use = "it is not sent yet"]
 pub struct Request {
@@ -69,7 +70,11 @@ impl Answer {
 
 impl Request {
     pub(crate) fn new(client: HubClient, method: Method, path: String) -> Self {
-        let repeat = if method == Method::POST || method == Method::PATCH { Repeat::Keyed } else { Repeat::Safe };
+        let repeat = match method {
+            Method::POST => Repeat::Keyed,
+            Method::PATCH => Repeat::Never,
+            _ => Repeat::Safe,
+        };
         let (query, headers) = (Vec::new(), HeaderMap::new());
         Self { client, method, path, query, headers, body: None, repeat, invalid: None }
     }
@@ -103,12 +108,12 @@ impl Request {
     }
 
     /// Adds a header.
-    pub fn header(mut self, name: &'static str, value: &str) -> Self {
-        match HeaderValue::from_str(value) {
-            Ok(value) => {
-                self.headers.insert(HeaderName::from_static(name), value);
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        match (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
+            (Ok(name), Ok(value)) => {
+                self.headers.insert(name, value);
             }
-            Err(_) => self.invalid = Some(format!("`{value}` can't be the value of a header")),
+            _ => self.invalid = Some(format!("`{name}: {value}` can't be a header")),
         }
         self
     }

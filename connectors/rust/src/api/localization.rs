@@ -1,6 +1,6 @@
 //! Messages, languages, config documents.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ impl HubClient {
         &self,
         namespace: &str,
         locale: &str,
-        entries: &HashMap<String, String>,
+        entries: &BTreeMap<String, String>,
     ) -> Result<(), HubError> {
         let body = json!({"namespace": namespace, "locale": locale, "entries": entries});
         self.plugin(Method::POST, &["localization", "defaults"]).json(&body).safe().run().await

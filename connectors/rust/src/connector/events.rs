@@ -111,12 +111,12 @@ impl Shared {
         } else {
             let shared = Arc::clone(self);
             let report =
-                async move { shared.report_failed_transfer(command, "The player is not on this server.").await };
+                async move { shared.report_failed_transfer(&command, "The player is not on this server.").await };
             self.spawn(report);
         }
     }
 
-    pub(super) async fn report_failed_transfer(&self, command: TransferCommand, message: &str) {
+    pub(super) async fn report_failed_transfer(&self, command: &TransferCommand, message: &str) {
         let report = || self.client.report_transfer(&command.transfer_id, command.player_uuid, "FAILED", Some(message));
         if let Err(error) = persist(Some(COMMAND_TTL), report).await {
             warn!("the end of transfer {} cannot be reported: {}", command.transfer_id, error.message());

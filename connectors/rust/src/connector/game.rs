@@ -88,7 +88,7 @@ async fn transfer<G: GameServer>(game: Arc<G>, shared: Arc<Shared>, command: Tra
     let order = command.clone();
     let sent = tokio::spawn(async move { game.transfer_player(order.player_uuid, order).await });
     if let Err(message) = joined(sent).await {
-        shared.report_failed_transfer(command, &message).await;
+        shared.report_failed_transfer(&command, &message).await;
     }
 }
 

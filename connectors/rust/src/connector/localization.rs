@@ -1,6 +1,6 @@
 //! Messages in the players' languages.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use parking_lot::RwLock;
@@ -10,7 +10,7 @@ use crate::model::{Catalog, LanguageSource, PlayerLanguage};
 use crate::{HubClient, HubError};
 
 /// Messages by key.
-pub(super) type Messages = HashMap<String, String>;
+pub(super) type Messages = BTreeMap<String, String>;
 
 /// Messages in the players' languages. Answers at once, from memory. While the hub is away it answers what was known last, and before the
 /// first answer the defaults of the plugin.
