@@ -38,8 +38,7 @@ pub(super) async fn install(owner: &HubClient) -> anyhow::Result<()> {
     for starter in STARTERS {
         let upload = owner
             .request(reqwest::Method::POST, &format!("/api/manage/modules?name={}", starter.name))
-            .header("Content-Type", "application/wasm")
-            .body(starter.wasm);
+            .body(starter.wasm, "application/wasm");
         let module = owner.send(upload).await?;
         let path = format!("/api/manage/extension-points/{}", starter.point);
         let chain = owner.get(&path).await?;

@@ -37,12 +37,12 @@ impl Calls {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let hub = self.remote.client()?;
         let path = format!("/api/manage/extension-points/{}/calls", self.point);
-        let mut request = hub.request(Method::GET, &path).query(&[("limit", self.limit)]);
+        let mut request = hub.request(Method::GET, &path).query("limit", self.limit);
         if self.failed {
-            request = request.query(&[("failed", true)]);
+            request = request.query("failed", true);
         }
         if let Some(module) = &self.module {
-            request = request.query(&[("module", module)]);
+            request = request.query("module", module);
         }
         let calls = hub.send(request).await?;
         if let Some(file) = &self.save {

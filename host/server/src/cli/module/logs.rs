@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use futures_util::StreamExt as _;
-use reqwest::{Method, header};
+use reqwest::Method;
 use serde_json::Value;
 
 use crate::cli::client::{HubClient, event_data};
@@ -56,10 +56,10 @@ impl Logs {
         let mut limit = self.limit as usize;
         let mut backoff = INITIAL_BACKOFF;
         loop {
-            let request = hub.request(Method::GET, &self.path(limit)).header(header::ACCEPT, "text/event-stream");
+            let request = hub.request(Method::GET, &self.path(limit)).header("accept", "text/event-stream");
             let mut events = match hub.answer(request).await {
                 Ok(response) => event_data(response),
-                Err(error) if printed.is_empty() || !error.is_unreachable() => return Err(error.into()),
+                Err(error) if printed.is_empty() || !error.is_transient() => return Err(error.into()),
                 Err(_) => {
                     tokio::time::sleep(backoff).await;
                     backoff = MAX_BACKOFF.min(backoff * 2);

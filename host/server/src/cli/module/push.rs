@@ -9,7 +9,7 @@ use clap::Args;
 use reqwest::{Method, StatusCode};
 use serde_json::Value;
 
-use crate::cli::client::{CallError, HubClient};
+use crate::cli::client::HubClient;
 use crate::cli::module::{Remote, chain, local};
 
 /// Between two checks of a module that is being compiled.
@@ -64,12 +64,11 @@ async fn upload(hub: &HubClient, name: &str, bytes: Bytes) -> anyhow::Result<Val
     loop {
         let upload = hub
             .request(Method::POST, "/api/manage/modules")
-            .query(&[("name", name)])
-            .header("Content-Type", "application/wasm")
-            .body(bytes.clone());
+            .query("name", name)
+            .body(bytes.clone(), "application/wasm");
         match hub.send(upload).await {
-            Err(CallError::Refused { status: StatusCode::TOO_MANY_REQUESTS, message }) => {
-                eprintln!("{message} Waiting.");
+            Err(error) if error.status() == Some(StatusCode::TOO_MANY_REQUESTS) => {
+                eprintln!("{} Waiting.", error.message());
                 tokio::time::sleep(RETRY_DELAY).await;
             }
             answer => return Ok(answer?),

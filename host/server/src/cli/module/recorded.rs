@@ -4,7 +4,7 @@ use hub_sandbox::test_case::{TestCase, one_line};
 use reqwest::StatusCode;
 use serde_json::{Map, Value, json};
 
-use crate::cli::client::{CallError, HubClient};
+use crate::cli::client::HubClient;
 use crate::cli::module::POINTS;
 
 /// Finds a call of this point, or of any.
@@ -12,7 +12,7 @@ pub(super) async fn find(hub: &HubClient, point: Option<&str>, id: &str) -> anyh
     let points = point.map_or_else(|| POINTS.to_vec(), |point| vec![point]);
     for point in &points {
         match hub.get(&format!("/api/manage/extension-points/{point}/calls/{id}")).await {
-            Err(CallError::Refused { status: StatusCode::NOT_FOUND, .. }) if points.len() > 1 => {}
+            Err(error) if error.status() == Some(StatusCode::NOT_FOUND) && points.len() > 1 => {}
             call => return Ok(call?),
         }
     }

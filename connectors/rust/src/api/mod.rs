@@ -1,0 +1,14 @@
+//! The calls of [`HubClient`](crate::HubClient), named as the hub's document names them.
+
+mod documents;
+mod economy;
+mod localization;
+mod permissions;
+mod players;
+mod punishments;
+mod servers;
+mod worlds;
+
+pub use documents::DocumentQuery;
+pub use players::LoadOptions;
+pub use punishments::PunishmentRequest;

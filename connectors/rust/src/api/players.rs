@@ -1,0 +1,110 @@
+//! Players: profiles, data, statistics.
+
+use reqwest::{Method, StatusCode};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::model::{DataEntry, IncrementedStatistic, PlayerProfile, PlayerStatistics};
+use crate::{HubClient, HubError};
+
+/// How a player is loaded.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// The name now.
+    pub username: Option<String>,
+    /// Whose data is read; none: `global`.
+    pub game_mode: Option<String>,
+    /// The engine, `MINECRAFT` or `HYTALE`; recorded on first sight.
+    pub game_type: Option<String>,
+    /// Located and forgotten.
+    pub ip: Option<String>,
+    /// What else to answer: `permissions`, `punishments`, `language`, `balances`, `statistics`, `data:NAMESPACE`.
+    pub include: Vec<String>,
+}
+
+impl HubClient {
+    /// A player, with where they are; none for one who was never seen. Without a game mode: the data of `global`.
+    pub async fn get_player(&self, player: Uuid, game_mode: Option<&str>) -> Result<Option<PlayerProfile>, HubError> {
+        let request = self.plugin(Method::GET, &["players", &player.to_string()]);
+        request.query_if("gameMode", game_mode).find().await
+    }
+
+    /// Loads a player who joins, and makes them known.
+    pub async fn load_player(&self, player: Uuid, options: &LoadOptions) -> Result<PlayerProfile, HubError> {
+        let include = (!options.include.is_empty()).then(|| options.include.join(","));
+        self.plugin(Method::POST, &["players", &player.to_string(), "load"])
+            .query_if("username", options.username.as_ref())
+            .query_if("gameMode", options.game_mode.as_ref())
+            .query_if("gameType", options.game_type.as_ref())
+            .query_if("ip", options.ip.as_ref())
+            .query_if("include", include)
+            .safe()
+            .send()
+            .await
+    }
+
+    /// A player's data; none where none was written.
+    pub async fn get_player_data(
+        &self,
+        player: Uuid,
+        game_mode: &str,
+        namespace: &str,
+    ) -> Result<Option<DataEntry>, HubError> {
+        self.plugin(Method::GET, &["players", &player.to_string(), "data", game_mode, namespace]).find().await
+    }
+
+    /// Writes a player's data: JSON as text, at most 256 KiB.
+    ///
+    /// `version` is what was read, so that nothing written meanwhile is lost: it fails with `version_conflict`, and then read again and apply the
+    /// change to that. 0 for what was never written; none overwrites.
+    pub async fn put_player_data(
+        &self,
+        player: Uuid,
+        game_mode: &str,
+        namespace: &str,
+        data: &str,
+        version: Option<u64>,
+    ) -> Result<DataEntry, HubError> {
+        let request = self.plugin(Method::PUT, &["players", &player.to_string(), "data", game_mode, namespace]);
+        let request = request.json(&json!({"data": data, "version": version}));
+        let request = if version.is_some() { request.once() } else { request };
+        request.send().await
+    }
+
+    /// Deletes a player's data; answers whether there was any.
+    pub async fn delete_player_data(&self, player: Uuid, game_mode: &str, namespace: &str) -> Result<bool, HubError> {
+        let segments = ["players", &player.to_string(), "data", game_mode, namespace];
+        was_found(self.plugin(Method::DELETE, &segments).run().await)
+    }
+
+    /// A player's statistics in a game mode; none is `global`.
+    pub async fn get_player_statistics(
+        &self,
+        player: Uuid,
+        game_mode: Option<&str>,
+    ) -> Result<PlayerStatistics, HubError> {
+        let request = self.plugin(Method::GET, &["players", &player.to_string(), "statistics"]);
+        request.query_if("gameMode", game_mode).send().await
+    }
+
+    /// Adds to a player's statistic, in the day, week, month and lifetime. Without a game mode: `global`.
+    pub async fn increment_player_statistic(
+        &self,
+        player: Uuid,
+        game_mode: Option<&str>,
+        name: &str,
+        amount: f64,
+    ) -> Result<IncrementedStatistic, HubError> {
+        let request = self.plugin(Method::POST, &["players", &player.to_string(), "statistics", "increment"]);
+        request.json(&json!({"name": name, "gameMode": game_mode, "amount": amount})).send().await
+    }
+}
+
+/// False for 404.
+pub(super) fn was_found(outcome: Result<(), HubError>) -> Result<bool, HubError> {
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(error) if error.status() == Some(StatusCode::NOT_FOUND) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,151 @@
+//! The settings of a connector.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::localization::Messages;
+use super::{GameServer, HubConnector};
+use crate::HubClient;
+use crate::model::{ServerInfo, ServerState};
+
+/// The events that the connector itself needs, and those that nodes of worlds do.
+const EVENTS: [&str; 12] = [
+    "CHAT",
+    "PUNISHMENT",
+    "TRANSFER",
+    "EXECUTE_COMMAND",
+    "LOCALIZATION_UPDATED",
+    "WORLD_READY",
+    "WORLD_OPEN",
+    "WORLD_SNAPSHOT",
+    "WORLD_UNLOAD",
+    "CONFIG_UPDATED",
+    "SIGNING_SECRET_ROTATED",
+    "PERMISSIONS_UPDATED",
+];
+
+/// The settings of a connector. All have defaults that fit most servers.
+#[derive(Debug)]
+#[must_use = "the connector is not started yet"]
+pub struct ConnectorOptions {
+    pub(super) client: HubClient,
+    pub(super) info: ServerInfo,
+    pub(super) state: ServerState,
+    pub(super) events: Vec<String>,
+    pub(super) namespaces: Vec<String>,
+    pub(super) messages: HashMap<String, Messages>,
+    pub(super) default_locale: String,
+    pub(super) permission_context: Option<String>,
+    pub(super) include: Vec<String>,
+    pub(super) game_mode: Option<String>,
+    pub(super) game_type: Option<String>,
+    pub(super) allow_unverified: bool,
+    pub(super) trust_clean: Duration,
+    pub(super) join_timeout: Duration,
+}
+
+impl ConnectorOptions {
+    /// The usual settings for a server.
+    pub fn new(client: HubClient, info: ServerInfo) -> Self {
+        Self {
+            client,
+            info,
+            state: ServerState::default(),
+            events: EVENTS.map(str::to_owned).into(),
+            namespaces: Vec::new(),
+            messages: HashMap::new(),
+            default_locale: "en".to_owned(),
+            permission_context: None,
+            include: ["permissions", "punishments", "language"].map(str::to_owned).into(),
+            game_mode: None,
+            game_type: None,
+            allow_unverified: false,
+            trust_clean: Duration::from_secs(600),
+            join_timeout: Duration::from_secs(4),
+        }
+    }
+
+    /// The state at the start.
+    pub fn state(mut self, state: ServerState) -> Self {
+        self.state = state;
+        self
+    }
+
+    /// More events to listen to, such as `PLAYER_JOINED`; see [`HubConnector::events`].
+    pub fn events(mut self, types: &[&str]) -> Self {
+        self.events.extend(types.iter().map(|&name| name.to_owned()));
+        self
+    }
+
+    /// The plugin's own messages of a language, which are registered under the namespace and used until the network has others.
+    pub fn messages(mut self, namespace: &str, locale: &str, messages: &[(&str, &str)]) -> Self {
+        self.namespaces.retain(|known| known != namespace);
+        self.namespaces.insert(0, namespace.to_owned());
+        let messages = messages.iter().map(|&(key, text)| (key.to_owned(), text.to_owned()));
+        self.messages.entry(locale.to_owned()).or_default().extend(messages);
+        self
+    }
+
+    /// More namespaces to read messages from.
+    pub fn namespaces(mut self, namespaces: &[&str]) -> Self {
+        self.namespaces.extend(namespaces.iter().map(|&name| name.to_owned()));
+        self
+    }
+
+    /// The language of last resort, `en` unless set.
+    pub fn default_locale(mut self, locale: &str) -> Self {
+        locale.clone_into(&mut self.default_locale);
+        self
+    }
+
+    /// Where this server is for permissions, such as `server=lobby`; unset, only permissions that count everywhere do.
+    pub fn permission_context(mut self, context: &str) -> Self {
+        self.permission_context = Some(context.to_owned());
+        self
+    }
+
+    /// Whose data a join loads; unset, `global`.
+    pub fn game_mode(mut self, game_mode: &str) -> Self {
+        self.game_mode = Some(game_mode.to_owned());
+        self
+    }
+
+    /// The engine of players who join: `MINECRAFT` or `HYTALE`.
+    pub fn game_type(mut self, game_type: &str) -> Self {
+        self.game_type = Some(game_type.to_owned());
+        self
+    }
+
+    /// What a join loads besides permissions, punishments and language: `balances`, `statistics`, `data:NAMESPACE`.
+    pub fn load(mut self, include: &[&str]) -> Self {
+        self.include.extend(include.iter().map(|&name| name.to_owned()));
+        self
+    }
+
+    /// While the hub is away, lets players join of whom nothing current is known: bans fail open. Unset, they fail closed.
+    pub fn allow_unverified(mut self) -> Self {
+        self.allow_unverified = true;
+        self
+    }
+
+    /// For how long into an outage players may come back who were checked before it and had no ban; 10 minutes unless set.
+    pub fn trust_clean(mut self, duration: Duration) -> Self {
+        self.trust_clean = duration;
+        self
+    }
+
+    /// How long a join may wait for the hub; 4 s unless set.
+    pub fn join_timeout(mut self, timeout: Duration) -> Self {
+        self.join_timeout = timeout;
+        self
+    }
+
+    /// Starts to connect, for a game that does what the hub asks for. The connector works on the runtime that this is called on until it
+    /// is stopped.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn start(self, game: impl GameServer) -> HubConnector {
+        HubConnector::start(self, game)
+    }
+}

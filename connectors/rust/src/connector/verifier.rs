@@ -1,0 +1,96 @@
+//! Whether transfer commands are the hub's.
+
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use parking_lot::Mutex;
+use sha2::Sha256;
+
+use crate::model::TransferCommand;
+
+/// How long commands are good; one that was signed just before a change of the secret may still come.
+const COMMAND_TTL_MS: i64 = 30_000;
+
+/// Verifies transfer commands: at the server a player is on (the connector does it), and at one that is handed a command. Keep one for as
+/// long as the server runs: it remembers which commands were used.
+#[derive(Debug, Default)]
+pub struct TransferVerifier {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The secrets that are good, each until a time.
+    secrets: HashMap<String, i64>,
+    /// The transfers that were carried out, each until its command has expired.
+    used: HashMap<String, i64>,
+}
+
+/// Why a command must not be obeyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandRefusal {
+    /// It is not the hub's.
+    #[error("the signature is wrong")]
+    WrongSignature,
+    /// It came too late.
+    #[error("the command has expired")]
+    Expired,
+    /// It came before.
+    #[error("the command was used already")]
+    Used,
+}
+
+impl TransferVerifier {
+    /// Takes the secret of an answer to a registration. Another one than before replaces it after 30 seconds.
+    pub fn set_secret(&self, signing_secret: &str, now_ms: i64) {
+        let is_current = self.state.lock().secrets.get(signing_secret) == Some(&i64::MAX);
+        if !is_current {
+            self.rotate(signing_secret, now_ms + COMMAND_TTL_MS);
+        }
+    }
+
+    /// Takes the new secret of `SIGNING_SECRET_ROTATED`. Those before it are good until `valid_until`, in milliseconds.
+    pub fn rotate(&self, signing_secret: &str, valid_until: i64) {
+        let mut state = self.state.lock();
+        for until in state.secrets.values_mut() {
+            *until = valid_until.min(*until);
+        }
+        state.secrets.insert(signing_secret.to_owned(), i64::MAX);
+    }
+
+    /// Checks a command; one that may be obeyed counts as used from then on. `now_ms` is the time by the hub's clock.
+    ///
+    /// # Errors
+    /// Why it must not be obeyed.
+    pub fn verify(&self, command: &TransferCommand, now_ms: i64) -> Result<(), CommandRefusal> {
+        let mut state = self.state.lock();
+        state.secrets.retain(|_, until| *until > now_ms);
+        state.used.retain(|_, until| *until > now_ms);
+        if !state.secrets.keys().any(|secret| is_signed(command, secret)) {
+            return Err(CommandRefusal::WrongSignature);
+        }
+        if command.expires_at <= now_ms {
+            return Err(CommandRefusal::Expired);
+        }
+        match state.used.insert(command.transfer_id.clone(), command.expires_at) {
+            None => Ok(()),
+            Some(_) => Err(CommandRefusal::Used),
+        }
+    }
+}
+
+/// While the secret changes a command carries several signatures; one that is right is enough.
+fn is_signed(command: &TransferCommand, secret: &str) -> bool {
+    let TransferCommand { transfer_id, player_uuid, target_server_id, host, port, expires_at, .. } = command;
+    let world = command.target_world_id.as_deref().unwrap_or_default();
+    let text = format!("{transfer_id}.{player_uuid}.{target_server_id}.{world}.{host}.{port}.{expires_at}");
+    let Ok(mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else { return false };
+    let mac = mac.chain_update(text);
+    command.signature.split(' ').any(|signature| {
+        let bytes = signature.strip_prefix("v1,").and_then(|signature| STANDARD.decode(signature).ok());
+        // In constant time, so that a forger learns nothing from how long it takes.
+        bytes.is_some_and(|bytes| mac.clone().verify_slice(&bytes).is_ok())
+    })
+}
