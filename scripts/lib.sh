@@ -176,13 +176,13 @@ need_node_tools() {
   cp "$source/package-lock.json" "$folder/installed.json"
 }
 
-# Starts the built hub on a free port with a SQLite of its own in the folder $1. Exports HUB_URL, HUB_PID and HUB_API_KEY, an
+# Starts the built hub on a free port with a SQLite of its own in the folder $1. Exports HUB_URL, HUB_PID and HUB_KEY, an
 # owner's key. More arguments go to `hub serve`.
 start_hub() {
   local data="$1/hub" binary="${HUB_BINARY:-${CARGO_TARGET_DIR:-target}/debug/hub}"
   shift
   mkdir -p "$data"
-  HUB_API_KEY=$("$binary" network create tests --data "$data" --json |
+  HUB_KEY=$("$binary" network create tests --data "$data" --json |
     python3 -c 'import json, sys; print(json.load(sys.stdin)["apiKey"])')
   HUB_LOG=${HUB_LOG:-warn} "$binary" serve --listen 127.0.0.1:0 --data "$data" "$@" >"$data/out" 2>"$data/log" &
   HUB_PID=$!
@@ -192,7 +192,7 @@ start_hub() {
     kill -0 "$HUB_PID" || { cat "$data/log" >&2; return 1; }
     sleep 0.1
   done
-  export HUB_API_KEY HUB_PID HUB_URL
+  export HUB_KEY HUB_PID HUB_URL
 }
 
 stop_hub() {

@@ -42,6 +42,11 @@ impl CallError {
 impl HubClient {
     /// Calls the hub at `base`, such as `https://hub.example.org`.
     pub(super) fn new(base: &str, key: &str) -> anyhow::Result<Self> {
+        let url = reqwest::Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        anyhow::ensure!(
+            url.is_some_and(|url| url.has_host()),
+            "`{base}` is no address of a hub: it must read as http://127.0.0.1:8080 or https://hub.example does"
+        );
         Ok(Self { http: http_client::client()?, base: base.trim_end_matches('/').to_owned(), key: key.to_owned() })
     }
 
