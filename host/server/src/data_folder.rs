@@ -36,7 +36,7 @@ pub(crate) fn require_hub(settings: &Settings) -> anyhow::Result<()> {
 /// An error where the blobs of a hub on PostgreSQL would be in a folder that is not there.
 pub(crate) fn require_blobs(settings: &Settings) -> anyhow::Result<()> {
     anyhow::ensure!(
-        settings.blobs.is_some() || settings.data.is_dir(),
+        settings.database.is_none() || settings.blobs.is_some() || settings.data.is_dir(),
         "there is no data folder {}, where the hub's files are; name it with --data (HUB_DATA), or the store with --blobs \
          (HUB_BLOBS)",
         shown(settings).display()

@@ -8,7 +8,7 @@ use axum::http::header::CONTENT_LENGTH;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt as _, Collected, LengthLimitError, Limited};
-use serde::de::{DeserializeOwned, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny, Visitor};
 use serde::{Deserializer, Serialize};
 
 use crate::compute::{LARGE_JSON, compute_if};
@@ -42,8 +42,8 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         let reason = error.into_inner();
         if bytes.is_empty() {
             ApiError::invalid("A JSON body is needed here and none was sent.")
-        } else if reason.is_syntax() || reason.is_eof() {
-            ApiError::invalid(format!("The body is not valid JSON: {reason}."))
+        } else if let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes) {
+            ApiError::invalid(format!("The body is not valid JSON: {error}."))
         } else if path == "." {
             ApiError::invalid(format!("The body is not what this route takes: {reason}."))
         } else {

@@ -172,8 +172,9 @@ async fn the_configuration_of_the_deployment_page_starts() {
     let lines = text.lines().map(|line| line.strip_prefix("# ").filter(|rest| is_option(rest)).unwrap_or(line));
     let all = hub.settings.data.join("all.toml");
     std::fs::write(&all, lines.collect::<Vec<_>>().join("\n")).unwrap();
-    let mut command = hub.command(&["serve", "--listen", "127.0.0.1:0", "--config"]);
-    let error = errors(&command.arg(&all).arg("--bus").arg("nats://127.0.0.1:1").output().unwrap());
+    let mut command = hub.command(&["serve", "--listen", "127.0.0.1:0", "--bus", "nats://127.0.0.1:1"]);
+    command.env("HUB_CONFIG", &all).env("HUB_BLOBS", hub.settings.data.join("blobs"));
+    let error = errors(&command.output().unwrap());
     assert!(error.contains("the bus at nats://127.0.0.1:1") || error.contains("bus-ca"), "{error}");
 }
 
@@ -189,4 +190,65 @@ fn shells_complete_the_commands() {
     let output = Command::new(HUB).args(["limits", "--json"]).output().unwrap();
     let limits: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(limits.as_array().unwrap().len() > 20 && limits[0]["bound"].is_i64());
+}
+
+/// The commands of the quick start, each with the lines that it is said to print.
+fn transcript(page: &str) -> Vec<(String, Vec<String>)> {
+    let section = page.split("## ").find(|section| section.starts_with("Quick start")).unwrap();
+    let mut commands: Vec<(String, Vec<String>)> = vec![];
+    for line in section.lines().filter_map(|line| line.strip_prefix("    ")) {
+        match (line.strip_prefix("$ "), commands.last_mut()) {
+            (Some(command), _) => commands.push((command.to_owned(), vec![])),
+            (None, Some((_, printed))) => printed.push(line.to_owned()),
+            (None, None) => panic!("{line} follows no command"),
+        }
+    }
+    commands
+}
+
+/// The line without ids, keys and secrets, which differ each time.
+fn masked(line: &str) -> String {
+    let is_part = |character: char| character.is_ascii_alphanumeric() || "_-…".contains(character);
+    let words = line.split_inclusive(|character| !is_part(character)).map(|piece| {
+        let word = piece.trim_end_matches(|character| !is_part(character));
+        let is_random = word.len() >= 20 || word.ends_with('…');
+        if is_random { format!("*{}", &piece[word.len()..]) } else { piece.to_owned() }
+    });
+    words.collect()
+}
+
+#[test]
+fn the_quick_start_of_the_readme_runs_as_it_is_written() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let commands = transcript(&std::fs::read_to_string(format!("{root}/README.md")).unwrap());
+    assert!(commands.len() > 12, "{commands:?}");
+    let installation = Installation::new(Backend::sqlite());
+    let ((serve, _), rest) = commands.split_first().unwrap();
+    let options: Vec<_> = serve.strip_prefix("hub serve ").unwrap().split(' ').collect();
+    let serving = installation.serve_with_options(&options);
+
+    let net = installation.settings.data.join("net");
+    let mut script = String::new();
+    for (command, _) in rest {
+        let command = match command.as_str() {
+            create if create.starts_with("hub network create") => format!("{create} | tee {}", net.display()),
+            export if export.starts_with("export HUB_URL=http://127.0.0.1:8080 HUB_KEY=hub_…") => {
+                format!("export HUB_URL={} HUB_KEY=$(sed -n 's/^API key *//p' {})", serving.url, net.display())
+            }
+            other => other.to_owned(),
+        };
+        script.push_str(&format!("echo @@@\n{command}\n"));
+    }
+    let path = format!("{}:{}", Path::new(HUB).parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &script]).current_dir(root).env("PATH", path).env("HUB_DATA", &installation.settings.data);
+    let output = bash.output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let printed: Vec<_> = printed.split("@@@\n").skip(1).collect();
+    assert_eq!(printed.len(), rest.len());
+    for ((command, expected), printed) in rest.iter().zip(printed) {
+        let expected: Vec<_> = expected.iter().map(|line| masked(line)).collect();
+        let printed: Vec<_> = printed.lines().map(masked).collect();
+        assert_eq!(printed, expected, "{command}\n{}", String::from_utf8_lossy(&output.stderr));
+    }
 }

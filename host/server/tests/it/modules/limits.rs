@@ -111,7 +111,7 @@ async fn limits_hold_in_shadows_and_replays(backend: Backend) {
         {"name": "moody", "version": 1},
         {"name": "moody", "version": 1, "mode": "SHADOW", "limits": {"fuel": 5}},
     ]);
-    chain(&owner, "chat", shadow).await.expect(200);
+    chain_by_force(&owner, "chat", shadow).await.expect(200);
     assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
     Hub::eventually("the shadow has failed", async || {
         let shown = point(&owner, "chat").await;
