@@ -58,7 +58,7 @@ impl Installation {
     }
 
     pub fn serve_with_options(&self, options: &[&str]) -> Serving {
-        Self::start(self.command(&[&["serve", "--listen", "127.0.0.1:0"], options].concat()))
+        Self::start(self.command(&[&["serve", "--listen", "127.0.0.1:0"][..], options].concat()))
     }
 
     fn start(mut command: Command) -> Serving {

@@ -197,10 +197,10 @@ fn transcript(page: &str) -> Vec<(String, Vec<String>)> {
     let section = page.split("## ").find(|section| section.starts_with("Quick start")).unwrap();
     let mut commands: Vec<(String, Vec<String>)> = vec![];
     for line in section.lines().filter_map(|line| line.strip_prefix("    ")) {
-        match (line.strip_prefix("$ "), commands.last_mut()) {
-            (Some(command), _) => commands.push((command.to_owned(), vec![])),
-            (None, Some((_, printed))) => printed.push(line.to_owned()),
-            (None, None) => panic!("{line} follows no command"),
+        if let Some(command) = line.strip_prefix("$ ") {
+            commands.push((command.to_owned(), vec![]));
+        } else {
+            commands.last_mut().expect("a command comes first").1.push(line.to_owned());
         }
     }
     commands
@@ -237,7 +237,7 @@ fn the_quick_start_of_the_readme_runs_as_it_is_written() {
             }
             other => other.to_owned(),
         };
-        script.push_str(&format!("echo @@@\n{command}\n"));
+        script.extend(["echo @@@\n", &command, "\n"]);
     }
     let path = format!("{}:{}", Path::new(HUB).parent().unwrap().display(), std::env::var("PATH").unwrap());
     let mut bash = Command::new("bash");
