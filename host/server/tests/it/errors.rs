@@ -57,7 +57,7 @@ on_both! {
             ("/api/manage/transfers/5", "In the path, `transferId`: must be a UUID"),
             ("/api/manage/modules/m/x", "In the path, `version`: `x` is no whole number."),
             ("/api/plugin/economy/player/Notch/currencies", "In the path, a player's key must be a UUID"),
-            ("/api/plugin/collections/a%20b", "In the path, `collection`: "),
+            ("/api/plugin/collections/a%20b/x", "In the path, `collection`: "),
         ] {
             let answer = client.get(path).await;
             assert!(answer.body.to_string().contains(hint), "{path}: {}", answer.body);
