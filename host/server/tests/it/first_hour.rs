@@ -143,6 +143,16 @@ fn a_reader_that_stops_ends_the_command_quietly() {
 }
 
 #[test]
+fn a_missing_key_is_asked_for_by_its_name() {
+    let folder = TempDir::new().unwrap();
+    for arguments in [&["module", "list"][..], &["module", "push", "nothing.wasm"], &["module", "list", "--key", ""]] {
+        let mut command = Command::new(HUB);
+        let output = command.args(arguments).current_dir(folder.path()).env_remove("HUB_KEY").output().unwrap();
+        assert!(errors(&output).starts_with("hub: there is no key: put one into HUB_KEY"), "{arguments:?}");
+    }
+}
+
+#[test]
 fn an_address_that_is_taken_is_named() {
     let folder = TempDir::new().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -113,7 +113,7 @@ Try    export HUB_URL={url} HUB_KEY={owner}
        # listen to the network (Ctrl-C ends it)
        curl -N $HUB_URL/api/plugin/events -H "X-Service-Api-Key: $HUB_KEY"
 
-       # say something that chat-guard does not like
+       # say something that chat-guard does not like: the stream shows it with stars
        curl -s -X POST $HUB_URL/api/plugin/chat -H "X-Service-Api-Key: $HUB_KEY" \
          -d '{{"playerUuid":"069a79f4-44e9-4726-a5be-fca90e38aaf5","playerName":"Notch","serverId":"lobby-eu","message":"you noob"}}'
 

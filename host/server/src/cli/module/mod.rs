@@ -70,12 +70,15 @@ struct Remote {
     url: String,
     /// A key with the scope modules:write
     #[arg(long, env = "HUB_KEY", hide_env_values = true)]
-    key: String,
+    key: Option<String>,
 }
 
 impl Remote {
     fn client(&self) -> anyhow::Result<HubClient> {
-        HubClient::new(&self.url, &self.key)
+        let key = self.key.as_deref().filter(|key| !key.is_empty()).context(
+            "there is no key: put one into HUB_KEY, or give it with --key; `hub network create` prints a network's first",
+        )?;
+        HubClient::new(&self.url, key)
     }
 }
 

@@ -43,11 +43,10 @@ impl Push {
     }
 
     pub(super) async fn run(&self) -> anyhow::Result<()> {
-        let settings = self.link.read()?;
+        let (settings, hub) = (self.link.read()?, self.remote.client()?);
         let file = local::build_component(self.path.clone()).await?;
         let name = self.name.clone().map_or_else(|| file_stem(&file), Ok)?;
         let bytes = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
-        let hub = self.remote.client()?;
         let module = upload(&hub, &name, bytes.into()).await?;
         let version = module["version"].as_i64().context("the hub's answer has no version")?;
         let mut module = wait_until_compiled(&hub, &name, version, module).await?;
