@@ -193,7 +193,7 @@ need_browser() {
   command -v chromium >/dev/null || install_packages chromium
 }
 
-# Starts the built hub's demo on a free port, in the folder $1. Exports HUB_URL, HUB_PID and HUB_API_KEY, its owner's key.
+# Starts the built hub's demo on a free port, in the folder $1. Exports HUB_URL, HUB_PID and HUB_KEY, its owner's key.
 start_demo() {
   local data="$1/demo" binary="${HUB_BINARY:-${CARGO_TARGET_DIR:-target}/debug/hub}"
   mkdir -p "$data"
@@ -202,21 +202,21 @@ start_demo() {
   # It says its key after it has compiled its modules and connected its servers.
   for _ in $(seq 1200); do
     HUB_URL=$(sed -n 's/^listening on //p' "$data/out")
-    HUB_API_KEY=$(grep -m1 -oE 'hub_[A-Za-z0-9]+_[A-Za-z0-9_]+' "$data/out" || true)
-    [ -z "$HUB_API_KEY" ] || break
+    HUB_KEY=$(grep -m1 -oE 'hub_[A-Za-z0-9]+_[A-Za-z0-9_]+' "$data/out" || true)
+    [ -z "$HUB_KEY" ] || break
     kill -0 "$HUB_PID" || { cat "$data/log" >&2; return 1; }
     sleep 0.1
   done
-  export HUB_API_KEY HUB_PID HUB_URL
+  export HUB_KEY HUB_PID HUB_URL
 }
 
-# Starts the built hub on a free port with a SQLite of its own in the folder $1. Exports HUB_URL, HUB_PID and HUB_API_KEY, an
+# Starts the built hub on a free port with a SQLite of its own in the folder $1. Exports HUB_URL, HUB_PID and HUB_KEY, an
 # owner's key. More arguments go to `hub serve`.
 start_hub() {
   local data="$1/hub" binary="${HUB_BINARY:-${CARGO_TARGET_DIR:-target}/debug/hub}"
   shift
   mkdir -p "$data"
-  HUB_API_KEY=$("$binary" network create tests --data "$data" --json |
+  HUB_KEY=$("$binary" network create tests --data "$data" --json |
     python3 -c 'import json, sys; print(json.load(sys.stdin)["apiKey"])')
   HUB_LOG=${HUB_LOG:-warn} "$binary" serve --listen 127.0.0.1:0 --data "$data" "$@" >"$data/out" 2>"$data/log" &
   HUB_PID=$!
@@ -226,7 +226,7 @@ start_hub() {
     kill -0 "$HUB_PID" || { cat "$data/log" >&2; return 1; }
     sleep 0.1
   done
-  export HUB_API_KEY HUB_PID HUB_URL
+  export HUB_KEY HUB_PID HUB_URL
 }
 
 stop_hub() {

@@ -124,7 +124,7 @@ def online_players(client):
 
 
 def main():
-    owner = client_for(os.environ["HUB_API_KEY"])
+    owner = client_for(os.environ["HUB_KEY"])
     created = call(owner, create_key, 201, body=models.ApiKeyRequest(name="connectors", scopes=[models.Scope.PLUGIN]))
     key, connector = created.api_key, client_for(created.api_key)
 

@@ -1,6 +1,6 @@
--- Runs one job in wrk. Environment: JOB, a name below, and, for the hub, KEY.
+-- Runs one job in wrk. Environment: JOB, a name below, and, for the hub, HUB_KEY.
 
-local job, key = os.getenv("JOB"), os.getenv("KEY")
+local job, key = os.getenv("JOB"), os.getenv("HUB_KEY")
 local players = 1000
 local headers = { ["Content-Type"] = "application/json", ["X-Service-Api-Key"] = key }
 

@@ -36,8 +36,8 @@ pub struct StorageArgs {
     #[arg(long, value_name = "DIR|URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blobs: Option<String>,
-    /// Config file (TOML; one line per option, such as `listen = "0.0.0.0:8080"`)
-    #[arg(long, value_name = "FILE")]
+    /// Config file (TOML; one line per option, such as `listen = "0.0.0.0:8080"`), also by `HUB_CONFIG`
+    #[arg(long, value_name = "FILE", env = "HUB_CONFIG", hide_env = true)]
     #[serde(skip)]
     pub config: Option<PathBuf>,
 }
@@ -414,8 +414,13 @@ impl Settings {
                 max_connections: self.database_connections,
                 statement_timeout: Duration::from_millis(self.database_timeout),
             },
-            None => hub_db::Config::Sqlite { path: self.data.join("hub.db") },
+            None => hub_db::Config::Sqlite { path: self.database_file() },
         }
+    }
+
+    /// The embedded database.
+    pub(crate) fn database_file(&self) -> PathBuf {
+        self.data.join("hub.db")
     }
 
     /// Time after its last heartbeat at which a server is offline.

@@ -3,9 +3,11 @@
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
+
+use crate::config::Settings;
 
 /// What group and others may do.
 const OTHERS: u32 = 0o077;
@@ -13,6 +15,33 @@ const OTHERS: u32 = 0o077;
 /// Whatever this process creates from now on is its user's alone.
 pub(crate) fn create_private_files() {
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
+}
+
+/// The folder's whole path, to be shown: a relative one means another folder wherever the hub is called.
+pub(crate) fn shown(settings: &Settings) -> PathBuf {
+    std::path::absolute(&settings.data).unwrap_or_else(|_| settings.data.clone())
+}
+
+/// An error where there is no hub, which names the folder that was looked into.
+pub(crate) fn require_hub(settings: &Settings) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        settings.database.is_some() || settings.database_file().is_file(),
+        "there is no hub in {}; name the hub's folder with --data (HUB_DATA), or its PostgreSQL with --database \
+         (HUB_DATABASE)",
+        shown(settings).display()
+    );
+    Ok(())
+}
+
+/// An error where the blobs of a hub on PostgreSQL would be in a folder that is not there.
+pub(crate) fn require_blobs(settings: &Settings) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        settings.database.is_none() || settings.blobs.is_some() || settings.data.is_dir(),
+        "there is no data folder {}, where the hub's files are; name it with --data (HUB_DATA), or the store with --blobs \
+         (HUB_BLOBS)",
+        shown(settings).display()
+    );
+    Ok(())
 }
 
 /// Takes away what others may do in a folder that is there already.

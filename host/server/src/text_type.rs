@@ -1,5 +1,34 @@
 //! What every checked text has in common.
 
+use std::fmt::{self, Display};
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::de::{self, Deserializer, Visitor};
+
+/// Reads a text through its check while its place is known, so that the error names the field or the path's parameter.
+pub(crate) fn deserialize_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: Display>,
+{
+    deserializer.deserialize_str(TextVisitor(PhantomData))
+}
+
+struct TextVisitor<T>(PhantomData<T>);
+
+impl<T: FromStr<Err: Display>> Visitor<'_> for TextVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+}
+
 /// Declares a text that is valid by construction: read from JSON, paths and queries through its check, written as it is.
 ///
 /// `check` answers what is wrong with a text, to be read after its name; `schema` completes its schema in the document.
@@ -11,8 +40,7 @@ macro_rules! text_type {
         schema: $schema:expr;
     ) => {
         $(#[$attribute])*
-        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize, sqlx::Type)]
-        #[serde(try_from = "String")]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, sqlx::Type)]
         #[sqlx(transparent)]
         $visibility struct $name(String);
 
@@ -44,6 +72,12 @@ macro_rules! text_type {
 
             fn from_str(text: &str) -> Result<Self, String> {
                 text.to_owned().try_into()
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::text_type::deserialize_text(deserializer)
             }
         }
 

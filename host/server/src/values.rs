@@ -8,7 +8,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
-use crate::text_type::text_type;
+use crate::text_type::{deserialize_text, text_type};
 
 /// A network (tenant). Every query carries one; it comes from the caller's key and from nowhere else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, sqlx::Type, ToSchema)]
@@ -60,7 +60,7 @@ impl std::str::FromStr for PlayerId {
 
 impl<'de> Deserialize<'de> for PlayerId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+        deserialize_text(deserializer)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::error::BuildError;
 use super::job::BuildJob;
 use super::symbols::Symbols;
-use super::tools::{is_installed, run};
+use super::tools::{is_installed, read, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use wit_component::StringEncoding;
@@ -56,12 +56,17 @@ fn embed_type(job: &BuildJob<'_>, core: &mut Vec<u8>) -> Result<(), String> {
     wit_component::embed_component_metadata(core, &resolve, world, StringEncoding::UTF8).map_err(message)
 }
 
+/// The version of the compiler, which is part of what a build gives.
+pub(super) fn version() -> Result<Vec<u8>, BuildError> {
+    read(Command::new(compiler()?).arg("--version"), NEEDS)
+}
+
 fn compiler() -> Result<&'static str, BuildError> {
     let missing = || BuildError::Tool(format!("clang or wasm-ld is missing: {NEEDS}"));
     let compiler = ["clang-14", "clang"].into_iter().find(|name| is_installed(name)).ok_or_else(missing)?;
-    let linker = run(Command::new(compiler).arg("-print-prog-name=wasm-ld"), NEEDS)?;
+    let linker = read(Command::new(compiler).arg("-print-prog-name=wasm-ld"), NEEDS)?;
     // Where clang finds none it prints the bare name.
-    if is_installed(String::from_utf8_lossy(&linker.stdout).trim()) { Ok(compiler) } else { Err(missing()) }
+    if is_installed(String::from_utf8_lossy(&linker).trim()) { Ok(compiler) } else { Err(missing()) }
 }
 
 /// The C sources in one of the module's folders, in the order of their names.

@@ -3,7 +3,7 @@
 use super::error::BuildError;
 use super::symbols::Symbols;
 use super::toolchain::{NEEDS, TARGET, ensure_target};
-use super::tools::run;
+use super::tools::read;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -70,9 +70,11 @@ fn package(folder: &Path) -> Result<Package, BuildError> {
         .join("Cargo.toml")
         .canonicalize()
         .map_err(|_| wrong("there is neither a Cargo.toml nor a hub-module.json; `hub module new` makes a module"))?;
-    let output =
-        run(Command::new("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(folder), NEEDS)?;
-    let metadata: Metadata = serde_json::from_slice(&output.stdout)
+    let output = read(
+        Command::new("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(folder),
+        NEEDS,
+    )?;
+    let metadata: Metadata = serde_json::from_slice(&output)
         .map_err(|error| BuildError::Tool(format!("`cargo metadata` can't be understood: {error}")))?;
     let is_here = |package: &MetadataPackage| package.manifest_path.canonicalize().is_ok_and(|path| path == manifest);
     let package =
@@ -108,9 +110,9 @@ fn build(folder: &Path, package: &Package, symbols: Symbols) -> Result<PathBuf, 
     for setting in PROFILE.iter().copied().chain(symbols_profile(symbols)) {
         command.arg("--config").arg(format!("profile.release.{setting}"));
     }
-    let output = run(&mut command, NEEDS)?;
+    let output = read(&mut command, NEEDS)?;
     let manifest = folder.join("Cargo.toml").canonicalize().unwrap_or_default();
-    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output);
     stdout
         .lines()
         .filter_map(|line| serde_json::from_str::<Message>(line).ok())

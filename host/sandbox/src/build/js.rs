@@ -2,7 +2,7 @@
 
 use super::error::BuildError;
 use super::job::{BuildJob, read_sealed};
-use super::tools::{require, run};
+use super::tools::{read, require, run};
 use std::path::Path;
 use std::process::Command;
 
@@ -12,7 +12,6 @@ const COMPILER: &str = "node_modules/typescript/bin/tsc";
 
 /// Builds the component.
 pub(super) fn build(job: &BuildJob<'_>) -> Result<Vec<u8>, BuildError> {
-    install(job.folder)?;
     if job.folder.join("tsconfig.json").exists() {
         run(Command::new("node").args([COMPILER, "--noEmit"]).current_dir(job.folder), NEEDS)?;
     }
@@ -24,8 +23,13 @@ pub(super) fn build(job: &BuildJob<'_>) -> Result<Vec<u8>, BuildError> {
     read_sealed(&output)
 }
 
+/// The version of Node.js, which is part of what a build gives.
+pub(super) fn version() -> Result<Vec<u8>, BuildError> {
+    read(Command::new("node").arg("--version"), NEEDS)
+}
+
 /// Installs the packages of package.json, unless they are there.
-fn install(folder: &Path) -> Result<(), BuildError> {
+pub(super) fn install(folder: &Path) -> Result<(), BuildError> {
     require("node", NEEDS)?;
     let modified = |file: &str| folder.join(file).metadata().and_then(|metadata| metadata.modified()).ok();
     let installed = modified("node_modules/.package-lock.json");
@@ -33,5 +37,5 @@ fn install(folder: &Path) -> Result<(), BuildError> {
         return Ok(());
     }
     let mut npm = Command::new("npm");
-    run(npm.args(["install", "--no-audit", "--no-fund", "--loglevel", "error"]).current_dir(folder), NEEDS).map(drop)
+    run(npm.args(["install", "--no-audit", "--no-fund", "--loglevel", "error"]).current_dir(folder), NEEDS)
 }

@@ -10,6 +10,7 @@ mod embedded;
 mod error;
 mod job;
 mod js;
+mod kept;
 pub(crate) mod language;
 mod manifest;
 mod python;
@@ -27,6 +28,7 @@ pub use toolchain::{TARGET, rustc_version};
 
 use crate::componentize::componentize;
 use crate::contract::Point;
+use crate::sha256::Sha256Sum;
 use job::BuildJob;
 use manifest::Manifest;
 use std::path::{Path, PathBuf};
@@ -40,9 +42,13 @@ pub struct Built {
     pub component: Vec<u8>,
     /// The points it serves.
     pub points: Vec<Point>,
+    /// Of what it was built from; none where that cannot be told.
+    inputs: Option<Sha256Sum>,
+    /// It was built from the same before.
+    is_kept: bool,
 }
 
-/// Builds the module in a folder and writes `<its name>.wasm` into it. Installs the packages it is to be built with where
+/// Builds the module in a folder and writes `<its name>.wasm` into it, unless that was built from the same. Installs the packages it is to be built with where
 /// they are missing. Blocks; the progress of the tools goes to standard error.
 ///
 /// # Errors
@@ -50,7 +56,10 @@ pub struct Built {
 pub fn build(folder: &Path, symbols: Symbols) -> Result<(Built, PathBuf), BuildError> {
     let built = compile(folder, symbols)?;
     let path = folder.join(&built.name).with_extension("wasm");
-    embedded::write(&path, &built.component)?;
+    if !built.is_kept {
+        embedded::write(&path, &built.component)?;
+        kept::record(folder, built.inputs, &built.component)?;
+    }
     Ok((built, path))
 }
 
@@ -59,25 +68,48 @@ pub fn build(folder: &Path, symbols: Symbols) -> Result<(Built, PathBuf), BuildE
 /// # Errors
 /// See [`BuildError`].
 pub fn compile(folder: &Path, symbols: Symbols) -> Result<Built, BuildError> {
-    let (name, built) = match Manifest::read(folder)? {
-        None => cargo::compile(folder, symbols)?,
-        Some(manifest) => {
-            let work =
-                tempfile::tempdir().map_err(|error| BuildError::Io { path: "a temporary folder".into(), error })?;
-            let folder = folder.canonicalize().map_err(|error| BuildError::Io { path: folder.into(), error })?;
-            let built = build_in(&BuildJob::new(&folder, &manifest, work.path())?, symbols)?;
-            (manifest.name, built)
-        }
+    let Some(manifest) = Manifest::read(folder)? else {
+        // Cargo itself builds only what has changed.
+        let (name, core) = cargo::compile(folder, symbols)?;
+        return finish(name, &core, None, false);
     };
-    let (component, info) = componentize(&built).map_err(BuildError::Invalid)?;
-    Ok(Built { name, component: component.into_owned(), points: info.points })
+    if symbols == Symbols::Lines && !matches!(manifest.language, Language::C) {
+        return Err(BuildError::Tool(
+            "a module in this language has no debug build: what it throws says where by itself".to_owned(),
+        ));
+    }
+    let folder = folder.canonicalize().map_err(|error| BuildError::Io { path: folder.into(), error })?;
+    let tools = install(&folder, &manifest)?;
+    let inputs = kept::inputs(&folder, &manifest, symbols, &tools);
+    if let Some(component) = kept::find(&folder, &manifest.name, inputs) {
+        return finish(manifest.name, &component, inputs, true);
+    }
+    let work = tempfile::tempdir().map_err(|error| BuildError::Io { path: "a temporary folder".into(), error })?;
+    let built = build_in(&BuildJob::new(&folder, &manifest, work.path())?, symbols)?;
+    finish(manifest.name, &built, inputs, false)
+}
+
+fn finish(name: String, built: &[u8], inputs: Option<Sha256Sum>, is_kept: bool) -> Result<Built, BuildError> {
+    let (component, info) = componentize(built).map_err(BuildError::Invalid)?;
+    Ok(Built { name, component: component.into_owned(), points: info.points, inputs, is_kept })
+}
+
+/// Installs the packages that a module is built with where they are missing; answers the versions of the tools.
+fn install(folder: &Path, manifest: &Manifest) -> Result<Vec<u8>, BuildError> {
+    match manifest.language {
+        Language::Js | Language::Ts => {
+            js::install(folder)?;
+            js::version()
+        }
+        // The environment tells its own versions.
+        Language::Python => python::environment(folder).map(|_| vec![]),
+        Language::C => c::version(),
+        Language::Rust => Ok(vec![]),
+    }
 }
 
 fn build_in(job: &BuildJob<'_>, symbols: Symbols) -> Result<Vec<u8>, BuildError> {
     match job.manifest.language {
-        Language::Js | Language::Ts | Language::Python if symbols == Symbols::Lines => Err(BuildError::Tool(
-            "a module in this language has no debug build: what it throws says where by itself".to_owned(),
-        )),
         Language::Js | Language::Ts => js::build(job),
         Language::Python => python::build(job),
         Language::C => c::build(job, symbols),

@@ -43,7 +43,7 @@ fn entry_module(module: &str, points: &[Point]) -> String {
 }
 
 /// The virtual environment with the packages of requirements.txt, created where it is missing.
-fn environment(folder: &Path) -> Result<PathBuf, BuildError> {
+pub(super) fn environment(folder: &Path) -> Result<PathBuf, BuildError> {
     let environment = folder.join(".venv");
     let (requirements, installed) = (folder.join("requirements.txt"), environment.join("installed.txt"));
     let wanted = std::fs::read(&requirements).map_err(|error| BuildError::Io { path: requirements.clone(), error })?;

@@ -1,7 +1,7 @@
 //! The Rust toolchain that builds a module.
 
 use super::error::BuildError;
-use super::tools::run;
+use super::tools::{read, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -15,19 +15,19 @@ pub(super) const NEEDS: &str = "a module in Rust needs Rust, which rustup instal
 /// # Errors
 /// Where there is no compiler.
 pub fn rustc_version(folder: &Path) -> Result<String, BuildError> {
-    let output = run(Command::new("rustc").arg("--version").current_dir(folder), NEEDS)?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    let output = read(Command::new("rustc").arg("--version").current_dir(folder), NEEDS)?;
+    Ok(String::from_utf8_lossy(&output).trim().to_owned())
 }
 
 /// Installs the target's standard library, unless it is there.
 pub(super) fn ensure_target(folder: &Path) -> Result<(), BuildError> {
     let query = ["--print", "target-libdir", "--target", TARGET];
-    let output = run(Command::new("rustc").args(query).current_dir(folder), NEEDS)?;
-    let library = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+    let output = read(Command::new("rustc").args(query).current_dir(folder), NEEDS)?;
+    let library = PathBuf::from(String::from_utf8_lossy(&output).trim());
     if library.is_dir() {
         return Ok(());
     }
-    run(Command::new("rustup").args(["target", "add", TARGET]).current_dir(folder), NEEDS).map(drop).map_err(|error| {
+    run(Command::new("rustup").args(["target", "add", TARGET]).current_dir(folder), NEEDS).map_err(|error| {
         BuildError::Tool(format!("the standard library for {TARGET} is missing and could not be installed: {error}"))
     })
 }

@@ -4,19 +4,39 @@ use super::error::BuildError;
 use std::io::{self, Write as _};
 use std::process::{Command, Output, Stdio};
 
-/// Runs a program to its end, its standard error passed through. `needs` tells what to install where it is missing.
-pub(super) fn run(command: &mut Command, needs: &str) -> Result<Output, BuildError> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.stderr(Stdio::inherit()).output().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => BuildError::Tool(format!("`{program}` was not found: {needs}")),
-        _ => BuildError::Tool(format!("`{program}` did not start: {error}")),
-    })?;
-    if output.status.success() {
-        return Ok(output);
+/// Runs a program to its end, its messages passed through. `needs` tells what to install where it is missing.
+pub(super) fn run(command: &mut Command, needs: &str) -> Result<(), BuildError> {
+    let output = output(command, needs)?;
+    if !output.status.success() {
+        // Some tools print their errors there.
+        let _ = io::stderr().write_all(&output.stdout);
     }
-    // Some tools print their errors there.
-    let _ = io::stderr().write_all(&output.stdout);
-    Err(BuildError::Tool(format!("`{program}` failed ({})", output.status)))
+    check(command, &output)
+}
+
+/// As [`run`], for a program whose standard output is for this one and not for people.
+pub(super) fn read(command: &mut Command, needs: &str) -> Result<Vec<u8>, BuildError> {
+    let output = output(command, needs)?;
+    check(command, &output)?;
+    Ok(output.stdout)
+}
+
+fn output(command: &mut Command, needs: &str) -> Result<Output, BuildError> {
+    command.stderr(Stdio::inherit()).output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => BuildError::Tool(format!("`{}` was not found: {needs}", name(command))),
+        _ => BuildError::Tool(format!("`{}` did not start: {error}", name(command))),
+    })
+}
+
+fn check(command: &Command, output: &Output) -> Result<(), BuildError> {
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(BuildError::Tool(format!("`{}` failed ({})", name(command), output.status)))
+}
+
+fn name(command: &Command) -> String {
+    command.get_program().to_string_lossy().into_owned()
 }
 
 /// Fails where a program is missing.

@@ -14,7 +14,7 @@ def parse(arguments):
         usage="hub_agent.py [options] -- COMMAND [ARGUMENT ...]",
         description="Runs one game server for a Network Hub: start, stop, restart, kill, console, logs and plugins "
         "by the hub's routes. Give the server's command line behind --; with --container, what the container runs.",
-        epilog="The API key (scope `agent`) comes from HUB_API_KEY or from the file HUB_API_KEY_FILE names, never from the "
+        epilog="The API key (scope `agent`) comes from HUB_KEY or from the file HUB_KEY_FILE names, never from the "
         "command line, where others could read it. The server does not see it. Every option that shows a HUB_ name can "
         "be given by that environment variable.")
     env = os.environ.get
@@ -87,7 +87,9 @@ def parse(arguments):
 
 
 def read_key(options):
-    key, file = os.environ.pop("HUB_API_KEY", None), os.environ.get("HUB_API_KEY_FILE")
+    earlier = os.environ.pop("HUB_API_KEY", None)
+    key = os.environ.pop("HUB_KEY", None) or earlier
+    file = os.environ.get("HUB_KEY_FILE") or os.environ.get("HUB_API_KEY_FILE")
     if not key and file:
         key = read_text(file)
         try:
@@ -98,7 +100,7 @@ def read_key(options):
         if not options.user and not options.container:
             log(f"the server runs as the same user and can read {file}: give it a user of its own with --user")
     if not key or not key.strip():
-        raise SystemExit("hub-agent: no API key: set HUB_API_KEY, or HUB_API_KEY_FILE to a file that holds it")
+        raise SystemExit("hub-agent: no API key: set HUB_KEY, or HUB_KEY_FILE to a file that holds it")
     return key.strip()
 
 

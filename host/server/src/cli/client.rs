@@ -16,6 +16,11 @@ pub(super) struct HubClient(network_hub_client::HubClient);
 impl HubClient {
     /// Calls the hub at `base`, such as `https://hub.example.org`.
     pub(super) fn new(base: &str, key: &str) -> anyhow::Result<Self> {
+        let url = reqwest::Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        anyhow::ensure!(
+            url.is_some_and(|url| url.has_host()),
+            "`{base}` is no address of a hub: it must read as http://127.0.0.1:8080 or https://hub.example does"
+        );
         let client = network_hub_client::HubClient::builder(base, key).http(http_client::client()?);
         Ok(Self(client.timeout(None).retry(RetryPolicy::NONE).build()?))
     }

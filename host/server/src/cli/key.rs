@@ -1,20 +1,61 @@
 //! `hub key …`: works on the database directly, also while a hub serves it.
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use hub_db::Db;
+use serde_json::{Value, json};
 
-use crate::auth::{AddressRange, Bindings, OPERATOR_NETWORK, Scope, Scopes};
+use crate::auth::{AddressRange, Bindings, KeyId, KeyRow, OPERATOR_NETWORK, Scope, Scopes};
+use crate::cli::format::timestamp;
 use crate::cli::open_database;
 use crate::clock::Clock;
 use crate::config::StorageArgs;
 use crate::ids::Ids;
 use crate::networks::service::{self, NewKey};
-use crate::values::Identifier;
+use crate::values::{Identifier, NetworkId};
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Key {
     /// Create a key of a network, or the operator's
     Create(Create),
+    /// List the keys of a network, or the operator's; the keys themselves are kept nowhere
+    List(List),
+    /// Revoke a key, which hubs notice within a second
+    Revoke(Revoke),
+}
+
+/// Whose keys.
+#[derive(Args, Debug)]
+struct Holder {
+    /// The network's id or name
+    #[arg(long, value_name = "ID", required_unless_present = "operator")]
+    network: Option<String>,
+    /// The keys of the operator of the whole hub
+    #[arg(long, conflicts_with = "network")]
+    operator: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct List {
+    #[command(flatten)]
+    holder: Holder,
+    /// Print one JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Revoke {
+    /// The key's id, as `hub key list` prints it; also the part of the key between its underscores
+    key: String,
+    #[command(flatten)]
+    holder: Holder,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
 }
 
 #[derive(Args, Debug)]
@@ -46,27 +87,41 @@ pub(super) struct Create {
 
 impl Key {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let Self::Create(create) = self;
-        let scopes: Scopes = if create.operator {
+        match self {
+            Self::Create(create) => create.run().await,
+            Self::List(list) => list.run().await,
+            Self::Revoke(revoke) => revoke.run().await,
+        }
+    }
+}
+
+/// The network of that name or id; none is the operator's.
+async fn find_network(db: &Db, given: Option<&str>) -> anyhow::Result<NetworkId> {
+    match given {
+        None => Ok(OPERATOR_NETWORK),
+        Some(given) => Ok(service::resolve_network(db, given).await?),
+    }
+}
+
+impl Create {
+    async fn run(self) -> anyhow::Result<()> {
+        let scopes: Scopes = if self.operator {
             [Scope::Operator].into_iter().collect()
         } else {
-            anyhow::ensure!(!create.scopes.contains(&Scope::Operator), "the operator's key is made with --operator");
-            create.scopes.iter().copied().collect()
+            anyhow::ensure!(!self.scopes.contains(&Scope::Operator), "the operator's key is made with --operator");
+            self.scopes.iter().copied().collect()
         };
-        let db = open_database(&create.storage).await?;
-        let network = match create.network.as_deref() {
-            None => OPERATOR_NETWORK,
-            Some(given) => service::resolve_network(&db, given).await?,
-        };
+        let db = open_database(&self.storage).await?;
+        let network = find_network(&db, self.network.as_deref()).await?;
         let bindings = Bindings {
-            servers: Some(create.servers).filter(|servers| !servers.is_empty()),
-            addresses: Some(create.addresses).filter(|addresses| !addresses.is_empty()),
+            servers: Some(self.servers).filter(|servers| !servers.is_empty()),
+            addresses: Some(self.addresses).filter(|addresses| !addresses.is_empty()),
         };
-        let new = NewKey { name: create.name.into_string(), scopes, expires_at: None, bindings };
+        let new = NewKey { name: self.name.into_string(), scopes, expires_at: None, bindings };
         let created = service::create_key(&db, &Clock::System, &Ids::System, network, new).await;
         db.close().await;
         let key = created?;
-        if create.json {
+        if self.json {
             println!("{}", json!({"keyId": key.id, "apiKey": key.text}));
         } else {
             println!("key id   {}", key.id.0);
@@ -75,4 +130,60 @@ impl Key {
         }
         Ok(())
     }
+}
+
+impl List {
+    async fn run(self) -> anyhow::Result<()> {
+        let db = open_database(&self.storage).await?;
+        let listed = async {
+            let network = find_network(&db, self.holder.network.as_deref()).await?;
+            Ok::<_, anyhow::Error>(service::list_keys(&db, network, i64::MAX, 0).await?.0)
+        };
+        let listed = listed.await;
+        db.close().await;
+        let keys = listed?;
+        if self.json {
+            println!("{}", keys.iter().map(to_json).collect::<Value>());
+            return Ok(());
+        }
+        for key in &keys {
+            let mut notes: Vec<_> =
+                key.last_used_at.map(|at| format!("used {}", timestamp(&json!(at)))).into_iter().collect();
+            notes.extend(key.expires_at.map(|at| format!("expires {}", timestamp(&json!(at)))));
+            println!("{}  {:<24} {:<40} {}", key.key_id.0, key.name, scopes(key).join(" "), notes.join(", "));
+        }
+        Ok(())
+    }
+}
+
+impl Revoke {
+    async fn run(self) -> anyhow::Result<()> {
+        let db = open_database(&self.storage).await?;
+        let id = KeyId(self.key);
+        let revoked = async {
+            let network = find_network(&db, self.holder.network.as_deref()).await?;
+            Ok::<_, anyhow::Error>(service::revoke_key(&db, &Clock::System, network, &id).await?)
+        };
+        let revoked = revoked.await;
+        db.close().await;
+        revoked?;
+        if self.json {
+            println!("{}", json!({"keyId": id, "revoked": true}));
+        } else {
+            println!("{} is revoked", id.0);
+        }
+        Ok(())
+    }
+}
+
+fn scopes(key: &KeyRow) -> Vec<String> {
+    Scopes::from_text(&key.scopes).iter().map(|scope| scope.to_string()).collect()
+}
+
+fn to_json(key: &KeyRow) -> Value {
+    let Bindings { servers, addresses } = key.bindings();
+    json!({
+        "keyId": key.key_id, "name": key.name, "scopes": scopes(key), "createdAt": key.created_at,
+        "lastUsedAt": key.last_used_at, "expiresAt": key.expires_at, "servers": servers, "addresses": addresses,
+    })
 }

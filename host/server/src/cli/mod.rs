@@ -1,18 +1,26 @@
 //! The commands of the one binary.
 
 mod client;
+mod completions;
 mod demo;
+mod format;
 mod key;
+mod limits;
 mod module;
 mod network;
 mod plan;
 mod serve;
+#[cfg(test)]
+mod tests;
 
 use clap::{Parser, Subcommand};
 
+use crate::config::{Settings, StorageArgs};
+use crate::data_folder;
+
 /// The Network Hub: one service for a network of game servers.
 #[derive(Parser, Debug)]
-#[command(name = "hub", version, about, disable_help_subcommand = true)]
+#[command(name = "hub", version, about, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -39,7 +47,9 @@ enum Command {
     /// Print the OpenAPI document
     Openapi,
     /// Print the bounds of every network as a Markdown table
-    Limits,
+    Limits(limits::Limits),
+    /// Print a shell's completions, to be put where the shell looks for them
+    Completions(completions::Completions),
     /// Compile the one module that standard input holds; the hub calls itself with it
     #[command(hide = true)]
     CompileModule {
@@ -61,8 +71,12 @@ pub fn run() -> anyhow::Result<()> {
         }
         return Ok(());
     }
+    if !matches!(cli.command, Command::Serve(_) | Command::Demo(_)) {
+        // As other programs do, these end where nobody reads on, such as in `hub … | head`.
+        sigpipe::reset();
+    }
     if matches!(cli.command, Command::Serve(_) | Command::Demo(_) | Command::Network(_) | Command::Key(_)) {
-        crate::data_folder::create_private_files();
+        data_folder::create_private_files();
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -74,8 +88,12 @@ pub fn run() -> anyhow::Result<()> {
             Command::Key(key) => key.run().await,
             Command::Module(module) => module.run().await,
             Command::CompileModule { .. } => Ok(()),
-            Command::Limits => {
-                print!("{}", crate::limits::document());
+            Command::Limits(limits) => {
+                limits.print();
+                Ok(())
+            }
+            Command::Completions(completions) => {
+                completions.print();
                 Ok(())
             }
             Command::Openapi => {
@@ -86,9 +104,16 @@ pub fn run() -> anyhow::Result<()> {
     })
 }
 
-/// Opens the database that the storage options name, for commands that work on it directly.
-async fn open_database(storage: &crate::config::StorageArgs) -> anyhow::Result<hub_db::Db> {
-    let settings = crate::config::Settings::of_storage(storage)?;
+/// Opens the database of the hub that the storage options name, for commands that work on it directly. An error where
+/// there is no hub: a command in the wrong folder must not make a second one.
+async fn open_database(storage: &StorageArgs) -> anyhow::Result<hub_db::Db> {
+    let settings = Settings::of_storage(storage)?;
+    data_folder::require_hub(&settings)?;
+    connect(&settings).await
+}
+
+/// Opens the database and brings its tables up to date.
+async fn connect(settings: &Settings) -> anyhow::Result<hub_db::Db> {
     let db = hub_db::Db::connect(&settings.database()).await?;
     db.migrate().await?;
     Ok(db)

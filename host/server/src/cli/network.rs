@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use crate::archive::{self, Report};
 use crate::blobs::Blobs;
-use crate::cli::open_database;
+use crate::cli::{connect, open_database};
 use crate::clock::Clock;
 use crate::config::{Settings, StorageArgs};
+use crate::data_folder;
 use crate::ids::Ids;
 use crate::modules::open_store;
 use crate::networks::admin::{self, NetworkChange, NetworkRow};
@@ -57,6 +58,9 @@ pub(super) struct Create {
 pub(super) struct Named {
     /// The network's id or name
     network: String,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     storage: StorageArgs,
 }
@@ -80,6 +84,9 @@ pub(super) struct Set {
     /// Its new plan
     #[arg(long)]
     plan: Option<Label>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     storage: StorageArgs,
 }
@@ -91,6 +98,9 @@ pub(super) struct Delete {
     /// At once; it cannot be taken back
     #[arg(long)]
     now: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     storage: StorageArgs,
 }
@@ -140,7 +150,12 @@ impl Network {
 
 impl Create {
     async fn run(self) -> anyhow::Result<()> {
-        let db = open_database(&self.storage).await?;
+        let settings = Settings::of_storage(&self.storage)?;
+        // The first command of a new hub.
+        if settings.database.is_none() && !settings.database_file().is_file() {
+            eprintln!("a new hub in {}", data_folder::shown(&settings).display());
+        }
+        let db = connect(&settings).await?;
         let created = service::create_network(&db, &Clock::System, &Ids::System, self.name.as_str()).await;
         db.close().await;
         let (network, key) = created?;
@@ -165,7 +180,7 @@ impl Named {
         };
         let changed = changed.await;
         db.close().await;
-        changed?;
+        print_network(&changed?, self.json);
         Ok(())
     }
 }
@@ -177,26 +192,35 @@ impl List {
         db.close().await;
         let (networks, _) = listed?;
         if self.json {
-            let networks = networks.iter().map(|network| {
-                let NetworkRow { network_id, name, plan, suspended, created_at, delete_at } = network;
-                json!({
-                    "networkId": network_id, "name": name, "plan": plan, "suspended": suspended,
-                    "createdAt": created_at, "deleteAt": delete_at,
-                })
-            });
-            println!("{}", Value::Array(networks.collect()));
+            println!("{}", networks.iter().map(to_json).collect::<Value>());
             return Ok(());
         }
-        for network in networks {
-            let state = match (network.delete_at, network.suspended) {
-                (Some(_), _) => "to be deleted",
-                (None, true) => "suspended",
-                (None, false) => "",
-            };
-            println!("{}  {:<30} {:<15} {state}", network.network_id, network.name, network.plan);
+        for network in &networks {
+            print_network(network, false);
         }
         Ok(())
     }
+}
+
+fn to_json(network: &NetworkRow) -> Value {
+    let NetworkRow { network_id, name, plan, suspended, created_at, delete_at } = network;
+    json!({
+        "networkId": network_id, "name": name, "plan": plan, "suspended": suspended,
+        "createdAt": created_at, "deleteAt": delete_at,
+    })
+}
+
+fn print_network(network: &NetworkRow, json: bool) {
+    if json {
+        println!("{}", to_json(network));
+        return;
+    }
+    let state = match (network.delete_at, network.suspended) {
+        (Some(_), _) => "to be deleted",
+        (None, true) => "suspended",
+        (None, false) => "active",
+    };
+    println!("{}  {:<30} {:<15} {state}", network.network_id, network.name, network.plan);
 }
 
 impl Set {
@@ -209,7 +233,7 @@ impl Set {
         };
         let changed = changed.await;
         db.close().await;
-        changed?;
+        print_network(&changed?, self.json);
         Ok(())
     }
 }
@@ -217,6 +241,7 @@ impl Set {
 impl Delete {
     async fn run(self) -> anyhow::Result<()> {
         let settings = Settings::of_storage(&self.storage)?;
+        data_folder::require_blobs(&settings)?;
         let db = open_database(&self.storage).await?;
         let module_store = open_store(&settings, &db).await?;
         let deleted = self.delete(&settings, &db, &module_store).await;
@@ -230,7 +255,10 @@ impl Delete {
         let network = service::resolve_network(db, &self.network).await?;
         let delete_at = admin::delete(db, &clock, network, self.now).await?;
         if !self.now {
-            println!("{network} is suspended, and will be deleted in seven days; `hub network resume` takes that back");
+            let text = format!(
+                "{network} is suspended, and will be deleted in seven days; `hub network resume` takes that back"
+            );
+            self.print(json!({"networkId": network, "deleteAt": delete_at}), &text);
             return Ok(());
         }
         // A hub that serves the network has to notice first. It may also be quicker.
@@ -241,14 +269,23 @@ impl Delete {
             deletion.run(network).await?;
             clock.sleep(POLL_INTERVAL).await;
         }
-        println!("{network} is deleted");
+        self.print(json!({"networkId": network, "deletedAt": clock.now()}), &format!("{network} is deleted"));
         Ok(())
+    }
+
+    fn print(&self, json: Value, text: &str) {
+        if self.json {
+            println!("{json}");
+        } else {
+            println!("{text}");
+        }
     }
 }
 
 impl Export {
     async fn run(self) -> anyhow::Result<()> {
         let settings = Settings::of_storage(&self.storage)?;
+        data_folder::require_blobs(&settings)?;
         let db = open_database(&self.storage).await?;
         let store = open_store(&settings, &db).await?;
         let exported = async {
@@ -266,6 +303,7 @@ impl Export {
 impl Import {
     async fn run(self) -> anyhow::Result<()> {
         let settings = Settings::of_storage(&self.storage)?;
+        data_folder::require_blobs(&settings)?;
         let db = open_database(&self.storage).await?;
         let store = open_store(&settings, &db).await?;
         let importing = archive::import(&settings, &db, &store, &Ids::System, &self.file, self.operator);

@@ -60,6 +60,9 @@ pub(super) struct Write {
 pub(super) struct Named {
     /// The plan's name
     name: Label,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     storage: StorageArgs,
 }
@@ -160,7 +163,13 @@ impl Named {
         let db = open(&self.storage).await?;
         let deleted = service::delete(&db, self.name.as_str()).await;
         db.close().await;
-        Ok(deleted?)
+        deleted?;
+        if self.json {
+            println!("{}", json!({"name": self.name, "deleted": true}));
+        } else {
+            println!("{} is deleted", self.name);
+        }
+        Ok(())
     }
 }
 

@@ -9,6 +9,7 @@ use tracing_subscriber::EnvFilter;
 use crate::app::App;
 use crate::clock::Clock;
 use crate::config::{ServeArgs, Settings};
+use crate::data_folder;
 use crate::ids::Ids;
 use crate::lifecycle;
 use crate::serve::{self, Server};
@@ -27,10 +28,14 @@ impl Serve {
         let listener = serve::bind(settings.listen).await?;
         let address = listener.local_addr()?;
         settings.listen = address;
+        if !settings.data.exists() {
+            tracing::info!(folder = %data_folder::shown(&settings).display(), "making a new data folder");
+        }
         let app = lifecycle::start(settings, Clock::System, Ids::System).await?;
         let server = Server::new(app.clone());
-        println!("listening on http://{address}");
-        std::io::stdout().flush()?;
+        // Whoever started it may have closed the output.
+        let mut out = std::io::stdout();
+        let _ = writeln!(out, "listening on http://{address}").and_then(|()| out.flush());
         stop_on_signal(app.clone())?;
         server.run(listener).await;
         lifecycle::finish_stop(&app).await;

@@ -95,6 +95,7 @@ pub const ERROR_CODES: &[(&str, &str)] = &[
     ("invalid_module", "The bytes are no module that the hub can run; the error says why."),
     ("unknown_module", "There is no such module or version."),
     ("module_not_ready", "The module is not compiled yet, or was rejected."),
+    ("failed_trial", "With this configuration the module fails its trial call; the error says how."),
     ("module_in_use", "The version is part of a chain."),
     ("unknown_point", "There is no such extension point."),
     ("point_not_offered", "The module does not export this extension point."),

@@ -1,13 +1,14 @@
 //! Extractors for the parts of a request besides its key. Whatever is wrong with one is a 400 error.
 
 use axum::body::Bytes;
+use axum::extract::path::ErrorKind;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt as _, Collected, LengthLimitError, Limited};
-use serde::de::{DeserializeOwned, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny, Visitor};
 use serde::{Deserializer, Serialize};
 
 use crate::compute::{LARGE_JSON, compute_if};
@@ -34,10 +35,15 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     reject_nul(bytes)?;
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(Object(&mut json)).map_err(|error| {
+        // What cannot be named, such as a key that is no text, has a question mark there.
         let path = error.path().to_string();
+        let path = path.strip_suffix('?').map_or(&*path, |path| path.trim_end_matches('.'));
+        let path = if path.is_empty() { "." } else { path }.to_owned();
         let reason = error.into_inner();
         if bytes.is_empty() {
             ApiError::invalid("A JSON body is needed here and none was sent.")
+        } else if let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes) {
+            ApiError::invalid(format!("The body is not valid JSON: {error}."))
         } else if path == "." {
             ApiError::invalid(format!("The body is not what this route takes: {reason}."))
         } else {
@@ -123,11 +129,40 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
         if parts.uri.path().contains("%00") {
             return Err(ApiError::invalid("The path must not contain NUL characters."));
         }
-        axum::extract::Path::from_request_parts(parts, state)
-            .await
-            .map(|axum::extract::Path(value)| Self(value))
-            .map_err(|rejection: PathRejection| ApiError::invalid(format!("{}.", rejection.body_text())))
+        match axum::extract::Path::from_request_parts(parts, state).await {
+            Ok(axum::extract::Path(value)) => Ok(Self(value)),
+            Err(rejection) => {
+                let names = RawPathParams::from_request_parts(parts, state).await.ok();
+                let names = names.iter().flatten().map(|(name, _)| name).collect::<Vec<_>>();
+                Err(ApiError::invalid(describe(rejection, &names)))
+            }
+        }
     }
+}
+
+/// What is wrong with the parameters of a path, with the name of the one that is.
+fn describe(rejection: PathRejection, names: &[&str]) -> String {
+    let PathRejection::FailedToDeserializePathParams(failed) = rejection else {
+        return format!("{}.", rejection.body_text());
+    };
+    let (name, reason) = match failed.into_kind() {
+        ErrorKind::DeserializeError { key, message, .. } => (key, message),
+        ErrorKind::ParseErrorAtKey { key, value, .. } => (key, cannot_be(&value)),
+        ErrorKind::ParseErrorAtIndex { index, value, .. } => (name_at(names, index), cannot_be(&value)),
+        ErrorKind::ParseError { value, .. } => (name_at(names, 0), cannot_be(&value)),
+        ErrorKind::InvalidUtf8InPathParam { key } => (key, "is not valid UTF-8".to_owned()),
+        other => return format!("In the path, {other}."),
+    };
+    format!("In the path, `{name}`: {reason}.")
+}
+
+fn name_at(names: &[&str], index: usize) -> String {
+    (*names.get(index).unwrap_or(&"?")).to_owned()
+}
+
+/// The parameters that are no texts are numbers.
+fn cannot_be(value: &str) -> String {
+    format!("`{value}` is no whole number")
 }
 
 /// How large a body is at most, by what it says of itself; refused where that is more than `limit`.

@@ -4,19 +4,37 @@ use std::fmt::Write as _;
 
 use strum::VariantArray as _;
 
+use serde_json::{Value, json};
+
 use crate::limits::Limit;
 
 /// A Markdown table of all bounds.
 pub fn document() -> String {
     let mut table = String::from("| limit | bound | what is counted | over it |\n|---|---:|---|---|\n");
     for limit in Limit::VARIANTS {
-        let effect = limit.effect().unwrap_or("403 `quota_exceeded`");
-        let description = limit.description().split_whitespace().collect::<Vec<_>>().join(" ");
-        let bound = grouped(limit.bound());
+        let (effect, description, bound) = (effect(*limit), description(*limit), grouped(limit.bound()));
         // Writing to a text cannot fail.
         let _ = writeln!(table, "| `{limit}` | {bound} | {description} | {effect} |");
     }
     table
+}
+
+/// All bounds, with their names.
+pub fn to_json() -> Value {
+    let bounds = Limit::VARIANTS.iter().map(|limit| {
+        json!({
+            "name": limit.to_string(), "bound": limit.bound(), "counted": description(*limit), "over": effect(*limit),
+        })
+    });
+    bounds.collect()
+}
+
+fn effect(limit: Limit) -> &'static str {
+    limit.effect().unwrap_or("403 `quota_exceeded`")
+}
+
+fn description(limit: Limit) -> String {
+    limit.description().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A number with a comma before each three digits.

@@ -23,7 +23,7 @@ mod token_bucket;
 mod usage;
 
 pub use bounds::Bounds;
-pub use document::document;
+pub use document::{document, to_json};
 pub use limit::Limit;
 pub(crate) use modules::{charge_module_time, has_module_time};
 pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits, object};

@@ -111,7 +111,7 @@ pub(super) async fn list_keys(
     offset: i64,
 ) -> Result<(Vec<KeyRow>, i64), NetworksError> {
     self::network(&app.db, network).await?;
-    service::list_keys(app, network, limit, offset).await
+    service::list_keys(&app.db, network, limit, offset).await
 }
 
 /// Creates a key of a network.
@@ -126,5 +126,5 @@ pub(super) async fn create_key(app: &App, network: NetworkId, new: NewKey) -> Re
 /// Revokes a key of a network.
 pub(super) async fn revoke_key(app: &App, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
     self::network(&app.db, network).await?;
-    service::revoke_key(app, network, id).await
+    service::revoke_key_at_once(app, network, id).await
 }

@@ -98,7 +98,7 @@ async fn list(
     Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<Key>>, ApiError> {
     let offset = query.page.offset(query.limit);
-    let (rows, total) = service::list_keys(&app, caller.network, query.limit.0, offset).await?;
+    let (rows, total) = service::list_keys(&app.db, caller.network, query.limit.0, offset).await?;
     Ok(Json(Page::new(rows, query.page, query.limit, total).map(Key::from)))
 }
 

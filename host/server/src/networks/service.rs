@@ -262,28 +262,32 @@ pub(super) async fn revoke_key_for(app: &App, caller: &Caller, id: &KeyId) -> Re
     Ok(())
 }
 
-/// Revokes any key of a network.
-pub(super) async fn revoke_key(app: &App, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
-    let now = app.clock.now();
-    app.db
-        .transaction(async |mut tx| {
-            let row = store::live_key(&mut tx, network, id).await?;
-            row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
-            Ok::<_, NetworksError>(store::revoke_key(&mut tx, network, id, now).await?)
-        })
-        .await?;
+/// Revokes any key of a network, at once on this node.
+pub(super) async fn revoke_key_at_once(app: &App, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
+    revoke_key(&app.db, &app.clock, network, id).await?;
     app.keys.invalidate(id);
     Ok(())
 }
 
+/// Revokes any key of a network. Hubs that serve it notice within a second.
+pub(crate) async fn revoke_key(db: &Db, clock: &Clock, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
+    let now = clock.now();
+    db.transaction(async |mut tx| {
+        let row = store::live_key(&mut tx, network, id).await?;
+        row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
+        Ok::<_, NetworksError>(store::revoke_key(&mut tx, network, id, now).await?)
+    })
+    .await
+}
+
 /// A page of the network's live keys, and how many there are.
-pub(super) async fn list_keys(
-    app: &App,
+pub(crate) async fn list_keys(
+    db: &Db,
     network: NetworkId,
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<KeyRow>, i64), NetworksError> {
-    Ok(store::list_keys(&app.db, network, limit, offset).await?)
+    Ok(store::list_keys(db, network, limit, offset).await?)
 }
 
 /// Refuses what needs no key, such as a signed link, of a network that is suspended or gone.

@@ -28,7 +28,23 @@ const NO_NEW_CONNECTIONS: [SockFilter; 4] = [
 ];
 
 /// Listens on `address`.
-pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+///
+/// # Errors
+/// Where that is not possible, such as for an address that is in use; the error names it.
+pub async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    try_bind(address).map_err(|error| {
+        let hint = match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                ": another process, maybe another hub, listens there; name another with --listen"
+            }
+            io::ErrorKind::AddrNotAvailable => ": this machine does not have that address; name another with --listen",
+            _ => "",
+        };
+        anyhow::anyhow!("cannot listen on {address}: {error}{hint}")
+    })
+}
+
+fn try_bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // Connections of the process before may still be closing.
     socket.set_reuseaddr(true)?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Deserializer, Serialize};
 use strum::AsRefStr;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -10,7 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use crate::clock::Millis;
-use crate::text_type::text_type;
+use crate::text_type::{deserialize_text, text_type};
 use crate::values::{Identifier, PlayerId};
 
 /// How long a command is valid, and the slot at the target reserved, in milliseconds.
@@ -30,8 +30,7 @@ impl fmt::Display for TransferId {
 
 impl<'de> Deserialize<'de> for TransferId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map(|PlayerId(uuid)| Self(uuid)).map_err(de::Error::custom)
+        deserialize_text(deserializer).map(|PlayerId(uuid)| Self(uuid))
     }
 }
 

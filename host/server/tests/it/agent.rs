@@ -30,7 +30,7 @@ def ticks():
         time.sleep(0.02)
 
 signal.signal(signal.SIGTERM, asked)
-print("up", os.getpid(), "key" if "HUB_API_KEY" in os.environ else "no key", os.environ.get("COLOUR"), flush=True)
+print("up", os.getpid(), "key" if "HUB_KEY" in os.environ else "no key", os.environ.get("COLOUR"), flush=True)
 for line in sys.stdin:
     word, _, rest = line.rstrip("\n").partition(" ")
     if word == "stop":
@@ -110,7 +110,7 @@ impl Agent {
             .args(options)
             .args(["--", "python3", "-u"])
             .arg(&game)
-            .env("HUB_API_KEY", key)
+            .env("HUB_KEY", key)
             .stdin(Stdio::null())
             .stderr(log.reopen().unwrap());
         prepare(&mut command, folder.path());
@@ -417,9 +417,9 @@ async fn a_server_of_another_user_cannot_read_the_file_of_the_key() {
     let key = NamedTempFile::new().unwrap();
     let prepare = |command: &mut Command, folder: &Path| {
         std::fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
-        let text = command.get_envs().find(|(name, _)| *name == "HUB_API_KEY").unwrap().1.unwrap().to_owned();
+        let text = command.get_envs().find(|(name, _)| *name == "HUB_KEY").unwrap().1.unwrap().to_owned();
         std::fs::write(key.path(), text.as_encoded_bytes()).unwrap();
-        command.env_remove("HUB_API_KEY").env("HUB_API_KEY_FILE", key.path()).env("PATH", "/usr/bin:/bin");
+        command.env_remove("HUB_KEY").env("HUB_KEY_FILE", key.path()).env("PATH", "/usr/bin:/bin");
     };
     let user = ["--user", "nobody", "--no-start"];
     let agent = Agent::start_as(&hub, &user, &script(&hub).await, prepare).await;
@@ -448,7 +448,7 @@ async fn plain_http_is_for_the_own_machine() {
         command
             .arg(&agent)
             .args(["--hub", url, "--server-id", "a", "--", "true"])
-            .env("HUB_API_KEY", "key")
+            .env("HUB_KEY", "key")
             .output()
             .unwrap()
     };

@@ -54,7 +54,14 @@ impl Installation {
     }
 
     fn serve_with(&self, program: &Path) -> Serving {
-        let mut command = self.command_of(program, &["serve", "--listen", "127.0.0.1:0"]);
+        Self::start(self.command_of(program, &["serve", "--listen", "127.0.0.1:0"]))
+    }
+
+    pub fn serve_with_options(&self, options: &[&str]) -> Serving {
+        Self::start(self.command(&[&["serve", "--listen", "127.0.0.1:0"][..], options].concat()))
+    }
+
+    fn start(mut command: Command) -> Serving {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first = lines.next().expect("the hub says where it listens").unwrap();
@@ -351,6 +358,7 @@ async fn the_password_of_the_bus_is_never_shown() {
 #[tokio::test]
 async fn wrong_arguments_are_named_and_change_nothing() {
     let installation = Installation::new(Backend::sqlite());
+    installation.json(&["network", "create", "somebody", "--json"]);
     for (arguments, hint) in [
         (&["key", "create", "--network", "nobody", "--scope", "plugin"][..], "no network `nobody`"),
         (&["key", "create", "--network", "7a4d0c3e-0000-4000-8000-000000000000", "--scope", "plugin"], "no network"),

@@ -34,7 +34,11 @@ on_both! {
         let wrong = |body: &'static str| client.request(Method::POST, "/api/manage/keys").body(body);
         for (body, hint) in [
             ("", "none was sent"),
-            ("{", "EOF"),
+            ("{", "not valid JSON: EOF"),
+            // As a shell makes them that takes the quotes away.
+            ("{name:x}", "not valid JSON: key must be a string at line 1 column 2"),
+            (r#"{"name": "x", "scopes": [{plugin}]}"#, "not valid JSON: key must be a string"),
+            (r#"{"name": "x", "scopes": [5]}"#, "`scopes[0]`"),
             ("[]", "invalid type"),
             (r#"{"name": 5, "scopes": []}"#, "`name`"),
             (r#"{"name": "  ", "scopes": ["plugin"]}"#, "blank"),
@@ -46,6 +50,17 @@ on_both! {
             let answer = client.send(wrong(body)).await;
             answer.expect_error(400, "invalid_request");
             assert!(answer.body["error"].as_str().unwrap().contains(hint), "{body}: {}", answer.body);
+        }
+        for (path, hint) in [
+            ("/api/plugin/players/Notch", "In the path, `uuid`: must be a UUID"),
+            ("/api/plugin/transfers/5", "unknown_route"),
+            ("/api/manage/transfers/5", "In the path, `transferId`: must be a UUID"),
+            ("/api/manage/modules/m/x", "In the path, `version`: `x` is no whole number."),
+            ("/api/plugin/economy/player/Notch/currencies", "In the path, a player's key must be a UUID"),
+            ("/api/plugin/collections/a%20b/x", "In the path, `collection`: "),
+        ] {
+            let answer = client.get(path).await;
+            assert!(answer.body.to_string().contains(hint), "{path}: {}", answer.body);
         }
         for query in ["limit=0", "limit=-1", "limit=x", "limit=", "limit=1.5", "page=-1", "page=x"] {
             client.get(&format!("/api/manage/keys?{query}")).await.expect_error(400, "invalid_request");

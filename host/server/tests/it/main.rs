@@ -16,6 +16,7 @@ mod economy_transactions;
 mod errors;
 mod event_document;
 mod events;
+mod first_hour;
 mod full_disk;
 mod https;
 mod idempotency;

@@ -41,6 +41,11 @@ async fn chain(owner: &Client, point: &str, modules: Value) -> Answer {
     owner.put(&format!("/api/manage/extension-points/{point}"), json!({"modules": modules})).await
 }
 
+/// Puts a chain there though its modules fail their trials.
+async fn chain_by_force(owner: &Client, point: &str, modules: Value) -> Answer {
+    owner.put(&format!("/api/manage/extension-points/{point}?force=true"), json!({"modules": modules})).await
+}
+
 async fn point(owner: &Client, point: &str) -> Value {
     owner.get(&format!("/api/manage/extension-points/{point}")).await.expect(200).clone()
 }
@@ -278,15 +283,21 @@ on_both! {
         chain(&owner, "chat", Value::Array(vec![link; 16])).await.expect(200);
     }
 
-    async fn a_module_that_fails_with_its_configuration_is_warned_of(hub: Hub) {
+    async fn a_configuration_that_fails_its_trial_is_refused(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "picky", wasm::picky()).await.expect(201);
         let link = |config: Value| json!({"name": "picky", "version": 1, "config": config});
         let put = chain(&owner, "chat", json!([link(json!({}))])).await.expect(200).clone();
         assert_eq!(put["warnings"], json!([]));
-        // It is put in place all the same, is warned of once, and nothing of the trial counts.
         let chosen = json!([link(json!({})), link(json!({"a": 1})), link(json!({"a": 1}))]);
-        let put = chain(&owner, "chat", chosen.clone()).await.expect(200).clone();
+        let refused = chain(&owner, "chat", chosen.clone()).await;
+        refused.expect_error(400, "failed_trial");
+        let message = refused.body["error"].as_str().unwrap();
+        assert!(message.contains("`modules[1]`") && message.contains("`picky`") && message.contains("no thanks"), "{message}");
+        let modules = point(&owner, "chat").await["modules"].clone();
+        assert_eq!((modules.as_array().unwrap().len(), &modules[0]["config"]), (1, &json!({})));
+        // By force it is put in place all the same, is warned of once, and nothing of the trial counts.
+        let put = chain_by_force(&owner, "chat", chosen.clone()).await.expect(200).clone();
         assert_eq!(put["warnings"].as_array().unwrap().len(), 1, "{put}");
         let warning = &put["warnings"][0];
         assert_eq!((&warning["name"], &warning["version"]), (&json!("picky"), &json!(1)));
@@ -295,7 +306,10 @@ on_both! {
         assert!(!message.contains("backtrace") && !message.contains('\n'), "{message}");
         assert_eq!(put["modules"][1]["calls"], 0);
         assert!(point(&owner, "chat").await.get("warnings").is_none());
-        // The same again says so again.
+        // What is there already may stay, and is warned of again.
+        let shorter = json!([link(json!({"a": 1}))]);
+        assert_eq!(chain(&owner, "chat", shorter).await.expect(200)["warnings"], put["warnings"]);
+        assert_eq!(owner.post("/api/manage/extension-points/chat/rollback", json!({})).await.status, 200);
         assert_eq!(chain(&owner, "chat", chosen).await.expect(200)["warnings"], put["warnings"]);
     }
 

@@ -15,6 +15,7 @@ use crate::cli::client::HubClient;
 use crate::cli::serve::{log_to_stderr, stop_on_signal};
 use crate::clock::Clock;
 use crate::config::{ServeArgs, Settings};
+use crate::data_folder;
 use crate::ids::Ids;
 use crate::lifecycle;
 use crate::networks::service::{self, NewKey};
@@ -38,6 +39,9 @@ impl Demo {
         let mut settings = Settings::of_serve(&self.args)?;
         let listener = serve::bind(settings.listen).await?;
         settings.listen = listener.local_addr()?;
+        if !settings.data.exists() {
+            eprintln!("a new data folder: {}", data_folder::shown(&settings).display());
+        }
         let url = format!("http://{}", settings.listen);
         let app = lifecycle::start(settings, Clock::System, Ids::System).await?;
         let serving = tokio::spawn(Server::new(app.clone()).run(listener));
@@ -48,9 +52,9 @@ impl Demo {
         modules::install(&owner).await?;
         let connector = HubClient::new(&url, &keys.connector)?;
         simulation::register_servers(&connector).await?;
-        println!("listening on {url}");
-        println!("{}", welcome(&url, &keys));
-        std::io::stdout().flush()?;
+        // Whoever started it may have closed the output.
+        let mut out = std::io::stdout();
+        let _ = writeln!(out, "listening on {url}\n{}", welcome(&url, &keys)).and_then(|()| out.flush());
 
         let simulation = tokio::spawn(simulation::run(connector, app.ids.clone(), app.stopping()));
         serving.await?;
@@ -100,21 +104,21 @@ Keys   HUB_KEY={owner}
        HUB_CONNECTOR_KEY={connector}
          a connector's: what game servers call
 
-Try    export HUB={url} HUB_KEY={owner}
+Try    export HUB_URL={url} HUB_KEY={owner}
 
        # which server is best for a player in Europe? the module region-first decides
-       curl -s -X POST $HUB/api/plugin/matchmaking/find -H "X-Service-Api-Key: $HUB_KEY" \
+       curl -s -X POST $HUB_URL/api/plugin/matchmaking/find -H "X-Service-Api-Key: $HUB_KEY" \
          -d '{{"serverType":"bedwars","region":"EUROPE","playerUuid":"069a79f4-44e9-4726-a5be-fca90e38aaf5","playerName":"Notch"}}'
 
        # listen to the network (Ctrl-C ends it)
-       curl -N $HUB/api/plugin/events -H "X-Service-Api-Key: $HUB_KEY"
+       curl -N $HUB_URL/api/plugin/events -H "X-Service-Api-Key: $HUB_KEY"
 
-       # say something that chat-guard does not like
-       curl -s -X POST $HUB/api/plugin/chat -H "X-Service-Api-Key: $HUB_KEY" \
+       # say something that chat-guard does not like: the stream shows it with stars
+       curl -s -X POST $HUB_URL/api/plugin/chat -H "X-Service-Api-Key: $HUB_KEY" \
          -d '{{"playerUuid":"069a79f4-44e9-4726-a5be-fca90e38aaf5","playerName":"Notch","serverId":"lobby-eu","message":"you noob"}}'
 
        # see how the modules do
-       curl -s $HUB/api/manage/extension-points/matchmaking -H "X-Service-Api-Key: $HUB_KEY"
+       curl -s $HUB_URL/api/manage/extension-points/matchmaking -H "X-Service-Api-Key: $HUB_KEY"
 
 What happens from here on (Ctrl-C stops the hub):
 "#

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use hub_sandbox::build::{Built, Symbols};
+use serde_json::json;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Build {
@@ -13,12 +14,22 @@ pub(in crate::cli) struct Build {
     /// Keep files and lines in for backtraces (Rust and C); the component is several times as large
     #[arg(long)]
     debug: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 impl Build {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let (built, file) = build_module(self.dir, if self.debug { Symbols::Lines } else { Symbols::Names }).await?;
         let points: Vec<_> = built.points.iter().map(ToString::to_string).collect();
+        if self.json {
+            let json = json!({
+                "name": built.name, "file": file, "sizeBytes": built.component.len(), "points": points,
+            });
+            println!("{json}");
+            return Ok(());
+        }
         println!("{}: {} bytes, serves {}", file.display(), built.component.len(), points.join(", "));
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::client::HubClient;
 use crate::cli::module::{Remote, format, recorded};
@@ -14,7 +14,7 @@ use crate::cli::module::{Remote, format, recorded};
 pub(in crate::cli) struct Calls {
     /// The extension point: matchmaking, chat or punishment
     point: String,
-    /// Only calls in which a module failed
+    /// Only calls in which a module failed; with --module, in which that one failed
     #[arg(long)]
     failed: bool,
     /// Only calls in which this module was called
@@ -60,17 +60,18 @@ impl Calls {
 
     async fn save(&self, hub: &HubClient, calls: &Value, file: &Path) -> anyhow::Result<()> {
         let path = file.display();
-        let mut cases = vec![];
+        let (mut cases, mut left_out) = (vec![], 0);
         // The oldest first, as they happened.
         for item in calls["items"].as_array().into_iter().flatten().rev() {
             let call = recorded::find(hub, Some(&self.point), format::text(item, "callId")).await?;
-            let is_asked_for =
-                |part: &&Value| self.module.as_ref().is_none_or(|module| part["name"] == module.as_str());
-            let parts: Vec<_> = recorded::parts(&call).filter(is_asked_for).collect();
-            if parts.is_empty() {
+            let parts: Vec<_> = recorded::parts(&call).filter(|part| self.is_wanted(part)).collect();
+            if parts.is_empty() && !self.failed && self.module.is_none() {
                 cases.push(recorded::case(&call, None, None));
             }
-            cases.extend(parts.into_iter().map(|part| recorded::case(&call, Some(part), None)));
+            let (repeatable, others): (Vec<_>, Vec<_>) =
+                parts.into_iter().partition(|part| recorded::is_repeatable(part));
+            left_out += others.len();
+            cases.extend(repeatable.into_iter().map(|part| recorded::case(&call, Some(part), None)));
         }
         let before = if file.exists() {
             std::fs::read_to_string(file).with_context(|| format!("{path} can't be read"))?
@@ -80,8 +81,22 @@ impl Calls {
         let (text, new) =
             recorded::append(&before, &cases).with_context(|| format!("{path} is no JSON array of cases"))?;
         std::fs::write(file, text).with_context(|| format!("{path} can't be written"))?;
+        if self.json {
+            println!("{}", json!({"file": file, "added": new, "leftOut": left_out}));
+            return Ok(());
+        }
         println!("{path}: {} added", format::count(new, "case"));
+        if left_out > 0 {
+            let calls = format::count(left_out, "call");
+            println!("{calls} left out: the hub was late or could not load the module, which no test case repeats");
+        }
         Ok(())
+    }
+
+    /// Whether the options ask for a module's part of a call.
+    fn is_wanted(&self, part: &Value) -> bool {
+        self.module.as_ref().is_none_or(|module| part["name"] == module.as_str())
+            && (!self.failed || !["ok", "late"].contains(&format::text(part, "outcome")))
     }
 }
 

@@ -5,17 +5,22 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use crate::cli::client::HubClient;
-use crate::cli::module::{Remote, format};
+use crate::cli::module::{Remote, format, newest_version};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Activate {
+    /// The module's name
     name: String,
-    version: i64,
+    /// The version [default: the newest that is READY]
+    version: Option<i64>,
     /// The extension point: matchmaking, chat or punishment
     #[arg(long)]
     point: String,
     #[command(flatten)]
     link: LinkArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     remote: Remote,
 }
@@ -38,6 +43,9 @@ pub(super) struct LinkArgs {
     /// A fresh instance for each call, or instances that live on [default: what it has, else fresh]
     #[arg(long, value_enum)]
     instances: Option<Instances>,
+    /// Also where a trial call fails with this configuration, such as one that is meant for other input than a trial's
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -66,6 +74,7 @@ fn wire_name(choice: &impl ValueEnum) -> Value {
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Deactivate {
+    /// The module's name
     name: String,
     /// The extension point: matchmaking, chat or punishment
     #[arg(long)]
@@ -73,6 +82,9 @@ pub(in crate::cli) struct Deactivate {
     /// Only where it stands in this mode
     #[arg(long, value_enum)]
     mode: Option<Mode>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     remote: Remote,
 }
@@ -82,13 +94,23 @@ pub(in crate::cli) struct Rollback {
     /// The extension point: matchmaking, chat or punishment
     #[arg(long)]
     point: String,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     remote: Remote,
 }
 
 impl Activate {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        put(&self.remote.client()?, &self.point, &self.name, self.version, &self.link.read()?).await
+        let settings = self.link.read()?;
+        let hub = self.remote.client()?;
+        let version = match self.version {
+            Some(version) => version,
+            None => newest_version(&hub, &self.name).await?,
+        };
+        print_chain(&put(&hub, &self.point, &self.name, version, &settings).await?, self.json);
+        Ok(())
     }
 }
 
@@ -102,7 +124,7 @@ impl Deactivate {
             link["name"] != self.name.as_str() || self.mode.is_some_and(|mode| link["mode"] != wire_name(&mode))
         });
         anyhow::ensure!(modules.len() < before, "{} is not there", self.name);
-        print_chain(&hub.put(&path, &json!({"modules": modules})).await?);
+        print_chain(&hub.put(&path, &json!({"modules": modules})).await?, self.json);
         Ok(())
     }
 }
@@ -110,7 +132,7 @@ impl Deactivate {
 impl Rollback {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let path = format!("/api/manage/extension-points/{}/rollback", self.point);
-        print_chain(&self.remote.client()?.post(&path, &json!({})).await?);
+        print_chain(&self.remote.client()?.post(&path, &json!({})).await?, self.json);
         Ok(())
     }
 }
@@ -128,6 +150,7 @@ pub(super) fn parse_object(what: &str, text: &str) -> anyhow::Result<Map<String,
 pub(super) struct LinkSettings {
     mode: Mode,
     members: Map<String, Value>,
+    force: bool,
 }
 
 impl LinkArgs {
@@ -146,24 +169,24 @@ impl LinkArgs {
         ] {
             members.extend(value.map(|value| (name.to_owned(), value)));
         }
-        Ok(LinkSettings { mode: self.mode, members })
+        Ok(LinkSettings { mode: self.mode, members, force: self.force })
     }
 }
 
 /// Puts a version into the chain: it replaces the module's version in that mode; else it follows the module's other
-/// version, with the same settings; else it comes last.
+/// version, with the same settings; else it comes last. Answers the chain.
 pub(super) async fn put(
     hub: &HubClient,
     point: &str,
     name: &str,
     version: i64,
     settings: &LinkSettings,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Value> {
     let path = format!("/api/manage/extension-points/{point}");
     let mut modules = hub.get(&path).await?["modules"].as_array().cloned().unwrap_or_default();
     insert_link(&mut modules, name, version, settings);
-    print_chain(&hub.put(&path, &json!({"modules": modules})).await?);
-    Ok(())
+    let forced = if settings.force { "?force=true" } else { "" };
+    Ok(hub.put(&format!("{path}{forced}"), &json!({"modules": modules})).await?)
 }
 
 fn insert_link(modules: &mut Vec<Value>, name: &str, version: i64, settings: &LinkSettings) {
@@ -200,8 +223,13 @@ fn insert_link(modules: &mut Vec<Value>, name: &str, version: i64, settings: &Li
 }
 
 /// Prints what a point runs now, and the hub's warnings.
-fn print_chain(chain: &Value) {
-    println!("{}", summary(chain));
+pub(super) fn print_chain(chain: &Value, json: bool) {
+    println!("{}", if json { chain.to_string() } else { summary(chain) });
+    print_warnings(chain);
+}
+
+/// Prints the hub's warnings.
+pub(super) fn print_warnings(chain: &Value) {
     for warning in chain["warnings"].as_array().into_iter().flatten() {
         let (name, message) = (warning["name"].as_str().unwrap_or("?"), warning["message"].as_str().unwrap_or("?"));
         eprintln!("WARNING: {name} {} is active, but {message}", warning["version"]);
@@ -232,7 +260,7 @@ mod tests {
     fn settings(mode: Mode, members: Value) -> LinkSettings {
         let Value::Object(mut members) = members else { panic!("no object") };
         members.insert("mode".to_owned(), wire_name(&mode));
-        LinkSettings { mode, members }
+        LinkSettings { mode, members, force: false }
     }
 
     fn shown(modules: &[Value]) -> String {

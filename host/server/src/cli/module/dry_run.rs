@@ -4,12 +4,14 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::cli::module::report::format_report;
-use crate::cli::module::{Remote, chain};
+use crate::cli::module::{Remote, chain, newest_version};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct DryRun {
+    /// The module's name
     name: String,
-    version: i64,
+    /// The version [default: the newest that is READY]
+    version: Option<i64>,
     /// The extension point: matchmaking, chat or punishment
     #[arg(long)]
     point: String,
@@ -33,8 +35,12 @@ impl DryRun {
             "point": self.point, "input": chain::parse_object("input", &self.input)?,
             "config": config.unwrap_or_else(Map::new),
         });
-        let path = format!("/api/manage/modules/{}/{}/dry-run", self.name, self.version);
-        let answer: Value = self.remote.client()?.post(&path, &body).await?;
+        let hub = self.remote.client()?;
+        let version = match self.version {
+            Some(version) => version,
+            None => newest_version(&hub, &self.name).await?,
+        };
+        let answer: Value = hub.post(&format!("/api/manage/modules/{}/{version}/dry-run", self.name), &body).await?;
         println!("{}", if self.json { answer.to_string() } else { format_report(&answer) });
         Ok(())
     }

@@ -17,6 +17,7 @@ pub(in crate::cli) struct List {
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Show {
+    /// The module's name
     name: String,
     /// Print one JSON object
     #[arg(long)]

@@ -19,6 +19,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Logs {
+    /// The module's name
     name: String,
     /// How many lines, at most 200
     #[arg(long, default_value_t = 50)]

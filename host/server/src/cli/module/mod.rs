@@ -7,7 +7,6 @@ mod calls;
 mod chain;
 mod difference;
 mod dry_run;
-mod format;
 mod list;
 mod local;
 mod logs;
@@ -19,9 +18,11 @@ mod report;
 mod test;
 mod watch;
 
+use anyhow::Context as _;
 use clap::{Args, Subcommand};
 
 use crate::cli::client::HubClient;
+use crate::cli::format;
 use crate::modules::{explain, level_name};
 
 #[derive(Subcommand, Debug)]
@@ -69,13 +70,24 @@ struct Remote {
     url: String,
     /// A key with the scope modules:write
     #[arg(long, env = "HUB_KEY", hide_env_values = true)]
-    key: String,
+    key: Option<String>,
 }
 
 impl Remote {
     fn client(&self) -> anyhow::Result<HubClient> {
-        HubClient::new(&self.url, &self.key)
+        let key = self.key.as_deref().filter(|key| !key.is_empty()).context(
+            "there is no key: put one into HUB_KEY, or give it with --key; `hub network create` prints a network's first",
+        )?;
+        HubClient::new(&self.url, key)
     }
+}
+
+/// The newest version of a module that can be put into a chain.
+async fn newest_version(hub: &HubClient, name: &str) -> anyhow::Result<i64> {
+    let page = hub.get(&format!("/api/manage/modules/{name}?limit=200")).await?;
+    let versions = page["items"].as_array().into_iter().flatten().filter(|version| version["state"] == "READY");
+    let newest = versions.filter_map(|version| version["version"].as_i64()).max();
+    newest.with_context(|| format!("no version of {name} is READY"))
 }
 
 impl Module {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, builder::PossibleValuesParser};
 use hub_sandbox::build::{Language, create};
 use hub_sandbox::contract::Point;
+use serde_json::json;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct New {
@@ -19,6 +20,9 @@ pub(in crate::cli) struct New {
     /// The folder to make [default: its name]
     #[arg(long)]
     dir: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 impl New {
@@ -27,6 +31,11 @@ impl New {
         let language = Language::from_name(&self.lang).unwrap_or(Language::Rust);
         let point = Point::from_name(&self.point).unwrap_or(Point::Matchmaking);
         create(&folder, &self.name, language, point)?;
+        if self.json {
+            let json = json!({"name": self.name, "language": self.lang, "point": self.point, "folder": folder});
+            println!("{json}");
+            return Ok(());
+        }
         println!("{} is a {point} module; its README.md says what to do next:", folder.display());
         println!("  cd {} && hub module build", folder.display());
         Ok(())

@@ -30,6 +30,9 @@ pub(in crate::cli) struct Push {
     points: Vec<String>,
     #[command(flatten)]
     link: chain::LinkArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     remote: Remote,
 }
@@ -40,20 +43,32 @@ impl Push {
     }
 
     pub(super) async fn run(&self) -> anyhow::Result<()> {
-        let settings = self.link.read()?;
+        let (settings, hub) = (self.link.read()?, self.remote.client()?);
         let file = local::build_component(self.path.clone()).await?;
         let name = self.name.clone().map_or_else(|| file_stem(&file), Ok)?;
         let bytes = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
-        let hub = self.remote.client()?;
         let module = upload(&hub, &name, bytes.into()).await?;
         let version = module["version"].as_i64().context("the hub's answer has no version")?;
-        let module = wait_until_compiled(&hub, &name, version, module).await?;
-        println!("{name} version {version} is {}", module["state"].as_str().unwrap_or("unknown"));
+        let mut module = wait_until_compiled(&hub, &name, version, module).await?;
+        if !self.json {
+            println!("{name} version {version} is {}", module["state"].as_str().unwrap_or("unknown"));
+        }
         if module["state"] != "READY" {
             anyhow::bail!("it can't be a module: {}", module["reason"].as_str().unwrap_or_default());
         }
+        let mut chains = vec![];
         for point in &self.points {
-            chain::put(&hub, point, &name, version, &settings).await?;
+            let chain = chain::put(&hub, point, &name, version, &settings).await?;
+            if self.json {
+                chain::print_warnings(&chain);
+            } else {
+                chain::print_chain(&chain, false);
+            }
+            chains.push(chain);
+        }
+        if self.json {
+            module["extensionPoints"] = chains.into();
+            println!("{module}");
         }
         Ok(())
     }

@@ -29,6 +29,12 @@ pub(super) fn parts(call: &Value) -> impl Iterator<Item = &Value> {
     call["modules"].as_array().into_iter().flatten().filter(|part| part["outcome"] != "skipped")
 }
 
+/// Whether a part ends the same when it is made again: not one that others held up, that could not be loaded, or that
+/// was not called.
+pub(super) fn is_repeatable(part: &Value) -> bool {
+    !["late", "unavailable", "skipped"].contains(&part["outcome"].as_str().unwrap_or_default())
+}
+
 /// The answer of a part, or of the whole call.
 pub(super) fn answer(call: &Value, part: Option<&Value>) -> Value {
     match part {

@@ -10,17 +10,17 @@ use serde_json::{Map, Value, json};
 use crate::cli::client::HubClient;
 use crate::cli::module::local::{self, LocalModule};
 use crate::cli::module::report::{format_report, report_json};
-use crate::cli::module::{Remote, chain, format, recorded};
+use crate::cli::module::{Remote, chain, format, newest_version, recorded};
 
 /// As on the hub, long enough that time does not decide a replay.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Replay {
-    /// The module
+    /// The module's name
     #[arg(required_unless_present = "local")]
     name: Option<String>,
-    #[arg(required_unless_present = "local")]
+    /// The version [default: the newest that is READY]
     version: Option<i64>,
     /// The extension point: matchmaking, chat or punishment
     #[arg(long, required_unless_present = "call")]
@@ -85,7 +85,11 @@ impl Replay {
             Some(id) => body["callId"] = id.into(),
             None => body["last"] = self.last.into(),
         }
-        let (name, version) = (self.name.as_deref().unwrap_or_default(), self.version.unwrap_or_default());
+        let name = self.name.as_deref().unwrap_or_default();
+        let version = match self.version {
+            Some(version) => version,
+            None => newest_version(hub, name).await?,
+        };
         Ok(hub.post(&format!("/api/manage/modules/{name}/{version}/replay"), &body).await?)
     }
 }

@@ -57,8 +57,7 @@ impl Record {
 
     /// Whether a module failed. One that was late did not.
     pub(in crate::modules) fn has_failed(&self) -> bool {
-        let results = self.steps.iter().filter_map(|step| step.report.as_ref()).map(|report| &report.result);
-        results.filter_map(|result| result.as_ref().err()).any(|failure| !matches!(failure, CallFailure::Late(_)))
+        self.steps.iter().any(RecordedStep::has_failed)
     }
 
     /// What was decided.
@@ -88,6 +87,12 @@ impl Record {
 }
 
 impl RecordedStep {
+    /// Whether the module failed. One that was late did not.
+    pub(in crate::modules) fn has_failed(&self) -> bool {
+        let failure = self.report.as_ref().and_then(|report| report.result.as_ref().err());
+        failure.is_some_and(|failure| !matches!(failure, CallFailure::Late(_)))
+    }
+
     /// `ok`, the code of its failure, `late`, or `skipped`.
     pub(in crate::modules) fn outcome(&self) -> &'static str {
         match self.report.as_ref().map(|report| &report.result) {

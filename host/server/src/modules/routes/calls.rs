@@ -31,7 +31,7 @@ pub(super) struct CallsQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     offset: Offset,
-    /// Only calls in which a module failed, or only others.
+    /// Only calls in which a module failed, or only others; with `module`, in which that one did.
     #[param(required = false)]
     failed: Option<bool>,
     /// Only calls in which the module of this name was called.
@@ -186,8 +186,12 @@ pub(super) async fn list(
 ) -> Result<Json<Calls>, ApiError> {
     let mut calls = app.modules.records.all(caller.network, parse_point(&point)?);
     calls.retain(|call| {
-        query.failed.is_none_or(|failed| call.has_failed() == failed)
-            && query.module.as_ref().is_none_or(|module| call.steps.iter().any(|step| step.link.name == *module))
+        let is_named = |step: &&RecordedStep| query.module.as_ref().is_none_or(|module| step.link.name == *module);
+        let (is_called, has_failed) = (
+            query.module.is_none() || call.steps.iter().any(|step| is_named(&step)),
+            call.steps.iter().filter(is_named).any(RecordedStep::has_failed),
+        );
+        is_called && query.failed.is_none_or(|failed| has_failed == failed)
     });
     let skip = usize::try_from(query.offset.0).unwrap_or(usize::MAX);
     let items = calls.iter().skip(skip).take(query.limit.0 as usize).map(CallItem::from).collect();

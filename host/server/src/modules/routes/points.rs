@@ -7,13 +7,13 @@ use hub_sandbox::contract::Point;
 use hub_sandbox::{BreakerState, LinkStats, ShadowExample, ShadowStats};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::auth::{ModulesRead, ModulesWrite};
 use crate::cluster::RequestLease;
 use crate::http::error::{ApiError, ErrorBody};
-use crate::http::extract::{Json, Path};
+use crate::http::extract::{Json, Path, Query};
 use crate::modules::model::LinkSpec;
 use crate::modules::service::{ModulesError, chains as service};
 use crate::modules::state::ActiveChain;
@@ -31,8 +31,8 @@ pub(super) struct ExtensionPoint {
     /// Whose calls the figures are of: NODE, those of the hub node that answers, since it started.
     #[schema(value_type = String, example = "NODE")]
     counted: &'static str,
-    /// Answered to PUT alone: modules that fail a trial call with this configuration. They are in place all the same,
-    /// since a configuration may be meant for other input than a trial's.
+    /// Answered to PUT alone: modules that fail a trial call with this configuration. They are in place, since they were
+    /// before or `force` was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     warnings: Option<Vec<Warning>>,
@@ -115,6 +115,15 @@ impl From<ShadowStats> for Shadow {
     }
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct PutChainQuery {
+    /// Put modules there that fail their trial call, too, such as for a configuration that is meant for other input than a
+    /// trial's.
+    #[param(required = false)]
+    force: Option<bool>,
+}
+
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = Chain)]
 pub(super) struct PutChain {
@@ -181,22 +190,24 @@ pub(super) async fn get(
 ///
 /// `limits` lowers what each call of a module may cost; above what the network's plan allows they are 400.
 ///
-/// Each module is tried once with its configuration, and `warnings` says which of them failed. They are in place all the
-/// same.
+/// Each module is tried once with its configuration. One that fails is 400 `failed_trial`, and nothing changes; one that
+/// is in the chain already as it is stays, and `warnings` names it, as it does all that fail with `force`.
 #[utoipa::path(put, path = "/api/manage/extension-points/{point}", operation_id = "put_extension_point",
-    tag = "Modules", security(("apiKey" = ["modules:write"])), params(("point" = String, Path, example = "matchmaking")),
+    tag = "Modules", security(("apiKey" = ["modules:write"])),
+    params(("point" = String, Path, example = "matchmaking"), PutChainQuery),
     responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point")))]
 pub(super) async fn put(
     ModulesWrite(caller): ModulesWrite,
     State(app): State<App>,
     lease: RequestLease,
     Path(point): Path<String>,
+    Query(query): Query<PutChainQuery>,
     Json(body): Json<PutChain>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = parse_point(&point)?;
-    let chain = service::put(&app, caller.network, point, body.modules, &lease).await?;
-    let tried = service::run_trials(&app, caller.network, chain.as_deref()).await?;
-    let warnings = tried.into_iter().map(|(name, version, message)| Warning { name, version, message });
+    let (chain, failed) =
+        service::put(&app, caller.network, point, body.modules, query.force.unwrap_or_default(), &lease).await?;
+    let warnings = failed.into_iter().map(|(name, version, message)| Warning { name, version, message });
     Ok(Json(ExtensionPoint { warnings: Some(warnings.collect()), ..to_response(&app, point, chain.as_deref()) }))
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use hub_sandbox::Link;
 use hub_sandbox::contract::Point;
 
 use crate::app::App;
@@ -25,46 +26,62 @@ pub(in crate::modules) async fn get(
     Ok(app.modules.load_chains(app, network).await?.get(point))
 }
 
+/// A module that failed its trial: name, version, and why.
+pub(in crate::modules) type FailedTrial = (String, i64, String);
+
 /// Replaces a chain from the next call on, and closes its breakers. The same chain again changes nothing else.
+///
+/// Each module is tried with its configuration before. One that fails is refused unless it is in the chain already as it
+/// is, or `force` is given; answers those that failed.
 pub(in crate::modules) async fn put(
     app: &App,
     network: NetworkId,
     point: Point,
     specs: Vec<LinkSpec>,
+    force: bool,
     lease: &RequestLease,
-) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
+) -> Result<(Option<Arc<ActiveChain>>, Vec<FailedTrial>), ModulesError> {
     check(&specs, point, &ModuleLimits::of(app, network).await?)?;
     let chains = app.modules.load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
-    let chain = replace(app, network, &chains, point, specs, lease).await?;
+    let links = make_links(app, network, &chains, point, &specs).await?;
+    let failed = run_trials(app, &chains, point, &specs, &links).await?;
+    let previous = chains.get(point);
+    let is_in_place =
+        |spec: &LinkSpec| previous.iter().flat_map(|chain| &chain.specs).any(|before| is_same_trial(before, spec));
+    if let Some((at, why)) = failed.iter().find(|(at, _)| !force && !is_in_place(&specs[*at])) {
+        return Err(ModulesError::FailedTrial { at: *at, name: specs[*at].name.clone(), why: why.clone() });
+    }
+    let failed = failed.into_iter().map(|(at, why)| (specs[at].name.clone(), specs[at].version, why)).collect();
+    let chain = replace(app, network, &chains, point, specs, links, lease).await?;
     if let Some(chain) = &chain {
         chain.close_breakers();
     }
-    Ok(chain)
+    Ok((chain, failed))
 }
 
-/// Makes the trial calls of each module of a chain once per configuration and limits. Answers those that failed: name, version, and
-/// why.
-pub(in crate::modules) async fn run_trials(
+/// Whether a trial of the two tries the same.
+fn is_same_trial(one: &LinkSpec, other: &LinkSpec) -> bool {
+    (&one.name, one.version, &one.config, one.limits) == (&other.name, other.version, &other.config, other.limits)
+}
+
+/// Makes the trial calls of each module of a chain once per configuration and limits. Answers the places of those that
+/// failed, and why.
+async fn run_trials(
     app: &App,
-    network: NetworkId,
-    chain: Option<&ActiveChain>,
-) -> Result<Vec<(String, i64, String)>, ModulesError> {
-    let chains = app.modules.load_chains(app, network).await?;
-    let (mut failed, mut tried) = (vec![], vec![]);
-    for (spec, link) in chain.into_iter().flat_map(ActiveChain::links) {
-        let same = |before: &&LinkSpec| {
-            (&before.name, before.version, &before.config, before.limits)
-                == (&spec.name, spec.version, &spec.config, spec.limits)
-        };
-        let (Some(link), Some(point)) = (link.filter(|_| !tried.iter().any(same)), chain.map(|chain| chain.point))
-        else {
+    chains: &NetworkChains,
+    point: Point,
+    specs: &[LinkSpec],
+    links: &[Arc<Link>],
+) -> Result<Vec<(usize, String)>, ModulesError> {
+    let mut failed = vec![];
+    for (at, (spec, link)) in specs.iter().zip(links).enumerate() {
+        if specs[..at].iter().any(|before| is_same_trial(before, spec)) {
             continue;
-        };
-        tried.push(spec);
+        }
         let _permit = chains.dry_runs.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
         if let Err(why) = app.modules.sandbox.run_trial(link, point).await {
-            failed.push((spec.name.clone(), spec.version, why));
+            failed.push((at, why));
         }
     }
     Ok(failed)
@@ -81,7 +98,9 @@ pub(in crate::modules) async fn roll_back(
     let _changing = chains.changing.lock().await;
     let row = store::find(&app.db, network, point.name()).await?;
     let row = row.ok_or(ModulesError::NothingBefore(point))?;
-    replace(app, network, &chains, point, serde_json::from_str(&row.previous)?, lease).await
+    let specs: Vec<LinkSpec> = serde_json::from_str(&row.previous)?;
+    let links = make_links(app, network, &chains, point, &specs).await?;
+    replace(app, network, &chains, point, specs, links, lease).await
 }
 
 /// Checks what needs no look-up.
@@ -109,7 +128,24 @@ fn check(specs: &[LinkSpec], point: Point, limits: &ModuleLimits) -> Result<(), 
     Ok(())
 }
 
-/// Loads the modules, then stores the chain, then swaps it in: calls meanwhile run the previous one. It is stored only
+/// Loads the modules of a chain; those that stay as they are keep their counts.
+async fn make_links(
+    app: &App,
+    network: NetworkId,
+    chains: &NetworkChains,
+    point: Point,
+    specs: &[LinkSpec],
+) -> Result<Vec<Arc<Link>>, ModulesError> {
+    let previous = chains.get(point);
+    let mut reusable = ReusableLinks::new(previous.iter().flat_map(|chain| chain.links()));
+    let mut links = vec![];
+    for spec in specs {
+        links.push(links::reuse_or_make(app, network, point, spec, &mut reusable).await?);
+    }
+    Ok(links)
+}
+
+/// Stores the chain, then swaps it in: calls meanwhile run the previous one. It is stored only
 /// while this node owns the network, so that the next owner reads the new one.
 async fn replace(
     app: &App,
@@ -117,17 +153,13 @@ async fn replace(
     chains: &NetworkChains,
     point: Point,
     specs: Vec<LinkSpec>,
+    links: Vec<Arc<Link>>,
     lease: &RequestLease,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     let previous = chains.get(point);
     let unchanged = previous.as_ref().map_or(specs.is_empty(), |chain| chain.specs == specs && chain.is_complete());
     if unchanged {
         return Ok(previous);
-    }
-    let mut reusable = ReusableLinks::new(previous.iter().flat_map(|chain| chain.links()));
-    let mut made = vec![];
-    for spec in &specs {
-        made.push(Some(links::reuse_or_make(app, network, point, spec, &mut reusable).await?));
     }
     let chain = serde_json::to_string(&specs)?;
     let names: BTreeSet<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
@@ -156,6 +188,6 @@ async fn replace(
         Err(_) => {}
     }
     let revision = stored?;
-    chains.set(ActiveChain::new(point, revision, specs, made));
+    chains.set(ActiveChain::new(point, revision, specs, links.into_iter().map(Some).collect()));
     Ok(chains.get(point))
 }

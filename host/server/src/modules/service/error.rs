@@ -34,6 +34,19 @@ pub enum ModulesError {
     /// The chain as a whole, or a link of it, breaks the rules.
     #[error("In the body, `{0}`.")]
     InvalidChain(String),
+    /// A module that is new in the chain, or newly configured, fails its trial call.
+    #[error(
+        "In the body, `modules[{at}]`: with this configuration `{name}` fails: {why}. With `?force=true` it is put there \
+         all the same."
+    )]
+    FailedTrial {
+        /// Its place in the chain.
+        at: usize,
+        /// Its name.
+        name: String,
+        /// How it failed, and what it last logged.
+        why: String,
+    },
     /// The network's other uploads are not done.
     #[error("Other uploads of this network are under way; try again later.")]
     TooManyUploads,
@@ -98,6 +111,7 @@ impl From<ModulesError> for ApiError {
             ModulesError::UnknownVersion(..) => Self::bad_request("unknown_module", message),
             ModulesError::NotReady(..) => Self::bad_request("module_not_ready", message),
             ModulesError::PointNotOffered(..) => Self::bad_request("point_not_offered", message),
+            ModulesError::FailedTrial { .. } => Self::bad_request("failed_trial", message),
             ModulesError::InUse(..) => Self::bad_request("module_in_use", message),
             ModulesError::UnknownPoint(_) => Self::not_found("unknown_point", message),
             ModulesError::UnknownCall(..) => Self::not_found("unknown_call", message),

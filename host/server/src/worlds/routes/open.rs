@@ -115,7 +115,7 @@ impl From<Opened> for OpenAnswer {
             Opened::Booting { id } => {
                 Self { status: Some(OpenStatus::Loading), world_instance_id: Some(id.to_string()), ..none }
             }
-            Opened::Refused(reason) => Self { success: false, error_message: Some(reason.to_owned()), ..none },
+            Opened::Refused(reason) => Self { success: false, error_message: Some(reason), ..none },
         }
     }
 }

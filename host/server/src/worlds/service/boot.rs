@@ -50,6 +50,31 @@ pub(super) fn nodes(
     ids.into_iter().map(|id| Node { is_connected: is_connected(&id), id }).collect()
 }
 
+/// What is missing where there is no node for a world of this game.
+pub(super) fn why_no_node(app: &App, network: NetworkId, game_id: &Identifier, now: Millis) -> String {
+    let (mut online, mut other_role, mut full) = (0, 0, 0);
+    app.presence.with(network, |presence| {
+        for server in presence.of_type(game_id, now) {
+            online += 1;
+            if server.info.role != Role::Game {
+                other_role += 1;
+            } else if free_slots(server.info.max_players, server.taken(now, &[])) == 0 {
+                full += 1;
+            }
+        }
+    });
+    let why = if online == 0 {
+        format!("no server of the type `{game_id}`, which is its `gameId`, is online")
+    } else {
+        let closed = online - other_role - full;
+        format!(
+            "of the servers of the type `{game_id}` that are online, {other_role} have another role than GAME, {full} are \
+             full, and {closed} take no players in the state of their game"
+        )
+    };
+    format!("No server can boot this world now: {why}.")
+}
+
 /// The one with the fewest leases. One that would not hear of it now comes last.
 pub(super) fn choose(nodes: &[Node], leases: Vec<(Identifier, i64)>) -> Option<Identifier> {
     let leases: HashMap<_, _> = leases.into_iter().collect();

@@ -23,7 +23,6 @@ const EXPECT_AGAIN_AFTER: Millis = 60_000;
 /// How long a lease waits for the one before it.
 const WAIT_AT_MOST: Millis = 600_000;
 
-const NO_NODE: &str = "No server can boot this world now.";
 const NODE_SILENT: &str = "The world's node does not answer; it can be opened anew when its lease has run out.";
 const BUSY: &str = "The world is just being unloaded; open it again.";
 
@@ -35,7 +34,7 @@ pub(in crate::worlds) enum Opened {
     /// It boots.
     Booting { id: i64 },
     /// It cannot be had now, for this reason.
-    Refused(&'static str),
+    Refused(String),
 }
 
 /// Opens a world: finds it up or booting, or has a node boot it. `hub_url` is how the caller reaches the hub.
@@ -61,11 +60,13 @@ pub(in crate::worlds) async fn open(
                     return Ok(opened);
                 }
             }
-            Err(WorldsError::NoNode) => return Ok(Opened::Refused(NO_NODE)),
+            Err(WorldsError::NoNode) => {
+                return Ok(Opened::Refused(boot::why_no_node(app, network, &request.world.game_id, now)));
+            }
             Err(error) => return Err(error),
         }
     }
-    Ok(Opened::Refused(BUSY))
+    Ok(Opened::Refused(BUSY.to_owned()))
 }
 
 enum Leased {
@@ -140,7 +141,7 @@ async fn found(
         return Ok(None);
     }
     let Some(server) = servers::service::snapshot(app, network, node) else {
-        return Ok(Some(Opened::Refused(NODE_SILENT)));
+        return Ok(Some(Opened::Refused(NODE_SILENT.to_owned())));
     };
     let transfer = player_owner(world).and_then(|owner| reserve_slot(app, network, node, lease.id, owner, now));
     if transfer.is_some() {

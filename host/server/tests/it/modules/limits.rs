@@ -6,7 +6,7 @@ use hub_sandbox::contract::chat::Decision;
 use hub_sandbox::{CallClock, ManualCallClock};
 use serde_json::{Value, json};
 
-use super::{chain, point, refused, say, upload, wasm};
+use super::{chain, chain_by_force, point, refused, say, upload, wasm};
 use crate::support::{Backend, Client, Hub, on_each};
 
 const FUEL: u64 = 1_000_000_000;
@@ -46,7 +46,7 @@ async fn each_limit_holds_for_its_link(backend: Backend) {
         ("moody", json!({"memoryBytes": 65_536}), "hello", "out_of_memory"),
         ("counting", json!({"hostCalls": 0}), "hello", "host_call_limit"),
     ] {
-        let put = chain(&owner, "chat", limited(module, limits.clone())).await.expect(200).clone();
+        let put = chain_by_force(&owner, "chat", limited(module, limits.clone())).await.expect(200).clone();
         assert_eq!(put["modules"][0]["limits"], limits);
         // Whatever ends a trial, too, is warned of.
         assert_eq!(put["warnings"].as_array().unwrap().len(), usize::from(failure != "timed_out"), "{put}");
@@ -111,7 +111,7 @@ async fn limits_hold_in_shadows_and_replays(backend: Backend) {
         {"name": "moody", "version": 1},
         {"name": "moody", "version": 1, "mode": "SHADOW", "limits": {"fuel": 5}},
     ]);
-    chain(&owner, "chat", shadow).await.expect(200);
+    chain_by_force(&owner, "chat", shadow).await.expect(200);
     assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
     Hub::eventually("the shadow has failed", async || {
         let shown = point(&owner, "chat").await;

@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::{chain, point, refused, say, upload, wasm};
+use super::{chain, chain_by_force, point, refused, say, upload, wasm};
 use crate::support::{Backend, Client, Hub, on_each};
 
 /// Puts a network on a plan of its own with these limits.
@@ -55,7 +55,7 @@ async fn each_limit_of_a_plan_holds(backend: Backend) {
     ] {
         for owner in [&owner, &other] {
             chain(owner, "chat", json!([])).await.expect(200);
-            chain(owner, "chat", json!([{"name": module, "version": 1}])).await.expect(200);
+            chain_by_force(owner, "chat", json!([{"name": module, "version": 1}])).await.expect(200);
         }
         // Those of another point are not meant.
         plan(&hub, &owner, json!({"moduleLimits": {"matchmaking": limits}})).await;

@@ -58,7 +58,7 @@ on_both! {
         for (arguments, hint) in [
             (&["replay", "guard", "1", "--call", "none"][..], "no call none among the latest"),
             (&["replay", "guard", "1"], "--point"),
-            (&["replay", "guard", "--point", "chat"], "VERSION"),
+            (&["replay", "--point", "chat"], "NAME"),
             (&["replay", "guard", "9", "--point", "chat"], "guard version 9"),
             (&["replay", "--call", &id, "--local", "/does/not/exist.wasm"], "can't be read"),
             (&["calls", "weather"], "weather"),

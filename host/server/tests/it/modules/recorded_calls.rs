@@ -44,7 +44,8 @@ on_both! {
         assert_eq!((&all["items"][3]["at"], &all["items"][0]["at"]), (&json!(NOW), &json!(NOW + 7)));
         for (query, total) in [
             ("?failed=true", 1), ("?failed=false", 3), ("?module=counting", 3), ("?module=nobody", 0),
-            ("?failed=true&module=counting", 1), ("?offset=9", 4),
+            ("?failed=true&module=counting", 0), ("?failed=true&module=moody", 1), ("?failed=false&module=counting", 3),
+            ("?failed=true&module=nobody", 0), ("?failed=false&module=nobody", 0), ("?offset=9", 4),
         ] {
             assert_eq!(calls(&owner, "chat", query).await["total"], total, "{query}");
         }

@@ -101,6 +101,54 @@ fn mistakes_in_a_manifest_are_printed() {
     }
 }
 
+#[test]
+fn a_component_is_kept_until_its_sources_change() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(hub_module(folder.path(), &["new", "a", "--lang", "c", "--point", "chat"]).status.success());
+    let module = folder.path().join("a");
+    let component = module.join("a.wasm");
+    let build = || {
+        let built = hub_module(folder.path(), &["build", "a", "--json"]);
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        (component.metadata().unwrap().modified().unwrap(), std::fs::read(&component).unwrap(), built.stdout)
+    };
+    let first = build();
+    assert_eq!(build(), first);
+    // A test case is no source.
+    std::fs::write(module.join("cases.json"), "[]").unwrap();
+    assert_eq!(build(), first);
+    // Neither the options nor the sources may differ.
+    assert!(hub_module(folder.path(), &["build", "a", "--debug"]).status.success());
+    let again = build();
+    assert!(again.0 > first.0 && again.1 == first.1);
+    let source = module.join("src/module.c");
+    let text = std::fs::read_to_string(&source).unwrap();
+    std::fs::write(&source, text.replace("You said that already.", "Again?")).unwrap();
+    let changed = build();
+    assert!(changed.1 != first.1);
+    // What somebody else put there is not what the sources give.
+    std::fs::write(&component, b"something else").unwrap();
+    assert_eq!(build().1, changed.1);
+    // Packages elsewhere may change unseen.
+    std::fs::write(module.join("package.json"), r#"{"dependencies": {"a": "file:../b"}}"#).unwrap();
+    let before = build().0;
+    assert!(build().0 > before);
+}
+
+/// Cargo's messages, and nothing of what it tells this program.
+#[test]
+fn a_rust_source_that_does_not_compile_is_shown_without_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("Cargo.toml", "[package]\nname = \"a\"\nedition = \"2024\"\n[lib]\ncrate-type = [\"cdylib\"]\n[workspace]\n");
+    std::fs::create_dir(folder.path().join("src")).unwrap();
+    write("src/lib.rs", "pub fn oops() -> u32 { hello }\n");
+    let printed = fails(folder.path(), &["build"]);
+    assert!(printed.contains("src/lib.rs:1") && printed.contains("cannot find value `hello`"), "{printed}");
+    assert!(!printed.contains("\"reason\""), "{printed}");
+    assert_eq!(printed.lines().last().unwrap(), "hub: `cargo` failed (exit status: 101)");
+}
+
 /// The compiler's messages reach the author.
 #[test]
 fn a_source_that_does_not_compile_is_shown_where() {

@@ -334,6 +334,7 @@ async fn a_nul_that_cannot_be_stored_is_reported() {
     forgery.refused(&members, "PostgreSQL cannot keep U+0000, which is in config_documents.doc");
     forgery.nothing_was_imported().await;
     let sqlite = Backend::sqlite();
+    succeed(&sqlite, &["create", "other"]);
     succeed(&sqlite, &["import", text(&forgery.file())]);
     let again = forgery.folder.path().join("again");
     export(&sqlite, &forgery.owner.network.unwrap().to_string(), &again);

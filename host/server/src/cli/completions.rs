@@ -1,0 +1,16 @@
+//! `hub completions`.
+
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+
+#[derive(Args, Debug)]
+pub(super) struct Completions {
+    /// The shell; for bash `hub completions bash > ~/.local/share/bash-completion/completions/hub`
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn print(self) {
+        clap_complete::generate(self.shell, &mut super::Cli::command(), "hub", &mut std::io::stdout());
+    }
+}

@@ -1,0 +1,22 @@
+//! `hub limits`.
+
+use clap::Args;
+
+use crate::limits;
+
+#[derive(Args, Debug)]
+pub(super) struct Limits {
+    /// Print one JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+impl Limits {
+    pub(super) fn print(&self) {
+        if self.json {
+            println!("{}", limits::to_json());
+        } else {
+            print!("{}", limits::document());
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What holds for all commands.
+
+use clap::{Command, CommandFactory as _};
+
+use super::Cli;
+
+/// The commands that do something, by their whole names.
+fn leaves(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
+    let before = found.len();
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        leaves(sub, &format!("{name} {}", sub.get_name()), found);
+    }
+    if found.len() == before {
+        found.push((name.to_owned(), command.clone()));
+    }
+}
+
+fn commands() -> Vec<(String, Command)> {
+    let mut found = vec![];
+    leaves(&Cli::command(), "hub", &mut found);
+    assert!(found.len() > 25, "{}", found.len());
+    found
+}
+
+#[test]
+fn every_argument_has_a_help_text() {
+    Cli::command().debug_assert();
+    for (name, command) in commands() {
+        assert!(command.get_about().is_some(), "{name}");
+        for argument in command.get_arguments() {
+            let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.len() > 5, "{name}: {}", argument.get_id());
+        }
+    }
+}
+
+#[test]
+fn every_command_that_answers_has_json() {
+    // They run until they are stopped, or print something else than an answer.
+    let others = ["hub serve", "hub demo", "hub openapi", "hub completions"];
+    for (name, command) in commands() {
+        let has_json = command.get_arguments().any(|argument| argument.get_id() == "json");
+        assert_eq!(has_json, !others.contains(&&*name), "{name}");
+    }
+}
