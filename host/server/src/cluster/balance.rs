@@ -90,8 +90,6 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     let leases = node.locations.local_leases();
     let (owned, unowned) = (leases.len(), node.locations.unowned());
     let is_eligible = nodes.contains(&node.name);
-    let (is_clock_off, has_others) = (node.clock_watch.is_off(), nodes.iter().any(|name| *name != node.name));
-    node.clock_watch.is_outvoted.store(is_clock_off && !is_eligible && has_others, Ordering::Relaxed);
     if is_eligible && owned < share && !unowned.is_empty() {
         // Each node begins at another offset, so that nodes that start together do not claim the same shards.
         let index = nodes.iter().position(|name| *name == node.name).unwrap_or(0);
@@ -103,7 +101,9 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     }
     let excess = match is_eligible {
         true => owned.saturating_sub(share).min(MAX_MOVES),
-        false if is_clock_off || node.is_cut_off() || node.bus_health.should_evacuate(Instant::now()) => owned,
+        false if node.clock_watch.is_off() || node.is_cut_off() || node.bus_health.should_evacuate(Instant::now()) => {
+            owned
+        }
         false => 0,
     };
     let mut counts = node.locations.remote_counts();
@@ -119,7 +119,8 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     Ok(())
 }
 
-/// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links.
+/// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links or its
+/// clock.
 async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::Error> {
     let rows = store::nodes(&app.db, millis(PROBED_FOR)).await?;
     node.peers.set(&node.name, &rows, millis(NODE_TIMEOUT));
@@ -127,6 +128,8 @@ async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::E
     let live = rows.into_iter().filter(is_live).map(LiveNode::from).collect();
     let fit = eligibility::fit(live);
     let is_candidate = fit.iter().any(|live| live.name == node.name);
+    let is_outvoted = node.clock_watch.is_off() && fit.iter().any(|live| live.fitness.is_clock_right);
+    node.clock_watch.is_outvoted.store(is_outvoted, Ordering::Relaxed);
     let others = node.locations.remote_counts();
     let shards = |name: &str| match name == node.name {
         true => node.locations.local_leases().len(),
