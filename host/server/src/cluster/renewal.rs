@@ -32,6 +32,9 @@ pub(super) async fn run(app: App, node: Arc<Node>) {
 /// next lease of another node expires, within a second.
 pub(super) async fn refresh(app: &App, node: &Node) -> Option<Duration> {
     let refreshed = node.refresh_leases(app).await;
+    if refreshed.is_ok() {
+        node.database.note();
+    }
     let reported = report(app, node).await;
     node.refreshed.notify_one();
     if let Err(error) = reported {
