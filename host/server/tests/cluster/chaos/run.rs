@@ -13,6 +13,7 @@ use super::client::{At, Client, Recorder, answer_limit};
 use super::faults::{Draw, Drawer, KINDS, lacks};
 use super::report::{Check, Checked, Injected, Report, Violation, secs};
 use super::site::Site;
+use super::stalls::Stalls;
 use super::stream::Reader;
 use super::{commands, data, money, served, slots, told, worlds};
 
@@ -93,6 +94,7 @@ impl Load {
 /// One round: its faults, then the time until everybody is served again.
 async fn round(
     site: &Arc<Site>,
+    stalls: &Stalls,
     served: &[(Client, Vec<Reader>)],
     number: usize,
     draws: Vec<Draw>,
@@ -116,7 +118,7 @@ async fn round(
     }));
     let mut faults = faults.await;
     let healed = site.recorder.now();
-    let violations = served::wait(served, number).await;
+    let violations = served::wait(served, stalls, number).await;
     let recovery = site.recorder.now() - healed;
     eprintln!("{:8.1} s  served again after {:.1} s", secs(site.recorder.now()), secs(recovery));
     for violation in &violations {
@@ -149,12 +151,20 @@ fn hanging(load: &'static str, network: usize, at: At) -> Checked {
     Checked { size: 0, violations: vec![Violation { network, load, at, what: "It does not end".to_owned() }] }
 }
 
+/// How long a request of the longest allowed duration could have been kept waiting by the machine.
+fn longest_stall(stalls: &Stalls, end: At) -> Duration {
+    let moments = (0..end.as_secs()).map(At::from_secs);
+    moments.map(|from| stalls.between(from, from + answer_limit())).max().unwrap_or_default()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "scripts/chaos runs it"]
 async fn chaos() {
     let order = Order::read();
     let recorder = Recorder::new();
     let site = Site::start(&order.folder, recorder.clone()).await;
+    let links = site.links.clone();
+    let stalls = Stalls::watch(recorder.clone(), move || links.pids());
     let mut report = Report { seed: order.seed, ..Report::default() };
     let (there, lacking): (Vec<_>, Vec<_>) = order.kinds.into_iter().partition(|kind| lacks(kind, &site).is_none());
     report.left_out.extend(lacking.into_iter().map(|kind| format!("{kind}, because {}", lacks(kind, &site).unwrap())));
@@ -169,13 +179,13 @@ async fn chaos() {
     }
     let clients: Vec<_> = loads.iter().map(|load| (load.client.clone(), load.readers.clone())).collect();
     // Everything works before the first fault.
-    let mut not_served = served::wait(&clients, 0).await;
+    let mut not_served = served::wait(&clients, &stalls, 0).await;
     let began = recorder.now();
     let mut drawer = Drawer::new(order.seed, there);
     let mut number = 0;
     while recorder.now() < began + Duration::from_secs(order.seconds) {
         number += 1;
-        let (faults, violations) = round(&site, &clients, number, drawer.round()).await;
+        let (faults, violations) = round(&site, &stalls, &clients, number, drawer.round()).await;
         report.faults.extend(faults);
         not_served.extend(violations);
         tokio::time::sleep(CALM).await;
@@ -185,7 +195,11 @@ async fn chaos() {
     finish(loads, &mut report, || recorder.now()).await;
     stop_reading.set();
     let records = recorder.records();
-    report.add("answers", served::check(&records, &site.disturbances.lock().unwrap()));
+    report.add(
+        "answers",
+        served::check(&records, &site.disturbances.lock().unwrap(), |from, to| stalls.between(from, to)),
+    );
+    report.stalls = longest_stall(&stalls, recorder.now());
     for fault in &mut report.faults {
         fault.outage = served::outage(&records, NETWORKS, fault.at, fault.healed + fault.recovery);
     }
