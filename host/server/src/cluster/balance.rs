@@ -15,7 +15,7 @@ use crate::cluster::eligibility::{self, LiveNode};
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::SHARDS;
 use crate::cluster::network_state::NetworkState;
-use crate::cluster::registry::{LEASES_TOPIC, Node};
+use crate::cluster::registry::{LEASE_TTL, LEASES_TOPIC, Node};
 use crate::cluster::renewal;
 use crate::cluster::store::{self, NodeRow};
 
@@ -26,6 +26,8 @@ const NODE_TIMEOUT: Duration = Duration::from_secs(3);
 const PROBED_FOR: Duration = Duration::from_secs(90);
 /// A node that was silent this long is deleted: a node that starts has a new name.
 const NODE_RETENTION: Duration = Duration::from_hours(24);
+/// How long a node that has stopped may take to give up what it still has. Its leases do not last for longer.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Shards moved to other nodes in one round.
 const MAX_MOVES: usize = 16;
 const MAX_CONCURRENT_MOVES: usize = 16;
@@ -169,17 +171,26 @@ pub(crate) async fn drain(app: &App) -> bool {
         }
         transfer_all(app, node).await.map(|()| true)
     };
-    drained.await.unwrap_or_else(|error| {
-        warn_of_failed_transfer(&error);
-        false
-    })
+    tokio::select! {
+        drained = drained => drained.unwrap_or_else(|error| {
+            warn_of_failed_transfer(&error);
+            false
+        }),
+        // All leases have run out.
+        () = node.database.lost(LEASE_TTL, Duration::ZERO) => {
+            tracing::warn!("the database is not reached; other nodes take this one's shards");
+            false
+        }
+    }
 }
 
 /// Gives up the shards that are left, when the hub has stopped.
 pub(crate) async fn leave(app: &App) {
     let Some(node) = app.shards.node() else { return };
-    if let Err(error) = transfer_all(app, node).await {
-        warn_of_failed_transfer(&error);
+    match tokio::time::timeout(LEAVE_TIMEOUT, transfer_all(app, node)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => warn_of_failed_transfer(&error),
+        Err(_) => tracing::warn!("not all shards were given up in time; their leases expire"),
     }
 }
 

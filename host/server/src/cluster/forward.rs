@@ -75,12 +75,12 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
         },
     };
     if facts(&request).is_any_node {
-        return serve_anywhere(node, request, next).await;
+        return serve_anywhere(app, node, request, next).await;
     }
     let network = match auth::identify(app, request.headers(), request.extensions()).await {
         Ok(key) if key.network != auth::OPERATOR_NETWORK => key.network,
         // The route answers what is wrong with the key, or needs none.
-        _ => return serve_anywhere(node, request, next).await,
+        _ => return serve_anywhere(app, node, request, next).await,
     };
     let dispatcher = Dispatcher { app, node, network };
     let response = if is_forwarded {
@@ -92,12 +92,19 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
 }
 
 /// Serves a request that needs no owner, while this node reaches the database.
-async fn serve_anywhere(node: &Node, request: Request, next: Next) -> Response {
+async fn serve_anywhere(app: &App, node: &Node, request: Request, next: Next) -> Response {
     let is_read_only = is_read_only(&request);
+    let lost = async {
+        node.database.lost(LEASE_TTL, LOST_GRACE).await;
+        // A node that stops asks for nothing any more.
+        if app.stopping().is_cancelled() {
+            std::future::pending().await
+        }
+    };
     tokio::select! {
         biased;
         response = next.run(request) => response,
-        () = node.database.lost(LEASE_TTL, LOST_GRACE) => no_database(is_read_only).into_response(),
+        () = lost => no_database(is_read_only).into_response(),
     }
 }
 

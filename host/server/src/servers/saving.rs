@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hub_db::{Error, Tx};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::app::App;
@@ -16,6 +17,8 @@ use crate::values::{Identifier, NetworkId};
 
 /// How often changes that no request waits for are saved, such as heartbeats.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
+/// How long a caller may have waited for others who save before it does so itself.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// How many players are saved again at once.
 const PLAYERS_AT_ONCE: usize = 500;
 
@@ -133,10 +136,15 @@ async fn save_shared(app: &App, network: NetworkId, shared: &SharedPresence) -> 
     if !has_unsaved && shared.saved_batch.try_lock().is_ok() {
         return Ok(());
     }
+    let began = Instant::now();
     let mut saved_batch = shared.saved_batch.lock().await;
     if *saved_batch > batch_before {
         // Another call took the caller's changes with its own and saved them.
         return Ok(());
+    }
+    if began.elapsed() > PATIENCE {
+        // Others tried and failed meanwhile. One after the other, callers would wait ever longer.
+        return Err(Error::Busy);
     }
     let (batch, (unsaved, changes)) = shared.with(|presence| (presence.batch + 1, presence.take_unsaved()));
     if !unsaved.is_empty() {

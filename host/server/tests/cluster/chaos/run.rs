@@ -94,7 +94,6 @@ impl Load {
 /// One round: its faults, then the time until everybody is served again.
 async fn round(
     site: &Arc<Site>,
-    stalls: &Stalls,
     served: &[(Client, Vec<Reader>)],
     number: usize,
     draws: Vec<Draw>,
@@ -118,7 +117,7 @@ async fn round(
     }));
     let mut faults = faults.await;
     let healed = site.recorder.now();
-    let violations = served::wait(served, stalls, number).await;
+    let violations = served::wait(served, &site.stalls, number).await;
     let recovery = site.recorder.now() - healed;
     eprintln!("{:8.1} s  served again after {:.1} s", secs(site.recorder.now()), secs(recovery));
     for violation in &violations {
@@ -129,20 +128,21 @@ async fn round(
 }
 
 /// Waits for loads to end; one that hangs is a violation.
-async fn finish(loads: Vec<Load>, report: &mut Report, now: impl Fn() -> At) {
+async fn finish(loads: Vec<Load>, report: &mut Report, site: &Site) {
+    let (limit, recorder) = (6 * answer_limit(), &site.recorder);
     let mut checks = vec![];
     for load in loads {
         for (name, running) in load.running {
-            match tokio::time::timeout(6 * answer_limit(), running).await {
-                Ok(check) => checks.push((name, load.client.network, check.expect("a load that does not panic"))),
-                Err(_) => report.add(name, hanging(name, load.client.network, now())),
+            match site.stalls.at_most(limit, recorder, running).await {
+                Some(check) => checks.push((name, load.client.network, check.expect("a load that does not panic"))),
+                None => report.add(name, hanging(name, load.client.network, recorder.now())),
             }
         }
     }
     for (name, network, check) in checks {
-        match tokio::time::timeout(6 * answer_limit(), check).await {
-            Ok(checked) => report.add(name, checked),
-            Err(_) => report.add(name, hanging(name, network, now())),
+        match site.stalls.at_most(limit, recorder, check).await {
+            Some(checked) => report.add(name, checked),
+            None => report.add(name, hanging(name, network, recorder.now())),
         }
     }
 }
@@ -163,8 +163,7 @@ async fn chaos() {
     let order = Order::read();
     let recorder = Recorder::new();
     let site = Site::start(&order.folder, recorder.clone()).await;
-    let links = site.links.clone();
-    let stalls = Stalls::watch(recorder.clone(), move || links.pids());
+    let stalls = site.stalls.clone();
     let mut report = Report { seed: order.seed, ..Report::default() };
     let (there, lacking): (Vec<_>, Vec<_>) = order.kinds.into_iter().partition(|kind| lacks(kind, &site).is_none());
     report.left_out.extend(lacking.into_iter().map(|kind| format!("{kind}, because {}", lacks(kind, &site).unwrap())));
@@ -185,14 +184,14 @@ async fn chaos() {
     let mut number = 0;
     while recorder.now() < began + Duration::from_secs(order.seconds) {
         number += 1;
-        let (faults, violations) = round(&site, &stalls, &clients, number, drawer.round()).await;
+        let (faults, violations) = round(&site, &clients, number, drawer.round()).await;
         report.faults.extend(faults);
         not_served.extend(violations);
         tokio::time::sleep(CALM).await;
     }
     stop.set();
     report.add(served::LOAD, Checked { size: number, violations: not_served });
-    finish(loads, &mut report, || recorder.now()).await;
+    finish(loads, &mut report, &site).await;
     stop_reading.set();
     let records = recorder.records();
     report.add(

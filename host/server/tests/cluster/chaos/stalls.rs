@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -80,13 +81,36 @@ impl Stalls {
         }
     }
 
-    /// At most how long a request at some time had to wait for a processor: in each process, as long as the thread that
-    /// waited longest.
+    /// At most how long the machine made a request wait between two times: in each second, as long as the thread that
+    /// waited longest. Only one at a time is at work for the request.
     pub fn between(&self, from: At, to: At) -> Duration {
         let readings = self.0.lock().unwrap();
-        let waited = |threads: &HashMap<u32, Thread>| threads.values().map(|it| overlap(&it.waits, from, to)).max();
-        let waited: Duration = readings.threads.values().filter_map(waited).sum();
-        (waited + overlap(&readings.late, from, to)).min(to.saturating_sub(from))
+        let second = Duration::from_secs(1);
+        let mut total = Duration::ZERO;
+        let mut begin = from;
+        while begin < to {
+            let end = to.min(begin + second);
+            let waits = readings.threads.values().flat_map(HashMap::values).map(|thread| &thread.waits);
+            let longest = waits.chain([&readings.late]).map(|waits| overlap(waits, begin, end)).max();
+            total += longest.unwrap_or_default();
+            begin = end;
+        }
+        total
+    }
+
+    /// Waits for something for as long as `limit`, but for what the machine made it wait.
+    pub async fn at_most<T>(&self, limit: Duration, recorder: &Recorder, work: impl Future<Output = T>) -> Option<T> {
+        let began = recorder.now();
+        let mut work = pin!(work);
+        loop {
+            if let Ok(done) = tokio::time::timeout(Duration::from_secs(1).min(limit), &mut work).await {
+                return Some(done);
+            }
+            let now = recorder.now();
+            if now - began - self.between(began, now) >= limit || now - began >= 5 * limit {
+                return None;
+            }
+        }
     }
 }
 
@@ -96,7 +120,7 @@ fn overlap(waits: &[Wait], from: At, to: At) -> Duration {
     // Later ones began later.
     let last = waits.partition_point(|wait| wait.to <= to + LONGEST);
     let common = |wait: &Wait| wait.to.min(to).saturating_sub(wait.from.max(from)).min(wait.lasting);
-    waits[first..last].iter().map(common).sum()
+    waits[first..last].iter().map(common).sum::<Duration>().min(to.saturating_sub(from))
 }
 
 /// How long each thread of a process has waited for a processor since it began.
@@ -124,7 +148,9 @@ mod tests {
         assert_eq!(stalls.between(at(1), at(3)), 2 * second);
         assert_eq!(stalls.between(at(4), at(9)), Duration::ZERO);
         stalls.note_threads(2, at(4), at(6), vec![(20, second)]);
-        assert_eq!(stalls.between(at(3), at(9)), 2 * second, "each process has its part");
+        assert_eq!(stalls.between(at(3), at(9)), 2 * second, "one after the other");
+        stalls.note_threads(3, at(4), at(6), vec![(30, 2 * second)]);
+        assert_eq!(stalls.between(at(3), at(9)), 3 * second, "the longer one of two at once");
         stalls.note_late(at(6), at(9));
         assert_eq!(stalls.between(at(6), at(9)), 3 * second - INTERVAL);
         assert!(threads(std::process::id()).len() > 1);
