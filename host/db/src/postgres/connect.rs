@@ -33,6 +33,13 @@ impl Timeouts {
         idle_in_transaction: Duration::from_secs(1),
     };
 
+    /// Those of the short statements that decide who a caller is: the caller still waits for what it asks.
+    pub(super) const RESERVED: Self = Self {
+        statement: Duration::from_secs(3),
+        lock: Duration::from_secs(3),
+        idle_in_transaction: Duration::from_secs(3),
+    };
+
     pub(super) const fn usual(statement: Duration) -> Self {
         Self { statement, lock: Duration::from_secs(5), idle_in_transaction: Duration::from_secs(5) }
     }

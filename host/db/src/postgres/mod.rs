@@ -76,7 +76,7 @@ impl Postgres {
         let timeouts = Timeouts::usual(statement_timeout);
         let pool = server.pool(max_connections, timeouts, true);
         server.check(&pool).await?;
-        let reserved = server.pool(RESERVED_CONNECTIONS, timeouts, false);
+        let reserved = server.pool(RESERVED_CONNECTIONS, Timeouts::RESERVED, false);
         let time_critical = server.pool(1, Timeouts::TIME_CRITICAL, false);
         // Time for one statement that takes as long as it may, and others.
         let transaction_limit = time_limits.transaction.max(2 * statement_timeout);

@@ -15,7 +15,7 @@ use crate::cluster::eligibility::{self, LiveNode};
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::SHARDS;
 use crate::cluster::network_state::NetworkState;
-use crate::cluster::registry::{LEASES_TOPIC, Node};
+use crate::cluster::registry::{LEASE_TTL, LEASES_TOPIC, Node};
 use crate::cluster::renewal;
 use crate::cluster::store::{self, NodeRow};
 
@@ -26,6 +26,8 @@ const NODE_TIMEOUT: Duration = Duration::from_secs(3);
 const PROBED_FOR: Duration = Duration::from_secs(90);
 /// A node that was silent this long is deleted: a node that starts has a new name.
 const NODE_RETENTION: Duration = Duration::from_hours(24);
+/// How long a node that has stopped may take to give up what it still has. Its leases do not last for longer.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Shards moved to other nodes in one round.
 const MAX_MOVES: usize = 16;
 const MAX_CONCURRENT_MOVES: usize = 16;
@@ -90,8 +92,6 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     let leases = node.locations.local_leases();
     let (owned, unowned) = (leases.len(), node.locations.unowned());
     let is_eligible = nodes.contains(&node.name);
-    let (is_clock_off, has_others) = (node.clock_watch.is_off(), nodes.iter().any(|name| *name != node.name));
-    node.clock_watch.is_outvoted.store(is_clock_off && !is_eligible && has_others, Ordering::Relaxed);
     if is_eligible && owned < share && !unowned.is_empty() {
         // Each node begins at another offset, so that nodes that start together do not claim the same shards.
         let index = nodes.iter().position(|name| *name == node.name).unwrap_or(0);
@@ -103,7 +103,9 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     }
     let excess = match is_eligible {
         true => owned.saturating_sub(share).min(MAX_MOVES),
-        false if is_clock_off || node.is_cut_off() || node.bus_health.should_evacuate(Instant::now()) => owned,
+        false if node.clock_watch.is_off() || node.is_cut_off() || node.bus_health.should_evacuate(Instant::now()) => {
+            owned
+        }
         false => 0,
     };
     let mut counts = node.locations.remote_counts();
@@ -119,7 +121,8 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     Ok(())
 }
 
-/// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links.
+/// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links or its
+/// clock.
 async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::Error> {
     let rows = store::nodes(&app.db, millis(PROBED_FOR)).await?;
     node.peers.set(&node.name, &rows, millis(NODE_TIMEOUT));
@@ -127,6 +130,8 @@ async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::E
     let live = rows.into_iter().filter(is_live).map(LiveNode::from).collect();
     let fit = eligibility::fit(live);
     let is_candidate = fit.iter().any(|live| live.name == node.name);
+    let is_outvoted = node.clock_watch.is_off() && fit.iter().any(|live| live.fitness.is_clock_right);
+    node.clock_watch.is_outvoted.store(is_outvoted, Ordering::Relaxed);
     let others = node.locations.remote_counts();
     let shards = |name: &str| match name == node.name {
         true => node.locations.local_leases().len(),
@@ -166,17 +171,26 @@ pub(crate) async fn drain(app: &App) -> bool {
         }
         transfer_all(app, node).await.map(|()| true)
     };
-    drained.await.unwrap_or_else(|error| {
-        warn_of_failed_transfer(&error);
-        false
-    })
+    tokio::select! {
+        drained = drained => drained.unwrap_or_else(|error| {
+            warn_of_failed_transfer(&error);
+            false
+        }),
+        // All leases have run out.
+        () = node.database.lost(LEASE_TTL, Duration::ZERO) => {
+            tracing::warn!("the database is not reached; other nodes take this one's shards");
+            false
+        }
+    }
 }
 
 /// Gives up the shards that are left, when the hub has stopped.
 pub(crate) async fn leave(app: &App) {
     let Some(node) = app.shards.node() else { return };
-    if let Err(error) = transfer_all(app, node).await {
-        warn_of_failed_transfer(&error);
+    match tokio::time::timeout(LEAVE_TIMEOUT, transfer_all(app, node)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => warn_of_failed_transfer(&error),
+        Err(_) => tracing::warn!("not all shards were given up in time; their leases expire"),
     }
 }
 

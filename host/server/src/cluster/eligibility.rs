@@ -3,14 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use crate::cluster::store::NodeRow;
+use crate::cluster::store::{Fitness, NodeRow};
 
 /// A node that was alive lately, as the database knows it.
 #[derive(Clone, Debug)]
 pub(super) struct LiveNode {
     pub(super) name: String,
-    /// It reaches the bus and its clock is right.
-    pub(super) is_fit: bool,
+    pub(super) fitness: Fitness,
     /// The nodes that it reaches; `None` where it does not report them.
     pub(super) reached: Option<HashSet<String>>,
 }
@@ -18,7 +17,7 @@ pub(super) struct LiveNode {
 impl From<NodeRow> for LiveNode {
     fn from(row: NodeRow) -> Self {
         let reached = row.reached.map(|names| serde_json::from_str(&names).unwrap_or_default());
-        Self { name: row.node, is_fit: row.is_fit, reached }
+        Self { name: row.node, fitness: row.fitness, reached }
     }
 }
 
@@ -28,10 +27,14 @@ impl LiveNode {
     }
 }
 
-/// The nodes that are fit to own shards, or all where none is.
+/// The nodes that are fit to own shards: those that reach the bus, or all where none does; of these those whose clocks are
+/// right, or all where none is. Without the bus a node does less than with a wrong clock.
 pub(super) fn fit(mut nodes: Vec<LiveNode>) -> Vec<LiveNode> {
-    if nodes.iter().any(|node| node.is_fit) {
-        nodes.retain(|node| node.is_fit);
+    let reasons: [fn(&Fitness) -> bool; 2] = [|fitness| fitness.reaches_bus, |fitness| fitness.is_clock_right];
+    for is_fit in reasons {
+        if nodes.iter().any(|node| is_fit(&node.fitness)) {
+            nodes.retain(|node| is_fit(&node.fitness));
+        }
     }
     nodes
 }
@@ -63,7 +66,7 @@ mod tests {
     fn nodes(links: &[(&str, &str)]) -> Vec<LiveNode> {
         let node = |(name, reached): &(&str, &str)| LiveNode {
             name: (*name).to_owned(),
-            is_fit: true,
+            fitness: Fitness { reaches_bus: true, is_clock_right: true },
             reached: Some(reached.chars().map(String::from).collect()),
         };
         links.iter().map(node).collect()
@@ -104,11 +107,21 @@ mod tests {
 
     #[test]
     fn unfit_nodes_count_where_none_is_fit() {
-        let mut two = nodes(&[("a", "b"), ("b", "a")]);
-        two[0].is_fit = false;
-        let names = |nodes: Vec<LiveNode>| nodes.into_iter().map(|node| node.name).collect::<String>();
-        assert_eq!(names(fit(two.clone())), "b");
-        two[1].is_fit = false;
-        assert_eq!(names(fit(two)), "ab");
+        let fit_of = |nodes_of: [(bool, bool); 3]| {
+            let mut all = nodes(&[("a", "bc"), ("b", "ac"), ("c", "ab")]);
+            for (node, (reaches_bus, is_clock_right)) in all.iter_mut().zip(nodes_of) {
+                node.fitness = Fitness { reaches_bus, is_clock_right };
+            }
+            fit(all).into_iter().map(|node| node.name).collect::<String>()
+        };
+        assert_eq!(fit_of([(true, true), (false, true), (true, false)]), "a");
+        assert_eq!(fit_of([(false, true), (false, true), (false, true)]), "abc", "the bus is lost");
+        assert_eq!(fit_of([(true, false), (true, false), (true, false)]), "abc", "the database's clock is wrong");
+        assert_eq!(fit_of([(false, false), (true, false), (true, false)]), "bc", "and a does not reach the bus");
+        assert_eq!(
+            fit_of([(false, true), (false, false), (false, true)]),
+            "ac",
+            "the bus is lost, and b's clock wrong"
+        );
     }
 }

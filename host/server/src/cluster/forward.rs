@@ -24,7 +24,7 @@ use crate::auth;
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::{ShardLocation, shard_of};
 use crate::cluster::peers;
-use crate::cluster::registry::Node;
+use crate::cluster::registry::{LEASE_TTL, Node};
 use crate::cluster::request_lease::RequestLease;
 use crate::cluster::secret::{self, UNKNOWN_ADDRESS};
 use crate::endpoints::RouteFacts;
@@ -38,7 +38,7 @@ static FORWARDED_FROM: HeaderName = HeaderName::from_static("x-hub-from");
 static NOT_OWNER: HeaderName = HeaderName::from_static("x-hub-not-here");
 /// How long a request waits for its network to have an owner.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(8);
-/// How long a request may go on at a node that does not reach the database, after the lease has expired.
+/// How long a request may go on at a node that does not reach the database, after its leases have expired.
 const LOST_GRACE: Duration = Duration::from_secs(2);
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 /// Bodies up to this size are buffered until the owner has answered, so that they can be sent to the next owner.
@@ -75,12 +75,12 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
         },
     };
     if facts(&request).is_any_node {
-        return next.run(request).await;
+        return serve_anywhere(app, node, request, next).await;
     }
     let network = match auth::identify(app, request.headers(), request.extensions()).await {
         Ok(key) if key.network != auth::OPERATOR_NETWORK => key.network,
         // The route answers what is wrong with the key, or needs none.
-        _ => return next.run(request).await,
+        _ => return serve_anywhere(app, node, request, next).await,
     };
     let dispatcher = Dispatcher { app, node, network };
     let response = if is_forwarded {
@@ -89,6 +89,23 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
         dispatcher.serve_or_forward(request, next).await
     };
     response.unwrap_or_else(ApiError::into_response)
+}
+
+/// Serves a request that needs no owner, while this node reaches the database.
+async fn serve_anywhere(app: &App, node: &Node, request: Request, next: Next) -> Response {
+    let is_read_only = is_read_only(&request);
+    let lost = async {
+        node.database.lost(LEASE_TTL, LOST_GRACE).await;
+        // A node that stops asks for nothing any more.
+        if app.stopping().is_cancelled() {
+            std::future::pending().await
+        }
+    };
+    tokio::select! {
+        biased;
+        response = next.run(request) => response,
+        () = lost => no_database(is_read_only).into_response(),
+    }
 }
 
 /// What became of a forwarded request.
@@ -392,6 +409,17 @@ impl BufferedRequest {
 
 fn no_owner() -> ApiError {
     unavailable("no_home", "The hub's nodes have not agreed yet on who serves this network; try again in a moment.")
+}
+
+/// The refusal of a request that waited for the database.
+fn no_database(is_read_only: bool) -> ApiError {
+    const CODE: &str = "database_unavailable";
+    if is_read_only {
+        return unavailable(CODE, "The hub's database can't be reached from this node; try again.");
+    }
+    // No `Retry-After`: who repeats it may do it twice.
+    let message = "The hub's database can't be reached from this node; the request may or may not have taken effect.";
+    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, CODE, message)
 }
 
 fn moved() -> ApiError {

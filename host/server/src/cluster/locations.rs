@@ -75,19 +75,21 @@ impl ShardLocations {
     }
 
     /// Records that this node holds the lease: extends the one it knows, or adds a new one. Returns the one that ended
-    /// by it.
+    /// by it, whose networks are to be evicted before another lease begins here.
     pub(super) fn record_lease(&self, shard: u16, fence: i64, expires_at: Uptime) -> Option<Arc<ShardLease>> {
         let mut locations = self.0.write();
         let location = locations.get_mut(usize::from(shard))?;
         match location {
-            ShardLocation::Local(lease) if lease.fence == fence && !lease.has_expired() => {
+            ShardLocation::Local(lease) if lease.fence == fence => {
+                if lease.has_expired() {
+                    // It must not become valid again after somebody saw it end, and no other may begin with its fence:
+                    // it stays until the database has released it.
+                    return Some(Arc::clone(lease));
+                }
                 lease.extend(expires_at);
                 None
             }
-            // An expired lease must not become valid again after somebody saw it end, and its networks are to be
-            // evicted before another lease begins here.
             ShardLocation::Local(lease) => {
-                lease.ending.cancel();
                 let ended = Arc::clone(lease);
                 *location = ShardLocation::Unowned;
                 Some(ended)
@@ -107,5 +109,29 @@ impl ShardLocations {
             ShardLocation::Local(lease) => Some(lease),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn an_expired_lease_stays_expired_until_it_is_released() {
+        let locations = ShardLocations::default();
+        let is_valid = || matches!(locations.get(7), ShardLocation::Local(lease) if lease.is_valid());
+        let later = || Uptime::now() + Duration::from_secs(4);
+        assert!(locations.record_lease(7, 1, Uptime::now()).is_none());
+        let ended = locations.record_lease(7, 1, later()).unwrap();
+        assert!(ended.fence == 1 && !is_valid());
+        assert!(locations.record_lease(7, 1, later()).is_some() && !is_valid(), "its fence is used up");
+        assert_eq!(locations.local_leases().len(), 1, "whoever releases finds it");
+        assert!(locations.set(7, ShardLocation::Unowned).is_some());
+        assert!(locations.record_lease(7, 2, later()).is_none() && is_valid());
+        // Another lease took its place in the database: the shard was away and came back.
+        assert!(locations.record_lease(7, 4, later()).is_some_and(|ended| ended.fence == 2) && !is_valid());
+        assert!(locations.record_lease(7, 4, later()).is_none() && is_valid());
     }
 }

@@ -20,6 +20,7 @@
 mod balance;
 mod bus_health;
 mod client;
+mod database_contact;
 mod eligibility;
 mod forward;
 mod lease;

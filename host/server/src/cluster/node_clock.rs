@@ -80,7 +80,7 @@ impl Reading {
 pub(super) struct ClockWatch {
     /// How many readings in a row showed that it is off.
     off: AtomicU32,
-    /// Another node, whose clock is right, should own this node's shards.
+    /// Nodes whose clocks are right should own this node's shards.
     pub(super) is_outvoted: AtomicBool,
 }
 

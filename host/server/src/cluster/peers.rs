@@ -205,9 +205,11 @@ async fn probe(http: &HttpClient, name: &str, url: &str, is_nameless: bool) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::store::Fitness;
 
     fn peer() -> Peer {
-        let row = NodeRow { node: "n".into(), url: "u".into(), is_fit: true, reached: None, silent: 0 };
+        let fitness = Fitness { reaches_bus: true, is_clock_right: true };
+        let row = NodeRow { node: "n".into(), url: "u".into(), fitness, reached: None, silent: 0 };
         Peer::new(&row)
     }
 

@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::clock::{Uptime, millis};
 use crate::cluster::bus_health::BusHealth;
 use crate::cluster::client::{self, HttpClient};
+use crate::cluster::database_contact::DatabaseContact;
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::{SHARDS, ShardLocation, ShardLocations, shard_of};
 use crate::cluster::network_state::NetworkState;
@@ -43,6 +44,7 @@ pub(super) struct Node {
     pub(super) url: String,
     pub(super) cluster: Cluster,
     pub(super) bus_health: BusHealth,
+    pub(super) database: DatabaseContact,
     pub(super) peers: Peers,
     /// It gets no shards, because it and other nodes do not reach each other.
     is_cut_off: AtomicBool,
@@ -77,6 +79,7 @@ impl ShardRegistry {
             url: url.to_owned(),
             cluster,
             bus_health: BusHealth::new(),
+            database: DatabaseContact::new(),
             peers: Peers::default(),
             is_cut_off: AtomicBool::new(false),
             clock_watch: ClockWatch::default(),

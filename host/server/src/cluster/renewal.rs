@@ -10,7 +10,7 @@ use crate::clock::{Millis, Uptime, millis};
 use crate::cluster::locations::{SHARDS, ShardLocation};
 use crate::cluster::node_clock::Reading;
 use crate::cluster::registry::{LEASE_TTL, Node};
-use crate::cluster::store::{self, LeaseRow};
+use crate::cluster::store::{self, Fitness, LeaseRow};
 
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 /// The holder considers a lease expired this much earlier: clocks run at slightly different rates.
@@ -32,6 +32,9 @@ pub(super) async fn run(app: App, node: Arc<Node>) {
 /// next lease of another node expires, within a second.
 pub(super) async fn refresh(app: &App, node: &Node) -> Option<Duration> {
     let refreshed = node.refresh_leases(app).await;
+    if refreshed.is_ok() {
+        node.database.note();
+    }
     let reported = report(app, node).await;
     node.refreshed.notify_one();
     if let Err(error) = reported {
@@ -46,19 +49,23 @@ async fn report(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     if node.is_draining() {
         return Ok(());
     }
-    let reaches_bus = node.bus_health.observe(app.bus.is_reachable(), tokio::time::Instant::now());
-    let is_fit = reaches_bus && !node.clock_watch.is_off();
-    store::upsert_node(&app.db, &node.name, &node.url, is_fit, &node.peers.reached()).await
+    let fitness = Fitness {
+        reaches_bus: node.bus_health.observe(app.bus.is_reachable(), tokio::time::Instant::now()),
+        is_clock_right: !node.clock_watch.is_off(),
+    };
+    store::upsert_node(&app.db, &node.name, &node.url, fitness, &node.peers.reached()).await
 }
 
 impl Node {
     /// Renews this node's leases and reads the others'. Returns when the next one of another node expires, or a second.
     async fn refresh_leases(&self, app: &App) -> Result<Duration, hub_db::Error> {
         let mut far = self.lease_lock.lock().await;
-        let expired = self.release_expired(app).await?;
+        let expired = self.release_expired(app).await;
         let asked_at = Uptime::now();
         let renewed = store::renew(&app.db, &self.name, millis(LEASE_TTL), &expired).await?;
         self.record_leases(app, renewed, asked_at);
+        // Those that expired here meanwhile, though the database renewed them in time.
+        self.release_expired(app).await;
         let leases = store::leases(&app.db).await?;
         let abandoned = far.observe(&leases, Uptime::now());
         let mut next = REFRESH_INTERVAL;
@@ -90,18 +97,23 @@ impl Node {
     }
 
     /// Ends the leases that expired unrenewed: another node may own their shards by now. Those that the database still has
-    /// are released there, so that the next ones have other fences. Returns the shards of all.
-    async fn release_expired(&self, app: &App) -> Result<Vec<u16>, hub_db::Error> {
+    /// are released there, so that the next ones have other fences. Returns the shards of all. Where the database refuses,
+    /// they are released the next time.
+    async fn release_expired(&self, app: &App) -> Vec<u16> {
         let leases = self.locations.local_leases().into_iter();
         let expired: Vec<_> =
             leases.filter(|lease| lease.has_expired()).map(|lease| (lease.shard, lease.fence)).collect();
         if !expired.is_empty() {
-            for (shard,) in store::release(&app.db, &self.name, &expired).await? {
-                let Ok(shard) = u16::try_from(shard) else { continue };
-                self.set_location(app, shard, ShardLocation::Unowned);
+            match store::release(&app.db, &self.name, &expired).await {
+                Ok(released) => {
+                    for shard in released.into_iter().filter_map(|(shard,)| u16::try_from(shard).ok()) {
+                        self.set_location(app, shard, ShardLocation::Unowned);
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "expired shard leases could not be released yet"),
             }
         }
-        Ok(expired.into_iter().map(|(shard, _)| shard).collect())
+        expired.into_iter().map(|(shard, _)| shard).collect()
     }
 
     /// Records leases that the database gave this node, from before it was asked.

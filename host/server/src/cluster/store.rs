@@ -23,14 +23,22 @@ pub(super) struct LeaseRow {
     pub(super) left: Millis,
 }
 
+/// Why a node should own shards, or should not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::FromRow)]
+pub(super) struct Fitness {
+    /// It reaches the bus.
+    pub(super) reaches_bus: bool,
+    /// Its machine's clock agrees with the database's.
+    pub(super) is_clock_right: bool,
+}
+
 /// A node, as it reported itself.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct NodeRow {
     pub(super) node: String,
     pub(super) url: String,
-    /// It reaches the bus and its clock is right.
-    #[sqlx(rename = "has_bus")]
-    pub(super) is_fit: bool,
+    #[sqlx(flatten)]
+    pub(super) fitness: Fitness,
     /// The names of the nodes that it reaches, as a JSON array; `None` at nodes of a version that does not report them.
     pub(super) reached: Option<String>,
     /// Milliseconds since it reported; negative where the database's clock was set back since.
@@ -52,19 +60,27 @@ pub(super) async fn clock(db: &Db) -> Result<Millis, Error> {
     Ok(now)
 }
 
-/// Records that a node is alive, which other nodes it reaches, and whether it should own shards: it reaches the bus and
-/// its clock is right.
-pub(super) async fn upsert_node(db: &Db, node: &str, url: &str, is_fit: bool, reached: &[String]) -> Result<(), Error> {
+/// Records that a node is alive, which other nodes it reaches, and whether it should own shards. Nodes of the previous
+/// version know of one reason alone, `has_bus`.
+pub(super) async fn upsert_node(
+    db: &Db,
+    node: &str,
+    url: &str,
+    fitness: Fitness,
+    reached: &[String],
+) -> Result<(), Error> {
     db.time_critical()
         .write(
-            "INSERT INTO hub_nodes (node, url, seen_at, has_bus, reached)
-             VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), $3, $4)
+            "INSERT INTO hub_nodes (node, url, seen_at, has_bus, reaches_bus, is_clock_right, reached)
+             VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), $3 AND $4, $3, $4, $5)
              ON CONFLICT (node) DO UPDATE
-             SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus, reached = excluded.reached",
+             SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus,
+                 reaches_bus = excluded.reaches_bus, is_clock_right = excluded.is_clock_right, reached = excluded.reached",
         )
         .bind(node)
         .bind(url)
-        .bind(is_fit)
+        .bind(fitness.reaches_bus)
+        .bind(fitness.is_clock_right)
         .bind(json!(reached).to_string())
         .execute()
         .await?;
@@ -97,7 +113,8 @@ pub(super) async fn delete_node(db: &Db, node: &str, silent: Millis) -> Result<(
 pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<NodeRow>, Error> {
     db.time_critical()
         .query(
-            "SELECT node, url, has_bus, reached,
+            "SELECT node, url, COALESCE(reaches_bus, has_bus) AS reaches_bus,
+                    COALESCE(is_clock_right, TRUE) AS is_clock_right, reached,
                     CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - seen_at AS silent
              FROM hub_nodes
              WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $1 ORDER BY node",
@@ -282,7 +299,8 @@ mod tests {
     #[test]
     fn a_node_that_reported_before_the_clock_was_set_back_is_not_live() {
         let is_live = |silent| {
-            let row = NodeRow { node: "n".into(), url: "u".into(), is_fit: true, reached: None, silent };
+            let fitness = Fitness { reaches_bus: true, is_clock_right: true };
+            let row = NodeRow { node: "n".into(), url: "u".into(), fitness, reached: None, silent };
             row.is_live(3_000)
         };
         assert!(is_live(0) && is_live(2_999) && is_live(-1));

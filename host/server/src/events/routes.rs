@@ -88,6 +88,10 @@ impl<S: Send + Sync> FromRequestParts<S> for StreamRequest {
 /// 2 minutes, and you get what you missed, in order, once. Where that is no longer possible the stream begins with
 /// `RESYNC`: read anew what you keep. A reader that falls too far behind is disconnected, and resumes the same way.
 ///
+/// All streams of the network see the same events in the same order, under the same ids. What was answered comes before
+/// what is sent afterwards, with one exception: `CHAT` and `EXECUTE_COMMAND` may come before the event of a change that
+/// was answered shortly before, where that event waits for the bus or the database.
+///
 /// The open streams of a network are counted (`streams`).
 ///
 /// The stream ends when the hub stops, and when its key is revoked, rolled away or expires. A key that is bound to servers

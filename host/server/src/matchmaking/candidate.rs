@@ -233,6 +233,7 @@ impl<'a> Candidate<'a> {
             server: Some(self.server.snapshot()),
             world: self.world.map(LiveWorld::snapshot),
             transfer: None,
+            slots: vec![],
             warm: self.affinity,
         }
     }

@@ -135,6 +135,8 @@ pub(super) struct Match {
     pub(super) world: Option<World>,
     /// The id of the reserved slot.
     pub(super) transfer: Option<Uuid>,
+    /// All slots that are reserved for it, each by its id.
+    pub(super) slots: Vec<Uuid>,
     /// The world of the requested owner was live.
     pub(super) warm: bool,
 }
@@ -143,7 +145,7 @@ impl Match {
     /// No match, for this reason.
     pub(super) fn none(result: MatchResult) -> Self {
         let reason = result.reason().map(str::to_owned);
-        Self { result, reason, server: None, world: None, transfer: None, warm: false }
+        Self { result, reason, server: None, world: None, transfer: None, slots: vec![], warm: false }
     }
 
     /// The network's modules refused; a refusal without a reason has a default one.

@@ -18,7 +18,7 @@ pub(super) fn reserve_slot(
         return Err(ineligible.result());
     }
     let transfer = ids.uuid();
-    let matched = Match { transfer: Some(transfer), ..candidate.preview() };
+    let mut matched = Match { transfer: Some(transfer), ..candidate.preview() };
     let is_anonymous = player.members().next().is_none();
     let members: Vec<_> =
         if is_anonymous { vec![None] } else { coming(candidate.server, candidate.world, player).map(Some).collect() };
@@ -32,6 +32,7 @@ pub(super) fn reserve_slot(
             promised: is_first,
             expires_at: player.now.saturating_add(RESERVATION_TTL),
         };
+        matched.slots.push(reservation.id);
         presence.reserve(&destination.server_id, reservation);
     }
     Ok(matched)

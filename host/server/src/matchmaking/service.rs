@@ -48,17 +48,12 @@ pub(super) fn check_reservations(app: &App, network: NetworkId, slots: usize) ->
 /// Finds the player a destination and reserves a slot there.
 pub(super) async fn find(app: &App, network: NetworkId, request: &MatchRequest) -> Result<Match, hub_db::Error> {
     let matched = find_and_reserve(app, network, request).await?;
-    if matched.transfer.is_none() {
-        return Ok(matched);
-    }
-    let saved = servers::save_reserved(app, network).await;
-    // Whoever is refused tries again, maybe as another player.
-    if saved.is_err()
-        && let (Some(server), Some(player)) = (&matched.server, request.player)
+    if let Some(server) = &matched.server
+        && !matched.slots.is_empty()
     {
-        app.presence.with(network, |presence| presence.release(&server.server_id, player));
+        servers::save_reserved(app, network, &server.server_id, &matched.slots).await?;
     }
-    saved.map(|()| matched)
+    Ok(matched)
 }
 
 async fn find_and_reserve(app: &App, network: NetworkId, request: &MatchRequest) -> Result<Match, hub_db::Error> {

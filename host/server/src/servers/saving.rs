@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use hub_db::{Error, Tx};
+use tokio::time::Instant;
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::background::every;
@@ -11,10 +13,12 @@ use crate::events::{EventKind, is_listening, publish_in, publish_resync_in};
 use crate::networks;
 use crate::servers::presence::{Changes, NetworkPresence, PresenceEvent, PresenceEvents, SharedPresence, Unsaved};
 use crate::servers::store::{presence, reservations};
-use crate::values::NetworkId;
+use crate::values::{Identifier, NetworkId};
 
 /// How often changes that no request waits for are saved, such as heartbeats.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
+/// How long a caller may have waited for others who save before it does so itself.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// How many players are saved again at once.
 const PLAYERS_AT_ONCE: usize = 500;
 
@@ -108,10 +112,23 @@ pub(crate) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
     save_shared(app, network, &app.presence.shared(network)).await
 }
 
-/// Saves the reserved slots where they must outlive this process: one of several nodes may be followed by another at
-/// any moment. To be called before a slot is answered.
-pub(crate) async fn save_reserved(app: &App, network: NetworkId) -> Result<(), Error> {
-    if app.shards.is_single_node() { Ok(()) } else { save(app, network).await }
+/// Saves slots that were reserved on a server where they must outlive this process: one of several nodes may be followed by
+/// another at any moment. To be called before a slot is answered. Where it fails, they are released: whoever is refused
+/// tries again, maybe as another player.
+pub(crate) async fn save_reserved(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    slots: &[Uuid],
+) -> Result<(), Error> {
+    if app.shards.is_single_node() {
+        return Ok(());
+    }
+    let saved = save(app, network).await;
+    if saved.is_err() {
+        app.presence.with(network, |presence| presence.release_slots(server, slots));
+    }
+    saved
 }
 
 async fn save_shared(app: &App, network: NetworkId, shared: &SharedPresence) -> Result<(), Error> {
@@ -119,10 +136,15 @@ async fn save_shared(app: &App, network: NetworkId, shared: &SharedPresence) -> 
     if !has_unsaved && shared.saved_batch.try_lock().is_ok() {
         return Ok(());
     }
+    let began = Instant::now();
     let mut saved_batch = shared.saved_batch.lock().await;
     if *saved_batch > batch_before {
         // Another call took the caller's changes with its own and saved them.
         return Ok(());
+    }
+    if began.elapsed() > PATIENCE {
+        // Others tried and failed meanwhile. One after the other, callers would wait ever longer.
+        return Err(Error::Busy);
     }
     let (batch, (unsaved, changes)) = shared.with(|presence| (presence.batch + 1, presence.take_unsaved()));
     if !unsaved.is_empty() {

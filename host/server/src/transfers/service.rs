@@ -101,7 +101,7 @@ pub(super) async fn transfer(app: &App, network: NetworkId, order: TransferOrder
     };
     match route {
         Ok(route) => {
-            servers::save_reserved(app, network).await?;
+            servers::save_reserved(app, network, &order.to_server, &[route.id.0]).await?;
             send_command(app, network, order, route, now).await
         }
         Err((from, mut failure)) => {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -127,6 +127,23 @@ async fn a_node_without_the_database_reports_it_and_the_others_go_on() {
         red.finish(owner).await;
         blue.finish(owner).await;
     }
+}
+
+/// Also those whose keys are asked for over a connection that worked a moment before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_loses_the_database_answers_in_time() {
+    let fleet = Fleet::start_isolated().await;
+    let owners: Vec<_> = (0..6).map(|number| fleet.network(&format!("late-{number}"))).collect();
+    let ask = |owner: &Client| {
+        let request = owner.request(0, &Method::GET, "/api/plugin/economy/team/red/currencies").unwrap();
+        request.timeout(Duration::from_secs(20)).send()
+    };
+    assert_eq!(ask(&owners[0]).await.unwrap().status(), 200);
+    fleet.namespace().disconnect(Link::Database);
+    let began = Instant::now();
+    let asked = owners[1..].iter().map(ask).collect::<JoinSet<_>>().join_all().await;
+    assert!(asked.iter().all(|answer| answer.as_ref().is_ok_and(|answer| answer.status() == 503)), "{asked:?}");
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

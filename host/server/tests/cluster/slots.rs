@@ -98,7 +98,7 @@ async fn a_paused_node_reserves_no_slot_twice() {
     assert!(reserved.values().sum::<usize>() >= SLOTS, "{reserved:?}");
 }
 
-/// Whoever is refused because the database does not answer holds no slot.
+/// Whoever is refused because the database does not answer holds no slot, nor does anybody who comes along.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_reservation_frees_its_slot() {
     let fleet = Fleet::start().await;
@@ -107,10 +107,17 @@ async fn a_refused_reservation_frees_its_slot() {
     let lock = fleet.lock_table("slot_reservations").await;
     let began = Instant::now();
     let mut finds = JoinSet::new();
-    for player in 0..SLOTS {
-        let request = json!({"playerUuid": uuid(player), "playerName": format!("p{player}"), "serverType": "lobby"});
-        let find = owner.request(player, &Method::POST, "/api/plugin/matchmaking/find").unwrap();
-        finds.spawn(find.json(&request).timeout(Duration::from_secs(20)).send());
+    // Alone, with a party, and a party that names no player who asks.
+    let party = |members: std::ops::Range<usize>| members.map(uuid).collect::<Vec<_>>();
+    let mut requests = vec![
+        json!({"playerUuid": uuid(4), "playerName": "p4", "serverType": "lobby", "party": party(5..7)}),
+        json!({"serverType": "lobby", "party": party(7..9)}),
+        json!({"serverType": "lobby"}),
+    ];
+    requests.extend((0..4).map(|player| json!({"playerUuid": uuid(player), "serverType": "lobby"})));
+    for (node, request) in requests.iter().enumerate() {
+        let find = owner.request(node, &Method::POST, "/api/plugin/matchmaking/find").unwrap();
+        finds.spawn(find.json(request).timeout(Duration::from_secs(20)).send());
     }
     let refused = finds.join_all().await;
     assert!(refused.iter().all(|answer| answer.as_ref().unwrap().status() == 503), "{refused:?}");

@@ -42,7 +42,8 @@ async fn fill(owner: &Client) -> Things {
     things
 }
 
-async fn boot(owner: &Client) -> (String, i64, Option<String>) {
+/// Boots a world on `islands-1`; returns its id, its fence and the link to its snapshot.
+pub async fn boot(owner: &Client) -> (String, i64, Option<String>) {
     let mut stream = owner.events(Some("islands-1"), None).await;
     let wish = json!({"ownerScope": "party", "ownerId": "p", "gameId": "islands"});
     let opened = owner.post("/api/plugin/worlds/open", wish).await.expect(200).clone();

@@ -11,6 +11,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Executor as _;
 
+use crate::blobs::boot;
+use crate::modules::wasm;
+use crate::servers::register;
 use crate::support::{Answer, Backend, Client, Hub, NOW};
 
 const PAY: &str = "/api/plugin/economy/team/red/currencies/modify";
@@ -135,9 +138,21 @@ async fn an_upload_that_does_not_fit_on_the_blobs_disk_is_503() {
     upload("3", 4 << 20).await.expect(201);
     disk.fill();
     upload("4", 100_000).await.expect_error(503, "storage_full");
+    let module = owner.request(Method::POST, "/api/manage/modules?name=large");
+    owner.send(module.body(wasm::padded(wasm::moody(1), 1_000_000))).await.expect_error(503, "storage_full");
+    register(&owner, "islands-1", json!({"serverType": "islands"})).await;
+    let path = format!("/api/plugin/worlds/{}/upload-url", boot(&owner).await.0);
+    let link = owner.post(&path, Value::Null).await.expect(200)["url"].as_str().unwrap().to_owned();
+    let snapshot = async || hub::http_client::client().unwrap().put(&link).body("an island").send().await.unwrap();
+    let refused = snapshot().await;
+    assert_eq!(
+        (refused.status().as_u16(), refused.json::<Value>().await.unwrap()["code"].as_str()),
+        (503, Some("storage_full"))
+    );
     assert_eq!(readiness(&hub).await.0, 200, "everything else goes on");
     disk.empty();
     upload("4", 100_000).await.expect(201);
+    assert_eq!(snapshot().await.status(), 200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

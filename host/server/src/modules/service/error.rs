@@ -122,9 +122,8 @@ impl From<ModulesError> for ApiError {
             ModulesError::NothingBefore(_) => Self::bad_request("nothing_to_roll_back", message),
             ModulesError::Quota(exceeded) => exceeded.into(),
             ModulesError::Database(error) => error.into(),
-            ModulesError::Load(_) | ModulesError::Sandbox(_) | ModulesError::Blob(_) | ModulesError::Stored(_) => {
-                Self::internal(error)
-            }
+            ModulesError::Blob(error) => error.into(),
+            ModulesError::Load(_) | ModulesError::Sandbox(_) | ModulesError::Stored(_) => Self::internal(error),
         }
     }
 }

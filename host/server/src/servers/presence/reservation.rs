@@ -58,6 +58,12 @@ impl Reservations {
         self.0.remove(position)
     }
 
+    /// Removes and returns the one with that id.
+    pub(super) fn remove_slot(&mut self, id: Uuid) -> Option<Reservation> {
+        let position = self.0.iter().position(|it| it.id == id)?;
+        self.0.remove(position)
+    }
+
     /// Removes and returns those that have expired.
     pub(super) fn remove_expired(&mut self, now: Millis) -> impl Iterator<Item = Reservation> {
         let expired = self.expired(now);

@@ -85,7 +85,7 @@ impl From<WorldsError> for ApiError {
             WorldsError::Quota(exceeded) => exceeded.into(),
             WorldsError::Network(error) => error.into(),
             WorldsError::Database(error) => error.into(),
-            WorldsError::Blob(error) => Self::internal(error),
+            WorldsError::Blob(error) => error.into(),
             WorldsError::NoNode => Self::internal(error),
         }
     }

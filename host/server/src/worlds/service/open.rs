@@ -144,8 +144,8 @@ async fn found(
         return Ok(Some(Opened::Refused(NODE_SILENT.to_owned())));
     };
     let transfer = player_owner(world).and_then(|owner| reserve_slot(app, network, node, lease.id, owner, now));
-    if transfer.is_some() {
-        servers::save_reserved(app, network).await?;
+    if let Some(slot) = transfer {
+        servers::save_reserved(app, network, node, &[slot]).await?;
     }
     Ok(Some(Opened::Up { id: lease.id, server: Box::new(server), transfer }))
 }

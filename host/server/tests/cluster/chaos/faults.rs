@@ -8,7 +8,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rustix::process::Signal;
 
 use super::links::{End, LinkState};
-use super::site::{BusStore, NODES, Site, faketime};
+use super::site::{BusStore, NODES, PATIENCE, Site, faketime};
 use crate::fleet::CURRENT;
 
 /// All kinds of faults.
@@ -246,7 +246,7 @@ impl Fault {
 }
 
 async fn start_again(site: &Site, node: &mut super::site::Node) {
-    assert!(site.start_node(node, Duration::from_secs(90)).await, "a node does not start");
+    assert!(site.start_node(node, PATIENCE).await, "a node does not start");
 }
 
 async fn fill(site: &Site, disk: FullDisk, lasting: Duration) {

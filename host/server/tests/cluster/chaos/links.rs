@@ -52,6 +52,11 @@ impl Links {
         };
     }
 
+    /// The processes of all nodes that run.
+    pub fn pids(&self) -> Vec<u32> {
+        self.pids.lock().unwrap().values().copied().collect()
+    }
+
     fn sender(&self, node: usize, end: End) -> watch::Sender<LinkState> {
         let key = match end {
             End::Node(other) => (node.min(other), End::Node(node.max(other))),

@@ -14,6 +14,7 @@ mod run;
 mod served;
 mod site;
 mod slots;
+mod stalls;
 mod stream;
 mod told;
 mod worlds;

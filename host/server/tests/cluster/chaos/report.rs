@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
-use super::client::{At, Record};
+use super::client::{At, Record, answer_limit};
 
 /// At most this many violations of one kind are shown.
 const SHOWN: usize = 5;
@@ -53,6 +53,8 @@ pub struct Report {
     pub faults: Vec<Injected>,
     pub histories: BTreeMap<&'static str, Checked>,
     pub left_out: Vec<String>,
+    /// How long the machine kept a request of ten seconds waiting for a processor, at most.
+    pub stalls: Duration,
 }
 
 impl Report {
@@ -84,6 +86,8 @@ impl Report {
         for (name, checked) in &self.histories {
             let _ = writeln!(text, "| {name} | {} | {} |", checked.size, checked.violations.len());
         }
+        let _ = write!(text, "\nThe machine kept processes waiting for up to {:.1} s within ", secs(self.stalls));
+        let _ = writeln!(text, "{:.0} s; that does not count as the hub's delay.", secs(answer_limit()));
         for line in &self.left_out {
             let _ = write!(text, "\nLeft out: {line}.\n");
         }

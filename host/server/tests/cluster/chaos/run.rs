@@ -13,6 +13,7 @@ use super::client::{At, Client, Recorder, answer_limit};
 use super::faults::{Draw, Drawer, KINDS, lacks};
 use super::report::{Check, Checked, Injected, Report, Violation, secs};
 use super::site::Site;
+use super::stalls::Stalls;
 use super::stream::Reader;
 use super::{commands, data, money, served, slots, told, worlds};
 
@@ -116,7 +117,7 @@ async fn round(
     }));
     let mut faults = faults.await;
     let healed = site.recorder.now();
-    let violations = served::wait(served, number).await;
+    let violations = served::wait(served, &site.stalls, number).await;
     let recovery = site.recorder.now() - healed;
     eprintln!("{:8.1} s  served again after {:.1} s", secs(site.recorder.now()), secs(recovery));
     for violation in &violations {
@@ -127,20 +128,21 @@ async fn round(
 }
 
 /// Waits for loads to end; one that hangs is a violation.
-async fn finish(loads: Vec<Load>, report: &mut Report, now: impl Fn() -> At) {
+async fn finish(loads: Vec<Load>, report: &mut Report, site: &Site) {
+    let (limit, recorder) = (6 * answer_limit(), &site.recorder);
     let mut checks = vec![];
     for load in loads {
         for (name, running) in load.running {
-            match tokio::time::timeout(6 * answer_limit(), running).await {
-                Ok(check) => checks.push((name, load.client.network, check.expect("a load that does not panic"))),
-                Err(_) => report.add(name, hanging(name, load.client.network, now())),
+            match site.stalls.at_most(limit, recorder, running).await {
+                Some(check) => checks.push((name, load.client.network, check.expect("a load that does not panic"))),
+                None => report.add(name, hanging(name, load.client.network, recorder.now())),
             }
         }
     }
     for (name, network, check) in checks {
-        match tokio::time::timeout(6 * answer_limit(), check).await {
-            Ok(checked) => report.add(name, checked),
-            Err(_) => report.add(name, hanging(name, network, now())),
+        match site.stalls.at_most(limit, recorder, check).await {
+            Some(checked) => report.add(name, checked),
+            None => report.add(name, hanging(name, network, recorder.now())),
         }
     }
 }
@@ -149,12 +151,19 @@ fn hanging(load: &'static str, network: usize, at: At) -> Checked {
     Checked { size: 0, violations: vec![Violation { network, load, at, what: "It does not end".to_owned() }] }
 }
 
+/// How long a request of the longest allowed duration could have been kept waiting by the machine.
+fn longest_stall(stalls: &Stalls, end: At) -> Duration {
+    let moments = (0..end.as_secs()).map(At::from_secs);
+    moments.map(|from| stalls.between(from, from + answer_limit())).max().unwrap_or_default()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "scripts/chaos runs it"]
 async fn chaos() {
     let order = Order::read();
     let recorder = Recorder::new();
     let site = Site::start(&order.folder, recorder.clone()).await;
+    let stalls = site.stalls.clone();
     let mut report = Report { seed: order.seed, ..Report::default() };
     let (there, lacking): (Vec<_>, Vec<_>) = order.kinds.into_iter().partition(|kind| lacks(kind, &site).is_none());
     report.left_out.extend(lacking.into_iter().map(|kind| format!("{kind}, because {}", lacks(kind, &site).unwrap())));
@@ -169,7 +178,7 @@ async fn chaos() {
     }
     let clients: Vec<_> = loads.iter().map(|load| (load.client.clone(), load.readers.clone())).collect();
     // Everything works before the first fault.
-    let mut not_served = served::wait(&clients, 0).await;
+    let mut not_served = served::wait(&clients, &stalls, 0).await;
     let began = recorder.now();
     let mut drawer = Drawer::new(order.seed, there);
     let mut number = 0;
@@ -182,10 +191,14 @@ async fn chaos() {
     }
     stop.set();
     report.add(served::LOAD, Checked { size: number, violations: not_served });
-    finish(loads, &mut report, || recorder.now()).await;
+    finish(loads, &mut report, &site).await;
     stop_reading.set();
     let records = recorder.records();
-    report.add("answers", served::check(&records, &site.disturbances.lock().unwrap()));
+    report.add(
+        "answers",
+        served::check(&records, &site.disturbances.lock().unwrap(), |from, to| stalls.between(from, to)),
+    );
+    report.stalls = longest_stall(&stalls, recorder.now());
     for fault in &mut report.faults {
         fault.outage = served::outage(&records, NETWORKS, fault.at, fault.healed + fault.recovery);
     }

@@ -7,8 +7,9 @@ use serde_json::json;
 
 use super::client::{At, Client, Failure, Record, answer_limit};
 use super::money;
-use super::report::{Checked, Violation};
+use super::report::{Checked, Violation, secs};
 use super::run::Stop;
+use super::stalls::Stalls;
 use super::stream::Reader;
 use super::told;
 
@@ -41,8 +42,8 @@ pub async fn keep_online(client: &Client, server: &str, kind: &str, slots: usize
 }
 
 /// Waits until every node serves every network and every reader hears of it; returns the networks that exceeded the
-/// limit.
-pub async fn wait(clients: &[(Client, Vec<Reader>)], round: usize) -> Vec<Violation> {
+/// limit, but for what the machine made them wait.
+pub async fn wait(clients: &[(Client, Vec<Reader>)], stalls: &Stalls, round: usize) -> Vec<Violation> {
     let checks = clients.iter().map(async |(client, readers)| {
         let client = client.for_load(LOAD);
         let began = client.recorder.now();
@@ -51,15 +52,20 @@ pub async fn wait(clients: &[(Client, Vec<Reader>)], round: usize) -> Vec<Violat
         let pays = nodes.map(|node| pay_once(&client, node, round));
         let hears = told::is_told(&client, readers, format!("after-{round}"), 6 * answer_limit());
         let (paid, is_heard) = tokio::join!(futures_util::future::join_all(pays), hears);
-        let took = client.recorder.now() - began;
-        if took <= answer_limit() {
+        let now = client.recorder.now();
+        let (took, stalled) = (now - began, stalls.between(began, now));
+        if took - stalled <= answer_limit() {
             return None;
         }
         let (paid, is_heard) = (
             if paid.iter().all(|paid| *paid) { "" } else { ", no payment" },
             if is_heard { "" } else { ", streams are silent" },
         );
-        let what = format!("Not served again in time: it took {:.1} s{paid}{is_heard}", took.as_secs_f64());
+        let what = format!(
+            "Not served again in time: it took {:.1} s, {:.1} s of them stalled{paid}{is_heard}",
+            secs(took),
+            secs(stalled)
+        );
         Some(Violation { network: client.network, load: LOAD, at: began, what })
     });
     futures_util::future::join_all(checks).await.into_iter().flatten().collect()
@@ -95,8 +101,8 @@ pub fn outage(records: &[Record], networks: usize, from: At, to: At) -> Duration
     (0..networks).map(longest).max().unwrap_or_default()
 }
 
-/// Checks the answers to all requests.
-pub fn check(records: &[Record], disturbances: &[Disturbance]) -> Checked {
+/// Checks the answers to all requests. `stalled` is how long the machine made anybody wait between two times.
+pub fn check(records: &[Record], disturbances: &[Disturbance], stalled: impl Fn(At, At) -> Duration) -> Checked {
     let requests: Vec<_> = records.iter().filter(|record| record.node.is_some()).collect();
     let violations = requests.iter().filter_map(|record| {
         let took = record.answered.saturating_sub(record.sent);
@@ -104,9 +110,13 @@ pub fn check(records: &[Record], disturbances: &[Disturbance]) -> Checked {
             let is_there = Some(disturbance.node) == record.node;
             is_there && disturbance.from <= record.answered && record.sent <= disturbance.to + SETTLED
         });
+        let is_late = || {
+            let is_slow = took > answer_limit() && !is_disturbed;
+            is_slow && took - stalled(record.sent, record.answered) > answer_limit()
+        };
         let what = match record.result {
-            Err(Failure::TimedOut) if !is_disturbed => "No answer in time",
-            Ok(_) if took > answer_limit() && !is_disturbed => "A late answer",
+            Err(Failure::TimedOut) if is_late() => "No answer in time",
+            Ok(1..500 | 503) if is_late() => "A late answer",
             Err(Failure::Lost) if !is_disturbed => "A connection ended without an answer",
             Err(Failure::NotSent) if !is_disturbed => "A connection was refused",
             Ok(500) => "An internal error",
@@ -114,8 +124,7 @@ pub fn check(records: &[Record], disturbances: &[Disturbance]) -> Checked {
             Ok(503) if record.code.is_empty() => "A refusal without a code",
             _ => return None,
         };
-        let what =
-            format!("{what}: {} after {:.1} s: {} {}", record.load, took.as_secs_f64(), record.what, record.code);
+        let what = format!("{what}: {} after {:.1} s: {} {}", record.load, secs(took), record.what, record.code);
         Some(Violation { network: record.network, load: record.load, at: record.sent, what })
     });
     Checked { size: requests.len(), violations: violations.collect() }
@@ -133,19 +142,21 @@ mod tests {
 
     #[test]
     fn wrong_answers_are_noticed() {
-        let found = |record: Record, disturbed: Option<(usize, u64, u64)>| {
+        let found_after = |stalled: Duration, record: Record, disturbed: Option<(usize, u64, u64)>| {
             let disturbed = disturbed.map(|(node, from, to)| {
                 let (from, to) = (At::from_secs(from), At::from_secs(to));
                 Disturbance { node, from, to }
             });
-            let violations = check(&[record], disturbed.as_slice()).violations;
+            let violations = check(&[record], disturbed.as_slice(), |_, _| stalled).violations;
             violations.first().map(|violation| violation.what.split(':').next().unwrap().to_owned())
         };
+        let found = |record: Record, disturbed| found_after(Duration::ZERO, record, disturbed);
         let found_so = |record: Record, disturbed| found(record, disturbed).unwrap_or_default();
         assert_eq!(found(record(Ok(200), 9), None), None);
         assert_eq!(found(record(Ok(503), 9), None), None);
         assert_eq!(found_so(record(Ok(200), 11), None), "A late answer");
         assert_eq!(found(record(Ok(200), 11), Some((1, 99, 105))), None);
+        assert_eq!(found_after(Duration::from_secs(1), record(Ok(200), 11), None), None);
         assert_eq!(found_so(record(Err(Failure::TimedOut), 11), Some((2, 99, 105))), "No answer in time");
         assert_eq!(found_so(record(Err(Failure::TimedOut), 11), Some((1, 90, 96))), "No answer in time");
         assert_eq!(found_so(record(Err(Failure::Lost), 1), None), "A connection ended without an answer");

@@ -15,13 +15,14 @@ use super::client::{Recorder, Urls};
 use super::disks::Disk;
 use super::links::{End, Links};
 use super::served::Disturbance;
+use super::stalls::Stalls;
 use crate::fleet::{CURRENT, database, free_port};
 use crate::isolation::Postgres;
 
 /// Nodes that always run; one more joins and leaves.
 pub const NODES: usize = 3;
 /// How long a node may take to stop or start before the run fails.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub const PATIENCE: Duration = Duration::from_secs(90);
 
 /// What a bus finds on its disk when it comes back.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +38,7 @@ pub struct Site {
     pub urls: Urls,
     pub recorder: Recorder,
     pub disturbances: Mutex<Vec<Disturbance>>,
+    pub stalls: Stalls,
     nodes: Vec<tokio::sync::Mutex<Node>>,
     nats: tokio::sync::Mutex<Option<Child>>,
     bus: SocketAddr,
@@ -93,6 +95,8 @@ impl Site {
         let postgres = Postgres::start_in(database_disk.path(), "127.0.0.1", free_port());
         let postgres_address = local(port_of(&postgres.url));
         let links = Links::default();
+        let watched = links.clone();
+        let stalls = Stalls::watch(recorder.clone(), move || watched.pids());
         let bus = local(free_port());
         let database = database(&postgres.url).await;
         let (node_disks, blob_disk) = ((0..=NODES).map(|node| disk(&format!("node-{node}"), 8)), disk("blobs", 64));
@@ -101,6 +105,7 @@ impl Site {
             urls: Arc::default(),
             recorder,
             disturbances: Mutex::default(),
+            stalls,
             nodes: vec![],
             nats: tokio::sync::Mutex::default(),
             bus,
@@ -213,8 +218,8 @@ impl Site {
     pub async fn stop(&self, node: &mut Node) {
         node.signal(Signal::TERM);
         if let Some(process) = &mut node.process {
-            let stopped = tokio::time::timeout(PATIENCE, process.wait()).await;
-            assert!(stopped.is_ok(), "node {} does not stop", node.number);
+            let stopped = self.stalls.at_most(PATIENCE, &self.recorder, process.wait()).await;
+            assert!(stopped.is_some(), "node {} does not stop", node.number);
         }
         self.kill(node).await;
     }

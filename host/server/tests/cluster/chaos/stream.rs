@@ -22,6 +22,8 @@ const RETRY: Duration = Duration::from_millis(500);
 pub struct Seen {
     pub at: At,
     pub name: String,
+    /// The event's id: its epoch and its place in the network's sequence.
+    pub id: Option<(u64, u64)>,
     pub data: Value,
 }
 
@@ -95,7 +97,8 @@ impl Reader {
                         last = frame.id.or(last);
                         let Some(name) = frame.event else { continue };
                         let data = frame.data.and_then(|data| serde_json::from_str(&data).ok()).unwrap_or_default();
-                        self.push(&client, Seen { at: client.recorder.now(), name, data }, last.as_deref());
+                        let id = last.as_deref().and_then(read_id);
+                        self.push(&client, Seen { at: client.recorder.now(), name, id, data });
                     }
                     Ok(None) => break "ended",
                     Ok(Some(Err(_))) => break "broke",
@@ -108,13 +111,18 @@ impl Reader {
         }
     }
 
-    fn push(&self, client: &Client, seen: Seen, id: Option<&str>) {
+    fn push(&self, client: &Client, seen: Seen) {
         if seen.name == "PING" {
             return;
         }
-        client.note(format!("{} got {} {} {}", self.name, seen.name, id.unwrap_or_default(), seen.data));
+        client.note(format!("{} got {} {:?} {}", self.name, seen.name, seen.id, seen.data));
         self.seen.lock().unwrap().push(seen.clone());
         // Nobody may be listening.
         let _ = self.live.send(seen);
     }
+}
+
+fn read_id(id: &str) -> Option<(u64, u64)> {
+    let (epoch, sequence) = id.split_once('.')?;
+    Some((epoch.parse().ok()?, sequence.parse().ok()?))
 }

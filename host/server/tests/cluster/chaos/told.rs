@@ -17,10 +17,19 @@ pub const LOAD: &str = "told";
 /// A chat line or a ban, by its text.
 #[derive(Clone, Debug)]
 struct Sent {
+    kind: Kind,
     text: String,
     sent: At,
     answered: At,
     effect: Effect,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// It is published when it is sent.
+    Line,
+    /// A change, whose event waits in the database until the bus has it.
+    Ban,
 }
 
 /// Chats and bans until it is stopped; then, once the readers were given time, checks what they saw.
@@ -38,14 +47,13 @@ pub async fn run(client: Client, readers: Vec<Reader>, stop: Stop) -> Check {
             checked.violations.extend(check_stored(client.network, ban, count));
         }
         let sent = [lines.clone(), bans.clone()].concat();
-        for reader in readers {
-            let seen: Vec<_> = reader.seen().iter().filter_map(text_of).collect();
+        let all_seen: Vec<_> = readers.iter().map(|reader| (reader.name, reader.seen())).collect();
+        checked.violations.extend(check_sequence(client.network, &all_seen));
+        for (reader, seen) in &all_seen {
+            let seen: Vec<_> = seen.iter().filter_map(text_of).collect();
             checked.size += seen.len();
-            checked.violations.extend(check(client.network, reader.name, &sent, &seen));
-            // Bans wait for the bus in the outbox, where lines do not: each kind has an order of its own.
-            for kind in [&lines, &bans] {
-                checked.violations.extend(check_order(client.network, reader.name, kind, &seen));
-            }
+            checked.violations.extend(check(client.network, reader, &sent, &seen));
+            checked.violations.extend(check_order(client.network, reader, &sent, &seen));
         }
         checked.size += sent.len();
         checked
@@ -65,7 +73,7 @@ async fn chat(client: &Client, stop: &Stop) -> Vec<Sent> {
 async fn send_line(client: &Client, text: String) -> Sent {
     let body = json!({"playerUuid": uuid(1), "playerName": "p", "message": text, "serverId": "isle"});
     let reply = client.post("/api/plugin/chat", &body).await;
-    Sent { text, sent: reply.sent, answered: reply.answered, effect: reply.effect() }
+    Sent { kind: Kind::Line, text, sent: reply.sent, answered: reply.answered, effect: reply.effect() }
 }
 
 async fn ban(client: &Client, stop: &Stop) -> Vec<Sent> {
@@ -74,7 +82,7 @@ async fn ban(client: &Client, stop: &Stop) -> Vec<Sent> {
         let text = format!("p{}", bans.len());
         let body = json!({"playerName": text, "type": "BAN"});
         let reply = client.post("/api/plugin/punishments/create-by-name", &body).await;
-        bans.push(Sent { text, sent: reply.sent, answered: reply.answered, effect: reply.effect() });
+        bans.push(Sent { kind: Kind::Ban, text, sent: reply.sent, answered: reply.answered, effect: reply.effect() });
         tokio::time::sleep(Duration::from_millis(400)).await;
     }
     bans
@@ -132,23 +140,58 @@ fn check(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String
     violations
 }
 
-/// Checks that acknowledged events are told in the order in which they were sent, one after the answer to another.
+/// Checks that acknowledged events are told in the order in which they were sent, one after the answer to another. Except
+/// that a line need not wait for the ban before it, whose event may wait for the bus.
 fn check_order(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String>)]) -> Vec<Violation> {
     let mut violations = vec![];
     let by_text: HashMap<_, _> = sent.iter().map(|sent| (sent.text.as_str(), sent)).collect();
-    let mut newest = None::<&Sent>;
+    // Of those told since the last RESYNC, the one of each kind that was sent last.
+    let mut newest = [(Kind::Line, None::<&Sent>), (Kind::Ban, None)];
     for (at, text) in seen {
         let Some(text) = text else {
-            newest = None;
+            newest.iter_mut().for_each(|(_, newest)| *newest = None);
             continue;
         };
         let Some(event) = by_text.get(text.as_str()).copied() else { continue };
-        if let Some(newest) = newest.filter(|newest| event.answered < newest.sent && event.effect == Effect::Done) {
-            let what =
-                format!("Events were told in another order: {text} after {} to the reader {reader}", newest.text);
-            violations.push(Violation { network, load: LOAD, at: *at, what });
+        for (kind, newest) in &mut newest {
+            let must_wait = *kind == Kind::Ban || event.kind == Kind::Line;
+            let overtaken = newest.filter(|newest| must_wait && event.answered < newest.sent);
+            if let Some(newest) = overtaken.filter(|_| event.effect == Effect::Done) {
+                let what = format!("Events were told in another order: {text} after {} to {reader}", newest.text);
+                violations.push(Violation { network, load: LOAD, at: *at, what });
+            }
+            if *kind == event.kind {
+                *newest = newest.filter(|newest| newest.sent > event.sent).or(Some(event));
+            }
         }
-        newest = newest.filter(|newest| newest.sent > event.sent).or(Some(event));
+    }
+    violations
+}
+
+/// Checks that a network's events are one sequence: all readers get the same event under an id, and ids rise.
+fn check_sequence(network: usize, readers: &[(&str, Vec<Seen>)]) -> Vec<Violation> {
+    let mut violations = vec![];
+    let mut events = HashMap::<(u64, u64), (&str, &Value)>::new();
+    for (reader, seen) in readers {
+        let mut last = None::<(u64, u64)>;
+        for event in seen {
+            let mut violate = |what: String| {
+                violations.push(Violation { network, load: LOAD, at: event.at, what: format!("{what} to {reader}") });
+            };
+            let Some(id) = event.id.filter(|_| event.name != "RESYNC") else {
+                last = None;
+                continue;
+            };
+            if let Some(last) = last.filter(|last| last.0 == id.0 && last.1 >= id.1) {
+                violate(format!("Ids do not rise: {id:?} after {last:?}"));
+            }
+            last = Some(id);
+            let told = (event.name.as_str(), &event.data);
+            let first = *events.entry(id).or_insert(told);
+            if first != told {
+                violate(format!("An id names two events: {id:?}, {first:?} and {told:?}"));
+            }
+        }
     }
     violations
 }
@@ -179,7 +222,13 @@ mod tests {
     use super::*;
 
     fn sent(at: u64, effect: Effect) -> Sent {
-        Sent { text: format!("t{at}"), sent: At::from_secs(at), answered: At::from_millis(at * 1000 + 5), effect }
+        Sent {
+            kind: Kind::Line,
+            text: format!("t{at}"),
+            sent: At::from_secs(at),
+            answered: At::from_millis(at * 1000 + 5),
+            effect,
+        }
     }
 
     fn found(sent: &[Sent], seen: &[&str]) -> Vec<String> {
@@ -203,6 +252,33 @@ mod tests {
         assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were told in another order: t2 after t3"]);
         let unknown = [sent(1, Effect::Done), sent(2, Effect::Unknown), sent(3, Effect::None)];
         assert!(found(&unknown, &["t1"]).is_empty());
+    }
+
+    #[test]
+    fn a_line_need_not_wait_for_a_ban() {
+        let ban = |at| Sent { kind: Kind::Ban, ..sent(at, Effect::Done) };
+        let all = [ban(1), sent(2, Effect::Done), ban(3), ban(4)];
+        assert!(found(&all, &["t1", "t2", "t3", "t4"]).is_empty());
+        assert!(found(&all, &["t2", "t1", "t3", "t4"]).is_empty());
+        assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were told in another order: t2 after t3"]);
+        assert_eq!(found(&all, &["t1", "t2", "t4", "t3"]), ["Events were told in another order: t3 after t4"]);
+    }
+
+    #[test]
+    fn a_wrong_sequence_is_noticed() {
+        let seen = |name: &str, id, data: &str| Seen { at: At::ZERO, name: name.to_owned(), id, data: json!(data) };
+        let event = |sequence, data| seen("CHAT", Some((7, sequence)), data);
+        let first = vec![event(1, "a"), event(2, "b")];
+        let check = |second: Vec<Seen>| {
+            let violations = check_sequence(0, &[("r", first.clone()), ("s", second)]).into_iter();
+            violations.map(|violation| violation.what.split(':').next().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let resync = seen("RESYNC", Some((7, 2)), "");
+        assert!(check(vec![event(1, "a"), event(2, "b"), event(4, "d")]).is_empty());
+        assert!(check(vec![event(2, "b"), resync, event(2, "b"), seen("CHAT", Some((8, 1)), "c")]).is_empty());
+        assert_eq!(check(vec![event(1, "b")]), ["An id names two events"]);
+        assert_eq!(check(vec![event(2, "b"), event(1, "a")]), ["Ids do not rise"]);
+        assert_eq!(check(vec![event(1, "a"), event(1, "a")]), ["Ids do not rise"]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use crate::clock::Millis;
 use crate::servers::presence::network::NetworkPresence;
 use crate::servers::presence::reservation::Reservation;
@@ -32,6 +34,17 @@ impl NetworkPresence {
             if let Some(released) = server.and_then(|server| server.reservations.remove(player)) {
                 self.unsaved.released(&released);
             }
+        }
+    }
+
+    /// Releases those of the slots that are still reserved on that server.
+    pub(crate) fn release_slots(&mut self, server: &Identifier, slots: &[Uuid]) {
+        let Some(at) = self.servers.get_mut(server.as_str()) else { return };
+        for released in slots.iter().filter_map(|id| at.reservations.remove_slot(*id)) {
+            if let Some(player) = released.player {
+                self.reserved.remove(&player);
+            }
+            self.unsaved.released(&released);
         }
     }
 
