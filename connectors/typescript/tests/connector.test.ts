@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { HubClient, HubConnector, sign, type ConnectorOptions } from "../src/index.js";
+import { HubClient, HubConnector, sign, type ConnectorOptions } from "network-hub-connector";
 import { eventually } from "./support/eventually.js";
 import { FakeGame, quiet } from "./support/game.js";
 import { Hub } from "./support/hub.js";

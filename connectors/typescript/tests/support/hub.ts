@@ -4,7 +4,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HubClient } from "../../src/index.js";
+import { HubClient } from "network-hub-connector";
 
 const BINARY = process.env.HUB_BINARY ?? "hub";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { afterEach, test } from "node:test";
-import { HubClient, type EventStream, type HubError } from "../src/index.js";
+import { HubClient, type EventStream, type HubError } from "network-hub-connector";
 import { SseParser } from "../src/sse.js";
 import { eventually } from "./support/eventually.js";
 import { quiet } from "./support/game.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
-import { HubClient, type HubError } from "../src/index.js";
+import { HubClient, type HubError } from "network-hub-connector";
 import { freePort, Hub } from "./support/hub.js";
 
 let hub: Hub;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, test } from "node:test";
-import { HubConnector, type HubClient } from "../src/index.js";
+import { HubConnector, type HubClient } from "network-hub-connector";
 import { eventually } from "./support/eventually.js";
 import { FakeGame, quiet } from "./support/game.js";
 import { Hub } from "./support/hub.js";

@@ -1,4 +1,4 @@
-import type { ChatMessage, GameServer, Logger, Punishment, SignedTransferCommand } from "../../src/index.js";
+import type { ChatMessage, GameServer, Logger, Punishment, SignedTransferCommand } from "network-hub-connector";
 
 /** A game that notes what it is asked to do. */
 export class FakeGame implements GameServer {
