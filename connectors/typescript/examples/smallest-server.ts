@@ -1,7 +1,7 @@
 import { HubClient, HubConnector } from "network-hub-connector";
 
 const hub = new HubConnector(HubClient.fromEnvironment(), {
-  server: { serverId: "my-first-server", serverType: "lobby", port: 25565, maxPlayers: 20 },
+  server: { serverId: "my-node-server", serverType: "lobby", port: 25565, maxPlayers: 20 },
   game: {
     transferPlayer: (player, command) => console.log(`send ${player} to ${command.host}:${command.port}`),
     kickPlayer: (player, reason) => console.log(`kick ${player}: ${reason.reason}`),

@@ -209,7 +209,7 @@ test("an event of the connector's own choice comes", async () => {
   await eventually("the join was told", () => joined.includes("Jon"));
 });
 
-test("opening a world waits until it is up, or for its time", async () => {
+test("opening a world waits until it is up", async () => {
   const node = server("islands", { server: { serverId: "islands-node", serverType: "islands", host: "10.0.0.1", port: 1 } });
   const boots: number[] = [];
   node.on("WORLD_OPEN", ({ worldId, fence }) => {

@@ -43,13 +43,13 @@ test("the smallest server is listed, has its player, and answers its console", a
   const server = spawn(process.execPath, [script], { env, stdio: ["ignore", "ignore", "inherit"] });
   try {
     await eventually("its player is online", async () => (await owner.servers.onlinePlayers("lobby")).length === 1);
-    const path = "/api/manage/servers/my-first-server/command";
+    const path = "/api/manage/servers/my-node-server/command";
     assert.equal((await owner.call<{ output: string }>("POST", path, { command: "hello" })).output, "you said hello");
   } finally {
     server.kill();
     await once(server, "exit");
   }
-  const left = await owner.servers.list({ search: "my-first-server", online: true });
+  const left = await owner.servers.list({ search: "my-node-server", online: true });
   assert.equal(left.total, 0);
 });
 
