@@ -103,12 +103,17 @@ test("nothing is lost when the hub is killed", async () => {
 
 test("what was decided while the stream was down is caught up with", async () => {
   const connector = await start(hub.url, "a", game);
+  const clean = randomUUID();
+  assert.equal(await reason(connector, clean), undefined);
   await join(connector, stays, "Stays");
   await hub.kill();
   await hub.start();
   // Before the connector is back: its events belong to a hub that is no more, so it gets RESYNC.
   await owner.punishments.punish({ playerUuid: stays, type: "BAN", reason: "late" });
   await eventually("the ban is carried out", () => game.kicked.includes(stays));
+  // Who was checked before the gap may have been banned in it.
+  await hub.kill();
+  assert.equal(await reason(connector, clean), "NOT_VERIFIED");
 });
 
 test("a stream resumes where it ended", async () => {
