@@ -118,8 +118,9 @@ export function readAnswer(response: Response, text: string): Answer {
   });
 }
 
+/** Takes a 404 of the hub for an answer; one of something else says nothing. */
 function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof HubError) || error.status !== 404) throw error;
+  if (!(error instanceof HubError) || error.status !== 404 || error.code === "invalid_answer") throw error;
 }
 
 const INVALID = Symbol("not JSON");
