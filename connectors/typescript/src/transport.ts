@@ -118,9 +118,11 @@ export function readAnswer(response: Response, text: string): Answer {
   });
 }
 
-/** Takes a 404 of the hub for an answer; one of something else says nothing. */
+const NOT_MISSING = new Set<string>(["invalid_answer", "unknown_route"]);
+
+/** A 404 that says that a thing is missing, not the route or the hub. */
 function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof HubError) || error.status !== 404 || error.code === "invalid_answer") throw error;
+  if (!(error instanceof HubError) || error.status !== 404 || NOT_MISSING.has(error.code)) throw error;
 }
 
 const INVALID = Symbol("not JSON");

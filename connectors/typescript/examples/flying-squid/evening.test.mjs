@@ -25,6 +25,9 @@ test("an evening on the network", { timeout: 110_000 }, async () => {
   assert.ok(!all.includes("<Ann> can you hear me?"));
   // Who is banned does not even get in.
   assert.deepEqual(benAgain.lines, ["You are banned: cheating"]);
+  // The reason of a kick is the last thing that is seen.
+  assert.equal(ben.lines.at(-1), "You are banned: cheating");
+  assert.equal(cat.lines.at(-1), "You were kicked: go to bed");
   assert.deepEqual(output.split(", ").sort(), ["Ann", "Ben"]);
   // Cat was refused by the module, so they never were in the arena.
   assert.ok(!cat.lines.includes("Welcome to arena"));

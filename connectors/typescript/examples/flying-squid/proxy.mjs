@@ -15,14 +15,19 @@ export async function startProxy(client, { serverId, port }) {
 
   const options = { host: HOST, port, version: VERSION, "online-mode": false, keepAlive: false, motd: "A network on a hub" };
   const proxy = minecraft.createServer(options);
-  proxy.on("login", async (player) => {
+  proxy.on("login", (player) => {
+    admit(player).catch((error) => player.end(error.message));
+  });
+
+  /** Asks the hub whether a player may join, and where to. */
+  async function admit(player) {
     const { uuid, username } = player;
     const decision = await hub.checkJoin(uuid, username, player.socket.remoteAddress);
     if (!decision.allowed) return player.end(describePunishment(decision.ban));
     const match = await client.matchmaking.find({ serverType: "lobby-squid", playerUuid: uuid, playerName: username });
     if (!match.success) return player.end(match.errorMessage);
     passOn(player, match.matchedServer);
-  });
+  }
 
   /** Connects a player to a server, and to others when commands to transfer them come. */
   function passOn(player, { host, port }) {
@@ -34,23 +39,26 @@ export async function startProxy(client, { serverId, port }) {
     player.on("error", () => player.end());
     player.on("end", () => current?.end());
 
-    function connect(host, port, failed = () => player.end("The server does not answer")) {
+    function connect(host, port, failed = (why) => player.end(why)) {
       const server = minecraft.createClient({ host, port, username: player.username, version: VERSION, auth: "offline", keepAlive: false });
+      let kickReason;
       server.on("packet", (data, { name, state }) => {
         if (state !== minecraft.states.PLAY) return;
         if (name === "login") enter(server, data);
         else if (name === "custom_payload" && data.channel === TRANSFER_CHANNEL) transfer(JSON.parse(data.data));
+        else if (name === "kick_disconnect") kickReason = JSON.parse(data.reason).text;
         else if (server === current) player.write(name, data);
       });
       server.on("error", () => server.end());
       server.on("end", () => {
-        if (server === current) player.end("The server closed the connection");
-        else if (!server.hasEntered) failed();
+        if (server === current) player.end(kickReason ?? "The server closed the connection");
+        else if (!server.hasEntered) failed(kickReason ?? "The server does not answer");
       });
     }
 
     /** The player is on another server now: to a Minecraft client that is a new world. */
     function enter(server, login) {
+      if (player.ended) return server.end();
       const previous = current;
       current = server;
       server.hasEntered = true;
@@ -66,7 +74,7 @@ export async function startProxy(client, { serverId, port }) {
       const fail = (errorMessage) =>
         client.transfers.report({ transferId, playerUuid, result: "FAILED", errorMessage }).catch(unused);
       if (refusal || playerUuid !== player.uuid) return fail(refusal ?? "another player's command");
-      connect(command.host, command.port, () => fail("the server does not answer"));
+      connect(command.host, command.port, fail);
     }
   }
 
