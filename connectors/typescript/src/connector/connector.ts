@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { LoadInclude } from "../api/players.js";
 import type { ServerState } from "../api/servers.js";
 import type { HubClient } from "../client.js";
@@ -126,6 +127,7 @@ export class HubConnector {
   ) {
     const { game, server } = options;
     const stopped = this.stopping.signal;
+    setMaxListeners(0, stopped); // Any number of calls may wait for the hub.
     const log = (this.log = options.log ?? console);
     this.session = new Session(client, server, {}, log, (answer) => {
       this.transferVerifier.setSecret(answer.signingSecret, this.clock.now());

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import type { ServerState } from "../api/servers.js";
 import type { HubClient } from "../client.js";
 import { HubError } from "../errors.js";
@@ -46,6 +47,7 @@ export class Session {
     private readonly log: Logger,
     private readonly onRegistered: (answer: ServerSession) => void,
   ) {
+    setMaxListeners(0, this.ended.signal);
     // Repeats are made here, where their order is known.
     this.client = client.with({ retry: NO_RETRIES, timeoutMs: TIMEOUT_MS });
   }
@@ -104,14 +106,14 @@ export class Session {
   private async run(): Promise<void> {
     while (!this.ended.signal.aborted) {
       const change = this.outbox.first;
-      if (now() < this.notBefore) {
+      if (this.isStopping && change === undefined) {
+        return;
+      } else if (now() < this.notBefore) {
         await this.waitUntil(this.notBefore);
       } else if (this.mustRegister) {
         await this.attempt(() => this.register());
       } else if (change !== undefined && now() < this.nextBeat + this.intervalMs) {
         await this.report(change);
-      } else if (this.isStopping && change === undefined) {
-        return;
       } else if (now() >= this.nextBeat) {
         await this.attempt(() => this.beat());
       } else {
