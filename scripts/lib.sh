@@ -210,6 +210,19 @@ start_demo() {
   export HUB_KEY HUB_PID HUB_URL
 }
 
+# Installs the npm packages of a folder's lock file once, and Node.js 20 or newer.
+need_npm_packages() {
+  command -v npm >/dev/null || install_packages nodejs npm
+  if [ "$(node -p 'parseInt(process.versions.node)')" -lt 20 ]; then
+    echo "Node.js 20 or newer is needed, not $(node --version)" >&2
+    return 1
+  fi
+  if cmp -s "$1/package-lock.json" "$1/node_modules/installed.json"; then return; fi
+  echo "installing the npm packages of $1" >&2
+  npm ci --prefix "$1" --silent --no-audit --no-fund
+  cp "$1/package-lock.json" "$1/node_modules/installed.json"
+}
+
 # Starts the built hub on a free port with a SQLite of its own in the folder $1. Exports HUB_URL, HUB_PID and HUB_KEY, an
 # owner's key. More arguments go to `hub serve`.
 start_hub() {

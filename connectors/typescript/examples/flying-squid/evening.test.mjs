@@ -1,0 +1,45 @@
+// Plays the evening and looks at what the players saw, and where the hub says they are.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { playEvening } from "./evening.mjs";
+import { startHub } from "./hub.mjs";
+import { startNetwork } from "./network.mjs";
+
+const cleanUp = [];
+after(async () => {
+  for (const stop of cleanUp.reverse()) await stop();
+});
+
+test("an evening on the network", { timeout: 110_000 }, async () => {
+  const hub = await startHub(process.env.HUB_BINARY ?? "hub");
+  cleanUp.push(hub.stop);
+  const network = await startNetwork(hub);
+  cleanUp.push(network.stop);
+  const seen = [];
+  const { ann, ben, cat, benAgain, catAgain, output } = await playEvening(hub, network.port, (line) => seen.push(line));
+  cleanUp.push(() => [ann, catAgain].forEach((bot) => bot.leave()));
+
+  // What the filter refused, and what was said while muted, came to nobody.
+  const all = [ann, ben, cat, catAgain].flatMap((bot) => bot.lines);
+  assert.ok(!all.some((line) => line.includes("noob") && line.startsWith("<Ann>")));
+  assert.ok(!all.includes("<Ann> can you hear me?"));
+  // Who is banned does not even get in.
+  assert.deepEqual(benAgain.lines, ["You are banned: cheating"]);
+  // The reason of a kick is the last thing that is seen.
+  assert.equal(ben.lines.at(-1), "You are banned: cheating");
+  assert.equal(cat.lines.at(-1), "You were kicked: go to bed");
+  assert.deepEqual(output.split(", ").sort(), ["Ann", "Ben"]);
+  // Cat was refused by the module, so they never were in the arena.
+  assert.ok(!cat.lines.includes("Welcome to arena"));
+
+  const { owner } = hub;
+  const where = async (bot) => (await owner.players.get(bot.uuid))?.connection?.serverId;
+  assert.equal(await where(ann), "arena");
+  assert.equal(await where(catAgain), "lobby");
+  assert.equal((await owner.players.get(ben.uuid)).online, false);
+  assert.deepEqual(await owner.economy.balances("player", ben.uuid), [{ currencyName: "coins", balance: 0 }]);
+  const servers = (await owner.servers.list({ online: true, limit: 200 })).items;
+  const ours = servers.filter(({ serverId }) => ["lobby", "arena", "proxy"].includes(serverId));
+  assert.deepEqual(ours.map(({ role, connectivity }) => `${role} ${connectivity}`).sort(),
+    ["GAME CONNECTED", "GAME CONNECTED", "PROXY CONNECTED"]);
+});

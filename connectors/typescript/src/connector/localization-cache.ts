@@ -1,0 +1,87 @@
+import type { HubClient } from "../client.js";
+import type { LanguageSource, LocalizationCatalog, PlayerLanguage } from "../generated/schemas.js";
+import { playerId } from "./player-id.js";
+
+/** The plugin's own messages, by language and then by key. */
+export type Messages = Record<string, Record<string, string>>;
+
+/**
+ * Messages in the players' languages. Answers at once, from memory. While the hub is away it answers what was known last, and before the
+ * first answer the defaults of the plugin.
+ */
+export class LocalizationCache {
+  /** The catalog as it was read last. */
+  catalog: LocalizationCatalog | undefined;
+  private readonly languages = new Map<string, PlayerLanguage>();
+
+  constructor(
+    private readonly client: HubClient,
+    private readonly namespaces: readonly string[],
+    private readonly defaults: Messages,
+    private readonly defaultLocale: string,
+  ) {}
+
+  /** A message in a player's language. */
+  text(player: string, key: string): string {
+    return this.textIn(this.locale(player), key);
+  }
+
+  /** A message in a language, else in the default language, else as the plugin has it; else the key. */
+  textIn(locale: string, key: string): string {
+    const messages: Messages = this.catalog?.messages ?? {};
+    return (
+      messages[locale]?.[key] ??
+      messages[this.catalog?.defaultLocale ?? ""]?.[key] ??
+      this.defaults[locale]?.[key] ??
+      this.defaults[this.defaultLocale]?.[key] ??
+      key
+    );
+  }
+
+  /** A player's language, or the default one. */
+  locale(player: string): string {
+    return this.language(player)?.locale ?? this.catalog?.defaultLocale ?? this.defaultLocale;
+  }
+
+  /** What is known of a player's language: who chose it tells whether to ask them. */
+  language(player: string): PlayerLanguage | undefined {
+    return this.languages.get(playerId(player));
+  }
+
+  /** Sets a player's language at the hub and here; null unsets it. */
+  async setLanguage(player: string, locale: string | null, source: LanguageSource): Promise<PlayerLanguage> {
+    const stored = await this.client.localization.setLanguage(player, locale, source);
+    this.put(playerId(player), stored);
+    return stored;
+  }
+
+  /** @internal */
+  put(player: string, language: PlayerLanguage): void {
+    this.languages.set(player, language);
+  }
+
+  /** @internal */
+  prune(online: ReadonlySet<string>): void {
+    for (const player of this.languages.keys()) if (!online.has(player)) this.languages.delete(player);
+  }
+
+  /** @internal */
+  async refreshLanguage(player: string): Promise<void> {
+    this.put(player, await this.client.localization.language(player));
+  }
+
+  /** @internal */
+  async refreshCatalog(): Promise<void> {
+    if (this.namespaces.length === 0) return;
+    const read = await this.client.localization.catalog(this.namespaces);
+    // An answer that was overtaken by a newer one is dropped.
+    if (this.catalog === undefined || read.version >= this.catalog.version) this.catalog = read;
+  }
+
+  /** Registers the plugin's defaults under the first namespace. @internal */
+  async registerDefaults(): Promise<void> {
+    for (const [locale, entries] of Object.entries(this.defaults)) {
+      await this.client.localization.registerDefaults(this.namespaces[0] ?? "", locale, entries);
+    }
+  }
+}
