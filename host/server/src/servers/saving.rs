@@ -143,7 +143,7 @@ async fn save_shared(app: &App, network: NetworkId, shared: &SharedPresence) -> 
         return Ok(());
     }
     if began.elapsed() > PATIENCE {
-        // Others tried and failed meanwhile. One after the other, callers would wait ever longer.
+        // Others failed or were slow meanwhile. One after the other, callers would wait ever longer.
         return Err(Error::Busy);
     }
     let (batch, (unsaved, changes)) = shared.with(|presence| (presence.batch + 1, presence.take_unsaved()));

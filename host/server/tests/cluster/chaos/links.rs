@@ -1,15 +1,16 @@
 //! Links between nodes, PostgreSQL and NATS: TCP proxies that cut, stall or slow down what passes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::future::ready;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 /// What is at the other end of a node's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,45 +69,73 @@ impl Links {
     /// Starts a proxy to a node's database or bus; returns its address.
     pub async fn to_service(&self, node: usize, end: End, target: SocketAddr) -> SocketAddr {
         let links = self.clone();
-        proxy(target, move |_| links.sender(node, end).subscribe()).await
+        proxy(target, move |_| ready(links.sender(node, end).subscribe())).await
     }
 
     /// Starts a proxy to a node, for all other nodes; returns its address.
     pub async fn to_node(&self, node: usize, target: SocketAddr) -> SocketAddr {
         let links = self.clone();
+        let (ask, asked) = mpsc::channel::<(u16, oneshot::Sender<Option<usize>>)>();
+        // A thread of its own: it takes long where the machine has many connections, and other links must not wait.
+        let looking = self.clone();
+        std::thread::spawn(move || {
+            while let Ok(first) = asked.recv() {
+                let all: Vec<_> = std::iter::once(first).chain(asked.try_iter()).collect();
+                let found = looking.nodes_at(&all.iter().map(|(port, _)| *port).collect());
+                for (port, tell) in all {
+                    let _ = tell.send(found.get(&port).copied());
+                }
+            }
+        });
         proxy(target, move |client| {
-            let from = links.node_at(client);
-            // A node that reaches itself needs no network.
-            links.sender(from.unwrap_or(node), End::Node(node)).subscribe()
+            let (links, (tell, told)) = (links.clone(), oneshot::channel());
+            let _ = ask.send((client.port(), tell));
+            async move {
+                // A node that reaches itself needs no network.
+                let from = told.await.ok().flatten().unwrap_or(node);
+                links.sender(from, End::Node(node)).subscribe()
+            }
         })
         .await
     }
 
-    /// The node whose process has a connection from this address.
-    fn node_at(&self, address: SocketAddr) -> Option<usize> {
-        let port = format!(":{:04X}", address.port());
-        let table = fs::read_to_string("/proc/net/tcp").ok()?;
-        let mut fields = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-        let inode = fields.find(|line| line[1].ends_with(&port) && line[9] != "0")?[9].to_owned();
-        let socket = format!("socket:[{inode}]");
-        let pids = self.pids.lock().unwrap().clone();
-        let has_socket = |pid: &u32| {
-            let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-            files.into_iter().any(|file| fs::read_link(file.path()).is_ok_and(|target| target.as_os_str() == &*socket))
+    /// The nodes whose processes have connections from these ports.
+    fn nodes_at(&self, ports: &HashSet<u16>) -> HashMap<u16, usize> {
+        let table = fs::read_to_string("/proc/net/tcp").unwrap_or_default();
+        let socket = |line: &str| {
+            let mut fields = line.split_whitespace();
+            let port = u16::from_str_radix(fields.nth(1)?.split_once(':')?.1, 16).ok()?;
+            ports.contains(&port).then_some(())?;
+            Some((fields.nth(7)?.to_owned(), port))
         };
-        pids.iter().find(|(_, pid)| has_socket(pid)).map(|(node, _)| *node)
+        let mut sockets: HashMap<_, _> = table.lines().filter_map(socket).collect();
+        // It belongs to nobody any more.
+        sockets.remove("0");
+        let pids = self.pids.lock().unwrap().clone();
+        let mut found = HashMap::new();
+        for (node, pid) in pids {
+            for file in fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten() {
+                let target = fs::read_link(file.path()).ok().and_then(|target| target.to_str().map(str::to_owned));
+                let inode = target.as_deref().and_then(|target| target.strip_prefix("socket:[")?.strip_suffix(']'));
+                if let Some(port) = inode.and_then(|inode| sockets.get(inode)) {
+                    found.insert(*port, node);
+                }
+            }
+        }
+        found
     }
 }
 
-async fn proxy(
-    target: SocketAddr,
-    link: impl Fn(SocketAddr) -> watch::Receiver<LinkState> + Send + 'static,
-) -> SocketAddr {
+async fn proxy<F>(target: SocketAddr, link: impl Fn(SocketAddr) -> F + Send + 'static) -> SocketAddr
+where
+    F: Future<Output = watch::Receiver<LinkState>> + Send + 'static,
+{
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((client, from)) = listener.accept().await {
-            tokio::spawn(relay(client, target, link(from)));
+            let link = link(from);
+            tokio::spawn(async move { relay(client, target, link.await).await });
         }
     });
     address

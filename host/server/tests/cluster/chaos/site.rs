@@ -255,7 +255,10 @@ impl Site {
         // It may have ended by itself, on a full disk.
         let _ = run(&["-m", "immediate", "-w", "stop"]);
         tokio::time::sleep(down).await;
-        tokio::task::block_in_place(|| postgres.start_server());
+        // It does not start as long as another fault keeps its disk full.
+        while !tokio::task::block_in_place(|| postgres.try_start_server()) {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
     }
 
     /// Kills NATS and starts it after this time.
