@@ -2,6 +2,7 @@
 
 mod client;
 mod demo;
+mod import;
 mod key;
 mod module;
 mod network;
@@ -36,6 +37,9 @@ enum Command {
     /// Modules: build one, upload it, put it into a chain
     #[command(subcommand)]
     Module(module::Module),
+    /// Move in: import permissions, punishments and balances from other tools
+    #[command(subcommand)]
+    Import(import::Import),
     /// Print the OpenAPI document
     Openapi,
     /// Print the bounds of every network as a Markdown table
@@ -73,6 +77,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Plan(plan) => plan.run().await,
             Command::Key(key) => key.run().await,
             Command::Module(module) => module.run().await,
+            Command::Import(import) => import.run().await,
             Command::CompileModule { .. } => Ok(()),
             Command::Limits => {
                 print!("{}", crate::limits::document());

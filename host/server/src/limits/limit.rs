@@ -175,6 +175,14 @@ limits! {
     /// Bytes in the store of one module.
     ModuleStoreBytes = "moduleStoreBytes", 16 * 1_024 * 1_024, "the module's write fails";
 
+    // Imports from other tools.
+    /// Imports that are listed.
+    Imports = "imports", 100, "the oldest ones are forgotten";
+    /// Bytes of a file that is imported.
+    ImportBytes = "importBytes", 256 * 1_024 * 1_024, "413 `body_too_large`";
+    /// Records of a file that is imported: groups, players, punishments, names, balances.
+    ImportRecords = "importRecords", 2_000_000, "the import fails before it changes anything";
+
     // Keys and requests.
     /// API keys that are neither revoked nor expired.
     Keys = "keys", 1_000;

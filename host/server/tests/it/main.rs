@@ -19,6 +19,7 @@ mod events;
 mod full_disk;
 mod https;
 mod idempotency;
+mod imports;
 mod join;
 mod key_bindings;
 mod keys;
