@@ -83,9 +83,24 @@ pub(super) struct Plan<'i> {
     new_balances: i64,
 }
 
+/// The most targets whose counts are kept in mind.
+const MOST_TARGETS: usize = 200_000;
+
+/// How many punishments targets have, as far as the import has asked: a dry run counts on by itself.
+#[derive(Debug, Default)]
+pub(super) struct TargetCounts(HashMap<String, i64>);
+
 /// Works out what becomes of records.
-pub(super) async fn plan<'i>(app: &App, import: &Import, items: &'i [Item]) -> Result<Plan<'i>, ApplyError> {
-    let mut planner = Planner { app, import, known: known(app, import, items).await?, targets: HashMap::new() };
+pub(super) async fn plan<'i>(
+    app: &App,
+    import: &Import,
+    items: &'i [Item],
+    targets: &mut TargetCounts,
+) -> Result<Plan<'i>, ApplyError> {
+    if targets.0.len() > MOST_TARGETS {
+        targets.0.clear();
+    }
+    let mut planner = Planner { app, import, known: known(app, import, items).await?, targets: &mut targets.0 };
     let mut plan = Plan::default();
     let open = planner.open_punishments(items).await?;
     for item in items {
@@ -141,7 +156,7 @@ struct Planner<'p> {
     import: &'p Import,
     known: HashMap<(String, String), i64>,
     /// How many punishments targets have, those of this batch included.
-    targets: HashMap<String, i64>,
+    targets: &'p mut HashMap<String, i64>,
 }
 
 /// A record that one of the hub's bounds for single things refuses is skipped; all else fails.
@@ -219,8 +234,9 @@ impl Planner<'_> {
             Some(used) => *used,
             None => punishments::count_of_target(self.app, self.import.network, &punishment.target).await?,
         };
-        self.targets.insert(target, used + 1);
-        if let Err(exceeded) = limits::check(self.app, Limit::PunishmentsPerPlayer, used, 1) {
+        let refused = limits::check(self.app, Limit::PunishmentsPerPlayer, used, 1);
+        self.targets.insert(target, used + i64::from(refused.is_ok()));
+        if let Err(exceeded) = refused {
             let subject = format!("{} {}", key.source, key.key);
             return Ok(Outcome::Skipped(Some(Remark::new(subject, exceeded.to_string()))));
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use hub_db::with_tenant;
+use hub_db::{Backend, with_tenant};
 use parking_lot::Mutex;
 use tempfile::NamedTempFile;
 use thiserror::Error;
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::blobs::{self, BlobError, BlobKey};
-use crate::imports::apply::{self, ApplyError};
+use crate::imports::apply::{self, ApplyError, TargetCounts};
 use crate::imports::litebans::Names;
 use crate::imports::model::{Import, ImportFailure, ImportState};
 use crate::imports::record::{Item, ParseError};
@@ -33,9 +33,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 const FIRST_BATCH: usize = 32;
 const SMALLEST_BATCH: usize = 8;
 const LARGEST_BATCH: usize = 512;
-/// How long the statements of a batch are to take: on SQLite all writers wait for them.
-const SHORT: Duration = Duration::from_millis(4);
-const LONG: Duration = Duration::from_millis(10);
+/// How long the statements of a batch are to take, at least and at most: on SQLite all writers wait for them.
+const SQLITE_TIME: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(10));
+const POSTGRES_TIME: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(100));
 /// Records that the reader is ahead.
 const READ_AHEAD: usize = 64;
 /// Records that are read before it is asked once more whether the import was cancelled.
@@ -66,11 +66,12 @@ impl Imports {
     }
 
     /// Adapts the size of batches to how long a full one took.
-    fn adapt(&self, took: Duration) {
+    fn adapt(&self, backend: Backend, took: Duration) {
+        let (short, long) = if backend == Backend::Sqlite { SQLITE_TIME } else { POSTGRES_TIME };
         let batch = self.batch();
         let adapted = match took {
-            took if took < SHORT => batch * 2,
-            took if took > LONG => batch / 2,
+            took if took < short => batch * 2,
+            took if took > long => batch / 2,
             _ => batch,
         };
         self.batch.store(adapted.clamp(SMALLEST_BATCH, LARGEST_BATCH), Ordering::Relaxed);
@@ -283,7 +284,7 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
         })
     });
     let mut import = import.clone();
-    let mut items = vec![];
+    let (mut items, mut targets) = (vec![], TargetCounts::default());
     loop {
         let most = app.imports.batch();
         while items.len() < most {
@@ -295,7 +296,7 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
         if items.is_empty() {
             break;
         }
-        if write_batch(app, &mut import, &items).await?.is_break() {
+        if write_batch(app, &mut import, &items, &mut targets).await?.is_break() {
             return Err(RunError::Gone);
         }
         if items.len() == most {
@@ -309,8 +310,13 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
 }
 
 /// Writes a batch; breaks where the import does not run here any more.
-async fn write_batch(app: &App, import: &mut Import, items: &[Item]) -> Result<ControlFlow<()>, RunError> {
-    let plan = apply::plan(app, import, items).await?;
+async fn write_batch(
+    app: &App,
+    import: &mut Import,
+    items: &[Item],
+    targets: &mut TargetCounts,
+) -> Result<ControlFlow<()>, RunError> {
+    let plan = apply::plan(app, import, items, targets).await?;
     if !import.dry_run {
         plan.check(app, import).await?;
     }
@@ -345,7 +351,7 @@ async fn write_batch(app: &App, import: &mut Import, items: &[Item]) -> Result<C
         took => took?,
     };
     if items.len() == app.imports.batch() {
-        app.imports.adapt(took);
+        app.imports.adapt(app.db.backend(), took);
     }
     import.report = report;
     import.done = done;

@@ -164,9 +164,9 @@ limits! {
     Artifacts = "artifacts", 10_000;
     /// Bundles for provisioned machines.
     Bundles = "bundles", 1_000;
-    /// Bytes of artifacts, bundles, snapshots of worlds and modules.
+    /// Bytes of artifacts, bundles, snapshots of worlds, modules and files that are imported.
     FileBytes = "fileBytes", 100 * 1_024 * 1_024 * 1_024;
-    /// Uploads of artifacts, bundles and snapshots that are under way at one node of the hub.
+    /// Uploads of artifacts, bundles, snapshots and files to import that are under way at one node of the hub.
     Uploads = "uploads", 64;
     /// Versions of modules.
     Modules = "modules", 1_000;

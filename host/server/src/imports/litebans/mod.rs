@@ -6,7 +6,7 @@
 //! banned_by_uuid, banned_by_name, removed_by_…, time, until, server_scope, ipban, ipban_wildcard, active`, and
 //! `litebans_history` with `date, name, uuid, ip`.
 
-mod sqlite;
+mod store;
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -22,7 +22,7 @@ use crate::punishments::{
 };
 use crate::values::PlayerId;
 
-pub(super) use sqlite::read_database;
+pub(super) use store::read_database;
 
 /// The longest reason and name, in characters.
 const LONGEST_REASON: usize = 1_024;

@@ -75,11 +75,11 @@ INSERT INTO PUBLIC.LITEBANS_HISTORY VALUES (1, TIMESTAMP '2024-01-08 10:12:11.39
 fn a_wrong_dump_is_refused_with_its_line() {
     for (dump, line) in [
         ("CREATE TABLE `litebans_bans` (`id` int);\nINSERT INTO `litebans_bans` VALUES (1,2);", 2),
-        ("INSERT INTO `litebans_bans` VALUES (1);", 1),
-        ("INSERT INTO `litebans_bans` (id) VALUES (1),\n('x", 2),
-        ("INSERT INTO `litebans_bans` (id) VALUES (1),\n(x);", 2),
-        ("INSERT INTO `litebans_bans` (id) SELECT 1;", 1),
-        ("INSERT INTO `litebans_bans` (id) VALUES\n(0x1);", 2),
+        ("/**/INSERT INTO `litebans_bans` VALUES (1);", 1),
+        ("/**/INSERT INTO `litebans_bans` (id) VALUES (1),\n('x", 2),
+        ("/**/INSERT INTO `litebans_bans` (id) VALUES (1),\n(x);", 2),
+        ("/**/INSERT INTO `litebans_bans` (id) SELECT 1;", 1),
+        ("/**/INSERT INTO `litebans_bans` (id) VALUES\n(0x1);", 2),
         ("\n\n/* no end", 3),
         ("CREATE TABLE `litebans_bans` (`id`", 1),
     ] {

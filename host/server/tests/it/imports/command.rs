@@ -55,7 +55,7 @@ async fn owners_import_by_command(backend: Backend) {
 }
 
 async fn an_import_survives_a_kill(backend: Backend) {
-    const BALANCES: usize = 6_000;
+    const BALANCES: usize = 2_400;
     let installation = Installation::new(backend);
     let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let mut hub = installation.serve();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{counts, files, has_note, import, notes};
-use crate::support::{Client, Hub, NOW, on_both};
+use crate::support::{Client, NOW, on_both};
 
 const HOUR: i64 = 3_600_000;
 

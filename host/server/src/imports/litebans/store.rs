@@ -1,4 +1,4 @@
-//! The file of a SQLite database.
+//! All SQL on the file of a SQLite database, which is not the hub's.
 //!
 //! Whoever made the file may mean ill: it is opened for reading alone, its schema is not trusted, and only tables are read,
 //! none of whose columns is computed.
@@ -94,7 +94,7 @@ struct Database {
 }
 
 impl Database {
-    /// The columns to read of a table; empty where there is no such table.
+    /// The columns to read of a table; empty where there is no such table. Crosses networks: it is another tool's database.
     async fn columns(&mut self, table: &str) -> Result<Vec<String>, sqlx::Error> {
         let is_table: Option<(i64,)> = sqlx::query_as(
             "SELECT 1 FROM sqlite_master WHERE type = 'table' AND lower(name) = ?1
@@ -106,7 +106,7 @@ impl Database {
         if is_table.is_none() {
             return Ok(vec![]);
         }
-        // Without those that are computed.
+        // Without those that are computed. Crosses networks: see above.
         let found: Vec<(String,)> = sqlx::query_as("SELECT lower(name) FROM pragma_table_xinfo(?1) WHERE hidden = 0")
             .bind(table)
             .fetch_all(&mut self.connection)
@@ -121,7 +121,7 @@ impl Database {
         columns: &[String],
         after: i64,
     ) -> Result<Vec<(i64, Vec<Cell>)>, sqlx::Error> {
-        // The names are those of the lists above; texts are cut long before they are too long.
+        // The names are those of the lists above; texts are cut long before they are too long. Crosses networks: see above.
         let columns: Vec<_> = columns.iter().map(|name| format!("substr(CAST(\"{name}\" AS TEXT), 1, 4096)")).collect();
         let sql = format!(
             "SELECT rowid, {} FROM \"{}\" WHERE rowid > ?1 ORDER BY rowid LIMIT {PAGE}",
