@@ -202,7 +202,7 @@ async fn run(app: &App, import: Import) {
     }
 }
 
-/// Ends an import and deletes its file; false where it has ended. The audit tells of every end by this function.
+/// Ends an import and deletes its file; false where it has ended. Every end, a cancellation too, passes through here.
 pub(super) async fn end(
     app: &App,
     import: &Import,

@@ -6,10 +6,11 @@ mod files;
 mod litebans;
 mod luckperms;
 
+use hub::limits::Limit;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Hub, on_both};
+use crate::support::{Answer, Backend, Client, Hub, on_both, on_each};
 
 const IMPORTS: &str = "/api/manage/imports";
 
@@ -127,3 +128,26 @@ on_both! {
         Hub::eventually("their files are gone", async || hub.blobs().is_empty()).await;
     }
 }
+
+async fn imports_are_bounded(backend: Backend) {
+    let bounds = [(Limit::Imports, 2), (Limit::ImportBytes, 5_000), (Limit::ImportRecords, 10)];
+    let hub = Hub::start_with(backend, |settings| {
+        settings.limits = bounds.iter().fold(settings.limits.clone(), |all, (limit, bound)| all.with(*limit, *bound));
+    })
+    .await;
+    let owner = hub.network().await;
+    let query = "kind=balances&currency=coins";
+    upload(&owner, query, files::balances(200)).await.expect_error(413, "body_too_large");
+    let many = import(&owner, query, files::balances(11)).await;
+    assert_eq!(
+        (many["state"].as_str(), &many["done"], &many["error"]["line"]),
+        (Some("FAILED"), &json!(0), &json!(12))
+    );
+    assert!(many["error"]["message"].as_str().unwrap().contains("importRecords"), "{many}");
+    for _ in 0..3 {
+        assert_eq!(import(&owner, query, files::balances(10)).await["state"], "DONE");
+    }
+    assert_eq!(owner.get(IMPORTS).await.expect(200)["total"], 2);
+}
+
+on_each! { imports_are_bounded }
