@@ -26,6 +26,7 @@ use crate::geo::Geo;
 use crate::hang_up::AbandonedRequests;
 use crate::http::connection::Connections;
 use crate::ids::Ids;
+use crate::imports::Imports;
 use crate::keyed_lock::KeyedLock;
 use crate::limits::{Limits, Usage};
 use crate::modules::Modules;
@@ -102,6 +103,8 @@ pub struct AppState {
     pub(crate) catalog_writes: KeyedLock<NetworkId>,
     /// Wakes who builds the indexes of collections.
     pub(crate) index_builds: IndexBuilds,
+    /// Imports that run at this node.
+    pub(crate) imports: Imports,
     /// Node agents, and what is asked of servers.
     pub control: Control,
     /// The networks' modules.
@@ -154,6 +157,7 @@ impl AppState {
             player_regions: PlayerRegions::default(),
             catalog_writes: KeyedLock::default(),
             index_builds: IndexBuilds::default(),
+            imports: Imports::default(),
             control: Control::default(),
             modules: Modules::open(&settings, &ids)?,
             waitlist: Waitlist::open(&settings)?,

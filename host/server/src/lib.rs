@@ -30,6 +30,8 @@ pub mod http;
 pub mod http_client;
 pub mod idempotency;
 pub mod ids;
+mod imported;
+mod imports;
 mod keyed_lock;
 pub mod lifecycle;
 pub mod limits;

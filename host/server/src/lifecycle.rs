@@ -10,8 +10,8 @@ use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::{
-    auth, blobs, collections, control, data_folder, events, health, idempotency, limits, modules, networks, plans,
-    servers, waitlist,
+    auth, blobs, collections, control, data_folder, events, health, idempotency, imports, limits, modules, networks,
+    plans, servers, waitlist,
 };
 use crate::{punishments, transfers, worlds};
 
@@ -52,6 +52,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     transfers::start(&app);
     worlds::start(&app);
     waitlist::start(&app);
+    imports::start(&app);
     health::start(&app);
     Ok(app)
 }

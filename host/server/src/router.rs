@@ -39,6 +39,7 @@ fn in_database() -> Endpoints {
         .merge(crate::collections::router())
         .merge(crate::config_documents::router())
         .merge(crate::economy::router())
+        .merge(crate::imports::router())
         .merge(crate::localization::router())
         .merge(crate::moderation::router())
         .merge(crate::networks::router())

@@ -123,6 +123,7 @@ tables! {
         email: Text, source: Text, joined_at: Integer, confirmed_at: Integer, due_at: Integer, attempts: Integer
     ];
     waitlist_links [sha256: Bytes] [email_folded: Text, made_at: Integer, sent_at: Integer, used_at: Integer];
+    import_sources [source: Text, source_key: Text] [value: Integer];
     idempotency_keys [idempotency_key: Text] [
         fingerprint: Bytes, created_at: Integer, status: Integer, content_type: Text, error_code: Text, body: Bytes
     ];
@@ -134,6 +135,11 @@ tables! {
     agent_commands [server_id: Text, command_id: Text] [command: Text, expires_at: Integer];
     blob_moves [kind: Text, name: Text] [blob_key: Text, moved_at: Integer];
     event_listeners [name: Text] [until: Integer];
+    imports [import_id: Text] [
+        kind: Text, dry_run: Bool, options: Text, sha256: Text, file_size: Integer, size_bytes: Integer, state: Text,
+        done: Integer, total: Integer, counts: Text, notes: Text, more_notes: Integer, error: Text, error_line: Integer, key_id: Text,
+        created_at: Integer, started_at: Integer, finished_at: Integer
+    ];
     module_pieces [name: Text, version: Integer, part: Text, piece: Integer] [created_at: Integer, bytes: Bytes];
     network_usage [slot: Integer] [documents: Integer, storage_bytes: Integer, file_bytes: Integer];
     outbox [id: Integer] [name: Text, target: Text, data: Text, created_at: Integer];

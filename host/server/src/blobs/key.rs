@@ -25,6 +25,11 @@ impl BlobKey {
         Self::new(network, &["bundles", sha256, file_id], Kind::Bundle.old_file(network, file_id))
     }
 
+    /// A file that is imported.
+    pub(crate) fn import(network: NetworkId, sha256: &str, import_id: &str) -> Self {
+        Self::new(network, &["imports", sha256, import_id], None)
+    }
+
     /// A module as it was uploaded.
     pub(crate) fn module_upload(network: NetworkId, sha256: &str, name: &str, version: i64) -> Self {
         let old = OldPlace::Module { name: name.to_owned(), version, kind: Kind::Upload };

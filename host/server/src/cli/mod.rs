@@ -4,6 +4,7 @@ mod client;
 mod completions;
 mod demo;
 mod format;
+mod import;
 mod key;
 mod limits;
 mod module;
@@ -44,6 +45,9 @@ enum Command {
     /// Modules: build one, upload it, put it into a chain
     #[command(subcommand)]
     Module(module::Module),
+    /// Move in: import permissions, punishments and balances from other tools
+    #[command(subcommand)]
+    Import(import::Import),
     /// Print the OpenAPI document
     Openapi,
     /// Print the bounds of every network as a Markdown table
@@ -87,6 +91,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Plan(plan) => plan.run().await,
             Command::Key(key) => key.run().await,
             Command::Module(module) => module.run().await,
+            Command::Import(import) => import.run().await,
             Command::CompileModule { .. } => Ok(()),
             Command::Limits(limits) => {
                 limits.print();

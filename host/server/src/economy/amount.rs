@@ -37,6 +37,36 @@ impl Amount {
     pub(crate) const fn ten_thousandths(self) -> i64 {
         self.0
     }
+
+    /// An amount of so many ten-thousandths; none where it is out of range.
+    pub(crate) fn of_ten_thousandths(ten_thousandths: i64) -> Option<Self> {
+        (Self::MIN.0..=Self::MAX.0).contains(&ten_thousandths).then_some(Self(ten_thousandths))
+    }
+
+    /// Reads a decimal number as other programs write them: what is behind the fourth digit is cut off. Answers whether
+    /// something was.
+    pub(crate) fn parse_cut(text: &str) -> Result<(Self, bool), ParseAmountError> {
+        match text.parse() {
+            Err(ParseAmountError::TooPrecise) => {}
+            parsed => return parsed.map(|amount| (amount, false)),
+        }
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let exponent = parse_exponent(exponent)?;
+        let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        // Where the point is moved to.
+        let kept = exponent.saturating_add(DECIMALS);
+        let cut = match usize::try_from(kept) {
+            Ok(kept) => format!("{whole}.{}e{exponent}", part.get(..kept.min(part.len())).unwrap_or_default()),
+            Err(_) => {
+                let sign = whole.starts_with('-');
+                let left = i64::try_from(whole.len()).unwrap_or(i64::MAX).saturating_add(kept);
+                let left = usize::try_from(left).unwrap_or(0).max(usize::from(sign));
+                let digits = whole.get(..left).filter(|digits| !matches!(*digits, "" | "-")).unwrap_or("0");
+                format!("{digits}e-{DECIMALS}")
+            }
+        };
+        cut.parse().map(|amount| (amount, true))
+    }
 }
 
 /// Writes the shortest decimal.

@@ -6,6 +6,7 @@
 //! Tables: `currencies`, `balances`, `currency_ledger`.
 
 mod amount;
+mod import;
 mod model;
 mod routes;
 pub(crate) mod service;
@@ -14,6 +15,7 @@ mod store;
 use crate::events::{EventKind, EventSchema};
 
 pub(crate) use amount::Amount;
+pub(crate) use import::{BalanceImport, PlannedBalance, check_new_balances, plan_balance, write_balance};
 pub(crate) use model::Balance;
 pub(crate) use routes::router;
 

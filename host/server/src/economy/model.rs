@@ -51,7 +51,7 @@ impl Bounds {
         self.clamp(self.starting_balance.unwrap_or_default())
     }
 
-    fn clamp(&self, amount: Amount) -> Amount {
+    pub(super) fn clamp(&self, amount: Amount) -> Amount {
         let least = self.minimum.unwrap_or(Amount::MIN);
         amount.min(self.maximum.unwrap_or(Amount::MAX)).max(least)
     }

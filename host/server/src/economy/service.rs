@@ -20,7 +20,7 @@ use crate::values::{Identifier, NetworkId};
 
 /// What can be wrong with a request about currencies.
 #[derive(Debug, Error)]
-pub(super) enum EconomyError {
+pub(crate) enum EconomyError {
     /// The bounds contradict each other.
     #[error("{0}")]
     Bounds(&'static str),
@@ -42,7 +42,7 @@ pub(super) enum EconomyError {
 
 /// Why an exact change is refused.
 #[derive(Clone, Copy, Debug, Error)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     /// It would end below the currency's minimum.
     #[error("The balance is too low; nothing was changed.")]
     InsufficientFunds,
@@ -160,7 +160,7 @@ fn locking_order(changes: &[BalanceChange]) -> Vec<usize> {
     order
 }
 
-async fn apply(
+pub(super) async fn apply(
     app: &App,
     tx: &mut Tx,
     network: NetworkId,
@@ -191,7 +191,7 @@ fn check_exact(change: &BalanceChange, applied: AppliedChange) -> Result<(), Ref
 }
 
 /// Writes a change to the ledger and tells of it.
-async fn record(
+pub(super) async fn record(
     app: &App,
     tx: &mut Tx,
     network: NetworkId,

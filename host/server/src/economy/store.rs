@@ -31,6 +31,15 @@ pub(super) async fn has_currency(db: &Db, network: NetworkId, name: &Identifier)
     Ok(row.is_some())
 }
 
+/// A currency's bounds; none where it is not there.
+pub(super) async fn bounds(db: &Db, network: NetworkId, name: &Identifier) -> Result<Option<Bounds>, Error> {
+    db.query("SELECT minimum, maximum, starting_balance FROM currencies WHERE network_id = $1 AND name = $2")
+        .bind(network)
+        .bind(name)
+        .optional()
+        .await
+}
+
 /// Whether the owner has opened a balance of the currency.
 pub(super) async fn is_open(db: &Db, network: NetworkId, owner: &Owner, currency: &Identifier) -> Result<bool, Error> {
     let row: Option<(String,)> = db

@@ -74,6 +74,9 @@ pub const ERROR_CODES: &[(&str, &str)] = &[
     ("index_value_too_long", "A value is too long for an index."),
     ("key_mismatch", "The document's key field is not the id in the path."),
     ("key_changed", "The collection is registered with another key."),
+    // Imports from other tools.
+    ("unknown_import", "There is no such import."),
+    ("import_running", "Another import of the network has not ended."),
     // Worlds.
     ("unknown_world", "The network has no such lease of a world."),
     ("lease_ended", "The lease has ended; the world may be another node's by now."),

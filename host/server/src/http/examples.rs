@@ -43,7 +43,7 @@ fn example(name: &str) -> Option<Value> {
         "pluginCommit" => json!("1a2b3c4"),
         "requestId" => json!("Zk3vXq0aP1mB7s2T"),
         "keyId" => json!("4fTq0ZkX91ab"),
-        "artifactId" => json!("Zk3vXq0aP1mB7s2T"),
+        "artifactId" | "importId" => json!("Zk3vXq0aP1mB7s2T"),
         "transferId" => json!("4c9d2f6e-0b0e-4b0e-9b0e-0b0e4b0e9b0e"),
         "token" => json!("AAAAAAAAQACAAAAAAAAABwAAAaQ.c2lnbmF0dXJl"),
         "userCode" => json!("WDJB-MJHT"),

@@ -35,6 +35,7 @@ const TAGS: &[(&str, &str)] = &[
     ("Manage: economy", "Define currencies and read the ledger."),
     ("Modules", "Upload WebAssembly modules, and choose which decide."),
     ("Artifacts", "Files such as plugins, and links to them."),
+    ("Imports", "Take over what other tools stored: permissions, punishments, balances."),
     ("Keys", "API keys and the signing secret."),
     ("Waitlist", "The list of who waits for the launch."),
     ("Operator", "Networks and plans, for whoever runs the hub."),

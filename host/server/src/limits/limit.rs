@@ -164,9 +164,9 @@ limits! {
     Artifacts = "artifacts", 10_000;
     /// Bundles for provisioned machines.
     Bundles = "bundles", 1_000;
-    /// Bytes of artifacts, bundles, snapshots of worlds and modules.
+    /// Bytes of artifacts, bundles, snapshots of worlds, modules and files that are imported.
     FileBytes = "fileBytes", 100 * 1_024 * 1_024 * 1_024;
-    /// Uploads of artifacts, bundles and snapshots that are under way at one node of the hub.
+    /// Uploads of artifacts, bundles, snapshots and files to import that are under way at one node of the hub.
     Uploads = "uploads", 64;
     /// Versions of modules.
     Modules = "modules", 1_000;
@@ -174,6 +174,14 @@ limits! {
     ChainLinks = "chainLinks", 16, "400 `invalid_request`";
     /// Bytes in the store of one module.
     ModuleStoreBytes = "moduleStoreBytes", 16 * 1_024 * 1_024, "the module's write fails";
+
+    // Imports from other tools.
+    /// Imports that are listed.
+    Imports = "imports", 100, "the oldest ones are forgotten";
+    /// Bytes of a file that is imported.
+    ImportBytes = "importBytes", 256 * 1_024 * 1_024, "413 `body_too_large`";
+    /// Records of a file that is imported: groups, players, punishments, names, balances.
+    ImportRecords = "importRecords", 2_000_000, "the import fails before it changes anything";
 
     // Keys and requests.
     /// API keys that are neither revoked nor expired.

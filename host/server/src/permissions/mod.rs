@@ -10,6 +10,7 @@
 
 mod body;
 mod context;
+mod import;
 mod model;
 mod resolver;
 mod routes;
@@ -19,6 +20,9 @@ mod store;
 use crate::events::{EventKind, EventSchema};
 
 pub(crate) use body::EffectiveBody;
+pub(crate) use context::{PermissionContext, PermissionWorld};
+pub(crate) use import::{GroupImport, check_new_nodes, plan_group, plan_nodes, write_group, write_nodes};
+pub(crate) use model::Node;
 pub(crate) use routes::router;
 
 /// The events of this component, for the document.

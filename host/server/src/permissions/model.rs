@@ -12,26 +12,26 @@ use crate::values::{Identifier, blank_as_absent};
 #[serde(rename_all = "camelCase")]
 #[schema(as = PermissionNode)]
 #[allow(clippy::struct_field_names, reason = "as on the wire")]
-pub(super) struct Node {
+pub(crate) struct Node {
     /// Such as `essentials.fly`, `essentials.*`, `*`, or `group.vip` for membership of a group.
     #[schema(example = "essentials.fly")]
-    pub(super) node: Identifier,
+    pub(crate) node: Identifier,
     /// `false` denies; `true` when absent.
     #[serde(default = "default_true", deserialize_with = "true_if_null")]
     #[schema(required = false, nullable, default = true, value_type = bool)]
-    pub(super) value: bool,
+    pub(crate) value: bool,
     /// `key=value` pairs with commas between; a word alone is a server; absent, null, blank or `global` is everywhere.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "server=lobby")]
-    pub(super) context: Option<PermissionContext>,
+    pub(crate) context: Option<PermissionContext>,
     /// The world it applies in; absent, null, blank or `global` is every world.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "world_nether")]
-    pub(super) world: Option<PermissionWorld>,
+    pub(crate) world: Option<PermissionWorld>,
     /// When it ends; absent or null is never.
     #[serde(default, deserialize_with = "positive_time")]
     #[schema(minimum = 1, example = 1_900_000_000_000_i64)]
-    pub(super) expires_at: Option<Millis>,
+    pub(crate) expires_at: Option<Millis>,
 }
 
 const fn default_true() -> bool {
@@ -57,6 +57,12 @@ impl Node {
     /// Whether it has not expired at `now`.
     pub(super) fn is_live(&self, now: Millis) -> bool {
         self.expires_at.is_none_or(|at| now < at)
+    }
+
+    /// Where it applies, for tests of other components.
+    #[cfg(test)]
+    pub(crate) fn contexts_for_tests(&self) -> impl PartialEq + std::fmt::Debug + use<> {
+        self.contexts()
     }
 
     /// Where it applies.

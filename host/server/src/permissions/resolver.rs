@@ -1,7 +1,7 @@
 //! Resolves what a player may do, by the rules of LuckPerms. Pure: the nodes, the player's contexts and the time go in.
 //!
 //! The player's own nodes come first, then those of their groups, depth first; the groups of one holder in order of
-//! priority. The first holder with a node of that name decides it. Only then come wildcards: `a.b.c` is looked up itself,
+//! priority, those of equal priority in the order of the nodes that name them. The first holder with a node of that name decides it. Only then come wildcards: `a.b.c` is looked up itself,
 //! then as `a.b.*`, `a.*` and `*`, each in the same order of holders, so that a node itself counts before any wildcard,
 //! whoever holds either.
 
@@ -75,26 +75,31 @@ impl<'a> GroupIndex<'a> {
     }
 }
 
-fn sort_by_priority(groups: &mut Vec<&Group>) {
-    groups.sort_by(|a, b| (Reverse(a.priority), &a.id).cmp(&(Reverse(b.priority), &b.id)));
-    groups.dedup_by(|a, b| a.id == b.id);
+/// Groups of equal priority keep the order of the nodes that make their holder a member of them. A group that several
+/// nodes name counts once, where it is reached first.
+fn sort_by_priority(groups: &mut [&Group]) {
+    groups.sort_by_key(|group| Reverse(group.priority));
 }
 
 fn fold(name: &str) -> String {
     name.to_lowercase()
 }
 
-/// The nodes of one holder that apply in the contexts `current`, the strongest first: those bound to more contexts before
-/// those to fewer (to a server before to a world before to others), temporary before permanent, those that end sooner
-/// before later ones.
+/// The nodes of one holder that apply in the contexts `current`, the strongest first: those bound to contexts before those
+/// that apply everywhere, those bound to a server before others, then those bound to a world, then to more contexts;
+/// temporary before permanent, those that end sooner before later ones.
 fn applicable<'a>(nodes: &'a [Node], current: &ContextSet, now: Millis) -> Vec<&'a Node> {
     let live = nodes.iter().filter(|node| node.is_live(now));
     let mut found: Vec<_> = live
         .filter_map(|node| {
             let required = node.contexts();
             required.is_satisfied_by(current).then(|| {
-                let bound =
-                    (Reverse(required.len()), !required.contains_key("server"), !required.contains_key("world"));
+                let bound = (
+                    required.is_empty(),
+                    !required.contains_key("server"),
+                    !required.contains_key("world"),
+                    Reverse(required.len()),
+                );
                 ((bound, node.expires_at.is_none(), node.expires_at, node.key(), node.value), node)
             })
         })

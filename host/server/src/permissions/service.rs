@@ -103,13 +103,18 @@ pub(crate) struct PermissionsChange {
     revision: i64,
 }
 
-async fn group_changed(app: &App, tx: &mut Tx, network: NetworkId, id: &str) -> Result<(), hub_db::Error> {
+pub(super) async fn group_changed(app: &App, tx: &mut Tx, network: NetworkId, id: &str) -> Result<(), hub_db::Error> {
     let revision = store::raise_group_revision(tx, network).await?;
     let change = PermissionsChange { group_id: Some(id.to_owned()), player_uuid: None, revision };
     events::publish_in(app, tx, network, EventKind::PermissionsUpdated, None, change).await
 }
 
-async fn player_changed(app: &App, tx: &mut Tx, network: NetworkId, player: PlayerId) -> Result<(), hub_db::Error> {
+pub(super) async fn player_changed(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    player: PlayerId,
+) -> Result<(), hub_db::Error> {
     let revision = store::raise_player_revision(tx, network, player).await?;
     let change = PermissionsChange { group_id: None, player_uuid: Some(player), revision };
     events::publish_in(app, tx, network, EventKind::PermissionsUpdated, None, change).await

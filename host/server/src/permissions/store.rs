@@ -1,6 +1,6 @@
 //! All SQL of the component.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
 use crate::compute::{LARGE_JSON, compute_if};
@@ -62,8 +62,9 @@ pub(super) async fn groups(db: &Db, network: NetworkId) -> Result<Vec<Group>, Er
     compute_if(size > LARGE_JSON, || rows.into_iter().map(Group::try_from).collect()).await
 }
 
-pub(super) async fn group(db: &Db, network: NetworkId, id: &str) -> Result<Option<Group>, Error> {
-    let row: Option<GroupRow> = db
+pub(super) async fn group(on: impl Into<Executor<'_>>, network: NetworkId, id: &str) -> Result<Option<Group>, Error> {
+    let row: Option<GroupRow> = on
+        .into()
         .query(
             "SELECT group_id, display_name, priority, chat_prefix, chat_prefix_color, chat_name_color, nodes
              FROM permission_groups WHERE network_id = $1 AND group_id = $2",
@@ -101,16 +102,18 @@ pub(super) async fn put_group(tx: &mut Tx, network: NetworkId, group: &Group) ->
 }
 
 /// How many groups there are, and the bytes of all of them as they are answered at most.
-pub(super) async fn count_groups(tx: &mut Tx, network: NetworkId) -> Result<(i64, i64), Error> {
-    tx.query(
-        "SELECT COUNT(*), CAST(COALESCE(SUM(200 + octet_length(nodes) + 6 * (octet_length(group_id)
-             + COALESCE(octet_length(display_name), 0) + COALESCE(octet_length(chat_prefix), 0)
-             + COALESCE(octet_length(chat_prefix_color), 0) + COALESCE(octet_length(chat_name_color), 0))), 0) AS BIGINT)
-         FROM permission_groups WHERE network_id = $1",
-    )
-    .bind(network)
-    .one()
-    .await
+pub(super) async fn count_groups(on: impl Into<Executor<'_>>, network: NetworkId) -> Result<(i64, i64), Error> {
+    on.into()
+        .query(
+            "SELECT COUNT(*), CAST(COALESCE(SUM(200 + octet_length(nodes) + 6 * (octet_length(group_id)
+                 + COALESCE(octet_length(display_name), 0) + COALESCE(octet_length(chat_prefix), 0)
+                 + COALESCE(octet_length(chat_prefix_color), 0) + COALESCE(octet_length(chat_name_color), 0))), 0)
+                 AS BIGINT)
+             FROM permission_groups WHERE network_id = $1",
+        )
+        .bind(network)
+        .one()
+        .await
 }
 
 /// False where there was none.

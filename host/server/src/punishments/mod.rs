@@ -8,6 +8,7 @@
 
 mod body;
 mod expiry;
+mod import;
 mod model;
 pub(crate) mod service;
 mod store;
@@ -16,8 +17,12 @@ mod values;
 use crate::events::{EventKind, EventSchema};
 
 pub(crate) use body::PunishmentBody;
+pub(crate) use import::{
+    ImportedPunishment, ImportedRevocation, check_new, count_of_target, open_ones, revoke_imported, see, write_imported,
+};
 pub(crate) use model::{
-    Actor, Identity, KnownAddress, NewPunishment, Punishment, PunishmentFilter, PunishmentTerms, Target,
+    Actor, Identity, KnownAddress, NewPunishment, Punishment, PunishmentFilter, PunishmentState, PunishmentTerms,
+    Target,
 };
 pub(crate) use values::{IpAddress, PunishmentDuration, PunishmentKind};
 

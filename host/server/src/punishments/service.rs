@@ -55,7 +55,7 @@ impl From<PunishmentsError> for ApiError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schema(as = PunishmentAction)]
-enum Action {
+pub(super) enum Action {
     Created,
     Revoked,
     Expired,
@@ -93,7 +93,7 @@ pub(crate) async fn create(
                 _ => None,
             };
             let folded = name.map(FoldedName::new);
-            let used = store::count_of(tx, network, player, folded.as_ref(), address.as_ref()).await?;
+            let used = store::count_of(&mut *tx, network, player, folded.as_ref(), address.as_ref()).await?;
             limits::check(app, Limit::PunishmentsPerPlayer, used, count)?;
             let first = store::take_ids(tx, network, count).await? - count + 1;
             let mut created = Vec::with_capacity(terms.len());
@@ -268,7 +268,12 @@ pub(crate) struct PunishmentChange {
 }
 
 /// Publishes what happened to the servers of each network.
-async fn publish(app: &App, tx: &mut Tx, action: Action, punishments: &[Punishment]) -> Result<(), hub_db::Error> {
+pub(super) async fn publish(
+    app: &App,
+    tx: &mut Tx,
+    action: Action,
+    punishments: &[Punishment],
+) -> Result<(), hub_db::Error> {
     for punishment in punishments {
         let body = PunishmentBody::new(punishment.clone(), app.clock.now());
         let event = PunishmentChange { action, punishment: body };

@@ -1,6 +1,6 @@
 //! All SQL of the component.
 
-use hub_db::{Db, Error, Executor, Tx};
+use hub_db::{Db, Error, Executor, Sql, Tx};
 
 use crate::clock::Millis;
 use crate::limits::{Limit, Rows};
@@ -93,24 +93,25 @@ pub(super) const PUNISHMENTS: Rows = Rows::many(
 
 /// How many punishments the player has, or else the name, or else the address.
 pub(super) async fn count_of(
-    tx: &mut Tx,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     player: Option<PlayerId>,
     name: Option<&FoldedName>,
     address: Option<&IpAddress>,
 ) -> Result<i64, Error> {
+    let mut on = on.into();
     let statement = match (player, name) {
-        (Some(player), _) => tx
+        (Some(player), _) => on
             .query("SELECT COUNT(*) FROM punishments WHERE network_id = $1 AND player_uuid = $2")
             .bind(network)
             .bind(player),
-        (None, Some(name)) => tx
+        (None, Some(name)) => on
             .query(
                 "SELECT COUNT(*) FROM punishments WHERE network_id = $1 AND name_folded = $2 AND player_uuid IS NULL",
             )
             .bind(network)
             .bind(name),
-        (None, None) => tx
+        (None, None) => on
             .query("SELECT COUNT(*) FROM punishments WHERE network_id = $1 AND ip_address = $2")
             .bind(network)
             .bind(address),
@@ -159,6 +160,139 @@ pub(super) async fn insert(tx: &mut Tx, new: &Punishment) -> Result<(), Error> {
     .execute()
     .await?;
     Ok(())
+}
+
+/// Writes who revoked a punishment that was revoked elsewhere.
+pub(super) async fn insert_revocation(
+    tx: &mut Tx,
+    network: NetworkId,
+    id: i64,
+    revocation: Revocation<'_>,
+) -> Result<(), Error> {
+    tx.query(
+        "UPDATE punishments SET revoked_at = $3, revoker_uuid = $4, revoker_name = $5, revoke_reason = $6
+         WHERE network_id = $1 AND id = $2",
+    )
+    .bind(network)
+    .bind(id)
+    .bind(revocation.at)
+    .bind(revocation.actor.player)
+    .bind(&revocation.actor.name)
+    .bind(revocation.reason)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+const OPEN_OF: Sql = Sql {
+    sqlite: "SELECT id FROM punishments
+             WHERE network_id = $1 AND state = 'OPEN' AND id IN (SELECT value FROM json_each($2))",
+    postgres: "SELECT id FROM punishments
+               WHERE network_id = $1 AND state = 'OPEN' AND id IN (
+                   SELECT CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS ids (value))",
+};
+
+/// Which of these are open.
+pub(super) async fn open_of(db: &Db, network: NetworkId, ids: &[i64]) -> Result<Vec<(i64,)>, Error> {
+    let ids = serde_json::to_string(ids).map_err(|error| Error::from(sqlx::Error::Encode(error.into())))?;
+    db.query(OPEN_OF).bind(network).bind(ids).all().await
+}
+
+/// Records that a player was seen with a name at a time, unless it was later, or is new and the player has `most`. False
+/// where nothing changed.
+pub(super) async fn see_name(
+    tx: &mut Tx,
+    network: NetworkId,
+    player: PlayerId,
+    name: &FoldedName,
+    at: Millis,
+    most: i64,
+) -> Result<bool, Error> {
+    let rows = tx
+        .query(
+            "INSERT INTO player_names (network_id, player_uuid, name_folded, last_seen)
+             SELECT $1, $2, $3, $4
+             WHERE EXISTS (SELECT n.last_seen FROM player_names n
+                     WHERE n.network_id = $1 AND n.player_uuid = $2 AND n.name_folded = $3)
+                OR (SELECT COUNT(*) FROM player_names n WHERE n.network_id = $1 AND n.player_uuid = $2) < $5
+             ON CONFLICT (network_id, player_uuid, name_folded) DO UPDATE SET last_seen = excluded.last_seen
+             WHERE player_names.last_seen < excluded.last_seen",
+        )
+        .bind(network)
+        .bind(player)
+        .bind(name)
+        .bind(at)
+        .bind(most)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+/// As [`see_name`], of an address.
+pub(super) async fn see_address(
+    tx: &mut Tx,
+    network: NetworkId,
+    player: PlayerId,
+    address: &IpAddress,
+    at: Millis,
+    most: i64,
+) -> Result<bool, Error> {
+    let rows = tx
+        .query(
+            "INSERT INTO player_addresses (network_id, player_uuid, ip_address, first_seen, last_seen)
+             SELECT $1, $2, $3, $4, $4
+             WHERE EXISTS (SELECT a.last_seen FROM player_addresses a
+                     WHERE a.network_id = $1 AND a.player_uuid = $2 AND a.ip_address = $3)
+                OR (SELECT COUNT(*) FROM player_addresses a WHERE a.network_id = $1 AND a.player_uuid = $2) < $5
+             ON CONFLICT (network_id, player_uuid, ip_address) DO UPDATE SET
+                 first_seen = CASE WHEN excluded.first_seen < player_addresses.first_seen THEN excluded.first_seen
+                     ELSE player_addresses.first_seen END,
+                 last_seen = CASE WHEN excluded.last_seen > player_addresses.last_seen THEN excluded.last_seen
+                     ELSE player_addresses.last_seen END
+             WHERE player_addresses.last_seen < excluded.last_seen OR player_addresses.first_seen > excluded.first_seen",
+        )
+        .bind(network)
+        .bind(player)
+        .bind(address)
+        .bind(at)
+        .bind(most)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+/// When a player was first and last seen with a name (first and last are one) or an address; none where never.
+pub(super) async fn sightings(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    name: Option<&FoldedName>,
+    address: Option<&IpAddress>,
+) -> Result<(Option<Millis>, Option<(Millis, Millis)>), Error> {
+    let mut seen = (None, None);
+    if let Some(name) = name {
+        let row: Option<(Millis,)> = db
+            .query("SELECT last_seen FROM player_names WHERE network_id = $1 AND player_uuid = $2 AND name_folded = $3")
+            .bind(network)
+            .bind(player)
+            .bind(name)
+            .optional()
+            .await?;
+        seen.0 = row.map(|(at,)| at);
+    }
+    if let Some(address) = address {
+        seen.1 = db
+            .query(
+                "SELECT first_seen, last_seen FROM player_addresses
+                 WHERE network_id = $1 AND player_uuid = $2 AND ip_address = $3",
+            )
+            .bind(network)
+            .bind(player)
+            .bind(address)
+            .optional()
+            .await?;
+    }
+    Ok(seen)
 }
 
 pub(super) async fn get(db: &Db, network: NetworkId, id: i64) -> Result<Option<Punishment>, Error> {

@@ -72,7 +72,7 @@ pub(crate) struct PunishmentDuration(Millis);
 
 impl PunishmentDuration {
     /// The longest, in milliseconds, far from where a timestamp would overflow.
-    const MAX_MS: Millis = 1_000 * 365 * 24 * 60 * 60 * 1_000;
+    pub(super) const MAX_MS: Millis = 1_000 * 365 * 24 * 60 * 60 * 1_000;
 
     /// The duration in milliseconds.
     pub(crate) fn ms(self) -> Millis {

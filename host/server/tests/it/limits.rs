@@ -43,6 +43,10 @@ fn each_limit_has_a_test() {
         Limit::LogLines,
         // A test of collections.
         Limit::DocumentsPerRequest,
+        // A test of imports.
+        Limit::Imports,
+        Limit::ImportBytes,
+        Limit::ImportRecords,
     ];
     for limit in Limit::VARIANTS.iter().filter(|limit| !elsewhere.contains(limit)) {
         assert!(tests.iter().any(|text| text.contains(&format!("Limit::{limit:?}"))), "{limit:?} has no test");

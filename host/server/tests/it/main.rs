@@ -20,6 +20,7 @@ mod first_hour;
 mod full_disk;
 mod https;
 mod idempotency;
+mod imports;
 mod join;
 mod key_bindings;
 mod keys;

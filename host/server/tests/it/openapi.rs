@@ -122,7 +122,7 @@ on_both! {
         let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
         let tags: Vec<_> = document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
         assert!(document["tags"].as_array().unwrap().iter().all(|tag| tag["description"].as_str().unwrap().len() > 15));
-        let verbs = ["add", "append", "change", "confirm", "create", "define", "delete", "download", "dry", "execute", "fetch",
+        let verbs = ["add", "append", "cancel", "change", "confirm", "create", "define", "delete", "download", "dry", "execute", "fetch",
             "find", "get", "increment", "install", "join", "kill", "leave", "list", "load", "make", "modify", "note", "open",
             "publish", "put", "query", "record", "register", "release", "remove", "replay", "report", "restart", "revoke",
             "rollback", "rotate", "run", "send", "snapshot", "start", "stop", "transfer", "unban", "unregister", "update",

@@ -52,6 +52,19 @@ fn own_nodes_come_before_groups_and_higher_groups_before_lower() {
 }
 
 #[test]
+fn groups_of_equal_priority_keep_the_order_of_the_memberships() {
+    let groups = [
+        group("a", 0, vec![node("x", false), node("y", false)]),
+        group("b", 0, vec![node("x", true), node("y", true)]),
+    ];
+    assert_eq!(value(&[node("group.b", true), node("group.a", true)], &groups, "x"), Some(false), "by name");
+    let bound = [at(node("group.b", true), "lobby"), node("group.a", true)];
+    assert_eq!(value(&bound, &groups, "x"), Some(true), "bound to a context");
+    let temporary = [until(node("group.b", true), 2_000), node("group.a", true)];
+    assert_eq!(value(&temporary, &groups, "x"), Some(true), "temporary");
+}
+
+#[test]
 fn depth_comes_before_breadth() {
     let groups = [
         group("first", 2, vec![node("group.deep", true)]),
@@ -67,12 +80,14 @@ fn depth_comes_before_breadth() {
 }
 
 #[test]
-fn more_contexts_are_stronger_then_an_earlier_end() {
+fn a_server_is_stronger_than_a_world_then_more_contexts_then_an_earlier_end() {
     for (weaker, stronger) in [
         (node("a", false), at(node("a", true), "lobby")),
         (at(node("a", false), "lobby"), at(node("a", true), "server=lobby,gamemode=sky")),
         (at(node("a", false), "gamemode=sky"), at(node("a", true), "world=nether")),
         (at(node("a", false), "world=nether"), at(node("a", true), "server=lobby")),
+        (at(node("a", false), "world=nether,gamemode=sky"), at(node("a", true), "server=lobby")),
+        (at(node("a", false), "gamemode=sky,gamemode=x"), at(node("a", true), "world=nether")),
         (node("a", false), until(node("a", true), 2_000)),
         (until(node("a", false), 3_000), until(node("a", true), 2_000)),
         (until(node("a", false), 2_000), at(node("a", true), "lobby")),
@@ -156,13 +171,13 @@ mod naive {
 
     fn beats(a: &Node, b: &Node) -> bool {
         let (x, y) = (a.contexts(), b.contexts());
-        if x.len() != y.len() {
-            return x.len() > y.len();
-        }
         for key in ["server", "world"] {
             if x.contains_key(key) != y.contains_key(key) {
                 return x.contains_key(key);
             }
+        }
+        if x.len() != y.len() {
+            return x.len() > y.len();
         }
         match (a.expires_at, b.expires_at) {
             (Some(_), None) => return true,
@@ -171,6 +186,11 @@ mod naive {
             _ => {}
         }
         (a.key(), a.value) < (b.key(), b.value)
+    }
+
+    /// How many of the holder's nodes that count it beats.
+    fn own_rank(nodes: &[Node], node: &Node, current: &ContextSet) -> usize {
+        nodes.iter().filter(|other| counts(other, current) && beats(node, other)).count()
     }
 
     fn holders(own: &[Node], groups: &[Group], current: &ContextSet) -> Vec<Vec<Node>> {
@@ -191,14 +211,12 @@ mod naive {
         seen: &mut Vec<String>,
         all: &mut Vec<Vec<Node>>,
     ) {
-        let joins = |group: &Group, node: &Node| {
-            node.value && counts(node, current) && node.node.as_str() == format!("group.{}", group.id)
-        };
-        let mut parents: Vec<&Group> = groups
-            .iter()
-            .filter(|group| nodes.iter().any(|node| joins(group, node)) || (default && group.id == "default"))
-            .collect();
-        parents.sort_by_key(|group| (-group.priority, group.id.clone()));
+        let mut own: Vec<&Node> = nodes.iter().filter(|node| node.value && counts(node, current)).collect();
+        own.sort_by_key(|node| Reverse(own_rank(nodes, node, current)));
+        let named = |name: &str| groups.iter().find(|group| name == format!("group.{}", group.id));
+        let mut parents: Vec<&Group> = own.iter().filter_map(|node| named(node.node.as_str())).collect();
+        parents.extend(default.then(|| named("group.default")).flatten());
+        parents.sort_by_key(|group| -group.priority);
         for parent in parents {
             if !seen.contains(&parent.id) {
                 seen.push(parent.id.clone());

@@ -15,6 +15,7 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("network_homes", "leases of the hub's nodes"),
     ("network_deletions", "deletions under way, and the names of networks that are gone"),
     ("network_imports", "imports under way"),
+    ("imports", "of files that only this hub has; what they brought is exported"),
     ("network_usage", "counted by triggers"),
     ("plans", "the operator's, no network's"),
     ("unreferenced_blobs", "blobs that are no network's, or not yet"),

@@ -1,0 +1,213 @@
+//! `hub import …`: moves a network in from the tools it ran before, over a hub's HTTP API.
+
+mod pack;
+mod show;
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand, ValueEnum};
+use reqwest::Method;
+use serde_json::Value;
+use tokio_util::io::ReaderStream;
+
+use crate::cli::client::HubClient;
+
+/// Between two looks at how far an import is.
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
+const LISTED: usize = 50;
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Import {
+    /// Groups and players' nodes of LuckPerms: the file that `/lp export NAME` writes, packed or not
+    Luckperms(Upload),
+    /// Punishments of LiteBans: a MySQL dump, H2's SCRIPT, or the file of its SQLite database
+    Litebans {
+        /// What the names of its tables begin with
+        #[arg(long, default_value = "litebans_")]
+        prefix: String,
+        /// What becomes of punishments of single servers: the hub's count everywhere
+        #[arg(long, value_enum, default_value_t = Scopes::Skip)]
+        scopes: Scopes,
+        #[command(flatten)]
+        upload: Upload,
+    },
+    /// Balances: `EssentialsX`' folder `userdata`, or a table with the columns `uuid` and `balance`
+    Balances {
+        /// The hub's currency that they are of
+        #[arg(long)]
+        currency: String,
+        #[command(flatten)]
+        upload: Upload,
+    },
+    /// List the network's imports
+    List {
+        /// Print the answer as JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// Show an import and its report
+    Show(One),
+    /// Cancel an import; what was written stays
+    Cancel(One),
+}
+
+/// What becomes of punishments of single servers.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Scopes {
+    /// They are left out
+    Skip,
+    /// They count everywhere
+    Everywhere,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Upload {
+    /// The file, or a folder of files
+    file: PathBuf,
+    /// Only say what would become of it
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the finished import as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct One {
+    /// The import's id
+    id: String,
+    /// Print the answer as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    remote: Remote,
+}
+
+/// The hub and the key to call it with.
+#[derive(Args, Debug)]
+pub(super) struct Remote {
+    /// The hub
+    #[arg(long = "hub", env = "HUB_URL", value_name = "URL", default_value = "http://127.0.0.1:8080")]
+    url: String,
+    /// A key with the scope network:manage
+    #[arg(long, env = "HUB_KEY", hide_env_values = true)]
+    key: String,
+}
+
+impl Remote {
+    fn client(&self) -> anyhow::Result<HubClient> {
+        HubClient::new(&self.url, &self.key)
+    }
+}
+
+impl Import {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Luckperms(upload) => upload.run("LUCKPERMS", &[]).await,
+            Self::Litebans { prefix, scopes, upload } => {
+                let scopes = match scopes {
+                    Scopes::Skip => "SKIP",
+                    Scopes::Everywhere => "EVERYWHERE",
+                };
+                upload.run("LITEBANS", &[("prefix", &prefix), ("scopes", scopes)]).await
+            }
+            Self::Balances { currency, upload } => upload.run("BALANCES", &[("currency", &currency)]).await,
+            Self::List { json, remote } => {
+                let imports = remote.client()?.get(&format!("/api/manage/imports?limit={LISTED}")).await?;
+                print_answer(&imports, json, show::list)
+            }
+            Self::Show(one) => {
+                let import = one.remote.client()?.get(&format!("/api/manage/imports/{}", one.id)).await?;
+                print_answer(&import, one.json, show::import)
+            }
+            Self::Cancel(one) => {
+                let path = format!("/api/manage/imports/{}/cancel", one.id);
+                let hub = one.remote.client()?;
+                let import = hub.send(hub.request(Method::POST, &path)).await?;
+                print_answer(&import, one.json, show::import)
+            }
+        }
+    }
+}
+
+fn print_answer(answer: &Value, json: bool, show: impl Fn(&Value) -> String) -> anyhow::Result<()> {
+    if json {
+        println!("{}", serde_json::to_string_pretty(answer)?);
+    } else {
+        print!("{}", show(answer));
+    }
+    Ok(())
+}
+
+impl Upload {
+    async fn run(&self, kind: &str, options: &[(&str, &str)]) -> anyhow::Result<()> {
+        let hub = self.remote.client()?;
+        let packed = pack::pack(&self.file)?;
+        let file = packed.as_ref().map_or(self.file.as_path(), |packed| packed.path());
+        let created = send(&hub, file, kind, self.dry_run, options).await?;
+        let id = created["importId"].as_str().context("the hub's answer has no import")?;
+        let import = wait(&hub, id).await?;
+        print_answer(&import, self.json, show::import)?;
+        match import["state"].as_str() {
+            Some("DONE") => Ok(()),
+            Some("CANCELLED") => anyhow::bail!("the import was cancelled"),
+            _ => anyhow::bail!("the import failed: {}", show::failure(&import)),
+        }
+    }
+}
+
+async fn send(
+    hub: &HubClient,
+    path: &Path,
+    kind: &str,
+    dry_run: bool,
+    options: &[(&str, &str)],
+) -> anyhow::Result<Value> {
+    let cant_read = || format!("{} can't be read", path.display());
+    let file = tokio::fs::File::open(path).await.with_context(cant_read)?;
+    let size = file.metadata().await.with_context(cant_read)?.len();
+    let request = hub
+        .request(Method::POST, "/api/manage/imports")
+        .query(&[("kind", kind), ("dryRun", if dry_run { "true" } else { "false" })])
+        .query(options)
+        .header("Content-Type", "application/octet-stream")
+        .header("Content-Length", size)
+        .body(reqwest::Body::wrap_stream(ReaderStream::new(file)));
+    Ok(hub.send(request).await?)
+}
+
+/// Waits for the end of an import, and shows on a terminal how far it is.
+async fn wait(hub: &HubClient, id: &str) -> anyhow::Result<Value> {
+    let path = format!("/api/manage/imports/{id}");
+    let is_terminal = std::io::stderr().is_terminal();
+    let mut unreachable = 0;
+    loop {
+        match hub.get(&path).await {
+            Ok(import) => {
+                unreachable = 0;
+                if is_terminal {
+                    eprint!("\r{}", show::progress(&import));
+                }
+                if !matches!(import["state"].as_str(), Some("QUEUED" | "RUNNING")) {
+                    if is_terminal {
+                        eprintln!();
+                    }
+                    return Ok(import);
+                }
+            }
+            // It goes on without us; a hub that restarts is back soon.
+            Err(error) if error.is_unreachable() && unreachable < 100 => unreachable += 1,
+            Err(error) => {
+                return Err(error).with_context(|| format!("the import goes on; see `hub import show {id}`"));
+            }
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}

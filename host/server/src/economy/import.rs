@@ -1,0 +1,87 @@
+//! Balances that come from another tool.
+//!
+//! The first import of a balance sets it to what the other tool says. A later one adds the difference to what the earlier
+//! one said, so that what was earned and spent since stays.
+
+use std::future::ready;
+
+use hub_db::Tx;
+
+use crate::app::App;
+use crate::auth::KeyId;
+use crate::economy::amount::Amount;
+use crate::economy::model::{BalanceChange, Bounds, LedgerNote};
+use crate::economy::service::{self, EconomyError};
+use crate::economy::store;
+use crate::imported::Imported;
+use crate::limits::check_rows;
+use crate::owner::Owner;
+use crate::values::{Identifier, NetworkId, PlayerId};
+
+/// A balance of another tool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BalanceImport<'a> {
+    pub(crate) player: PlayerId,
+    pub(crate) currency: &'a Identifier,
+    pub(crate) amount: Amount,
+    /// What an earlier import said, in ten-thousandths.
+    pub(crate) imported_before: Option<i64>,
+}
+
+/// What becomes of a balance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PlannedBalance {
+    /// This is added to it.
+    Add { amount: Amount, outcome: Imported, is_new: bool },
+    /// It is outside of its currency's bounds.
+    OutOfBounds,
+}
+
+/// What becomes of a balance.
+pub(crate) async fn plan_balance(
+    app: &App,
+    network: NetworkId,
+    import: BalanceImport<'_>,
+) -> Result<PlannedBalance, hub_db::Error> {
+    let BalanceImport { player, currency, amount, imported_before } = import;
+    let owner = Owner::player(player);
+    let bounds = store::bounds(&app.db, network, currency).await?.unwrap_or_else(Bounds::undefined);
+    let is_open = store::is_open(&app.db, network, &owner, currency).await?;
+    let current = store::balance(&app.db, network, &owner, currency).await?.unwrap_or_else(|| bounds.opening_balance());
+    let difference = match imported_before {
+        Some(before) => amount.ten_thousandths().saturating_sub(before),
+        None => amount.ten_thousandths().saturating_sub(current.ten_thousandths()),
+    };
+    let target = current.ten_thousandths().saturating_add(difference);
+    let target = Amount::of_ten_thousandths(target).filter(|target| bounds.clamp(*target) == *target);
+    let (Some(_), Some(difference)) = (target, Amount::of_ten_thousandths(difference)) else {
+        return Ok(PlannedBalance::OutOfBounds);
+    };
+    let is_new = !is_open;
+    let was_there = is_open || imported_before.is_some();
+    let outcome = Imported::of(was_there, difference != Amount::default());
+    Ok(PlannedBalance::Add { amount: difference, outcome, is_new })
+}
+
+/// Refuses to open so many balances where the network may not have them.
+pub(crate) async fn check_new_balances(app: &App, network: NetworkId, new: i64) -> Result<(), EconomyError> {
+    if new == 0 {
+        return Ok(());
+    }
+    check_rows(app, network, store::ALL_BALANCES, new, ready(Ok(false))).await
+}
+
+/// Adds to a balance as it is planned.
+pub(crate) async fn write_balance(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    (player, currency, amount): (PlayerId, &Identifier, Amount),
+    (key, reason): (&KeyId, &str),
+) -> Result<(), EconomyError> {
+    let change = BalanceChange { owner: Owner::player(player), currency: currency.clone(), amount };
+    let note = LedgerNote { reason: Some(reason.to_owned()), key: key.clone(), transaction: None };
+    let now = app.clock.now();
+    let applied = service::apply(app, tx, network, &change, now).await?;
+    service::record(app, tx, network, &change, applied, &note, now).await
+}

@@ -1,0 +1,332 @@
+//! Writes what a file says, a batch of records at a time. First it is worked out what becomes of each, outside of any
+//! transaction; then what changes is written in one, with how far the import came.
+
+use std::collections::HashMap;
+
+use hub_db::Tx;
+use thiserror::Error;
+
+use crate::app::App;
+use crate::economy::service::EconomyError;
+use crate::economy::{self, Amount, BalanceImport, PlannedBalance};
+use crate::imported::Imported;
+use crate::imports::model::Import;
+use crate::imports::record::{Item, Record, Remark, SourceKey};
+use crate::imports::report::Outcome;
+use crate::imports::store;
+use crate::limits::{self, Limit, QuotaExceeded};
+use crate::permissions::service::PermissionsError;
+use crate::permissions::{self, GroupImport, Node};
+use crate::punishments::service::PunishmentsError;
+use crate::punishments::{self, ImportedPunishment, ImportedRevocation, IpAddress, Target};
+use crate::values::PlayerId;
+
+/// Why a batch could not be written.
+#[derive(Debug, Error)]
+pub(super) enum ApplyError {
+    /// The network has as much as it may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
+    /// The database failed; it is tried again.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<PermissionsError> for ApplyError {
+    fn from(error: PermissionsError) -> Self {
+        match error {
+            PermissionsError::Quota(exceeded) => Self::Quota(exceeded),
+            PermissionsError::Database(error) => Self::Database(error),
+            PermissionsError::UnknownGroup(_) | PermissionsError::TooLarge => Self::Database(hub_db::Error::NotFound),
+        }
+    }
+}
+
+impl From<PunishmentsError> for ApplyError {
+    fn from(error: PunishmentsError) -> Self {
+        match error {
+            PunishmentsError::Quota(exceeded) => Self::Quota(exceeded),
+            PunishmentsError::Database(error) => Self::Database(error),
+            PunishmentsError::Unknown(_) | PunishmentsError::Rejected(_) => Self::Database(hub_db::Error::NotFound),
+        }
+    }
+}
+
+impl From<EconomyError> for ApplyError {
+    fn from(error: EconomyError) -> Self {
+        match error {
+            EconomyError::Quota(exceeded) => Self::Quota(exceeded),
+            EconomyError::Database(error) => Self::Database(error),
+            EconomyError::Bounds(_) | EconomyError::Refused { .. } => Self::Database(hub_db::Error::NotFound),
+        }
+    }
+}
+
+/// Something to write.
+#[derive(Debug)]
+enum Change<'i> {
+    Group(&'i GroupImport),
+    Nodes { player: PlayerId, nodes: Vec<Node> },
+    Punishment { key: &'i SourceKey, punishment: &'i ImportedPunishment },
+    Revocation { id: i64, revocation: &'i ImportedRevocation },
+    Sighting { player: PlayerId, name: Option<&'i str>, address: Option<&'i IpAddress>, at: i64 },
+    Balance { player: PlayerId, add: Amount, key: SourceKey, amount: Amount },
+}
+
+/// What becomes of the records of a batch, and what is to be written.
+#[derive(Debug, Default)]
+pub(super) struct Plan<'i> {
+    pub(super) outcomes: Vec<Outcome>,
+    changes: Vec<Change<'i>>,
+    new_nodes: i64,
+    new_punishments: i64,
+    new_balances: i64,
+}
+
+/// The most targets whose counts are kept in mind.
+const MOST_TARGETS: usize = 200_000;
+
+/// How many punishments targets have, as far as the import has asked: a dry run counts on by itself.
+#[derive(Debug, Default)]
+pub(super) struct TargetCounts(HashMap<String, i64>);
+
+/// Works out what becomes of records.
+pub(super) async fn plan<'i>(
+    app: &App,
+    import: &Import,
+    items: &'i [Item],
+    targets: &mut TargetCounts,
+) -> Result<Plan<'i>, ApplyError> {
+    if targets.0.len() > MOST_TARGETS {
+        targets.0.clear();
+    }
+    let mut planner = Planner { app, import, known: known(app, import, items).await?, targets: &mut targets.0 };
+    let mut plan = Plan::default();
+    let open = planner.open_punishments(items).await?;
+    for item in items {
+        let outcome = match &item.record {
+            Record::Group(group) => planner.group(group, &mut plan).await?,
+            Record::Player { player, nodes } => planner.player(*player, nodes, &mut plan).await?,
+            Record::Punishment { key, punishment } => planner.punishment(key, punishment, &open, &mut plan).await?,
+            Record::Sighting { player, name, address, at } => {
+                let seen = (name.as_deref(), address.as_ref());
+                let outcome = punishments::see(app, None, import.network, *player, seen, *at).await?;
+                if outcome != Imported::Unchanged {
+                    let (player, (name, address), at) = (*player, seen, *at);
+                    plan.changes.push(Change::Sighting { player, name, address, at });
+                }
+                Outcome::Imported(outcome)
+            }
+            Record::Balance { player, amount } => planner.balance(*player, *amount, &mut plan).await?,
+            Record::Skipped(_) => Outcome::Skipped(None),
+        };
+        plan.outcomes.push(outcome);
+    }
+    Ok(plan)
+}
+
+/// Where a balance comes from.
+fn balance_key(import: &Import, player: PlayerId) -> SourceKey {
+    let currency = import.options.currency.as_ref().map_or("", |currency| currency.as_str());
+    SourceKey { source: format!("balances:{currency}"), key: player.to_string() }
+}
+
+/// What was made of these records before, by source and key.
+async fn known(app: &App, import: &Import, items: &[Item]) -> Result<HashMap<(String, String), i64>, hub_db::Error> {
+    let mut by_source = HashMap::<String, Vec<String>>::new();
+    for item in items {
+        let SourceKey { source, key } = match &item.record {
+            Record::Punishment { key, .. } => key.clone(),
+            Record::Balance { player, .. } => balance_key(import, *player),
+            _ => continue,
+        };
+        by_source.entry(source).or_default().push(key);
+    }
+    let mut known = HashMap::new();
+    for (source, keys) in by_source {
+        let keys: Vec<_> = keys.iter().map(String::as_str).collect();
+        let found = store::known(&app.db, import.network, &source, &keys).await?;
+        known.extend(found.into_iter().map(|(key, value)| ((source.clone(), key), value)));
+    }
+    Ok(known)
+}
+
+struct Planner<'p> {
+    app: &'p App,
+    import: &'p Import,
+    known: HashMap<(String, String), i64>,
+    /// How many punishments targets have, those of this batch included.
+    targets: &'p mut HashMap<String, i64>,
+}
+
+/// A record that one of the hub's bounds for single things refuses is skipped; all else fails.
+fn skip_over_bound(
+    result: Result<Imported, PermissionsError>,
+    subject: impl std::fmt::Display,
+) -> Result<Outcome, ApplyError> {
+    match result {
+        Ok(outcome) => Ok(Outcome::Imported(outcome)),
+        Err(PermissionsError::Quota(exceeded)) => {
+            Ok(Outcome::Skipped(Some(Remark::new(subject, exceeded.to_string()))))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Planner<'_> {
+    fn known(&self, key: &SourceKey) -> Option<i64> {
+        self.known.get(&(key.source.clone(), key.key.clone())).copied()
+    }
+
+    async fn group<'i>(&self, group: &'i GroupImport, plan: &mut Plan<'i>) -> Result<Outcome, ApplyError> {
+        let planned = permissions::plan_group(self.app, self.import.network, group).await;
+        if planned.as_ref().is_ok_and(|outcome| *outcome != Imported::Unchanged) {
+            plan.changes.push(Change::Group(group));
+        }
+        skip_over_bound(planned, format_args!("group {}", group.id))
+    }
+
+    async fn player(&self, player: PlayerId, nodes: &[Node], plan: &mut Plan<'_>) -> Result<Outcome, ApplyError> {
+        let planned = permissions::plan_nodes(self.app, self.import.network, player, nodes).await;
+        let planned = planned.map(|(outcome, different, new)| {
+            if different.is_empty() {
+                return Imported::Unchanged;
+            }
+            plan.new_nodes += new;
+            plan.changes.push(Change::Nodes { player, nodes: different });
+            outcome
+        });
+        skip_over_bound(planned, format_args!("user {player}"))
+    }
+
+    /// Which of the punishments that were revoked where they come from are open here.
+    async fn open_punishments(&self, items: &[Item]) -> Result<Vec<i64>, hub_db::Error> {
+        let revoked = items.iter().filter_map(|item| match &item.record {
+            Record::Punishment { key, punishment } if punishment.revocation.is_some() => self.known(key),
+            _ => None,
+        });
+        let revoked: Vec<_> = revoked.collect();
+        punishments::open_ones(self.app, self.import.network, &revoked).await
+    }
+
+    async fn punishment<'i>(
+        &mut self,
+        key: &'i SourceKey,
+        punishment: &'i ImportedPunishment,
+        open: &[i64],
+        plan: &mut Plan<'i>,
+    ) -> Result<Outcome, ApplyError> {
+        if let Some(id) = self.known(key) {
+            let Some(revocation) = punishment.revocation.as_ref().filter(|_| open.contains(&id)) else {
+                return Ok(Outcome::Imported(Imported::Unchanged));
+            };
+            plan.changes.push(Change::Revocation { id, revocation });
+            return Ok(Outcome::Imported(Imported::Changed));
+        }
+        // A file that says it twice.
+        self.known.insert((key.source.clone(), key.key.clone()), 0);
+        let target = match &punishment.target {
+            Target::Player { id, .. } => id.to_string(),
+            Target::Name { name, .. } => name.to_lowercase(),
+            Target::Address(address) => address.as_str().to_owned(),
+        };
+        let used = match self.targets.get(&target) {
+            Some(used) => *used,
+            None => punishments::count_of_target(self.app, self.import.network, &punishment.target).await?,
+        };
+        let refused = limits::check(self.app, Limit::PunishmentsPerPlayer, used, 1);
+        self.targets.insert(target, used + i64::from(refused.is_ok()));
+        if let Err(exceeded) = refused {
+            let subject = format!("{} {}", key.source, key.key);
+            return Ok(Outcome::Skipped(Some(Remark::new(subject, exceeded.to_string()))));
+        }
+        plan.new_punishments += 1;
+        plan.changes.push(Change::Punishment { key, punishment });
+        Ok(Outcome::Imported(Imported::Created))
+    }
+
+    async fn balance(&mut self, player: PlayerId, amount: Amount, plan: &mut Plan<'_>) -> Result<Outcome, ApplyError> {
+        let Some(currency) = &self.import.options.currency else { return Ok(Outcome::Skipped(None)) };
+        let key = balance_key(self.import, player);
+        let id = (key.source.clone(), key.key.clone());
+        let skip = |reason: &str| Ok(Outcome::Skipped(Some(Remark::new(format_args!("player {player}"), reason))));
+        let imported_before = self.known.insert(id, amount.ten_thousandths());
+        let wanted = BalanceImport { player, currency, amount, imported_before };
+        if plan.changes.iter().any(|change| matches!(change, Change::Balance { player: other, .. } if *other == player))
+        {
+            return skip("The file names the player twice; the first amount counts.");
+        }
+        match economy::plan_balance(self.app, self.import.network, wanted).await? {
+            PlannedBalance::OutOfBounds => {
+                if let Some(before) = imported_before {
+                    self.known.insert((key.source, key.key), before);
+                } else {
+                    self.known.remove(&(key.source, key.key));
+                }
+                skip(
+                    "The balance would be outside of the bounds of its currency; define the currency with others first.",
+                )
+            }
+            PlannedBalance::Add { amount: add, outcome, is_new } => {
+                let is_known = imported_before == Some(amount.ten_thousandths());
+                if !is_known {
+                    plan.new_balances += i64::from(is_new);
+                    plan.changes.push(Change::Balance { player, add, key, amount });
+                }
+                Ok(Outcome::Imported(if is_known { Imported::Unchanged } else { outcome }))
+            }
+        }
+    }
+}
+
+impl Plan<'_> {
+    /// Refuses what the network may not have.
+    pub(super) async fn check(&self, app: &App, import: &Import) -> Result<(), ApplyError> {
+        permissions::check_new_nodes(app, import.network, self.new_nodes).await?;
+        punishments::check_new(app, import.network, self.new_punishments).await?;
+        economy::check_new_balances(app, import.network, self.new_balances).await?;
+        Ok(())
+    }
+
+    /// Writes the changes.
+    pub(super) async fn write(&self, app: &App, tx: &mut Tx, import: &Import) -> Result<(), ApplyError> {
+        let network = import.network;
+        let new: Vec<_> = self
+            .changes
+            .iter()
+            .filter_map(|change| match change {
+                Change::Punishment { key, punishment } => Some((*key, *punishment)),
+                _ => None,
+            })
+            .collect();
+        if !new.is_empty() {
+            let punishments: Vec<_> = new.iter().map(|(_, punishment)| *punishment).collect();
+            let first = punishments::write_imported(tx, network, &punishments).await?;
+            for (id, (key, _)) in (first..).zip(&new) {
+                store::remember(tx, network, key, id).await?;
+            }
+        }
+        for change in &self.changes {
+            match change {
+                Change::Punishment { .. } => {}
+                Change::Group(group) => permissions::write_group(app, tx, network, group).await?,
+                Change::Nodes { player, nodes } => permissions::write_nodes(app, tx, network, *player, nodes).await?,
+                Change::Revocation { id, revocation } => {
+                    punishments::revoke_imported(app, tx, network, *id, revocation).await?;
+                }
+                Change::Sighting { player, name, address, at } => {
+                    punishments::see(app, Some(tx), network, *player, (*name, *address), *at).await?;
+                }
+                Change::Balance { player, add, key, amount } => {
+                    if let Some(currency) = &import.options.currency {
+                        let reason = format!("import {}", import.id);
+                        let change = (*player, currency, *add);
+                        economy::write_balance(app, tx, network, change, (&import.key, &reason)).await?;
+                    }
+                    store::remember(tx, network, key, amount.ten_thousandths()).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,29 @@
+//! Balances: the user files of EssentialsX, or a table of comma-separated values.
+
+mod essentials;
+mod table;
+
+pub(super) use essentials::read as read_essentials;
+pub(super) use table::read as read_table;
+
+use crate::economy::Amount;
+use crate::imports::record::{Category, Item, Record, Remark};
+use crate::values::PlayerId;
+
+/// What a file says of one player's balance.
+fn item(line: u64, subject: String, player: PlayerId, amount: &str) -> Item {
+    match Amount::parse_cut(amount.trim()) {
+        Ok((amount, is_cut)) => {
+            let notes = is_cut.then(|| Remark::new(subject, "What is behind the fourth digit is cut off."));
+            Item { line: Some(line), record: Record::Balance { player, amount }, notes: notes.into_iter().collect() }
+        }
+        Err(reason) => skipped(line, subject, format!("Its amount {reason}.")),
+    }
+}
+
+fn skipped(line: u64, subject: String, reason: impl Into<String>) -> Item {
+    Item { line: Some(line), record: Record::Skipped(Category::Balances), notes: vec![Remark::new(subject, reason)] }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! A file that was uploaded, on this node's disk while it is read.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+use futures_util::StreamExt as _;
+use tempfile::NamedTempFile;
+use tokio::io::AsyncWriteExt as _;
+
+use crate::app::App;
+use crate::blobs::{BlobError, BlobKey};
+use crate::clock::Millis;
+use crate::imports::litebans::{self, Names};
+use crate::imports::model::{Import, ImportKind, Scopes};
+use crate::imports::record::{ParseError, Sink};
+use crate::imports::{balances, luckperms};
+
+/// The most bytes of what a packed file holds.
+const MOST_UNPACKED: u64 = 1024 * 1024 * 1024;
+const GZIP: &[u8] = &[0x1F, 0x8B];
+const ZIP: &[u8] = b"PK\x03\x04";
+const SQLITE: &[u8] = b"SQLite format 3\0";
+/// The beginning of H2's own files.
+const H2: &[u8] = b"H:2,";
+
+/// Where files are while they are read.
+pub(super) fn folder(app: &App) -> PathBuf {
+    app.settings.data.join("imports")
+}
+
+/// Copies a file out of the blob store; none where it is not there any more.
+pub(super) async fn fetch(app: &App, key: &BlobKey) -> Result<Option<NamedTempFile>, BlobError> {
+    let Some(blob) = app.blobs.get(key).await? else { return Ok(None) };
+    let folder = folder(app);
+    let file = tokio::task::spawn_blocking(move || {
+        std::fs::create_dir_all(&folder)?;
+        NamedTempFile::new_in(folder)
+    });
+    let file = file.await??;
+    let mut to = tokio::fs::File::from_std(file.reopen()?);
+    let mut bytes = blob.stream();
+    while let Some(chunk) = bytes.next().await {
+        to.write_all(&chunk?).await?;
+    }
+    to.flush().await?;
+    Ok(Some(file))
+}
+
+/// Reads a file to its end, on a thread that may block.
+pub(super) fn read(
+    path: &Path,
+    import: &Import,
+    names: &Names,
+    now: Millis,
+    sink: &mut Sink<'_>,
+) -> Result<(), ParseError> {
+    let unreadable = |error: io::Error| ParseError::whole(format!("The file can't be read: {error}."));
+    let mut file = File::open(path).map_err(unreadable)?;
+    let mut beginning = vec![];
+    (&mut file).take(16).read_to_end(&mut beginning).map_err(unreadable)?;
+    file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
+    let is = |magic: &[u8]| beginning.starts_with(magic);
+    match import.kind {
+        ImportKind::LuckPerms => luckperms::read(unpack(file, is(GZIP)), now, sink),
+        ImportKind::LiteBans => {
+            let options = &import.options;
+            let widens_scopes = options.scopes == Scopes::Everywhere;
+            let reading = litebans::Reading { prefix: &options.prefix, widens_scopes, now, names };
+            if is(H2) {
+                return Err(ParseError::whole(
+                    "This is H2's own database file; export it with the statement `SCRIPT TO 'litebans.sql'`.",
+                ));
+            }
+            if is(SQLITE) {
+                return litebans::read_database(path, &reading, sink);
+            }
+            litebans::read(unpack(file, is(GZIP)), &reading, sink)
+        }
+        ImportKind::Balances if is(ZIP) => balances::read_essentials(BufReader::new(file), sink),
+        ImportKind::Balances => balances::read_table(unpack(file, is(GZIP)), sink),
+    }
+}
+
+/// The bytes of a file, or what they are packed from.
+fn unpack(file: File, is_packed: bool) -> Box<dyn BufRead> {
+    const BUFFER: usize = 64 * 1024;
+    let file = BufReader::with_capacity(BUFFER, file);
+    if !is_packed {
+        return Box::new(file);
+    }
+    Box::new(BufReader::with_capacity(BUFFER, AtMost { source: MultiGzDecoder::new(file), left: MOST_UNPACKED }))
+}
+
+/// Fails where there is more than it may be.
+struct AtMost<R> {
+    source: R,
+    left: u64,
+}
+
+impl<R: Read> Read for AtMost<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(to)?;
+        let more = || io::Error::other(format!("it has more than {MOST_UNPACKED} bytes when it is unpacked"));
+        self.left = self.left.checked_sub(read as u64).ok_or_else(more)?;
+        Ok(read)
+    }
+}

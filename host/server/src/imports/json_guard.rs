@@ -1,0 +1,73 @@
+//! Counts the lines of a JSON text while it is read, and bounds what its reader has to keep in memory at once.
+
+use std::cell::Cell;
+use std::io::{self, BufRead, Read};
+use std::rc::Rc;
+
+/// The longest text in quotes.
+const LONGEST: usize = 1024 * 1024;
+
+/// Reads a JSON text byte by byte, as `serde_json` does.
+pub(super) struct JsonGuard<R> {
+    source: R,
+    line: Rc<Cell<u64>>,
+    /// Bytes since the quote that began the text that is read now.
+    text: Option<usize>,
+    is_escaped: bool,
+}
+
+impl<R: BufRead> JsonGuard<R> {
+    pub(super) fn new(source: R) -> Self {
+        Self { source, line: Rc::new(Cell::new(1)), text: None, is_escaped: false }
+    }
+
+    /// The line that is read now.
+    pub(super) fn line(&self) -> Rc<Cell<u64>> {
+        Rc::clone(&self.line)
+    }
+
+    fn look_at(&mut self, byte: u8) -> io::Result<()> {
+        if byte == b'\n' {
+            self.line.set(self.line.get() + 1);
+        }
+        self.text = match self.text {
+            Some(_) if byte == b'"' && !self.is_escaped => None,
+            Some(LONGEST..) => return Err(io::Error::other("a text has more than 1 MiB")),
+            Some(length) => Some(length + 1),
+            None => (byte == b'"').then_some(0),
+        };
+        self.is_escaped = self.text.is_some() && byte == b'\\' && !self.is_escaped;
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for JsonGuard<R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let (Some(byte), Some(first)) = (self.source.fill_buf()?.first().copied(), to.first_mut()) else {
+            return Ok(0);
+        };
+        *first = byte;
+        self.source.consume(1);
+        self.look_at(byte)?;
+        Ok(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_and_texts_bounded() {
+        let mut guard = JsonGuard::new(&b"{\n\"a\\\"b\": 1,\n"[..]);
+        let line = guard.line();
+        io::copy(&mut guard, &mut io::sink()).unwrap();
+        assert_eq!(line.get(), 3);
+        let within = format!("\"{}\"", "\\\"".repeat(LONGEST / 2));
+        assert!(io::copy(&mut JsonGuard::new(within.as_bytes()), &mut io::sink()).is_ok());
+        let over = format!("\"{}\\\"\"", "\\\"".repeat(LONGEST / 2));
+        assert!(io::copy(&mut JsonGuard::new(over.as_bytes()), &mut io::sink()).is_err());
+        let many = "\"x\"".repeat(LONGEST);
+        assert!(io::copy(&mut JsonGuard::new(many.as_bytes()), &mut io::sink()).is_ok());
+    }
+}

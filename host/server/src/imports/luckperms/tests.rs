@@ -1,0 +1,93 @@
+//! What no file may make the parser do. What it reads is tested through the hub's door.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const NOW: Millis = 1_000_000;
+
+fn read_all(text: &[u8]) -> Result<Vec<Item>, ParseError> {
+    let mut items = vec![];
+    read(text, NOW, &mut |item| {
+        items.push(item);
+        Ok(())
+    })?;
+    Ok(items)
+}
+
+fn group(nodes: &str) -> GroupImport {
+    let items = read_all(format!("{{\"groups\": {{\"a\": {{\"nodes\": [{nodes}]}}}}}}").as_bytes()).unwrap();
+    match &items[0].record {
+        Record::Group(group) => group.clone(),
+        record => panic!("{record:?}"),
+    }
+}
+
+#[test]
+fn a_sink_that_stops_stops_the_reader() {
+    let text = "{\"groups\": {\"a\": {\"nodes\": []}, \"b\": {\"nodes\": []}}}";
+    let mut count = 0;
+    let stopped = read(text.as_bytes(), NOW, &mut |_| {
+        count += 1;
+        Err(ParseError::Stopped)
+    });
+    assert_eq!((stopped, count), (Err(ParseError::Stopped), 1));
+}
+
+#[test]
+fn a_node_that_is_temporary_and_permanent_in_one_place_is_two() {
+    for context in ["{}", "{\"server\": \"a\"}", "{\"world\": \"a\"}", "{\"server\": \"a\", \"world\": \"b\"}"] {
+        let permanent = format!("{{\"key\": \"x\", \"value\": false, \"context\": {context}}}");
+        let temporary = format!("{{\"key\": \"x\", \"value\": true, \"expiry\": 2000, \"context\": {context}}}");
+        for nodes in [format!("{permanent},{temporary}"), format!("{temporary},{permanent}")] {
+            let nodes = group(&nodes).nodes;
+            assert_eq!(nodes.iter().map(|node| node.expires_at.is_some()).filter(|it| *it).count(), 1, "{context}");
+            assert_eq!(nodes.len(), 2, "{context}");
+            let places = |node: &crate::permissions::Node| node.contexts_for_tests();
+            assert_eq!(places(&nodes[0]), places(&nodes[1]), "{context}");
+        }
+    }
+}
+
+#[test]
+fn the_heaviest_weight_counts_and_texts_lose_their_escapes() {
+    let group = group(
+        r#"{"key": "weight.5", "value": true}, {"key": "Weight.50", "value": true, "context": {"server": "x"}},
+           {"key": "prefix.1.low", "value": true}, {"key": "prefix.9.a\\.b\\-c", "value": true},
+           {"key": "prefix.99.bound", "value": true, "context": {"world": "x"}}, {"key": "displayname.The A", "value": true}"#,
+    );
+    assert_eq!(
+        (group.priority, group.chat_prefix.as_deref(), group.display_name.as_deref()),
+        (50, Some("a.b-c"), Some("The A"))
+    );
+    assert_eq!(group.nodes.len(), 6);
+}
+
+#[test]
+fn what_the_hub_cannot_say_is_noted() {
+    let long = "x".repeat(256);
+    let nodes = format!(
+        r#"{{"key": "r=a", "value": true}}, {{"key": "{long}", "value": true}}, {{"key": "a", "value": true, "expiry": 999}},
+           {{"key": "b", "value": true, "context": {{"server": "x,y"}}}}, {{"key": "c", "value": true, "context": {{"k": "{long}"}}}}"#
+    );
+    let items = read_all(
+        format!("{{\"users\": {{\"069a79f4-44e9-4726-a5be-fca90e38aaf5\": {{\"nodes\": [{nodes}]}}}}}}").as_bytes(),
+    );
+    let items = items.unwrap();
+    assert_eq!(items[0].notes.len(), 5, "{:?}", items[0].notes);
+    assert!(matches!(&items[0].record, Record::Player { nodes, .. } if nodes.is_empty()));
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = read_all(&bytes);
+    }
+
+    #[test]
+    fn no_key_makes_it_panic(key in "[a-z{}()|,.*'=\\\\\\-1-9äé]{0,20}", context in "[a-z=, ]{0,8}") {
+        let node = serde_json::json!({"key": key, "value": true, "context": {context.clone(): [context, "x"]}});
+        let text = serde_json::json!({"groups": {"g": {"nodes": [node, {"key": key, "value": true}]}}}).to_string();
+        let _ = read_all(text.as_bytes());
+    }
+}

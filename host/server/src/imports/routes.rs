@@ -1,0 +1,208 @@
+//! `/api/manage/imports`.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::app::App;
+use crate::auth::NetworkManage;
+use crate::blobs::{Bytes, Upload};
+use crate::clock::Millis;
+use crate::endpoints::{Endpoints, endpoints};
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::{Page, PageQuery};
+use crate::imports::model::{Import, ImportFailure, ImportKind, ImportOptions, ImportState, Scopes};
+use crate::imports::record::Category;
+use crate::imports::report::{Counts, Note};
+use crate::imports::service::{self, FILE_LIMIT};
+use crate::values::{Identifier, Label, not_blank};
+
+const DEFAULT_PREFIX: &str = "litebans_";
+
+/// The component's routes.
+pub(crate) fn router() -> Endpoints {
+    endpoints![upload: any_node, list: any_node, get: any_node, cancel: any_node]
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+struct UploadQuery {
+    /// Where the file comes from: `LUCKPERMS`, `LITEBANS` or `BALANCES`, in any case.
+    #[param(required = true, example = "LUCKPERMS")]
+    kind: Option<String>,
+    /// Whether it is only worked out what would become of the file; `false` when absent.
+    #[serde(default)]
+    #[param(required = false, example = true)]
+    dry_run: bool,
+    /// The currency of `BALANCES`, where it is required.
+    #[param(value_type = Option<String>, example = "coins")]
+    currency: Option<Identifier>,
+    /// What the names of `LiteBans`' tables begin with; `litebans_` when absent.
+    #[param(value_type = Option<String>, example = "litebans_")]
+    prefix: Option<Label>,
+    /// What becomes of `LiteBans`' punishments of single servers: `SKIP` (when absent) or `EVERYWHERE`.
+    #[param(example = "SKIP")]
+    scopes: Option<String>,
+}
+
+impl UploadQuery {
+    fn read(self) -> Result<(ImportKind, bool, ImportOptions), ApiError> {
+        let wrong = |field: &str, message: &str| ApiError::invalid(format!("In the query, `{field}`: {message}."));
+        let kind = not_blank(self.kind.as_deref()).unwrap_or_default().parse();
+        let kind = kind.map_err(|_| wrong("kind", "must be LUCKPERMS, LITEBANS or BALANCES"))?;
+        let scopes = match not_blank(self.scopes.as_deref()) {
+            Some(scopes) => scopes.parse().map_err(|_| wrong("scopes", "must be SKIP or EVERYWHERE"))?,
+            None => Scopes::default(),
+        };
+        if kind == ImportKind::Balances && self.currency.is_none() {
+            return Err(wrong("currency", "is required for balances"));
+        }
+        let prefix = self.prefix.map_or_else(|| DEFAULT_PREFIX.to_owned(), |prefix| prefix.as_str().to_lowercase());
+        Ok((kind, self.dry_run, ImportOptions { currency: self.currency, prefix, scopes }))
+    }
+}
+
+/// An import.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Import)]
+struct ImportBody {
+    #[schema(example = "Zk3vXq0aP1mB7s2T")]
+    import_id: String,
+    kind: ImportKind,
+    /// Whether nothing is written.
+    dry_run: bool,
+    state: ImportState,
+    /// How many records of the file are done.
+    #[schema(example = 12_000)]
+    done: i64,
+    /// How many there are; null until the whole file was read once.
+    #[schema(example = 110_000)]
+    total: Option<i64>,
+    /// Of the file, which is kept until the import ends.
+    #[schema(example = 4_821_300)]
+    size_bytes: i64,
+    /// When it was uploaded.
+    #[schema(example = 1_804_680_000_000_i64)]
+    created_at: Millis,
+    started_at: Option<Millis>,
+    finished_at: Option<Millis>,
+    /// Why it failed.
+    error: Option<ImportFailure>,
+    /// What became of the records that are done, or would.
+    report: ReportBody,
+}
+
+/// What became of the records that are done, or would.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ImportReport)]
+struct ReportBody {
+    /// How many of each category there were.
+    counts: Vec<CountsBody>,
+    /// What is not carried over, or differs; the first 200. Lists of imports leave them out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    notes: Option<Vec<Note>>,
+    /// How many notes there are beyond these.
+    #[schema(example = 0)]
+    more_notes: i64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ImportCategoryCounts)]
+struct CountsBody {
+    category: Category,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+impl ImportBody {
+    fn new(import: Import, with_notes: bool) -> Self {
+        let report = import.report;
+        let counts = report.counts.into_iter().map(|(category, counts)| CountsBody { category, counts }).collect();
+        let notes = with_notes.then_some(report.notes);
+        Self {
+            import_id: import.id,
+            kind: import.kind,
+            dry_run: import.dry_run,
+            state: import.state,
+            done: import.done,
+            total: import.total,
+            size_bytes: import.file_size,
+            created_at: import.created_at,
+            started_at: import.started_at,
+            finished_at: import.finished_at,
+            error: import.failure,
+            report: ReportBody { counts, notes, more_notes: report.more_notes },
+        }
+    }
+}
+
+/// Import a file of another tool
+///
+/// The file is read to its end first: a wrong one is refused whole, with the line in `error`. Then it is written in the
+/// background; ask for the import to see how far it is. What was imported before is found again, so that a second import of a file changes
+/// nothing. With `dryRun` nothing is written, and the report says what would be.
+#[utoipa::path(post, path = "/api/manage/imports", operation_id = "create_import", tag = "Imports",
+    security(("apiKey" = ["network:manage"])), params(UploadQuery),
+    request_body(content = Bytes, content_type = "application/octet-stream", description = "LuckPerms' export (`/lp export`), \
+        LiteBans' database (a MySQL dump, H2's SCRIPT, or the SQLite file), EssentialsX' folder `userdata` as a ZIP archive, \
+        or a table with the columns `uuid` and `balance`; all but archives and SQLite files also packed with gzip"),
+    responses((status = 201, body = ImportBody, description = "It begins soon"),
+        (status = 409, body = ErrorBody, description = "Another import of the network has not ended"),
+        (status = 503, body = ErrorBody, description = "The hub has no room left")))]
+async fn upload(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Query(query): Query<UploadQuery>,
+    upload: Upload<FILE_LIMIT>,
+) -> Result<(StatusCode, Json<ImportBody>), ApiError> {
+    let read = query.read()?;
+    let import = service::create(&app, (caller.network, caller.key), read, upload).await?;
+    Ok((StatusCode::CREATED, Json(ImportBody::new(import, true))))
+}
+
+/// List the network's imports
+///
+/// The newest first, without their notes.
+#[utoipa::path(get, path = "/api/manage/imports", operation_id = "list_imports", tag = "Imports",
+    security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<ImportBody>)))]
+async fn list(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<Page<ImportBody>>, ApiError> {
+    let offset = query.page.offset(query.limit);
+    let (rows, total) = service::list(&app, caller.network, query.limit.0, offset).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(|import| ImportBody::new(import, false))))
+}
+
+/// Show how far an import is
+#[utoipa::path(get, path = "/api/manage/imports/{importId}", operation_id = "get_import", tag = "Imports",
+    security(("apiKey" = ["network:manage"])), params(("importId" = String, Path)),
+    responses((status = 200, body = ImportBody), (status = 404, body = ErrorBody, description = "No such import")))]
+async fn get(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<ImportBody>, ApiError> {
+    Ok(Json(ImportBody::new(service::get(&app, caller.network, &id).await?, true)))
+}
+
+/// Cancel an import
+///
+/// It ends before its next batch; what is written stays. One that has ended is answered as it is.
+#[utoipa::path(post, path = "/api/manage/imports/{importId}/cancel", operation_id = "cancel_import", tag = "Imports",
+    security(("apiKey" = ["network:manage"])), params(("importId" = String, Path)),
+    responses((status = 200, body = ImportBody), (status = 404, body = ErrorBody, description = "No such import")))]
+async fn cancel(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<ImportBody>, ApiError> {
+    Ok(Json(ImportBody::new(service::cancel(&app, caller.network, &id).await?, true)))
+}

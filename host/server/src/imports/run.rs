@@ -1,0 +1,359 @@
+//! Runs imports in the background, at the owners of their networks.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use hub_db::{Backend, with_tenant};
+use parking_lot::Mutex;
+use tempfile::NamedTempFile;
+use thiserror::Error;
+use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::blobs::{self, BlobError, BlobKey};
+use crate::imports::apply::{self, ApplyError, TargetCounts};
+use crate::imports::litebans::Names;
+use crate::imports::model::{Import, ImportFailure, ImportState};
+use crate::imports::record::{Item, ParseError};
+use crate::imports::{file, store};
+use crate::limits::{self, Limit};
+use crate::values::NetworkId;
+
+/// How many imports run at once at one node: each reads on a thread of its own.
+const MOST_AT_ONCE: usize = 2;
+/// How many are looked at to find those of this node.
+const MOST_WAITING: i64 = 1_000;
+/// How often is looked for imports that nobody is at, as after another node was killed.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Records of the first batch, and the fewest and the most of any.
+const FIRST_BATCH: usize = 32;
+const SMALLEST_BATCH: usize = 8;
+const LARGEST_BATCH: usize = 512;
+/// How long the statements of a batch are to take, at least and at most: on SQLite all writers wait for them.
+const SQLITE_TIME: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(10));
+const POSTGRES_TIME: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(100));
+/// Records that the reader is ahead.
+const READ_AHEAD: usize = 64;
+/// Records that are read before it is asked once more whether the import was cancelled.
+const CHECK_EVERY: i64 = 50_000;
+
+/// What runs at this node.
+#[derive(Debug)]
+pub(crate) struct Imports {
+    wake: Notify,
+    running: Mutex<HashSet<NetworkId>>,
+    batch: AtomicUsize,
+}
+
+impl Default for Imports {
+    fn default() -> Self {
+        Self { wake: Notify::new(), running: Mutex::default(), batch: AtomicUsize::new(FIRST_BATCH) }
+    }
+}
+
+impl Imports {
+    /// There is something to import.
+    pub(super) fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    fn batch(&self) -> usize {
+        self.batch.load(Ordering::Relaxed)
+    }
+
+    /// Adapts the size of batches to how long a full one took.
+    fn adapt(&self, backend: Backend, took: Duration) {
+        let (short, long) = if backend == Backend::Sqlite { SQLITE_TIME } else { POSTGRES_TIME };
+        let batch = self.batch();
+        let adapted = match took {
+            took if took < short => batch * 2,
+            took if took > long => batch / 2,
+            _ => batch,
+        };
+        self.batch.store(adapted.clamp(SMALLEST_BATCH, LARGEST_BATCH), Ordering::Relaxed);
+    }
+
+    /// Takes a network's place among those that run; false where it has one, or there is none.
+    fn enter(&self, network: NetworkId) -> bool {
+        let mut running = self.running.lock();
+        running.len() < MOST_AT_ONCE && running.insert(network)
+    }
+
+    fn leave(&self, network: NetworkId) {
+        self.running.lock().remove(&network);
+        self.wake();
+    }
+}
+
+/// Starts the background work.
+pub(crate) fn start(app: &App) {
+    // What a killed hub left.
+    if let Err(error) = std::fs::remove_dir_all(file::folder(app))
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        tracing::warn!(%error, "could not delete the files of earlier imports");
+    }
+    app.spawn(watch(app.clone()));
+}
+
+/// Runs what is to be imported until the hub stops.
+async fn watch(app: App) {
+    loop {
+        if let Err(error) = run_waiting(&app).await {
+            tracing::warn!(%error, "could not look for imports");
+        }
+        tokio::select! {
+            () = app.imports.wake.notified() => {}
+            () = app.clock.sleep(POLL_INTERVAL) => {}
+        }
+    }
+}
+
+async fn run_waiting(app: &App) -> Result<(), hub_db::Error> {
+    for import in store::unfinished(&app.db, MOST_WAITING).await? {
+        let network = import.network;
+        if app.shards.is_draining() || !app.shards.owns(network) || !app.imports.enter(network) {
+            continue;
+        }
+        let task = app.clone();
+        app.spawn(async move {
+            let place = Place { app: task.clone(), network };
+            with_tenant(network.0, run(&task, import)).await;
+            drop(place);
+        });
+    }
+    Ok(())
+}
+
+/// A network's place among those that run.
+struct Place {
+    app: App,
+    network: NetworkId,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.app.imports.leave(self.network);
+    }
+}
+
+/// Why an import ended early.
+#[derive(Debug, Error)]
+enum RunError {
+    /// It ends, and this is to be told.
+    #[error("{}", .0.message)]
+    Failed(ImportFailure),
+    /// It was cancelled, or its network moved.
+    #[error("it does not run here any more")]
+    Gone,
+    /// It is tried again.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl RunError {
+    fn failed(message: impl Into<String>) -> Self {
+        Self::Failed(ImportFailure { line: None, message: message.into() })
+    }
+}
+
+impl From<ParseError> for RunError {
+    fn from(error: ParseError) -> Self {
+        match error {
+            ParseError::Wrong { line, message } => {
+                Self::Failed(ImportFailure { line: line.and_then(|line| i64::try_from(line).ok()), message })
+            }
+            ParseError::Stopped => Self::Gone,
+        }
+    }
+}
+
+/// Runs an import to its end, or until it is interrupted.
+async fn run(app: &App, import: Import) {
+    let (network, id) = (import.network, import.id.clone());
+    let result = match store::begin(&app.db, network, &id, app.clock.now()).await {
+        Ok(true) => import_file(app, &import).await,
+        Ok(false) => Err(RunError::Gone),
+        Err(error) => Err(error.into()),
+    };
+    let ended = match result {
+        Ok(()) => end(app, &import, ImportState::Done, None).await,
+        Err(RunError::Gone) => return,
+        Err(RunError::Failed(failure)) => end(app, &import, ImportState::Failed, Some(&failure)).await,
+        Err(RunError::Apply(ApplyError::Quota(exceeded))) => {
+            let failure = ImportFailure { line: None, message: exceeded.to_string() };
+            end(app, &import, ImportState::Failed, Some(&failure)).await
+        }
+        Err(error) => {
+            tracing::warn!(%network, import = id, %error, "an import was interrupted and will go on");
+            return;
+        }
+    };
+    if let Err(error) = ended {
+        tracing::warn!(%network, import = id, %error, "could not note that an import ended");
+    }
+}
+
+/// Ends an import and deletes its file; false where it has ended. Every end, a cancellation too, passes through here.
+pub(super) async fn end(
+    app: &App,
+    import: &Import,
+    state: ImportState,
+    failure: Option<&ImportFailure>,
+) -> Result<bool, hub_db::Error> {
+    let key = BlobKey::import(import.network, &import.sha256, &import.id);
+    let now = app.clock.now();
+    let ended = app.db.transaction(async |mut tx| {
+        let ended = store::finish(&mut tx, import.network, &import.id, (state, failure), now).await?;
+        if ended {
+            blobs::mark_unreferenced(&mut tx, &key).await?;
+        }
+        Ok::<_, hub_db::Error>(ended)
+    });
+    let ended = ended.await?;
+    if ended {
+        app.blobs.delete_unreferenced(&[key]).await;
+    }
+    Ok(ended)
+}
+
+async fn import_file(app: &App, import: &Import) -> Result<(), RunError> {
+    let key = BlobKey::import(import.network, &import.sha256, &import.id);
+    let file = file::fetch(app, &key).await?;
+    let file = Arc::new(file.ok_or_else(|| RunError::failed("Its file is lost; upload it again."))?);
+    let (names, total) = check(app, import, &file).await?;
+    if !store::set_total(&app.db, import.network, &import.id, total).await? {
+        return Err(RunError::Gone);
+    }
+    write(app, import, file, names).await
+}
+
+/// Reads the whole file, so that a wrong one changes nothing; the names in it, and how many records there are.
+async fn check(app: &App, import: &Import, file: &Arc<NamedTempFile>) -> Result<(Names, i64), RunError> {
+    let (file, reading, now) = (Arc::clone(file), import.clone(), import.created_at);
+    let most = limits::bound(app, Limit::ImportRecords);
+    let (task, runtime) = (app.clone(), tokio::runtime::Handle::current());
+    let checked = tokio::task::spawn_blocking(move || {
+        let (mut names, mut total) = (Names::default(), 0_i64);
+        file::read(file.path(), &reading, &Names::default(), now, &mut |item| {
+            names.note(&item.record);
+            total += 1;
+            if total > most {
+                return Err(ParseError::Wrong {
+                    line: item.line,
+                    message: format!("The file has more than {most} records (`{}`).", Limit::ImportRecords),
+                });
+            }
+            if total % CHECK_EVERY == 0 && !runtime.block_on(is_running(&task, &reading)) {
+                return Err(ParseError::Stopped);
+            }
+            Ok(())
+        })?;
+        Ok::<_, ParseError>((names, total))
+    });
+    Ok(checked.await.map_err(|_| RunError::failed("The hub failed to read the file."))??)
+}
+
+async fn is_running(app: &App, import: &Import) -> bool {
+    let stored = store::find(&app.db, import.network, &import.id).await;
+    // Where the database fails, what is next fails, too.
+    stored.is_ok_and(|stored| stored.is_some_and(|stored| stored.state == ImportState::Running))
+        && !app.stopping().is_cancelled()
+}
+
+/// Reads the file once more and writes it, from where an earlier run came to.
+async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Names) -> Result<(), RunError> {
+    let (send, mut read) = mpsc::channel::<Item>(READ_AHEAD);
+    let (reading, now) = (import.clone(), import.created_at);
+    let mut skip = import.done;
+    let reader = tokio::task::spawn_blocking(move || {
+        file::read(file.path(), &reading, &names, now, &mut |item| {
+            if skip > 0 {
+                skip -= 1;
+                return Ok(());
+            }
+            send.blocking_send(item).map_err(|_| ParseError::Stopped)
+        })
+    });
+    let mut import = import.clone();
+    let (mut items, mut targets) = (vec![], TargetCounts::default());
+    loop {
+        let most = app.imports.batch();
+        while items.len() < most {
+            match read.recv().await {
+                Some(item) => items.push(item),
+                None => break,
+            }
+        }
+        if items.is_empty() {
+            break;
+        }
+        if write_batch(app, &mut import, &items, &mut targets).await?.is_break() {
+            return Err(RunError::Gone);
+        }
+        if items.len() == most {
+            items.clear();
+        } else {
+            break;
+        }
+    }
+    drop(read);
+    Ok(reader.await.map_err(|_| RunError::failed("The hub failed to read the file."))??)
+}
+
+/// Writes a batch; breaks where the import does not run here any more.
+async fn write_batch(
+    app: &App,
+    import: &mut Import,
+    items: &[Item],
+    targets: &mut TargetCounts,
+) -> Result<ControlFlow<()>, RunError> {
+    let plan = apply::plan(app, import, items, targets).await?;
+    if !import.dry_run {
+        plan.check(app, import).await?;
+    }
+    let mut report = import.report.clone();
+    for (item, outcome) in items.iter().zip(&plan.outcomes) {
+        report.add(item, outcome);
+    }
+    let done = import.done.saturating_add(i64::try_from(items.len()).unwrap_or(i64::MAX));
+    let has_new_notes = report.notes.len() > import.report.notes.len();
+    let (current, written) = (&*import, &report);
+    let took = app
+        .db
+        .transaction(async |mut tx| {
+            let began = Instant::now();
+            if !app.shards.lock_lease(&mut tx, current.network).await? {
+                return Err(RunError::Gone);
+            }
+            // First, so that an import that was cancelled writes nothing.
+            if !store::advance(&mut tx, current.network, &current.id, (current.done, done), written, has_new_notes)
+                .await?
+            {
+                return Err(RunError::Gone);
+            }
+            if !current.dry_run {
+                plan.write(app, &mut tx, current).await?;
+            }
+            Ok(began.elapsed())
+        })
+        .await;
+    let took = match took {
+        Err(RunError::Gone) => return Ok(ControlFlow::Break(())),
+        took => took?,
+    };
+    if items.len() == app.imports.batch() {
+        app.imports.adapt(app.db.backend(), took);
+    }
+    import.report = report;
+    import.done = done;
+    Ok(ControlFlow::Continue(()))
+}

@@ -1,0 +1,124 @@
+//! The rules of imports.
+
+use axum::http::StatusCode;
+use thiserror::Error;
+
+use crate::app::App;
+use crate::auth::KeyId;
+use crate::blobs::{self, BlobError, BlobKey, ReceivedBlob, Upload};
+use crate::http::error::ApiError;
+use crate::imports::model::{Import, ImportKind, ImportOptions, ImportState};
+use crate::imports::report::Report;
+use crate::imports::{run, store};
+use crate::limits::{self, Limit};
+use crate::values::NetworkId;
+
+/// The largest file, in bytes.
+pub(super) const FILE_LIMIT: u64 = Limit::ImportBytes.bound().unsigned_abs();
+const ID_LENGTH: usize = 16;
+
+/// What can be wrong with a request about imports.
+#[derive(Debug, Error)]
+pub(super) enum ImportsError {
+    /// No such import in the caller's network.
+    #[error("This network has no such import.")]
+    Unknown,
+    /// Another one has not ended.
+    #[error("Another import of this network has not ended; wait for it, or cancel it.")]
+    Running,
+    /// The store.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<ImportsError> for ApiError {
+    fn from(error: ImportsError) -> Self {
+        let message = error.to_string();
+        match error {
+            ImportsError::Unknown => Self::not_found("unknown_import", message),
+            ImportsError::Running => Self::new(StatusCode::CONFLICT, "import_running", message),
+            ImportsError::Blob(error) => error.into(),
+            ImportsError::Database(error) => error.into(),
+        }
+    }
+}
+
+/// Receives a file and queues its import.
+pub(super) async fn create(
+    app: &App,
+    (network, key): (NetworkId, KeyId),
+    (kind, dry_run, options): (ImportKind, bool, ImportOptions),
+    upload: Upload<FILE_LIMIT>,
+) -> Result<Import, ImportsError> {
+    if store::is_busy(&app.db, network).await? {
+        return Err(ImportsError::Running);
+    }
+    let limit = limits::bound(app, Limit::ImportBytes).unsigned_abs();
+    let ReceivedBlob { blob, sha256, size } = blobs::receive(app, network, upload.0, limit).await?;
+    let now = app.clock.now();
+    let import = Import {
+        network,
+        id: app.ids.token(ID_LENGTH),
+        kind,
+        dry_run,
+        options,
+        sha256,
+        file_size: i64::try_from(size).unwrap_or(i64::MAX),
+        state: ImportState::Queued,
+        done: 0,
+        total: None,
+        report: Report::default(),
+        failure: None,
+        key,
+        created_at: now,
+        started_at: None,
+        finished_at: None,
+    };
+    // On its own: a caller who hangs up from here on has uploaded it.
+    let app = app.clone();
+    let inserting = tokio::spawn(hub_db::with_tenant(network.0, async move {
+        let key = BlobKey::import(network, &import.sha256, &import.id);
+        blob.store(&key, now).await?;
+        let kept = limits::bound(&app, Limit::Imports).max(1);
+        let inserted = app.db.transaction(async |mut tx| {
+            let inserted = store::insert(&mut tx, &import).await?;
+            if inserted {
+                blobs::mark_referenced(&mut tx, &key).await?;
+                store::forget_oldest(&mut tx, network, kept).await?;
+            }
+            Ok::<_, hub_db::Error>(inserted)
+        });
+        if inserted.await? {
+            app.imports.wake();
+            return Ok(import);
+        }
+        app.blobs.delete_unreferenced(std::slice::from_ref(&key)).await;
+        Err(ImportsError::Running)
+    }));
+    inserting.await.map_err(BlobError::from)?
+}
+
+/// One import.
+pub(super) async fn get(app: &App, network: NetworkId, id: &str) -> Result<Import, ImportsError> {
+    store::find(&app.db, network, id).await?.ok_or(ImportsError::Unknown)
+}
+
+/// One page of the network's imports, newest first, and how many there are.
+pub(super) async fn list(
+    app: &App,
+    network: NetworkId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<Import>, i64), ImportsError> {
+    Ok(store::list(&app.db, network, limit, offset).await?)
+}
+
+/// Ends an import before its next batch. One that has ended stays as it is.
+pub(super) async fn cancel(app: &App, network: NetworkId, id: &str) -> Result<Import, ImportsError> {
+    let import = get(app, network, id).await?;
+    run::end(app, &import, ImportState::Cancelled, None).await?;
+    get(app, network, id).await
+}

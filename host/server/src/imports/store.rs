@@ -1,0 +1,302 @@
+//! All SQL of imports.
+
+use std::collections::{BTreeMap, HashMap};
+
+use hub_db::{Db, Error, Sql, Tx};
+
+use crate::auth::KeyId;
+use crate::clock::Millis;
+use crate::imports::model::{Import, ImportFailure, ImportKind, ImportState};
+use crate::imports::record::SourceKey;
+use crate::imports::report::Report;
+use crate::values::NetworkId;
+
+macro_rules! columns {
+    () => {
+        "network_id, import_id, kind, dry_run, options, sha256, file_size, state, done, total, counts, notes,
+         more_notes, error, error_line, key_id, created_at, started_at, finished_at"
+    };
+}
+
+#[derive(sqlx::FromRow)]
+struct ImportRow {
+    network_id: NetworkId,
+    import_id: String,
+    kind: String,
+    dry_run: bool,
+    options: String,
+    sha256: String,
+    file_size: i64,
+    state: String,
+    done: i64,
+    total: Option<i64>,
+    counts: String,
+    notes: String,
+    more_notes: i64,
+    error: Option<String>,
+    error_line: Option<i64>,
+    key_id: KeyId,
+    created_at: Millis,
+    started_at: Option<Millis>,
+    finished_at: Option<Millis>,
+}
+
+fn unreadable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    sqlx::Error::Decode(error.into()).into()
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, Error> {
+    serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()).into())
+}
+
+impl TryFrom<ImportRow> for Import {
+    type Error = Error;
+
+    fn try_from(row: ImportRow) -> Result<Self, Error> {
+        let counts: BTreeMap<_, _> = serde_json::from_str(&row.counts).map_err(unreadable)?;
+        let notes = serde_json::from_str(&row.notes).map_err(unreadable)?;
+        Ok(Self {
+            network: row.network_id,
+            id: row.import_id,
+            kind: row.kind.parse().map_err(unreadable)?,
+            dry_run: row.dry_run,
+            options: serde_json::from_str(&row.options).map_err(unreadable)?,
+            sha256: row.sha256,
+            file_size: row.file_size,
+            state: row.state.parse().map_err(unreadable)?,
+            done: row.done,
+            total: row.total,
+            report: Report { counts, notes, more_notes: row.more_notes },
+            failure: row.error.map(|message| ImportFailure { line: row.error_line, message }),
+            key: row.key_id,
+            created_at: row.created_at,
+            started_at: row.started_at,
+            finished_at: row.finished_at,
+        })
+    }
+}
+
+fn kind(kind: ImportKind) -> &'static str {
+    kind.into()
+}
+
+fn state(state: ImportState) -> &'static str {
+    state.into()
+}
+
+/// Whether an import of the network has not ended.
+pub(super) async fn is_busy(db: &Db, network: NetworkId) -> Result<bool, Error> {
+    let row: Option<(String,)> = db
+        .query("SELECT import_id FROM imports WHERE network_id = $1 AND state IN ('QUEUED', 'RUNNING')")
+        .bind(network)
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
+
+/// Adds an import; false, and nothing is added, where another one has not ended.
+pub(super) async fn insert(tx: &mut Tx, import: &Import) -> Result<bool, Error> {
+    let rows = tx
+        .query(
+            "INSERT INTO imports (network_id, import_id, kind, dry_run, options, sha256, file_size, size_bytes, state, done,
+                 counts, notes, more_notes, key_id, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, 0, '{}', '[]', 0, $9, $10)
+             ON CONFLICT DO NOTHING",
+        )
+        .bind(import.network)
+        .bind(&import.id)
+        .bind(kind(import.kind))
+        .bind(import.dry_run)
+        .bind(json(&import.options)?)
+        .bind(&import.sha256)
+        .bind(import.file_size)
+        .bind(state(import.state))
+        .bind(&import.key)
+        .bind(import.created_at)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+/// Forgets all imports that have ended but for the `kept` newest ones.
+pub(super) async fn forget_oldest(tx: &mut Tx, network: NetworkId, kept: i64) -> Result<(), Error> {
+    tx.query(
+        "DELETE FROM imports WHERE network_id = $1 AND state NOT IN ('QUEUED', 'RUNNING') AND import_id NOT IN (
+             SELECT i.import_id FROM imports i WHERE i.network_id = $1
+             ORDER BY i.created_at DESC, i.import_id DESC LIMIT $2)",
+    )
+    .bind(network)
+    .bind(kept)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn find(db: &Db, network: NetworkId, id: &str) -> Result<Option<Import>, Error> {
+    let row: Option<ImportRow> = db
+        .query(concat!("SELECT ", columns!(), " FROM imports WHERE network_id = $1 AND import_id = $2"))
+        .bind(network)
+        .bind(id)
+        .optional()
+        .await?;
+    row.map(Import::try_from).transpose()
+}
+
+/// The network's imports, newest first, and how many there are.
+pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -> Result<(Vec<Import>, i64), Error> {
+    let (rows, total): (Vec<ImportRow>, i64) = db
+        .page(
+            "SELECT COUNT(*) FROM imports WHERE network_id = $1",
+            concat!(
+                "SELECT ",
+                columns!(),
+                " FROM imports WHERE network_id = $1 ORDER BY created_at DESC, import_id DESC LIMIT $2 OFFSET $3"
+            ),
+            |statement| statement.bind(network),
+            limit,
+            offset,
+        )
+        .await?;
+    Ok((rows.into_iter().map(Import::try_from).collect::<Result<_, _>>()?, total))
+}
+
+/// The imports of all networks that have not ended, the oldest first. Crosses networks: each is run as its network's work.
+pub(super) async fn unfinished(db: &Db, limit: i64) -> Result<Vec<Import>, Error> {
+    let rows: Vec<ImportRow> = db
+        .query(concat!(
+            "SELECT ",
+            columns!(),
+            " FROM imports WHERE state IN ('QUEUED', 'RUNNING') ORDER BY created_at, import_id LIMIT $1"
+        ))
+        .bind(limit)
+        .all()
+        .await?;
+    rows.into_iter().map(Import::try_from).collect()
+}
+
+/// Notes that an import has begun, or goes on.
+pub(super) async fn begin(db: &Db, network: NetworkId, id: &str, now: Millis) -> Result<bool, Error> {
+    let rows = db
+        .write(
+            "UPDATE imports SET state = 'RUNNING', started_at = COALESCE(started_at, $3)
+             WHERE network_id = $1 AND import_id = $2 AND state IN ('QUEUED', 'RUNNING')",
+        )
+        .bind(network)
+        .bind(id)
+        .bind(now)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+/// Notes how many records there are.
+pub(super) async fn set_total(db: &Db, network: NetworkId, id: &str, total: i64) -> Result<bool, Error> {
+    let rows = db
+        .write("UPDATE imports SET total = $3 WHERE network_id = $1 AND import_id = $2 AND state = 'RUNNING'")
+        .bind(network)
+        .bind(id)
+        .bind(total)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+/// Notes how far an import came, from where it was; false where it does not run any more, or is not there. Notes are
+/// written where there are new ones.
+pub(super) async fn advance(
+    tx: &mut Tx,
+    network: NetworkId,
+    id: &str,
+    (before, done): (i64, i64),
+    report: &Report,
+    has_new_notes: bool,
+) -> Result<bool, Error> {
+    let notes = if has_new_notes { Some(json(&report.notes)?) } else { None };
+    let rows = tx
+        .query(
+            "UPDATE imports SET done = $3, counts = $4, notes = COALESCE($5, notes), more_notes = $6
+             WHERE network_id = $1 AND import_id = $2 AND state = 'RUNNING' AND done = $7",
+        )
+        .bind(network)
+        .bind(id)
+        .bind(done)
+        .bind(json(&report.counts)?)
+        .bind(notes)
+        .bind(report.more_notes)
+        .bind(before)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+/// Ends an import; false where it has ended.
+pub(super) async fn finish(
+    tx: &mut Tx,
+    network: NetworkId,
+    id: &str,
+    ended: (ImportState, Option<&ImportFailure>),
+    now: Millis,
+) -> Result<bool, Error> {
+    let (into, failure) = ended;
+    let rows = tx
+        .query(
+            "UPDATE imports SET state = $3, error = $4, error_line = $5, finished_at = $6, size_bytes = 0
+             WHERE network_id = $1 AND import_id = $2 AND state IN ('QUEUED', 'RUNNING')",
+        )
+        .bind(network)
+        .bind(id)
+        .bind(state(into))
+        .bind(failure.map(|failure| &failure.message))
+        .bind(failure.and_then(|failure| failure.line))
+        .bind(now)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+const KNOWN: Sql = Sql {
+    sqlite: "SELECT source_key, value FROM import_sources
+             WHERE network_id = $1 AND source = $2 AND source_key IN (SELECT value FROM json_each($3))",
+    postgres: "SELECT source_key, value FROM import_sources
+               WHERE network_id = $1 AND source = $2
+                 AND source_key IN (SELECT jsonb_array_elements_text(CAST($3 AS JSONB)))",
+};
+
+/// What was made of these things of a source, by their keys.
+pub(super) async fn known(
+    db: &Db,
+    network: NetworkId,
+    source: &str,
+    keys: &[&str],
+) -> Result<HashMap<String, i64>, Error> {
+    let rows: Vec<(String, i64)> = db.query(KNOWN).bind(network).bind(source).bind(json(&keys)?).all().await?;
+    Ok(rows.into_iter().collect())
+}
+
+/// Remembers what was made of a thing of a source.
+pub(super) async fn remember(tx: &mut Tx, network: NetworkId, key: &SourceKey, value: i64) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO import_sources (network_id, source, source_key, value) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (network_id, source, source_key) DO UPDATE SET value = excluded.value",
+    )
+    .bind(network)
+    .bind(&key.source)
+    .bind(&key.key)
+    .bind(value)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query_plan::query_plans;
+
+    #[tokio::test]
+    async fn imports_are_found_by_their_indexes() {
+        for plan in query_plans(&[KNOWN.sqlite]).await {
+            assert!(!plan.iter().any(|step| step.contains("SCAN import_sources")), "{plan:#?}");
+        }
+    }
+}

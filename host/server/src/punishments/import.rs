@@ -1,0 +1,149 @@
+//! Punishments that come from another tool. They keep their times and how they ended. No event tells of them: they are
+//! history, or in force at the moment a player joins.
+
+use std::future::ready;
+
+use hub_db::Tx;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::imported::Imported;
+use crate::limits::{self, Limit, check_rows};
+use crate::punishments::model::{Actor, Punishment, PunishmentState, Target};
+use crate::punishments::service::{Action, PunishmentsError, publish};
+use crate::punishments::store::{self, Revocation};
+use crate::punishments::values::{FoldedName, IpAddress, PunishmentDuration, PunishmentKind};
+use crate::values::{NetworkId, PlayerId};
+
+/// A punishment of another tool.
+#[derive(Clone, Debug)]
+pub(crate) struct ImportedPunishment {
+    pub(crate) target: Target,
+    pub(crate) kind: PunishmentKind,
+    pub(crate) reason: Option<String>,
+    pub(crate) issuer: Actor,
+    pub(crate) issued_at: Millis,
+    /// None is permanent.
+    pub(crate) expires_at: Option<Millis>,
+    /// The address that it covers, as far as it is known.
+    pub(crate) address: Option<IpAddress>,
+    pub(crate) state: PunishmentState,
+    /// Where it was revoked.
+    pub(crate) revocation: Option<ImportedRevocation>,
+}
+
+/// By whom, why and when a punishment was revoked.
+#[derive(Clone, Debug)]
+pub(crate) struct ImportedRevocation {
+    pub(crate) actor: Actor,
+    pub(crate) reason: Option<String>,
+    pub(crate) at: Millis,
+}
+
+impl ImportedRevocation {
+    fn as_stored(&self) -> Revocation<'_> {
+        Revocation { actor: &self.actor, reason: self.reason.as_deref(), at: self.at }
+    }
+}
+
+/// Refuses to add so many punishments where the network may not have them.
+pub(crate) async fn check_new(app: &App, network: NetworkId, new: i64) -> Result<(), PunishmentsError> {
+    if new == 0 {
+        return Ok(());
+    }
+    check_rows(app, network, store::PUNISHMENTS, new, ready(Ok(false))).await
+}
+
+/// How many punishments a target has.
+pub(crate) async fn count_of_target(app: &App, network: NetworkId, target: &Target) -> Result<i64, hub_db::Error> {
+    let (player, name, _) = target.parts();
+    let address = match target {
+        Target::Address(address) => Some(address),
+        _ => None,
+    };
+    store::count_of(&app.db, network, player, name.map(FoldedName::new).as_ref(), address).await
+}
+
+/// Writes punishments in their order; the id of the first.
+pub(crate) async fn write_imported(
+    tx: &mut Tx,
+    network: NetworkId,
+    punishments: &[&ImportedPunishment],
+) -> Result<i64, hub_db::Error> {
+    let count = i64::try_from(punishments.len()).unwrap_or(i64::MAX);
+    let first = store::take_ids(tx, network, count).await? - count + 1;
+    for (id, import) in (first..).zip(punishments) {
+        let (player, name, ip_based) = import.target.parts();
+        let address = match &import.target {
+            Target::Address(address) => Some(address.clone()),
+            _ => import.address.clone(),
+        };
+        let duration = import.expires_at.map(|at| at.saturating_sub(import.issued_at));
+        let punishment = Punishment {
+            network_id: network,
+            id,
+            player_uuid: player,
+            player_name: name.map(str::to_owned),
+            kind: import.kind,
+            reason: import.reason.clone(),
+            duration_ms: duration.map(|ms| ms.clamp(1, PunishmentDuration::MAX_MS)),
+            expires_at: import.expires_at,
+            ip_based,
+            ip_address: address,
+            issuer_uuid: import.issuer.player,
+            issuer_name: import.issuer.name.clone(),
+            issued_at: import.issued_at,
+            state: import.state,
+        };
+        store::insert(tx, &punishment).await?;
+        if let Some(revocation) = &import.revocation {
+            store::insert_revocation(tx, network, id, revocation.as_stored()).await?;
+        }
+    }
+    Ok(first)
+}
+
+/// Which of these punishments are open.
+pub(crate) async fn open_ones(app: &App, network: NetworkId, ids: &[i64]) -> Result<Vec<i64>, hub_db::Error> {
+    if ids.is_empty() {
+        return Ok(vec![]);
+    }
+    Ok(store::open_of(&app.db, network, ids).await?.into_iter().map(|(id,)| id).collect())
+}
+
+/// Revokes an imported punishment that was revoked since where it comes from. The servers are told of it.
+pub(crate) async fn revoke_imported(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    id: i64,
+    revocation: &ImportedRevocation,
+) -> Result<(), hub_db::Error> {
+    let revoked = store::revoke(tx, network, id, revocation.as_stored()).await?;
+    publish(app, tx, Action::Revoked, revoked.as_slice()).await
+}
+
+/// Records a name and an address that a player was seen with. Without `tx` nothing is written: what would become of them.
+pub(crate) async fn see(
+    app: &App,
+    tx: Option<&mut Tx>,
+    network: NetworkId,
+    player: PlayerId,
+    (name, address): (Option<&str>, Option<&IpAddress>),
+    at: Millis,
+) -> Result<Imported, hub_db::Error> {
+    let name = name.map(FoldedName::new);
+    let Some(tx) = tx else {
+        let (named, located) = store::sightings(&app.db, network, player, name.as_ref(), address).await?;
+        let is_named = name.is_none() || named.is_some_and(|seen| seen >= at);
+        let is_located = address.is_none() || located.is_some_and(|(first, last)| (first..=last).contains(&at));
+        return Ok(Imported::of(named.is_some() || located.is_some(), !is_named || !is_located));
+    };
+    if let Some(name) = &name {
+        store::see_name(tx, network, player, name, at, limits::bound(app, Limit::NamesPerPlayer)).await?;
+    }
+    if let Some(address) = address {
+        store::see_address(tx, network, player, address, at, limits::bound(app, Limit::AddressesPerPlayer)).await?;
+    }
+    Ok(Imported::Changed)
+}

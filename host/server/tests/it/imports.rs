@@ -1,0 +1,155 @@
+//! Moving in from other tools: their files as they write them, through the hub's door.
+
+mod balances;
+mod command;
+mod files;
+mod litebans;
+mod luckperms;
+
+use hub::limits::Limit;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Backend, Client, Hub, on_both, on_each};
+
+const IMPORTS: &str = "/api/manage/imports";
+
+async fn upload(client: &Client, query: &str, file: impl Into<reqwest::Body>) -> Answer {
+    client.send(client.request(Method::POST, &format!("{IMPORTS}?{query}")).body(file)).await
+}
+
+/// Waits until an import has ended.
+async fn finished(client: &Client, id: &str) -> Value {
+    let path = format!("{IMPORTS}/{id}");
+    let mut import = Value::Null;
+    Hub::eventually("the import ends", async || {
+        import = client.get(&path).await.expect(200).clone();
+        !matches!(import["state"].as_str().unwrap(), "QUEUED" | "RUNNING")
+    })
+    .await;
+    import
+}
+
+/// Imports a file and waits.
+async fn import(client: &Client, query: &str, file: impl Into<reqwest::Body>) -> Value {
+    let made = upload(client, query, file).await.expect(201).clone();
+    finished(client, made["importId"].as_str().unwrap()).await
+}
+
+/// What became of a category: created, changed, unchanged, skipped.
+fn counts(import: &Value, category: &str) -> [i64; 4] {
+    let counts = import["report"]["counts"].as_array().unwrap().iter().find(|counts| counts["category"] == category);
+    ["created", "changed", "unchanged", "skipped"].map(|name| counts.map_or(0, |counts| counts[name].as_i64().unwrap()))
+}
+
+/// The notes as `line subject: reason`.
+fn notes(import: &Value) -> Vec<String> {
+    let notes = import["report"]["notes"].as_array().unwrap().iter();
+    notes
+        .map(|note| {
+            format!("{} {}: {}", note["line"], note["subject"].as_str().unwrap(), note["reason"].as_str().unwrap())
+        })
+        .collect()
+}
+
+fn has_note(import: &Value, part: &str) -> bool {
+    notes(import).iter().any(|note| note.contains(part))
+}
+
+on_both! {
+    async fn an_import_is_its_networks_alone(hub: Hub) {
+        let (owner, other) = (hub.network().await, hub.network().await);
+        let done = import(&owner, "kind=balances&currency=coins", "uuid,balance\n").await;
+        let path = format!("{IMPORTS}/{}", done["importId"].as_str().unwrap());
+        assert_eq!((done["state"].as_str(), done["kind"].as_str()), (Some("DONE"), Some("BALANCES")));
+        assert_eq!(owner.get(IMPORTS).await.expect(200)["total"], 1);
+        assert_eq!(other.get(IMPORTS).await.expect(200)["total"], 0);
+        other.get(&path).await.expect_error(404, "unknown_import");
+        other.post(&format!("{path}/cancel"), json!({})).await.expect_error(404, "unknown_import");
+        assert_eq!(owner.post(&format!("{path}/cancel"), json!({})).await.expect(200)["state"], "DONE", "it has ended");
+    }
+
+    async fn a_wrong_query_is_refused(hub: Hub) {
+        let owner = hub.network().await;
+        for query in ["", "kind=essentials", "kind=balances", "kind=litebans&scopes=all", "kind=litebans&dryRun=perhaps",
+            "kind=litebans&prefix=a%20b"]
+        {
+            upload(&owner, query, "x").await.expect_error(400, "invalid_request");
+        }
+        upload(&owner, "kind=litebans", "").await.expect_error(400, "empty_body");
+        assert_eq!(owner.get(IMPORTS).await.expect(200)["total"], 0);
+        assert_eq!(hub.blobs(), Vec::<std::path::PathBuf>::new());
+    }
+
+    async fn a_wrong_file_is_refused_whole_with_its_line(hub: Hub) {
+        let owner = hub.network().await;
+        let good = "uuid,balance\n069a79f4-44e9-4726-a5be-fca90e38aaf5,5\n";
+        for (query, file, line, message) in [
+            ("kind=luckperms", "{\n\"groups\": {\"a\": {\"nodes\": []}},\n\"users\": {\"steve\": {\"nodes\": []}}}".to_owned(), json!(3), "no UUID"),
+            ("kind=luckperms", "{\"groups\": {\"a\": {\"nodes\": []},\n\"b\": {\"nodes\": [{\"key\": 1}]}}}".to_owned(), json!(2), "string"),
+            ("kind=luckperms", "{\"groups\": {}".to_owned(), json!(1), "EOF"),
+            ("kind=luckperms", "{\"knownPermissions\": []}".to_owned(), json!(1), "web editor"),
+            ("kind=luckperms", "{}".to_owned(), json!(1), "neither"),
+            ("kind=luckperms", "PK".to_owned(), json!(1), "LuckPerms"),
+            ("kind=litebans", "CREATE TABLE x (id int);".to_owned(), Value::Null, "none of LiteBans' tables"),
+            ("kind=litebans", "INSERT INTO `litebans_bans` (`id`) VALUES (1),\n(2,3);".to_owned(), json!(2), "2 values for 1"),
+            ("kind=litebans", "H:2,block:5".to_owned(), Value::Null, "SCRIPT TO"),
+            ("kind=litebans", "SQLite format 3\0xxx".to_owned(), Value::Null, "database"),
+            ("kind=balances&currency=coins", format!("{good}069a79f4-44e9-4726-a5be-fca90e38aaf6\n"), json!(3), "too few columns"),
+            ("kind=balances&currency=coins", "name,worth\n".to_owned(), json!(1), "`uuid` and `balance`"),
+            ("kind=balances&currency=coins", "PK\u{3}\u{4}zip".to_owned(), Value::Null, "archive"),
+        ] {
+            let failed = import(&owner, query, file.clone()).await;
+            assert_eq!((failed["state"].as_str(), &failed["error"]["line"]), (Some("FAILED"), &line), "{file}: {failed}");
+            assert!(failed["error"]["message"].as_str().unwrap().contains(message), "{file}: {failed}");
+            assert_eq!((&failed["done"], &failed["report"]["counts"]), (&json!(0), &json!([])), "{file}");
+        }
+        let groups = owner.get("/api/plugin/permissions/groups").await;
+        assert_eq!(groups.expect(200), &json!([]));
+        let balances = owner.get("/api/plugin/economy/player/069a79f4-44e9-4726-a5be-fca90e38aaf5/currencies").await;
+        assert_eq!(balances.expect(200), &json!([]));
+        Hub::eventually("their files are gone", async || hub.blobs().is_empty()).await;
+    }
+
+    async fn a_cancelled_import_ends_and_another_may_begin(hub: Hub) {
+        let owner = hub.network().await;
+        // The file is read before it is asked what became of it, so that this import is cancelled while it is read or written.
+        let made = upload(&owner, "kind=balances&currency=coins", files::balances(20_000)).await.expect(201).clone();
+        upload(&owner, "kind=luckperms", "{}").await.expect_error(409, "import_running");
+        let path = format!("{IMPORTS}/{}", made["importId"].as_str().unwrap());
+        let cancelled = owner.post(&format!("{path}/cancel"), json!({})).await.expect(200).clone();
+        assert_eq!(cancelled["state"], "CANCELLED");
+        assert!(cancelled["done"].as_i64().unwrap() < 20_000);
+        assert!(cancelled["finishedAt"].is_i64());
+        let done = import(&owner, "kind=luckperms", "{\"groups\": {}}").await;
+        assert_eq!(done["state"], "DONE");
+        let after = owner.get(&path).await.expect(200).clone();
+        assert_eq!(after, cancelled, "nothing was written after the cancellation");
+        Hub::eventually("their files are gone", async || hub.blobs().is_empty()).await;
+    }
+}
+
+async fn imports_are_bounded(backend: Backend) {
+    let bounds = [(Limit::Imports, 2), (Limit::ImportBytes, 5_000), (Limit::ImportRecords, 10)];
+    let hub = Hub::start_with(backend, |settings| {
+        settings.limits = bounds.iter().fold(settings.limits.clone(), |all, (limit, bound)| all.with(*limit, *bound));
+    })
+    .await;
+    let owner = hub.network().await;
+    let query = "kind=balances&currency=coins";
+    upload(&owner, query, files::balances(200)).await.expect_error(413, "body_too_large");
+    let many = import(&owner, query, files::balances(11)).await;
+    assert_eq!(
+        (many["state"].as_str(), &many["done"], &many["error"]["line"]),
+        (Some("FAILED"), &json!(0), &json!(12))
+    );
+    assert!(many["error"]["message"].as_str().unwrap().contains("importRecords"), "{many}");
+    for _ in 0..3 {
+        // Which is the oldest goes by the time.
+        hub.clock.advance(std::time::Duration::from_millis(1));
+        assert_eq!(import(&owner, query, files::balances(10)).await["state"], "DONE");
+    }
+    assert_eq!(owner.get(IMPORTS).await.expect(200)["total"], 2);
+}
+
+on_each! { imports_are_bounded }

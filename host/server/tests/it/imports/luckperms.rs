@@ -1,0 +1,314 @@
+//! LuckPerms' export, and that checks answer what LuckPerms answers.
+//!
+//! The expected answers follow from its documented rules: own nodes before inherited ones; groups by weight, depth first;
+//! nodes with a server before those with a world before those with more contexts; temporary before permanent; exact nodes before
+//! wildcards, longer wildcards before shorter ones.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{counts, files, has_note, import, notes};
+use crate::support::{Client, NOW, on_both};
+
+const HOUR: i64 = 3_600_000;
+
+fn uuid(name: &str) -> String {
+    let digit = name.bytes().fold(0_u64, |hash, byte| (hash * 31 + u64::from(byte)) % 1_000_000_007);
+    format!("069a79f4-44e9-4726-a5be-{digit:012}")
+}
+
+fn node(key: &str, value: bool) -> Value {
+    let kind = if key.starts_with("group.") { "inheritance" } else { "permission" };
+    json!({"type": kind, "key": key, "value": value})
+}
+
+fn within(node: Value, context: Value) -> Value {
+    let mut node = node;
+    node["context"] = context;
+    node
+}
+
+fn until(node: Value, at: i64) -> Value {
+    let mut node = node;
+    node["expiry"] = json!(at / 1_000);
+    node
+}
+
+fn export() -> Value {
+    let lobby = || json!({"server": "lobby"});
+    let crafted = || json!({"difficulty": "hard", "gamemode": "creative"});
+    let users = [
+        ("alice", vec![node("group.vip", true)]),
+        (
+            "bob",
+            vec![
+                node("group.member", true),
+                node("fly", true),
+                within(node("fly", false), json!({"world": "nether"})),
+                within(node("fly", true), lobby()),
+                within(node("fly", false), json!({"server": "lobby", "world": "nether"})),
+                within(node("speed", true), crafted()),
+                within(node("speed", false), lobby()),
+                within(node("jump", true), json!({"world": "nether"})),
+                within(node("jump", false), crafted()),
+                within(node("glow", true), json!({"server": ["hub", "lobby"]})),
+                within(node("warp", true), json!({"world": ["end", "nether"]})),
+                within(node("swim", true), json!({"server": "global"})),
+                within(node("dig", true), json!({"server": "lobby", "world": "global"})),
+            ],
+        ),
+        (
+            "carol",
+            vec![
+                node("tmp", false),
+                until(node("tmp", true), NOW + HOUR),
+                until(node("old", true), NOW - HOUR),
+                until(node("t2", true), NOW + HOUR),
+                within(node("t2", false), lobby()),
+                until(node("group.vip", true), NOW + HOUR),
+                within(node("t3", false), lobby()),
+                until(within(node("t3", true), lobby()), NOW + HOUR),
+            ],
+        ),
+        ("dave", vec![node("group.admin", true), node("a.b.*", true), node("a.*", false)]),
+        ("erin", vec![node("group.mod", true), node("group.vip", true)]),
+        ("frank", vec![node("group.mod", true), within(node("group.vip", true), lobby())]),
+        ("gina", vec![node("group.admin", true), node("group.member", true), node("group.vip", false)]),
+        ("ivan", vec![]),
+        ("judy", vec![node("'*'", true), node("x", false), node("r=foo\\d+", true)]),
+        ("kate", vec![node("group.owner", true), node("group.vip+", true)]),
+        (
+            "liam",
+            vec![
+                node("group.MEMBER", true),
+                node("Home.Set", true),
+                node("essentials.{fly,god}", true),
+                node("kit.(1-3)", false),
+            ],
+        ),
+    ];
+    let users: serde_json::Map<_, _> =
+        users.into_iter().map(|(name, nodes)| (uuid(name), json!({"username": name, "nodes": nodes}))).collect();
+    json!({
+        "metadata": {"generatedBy": "console@lobby", "generatedAt": "2027-03-10 12:00:00 UTC"},
+        "groups": {
+            "admin": {"nodes": [node("weight.100", true), node("*", true), node("danger.*", false), node("danger.safe", true)]},
+            "mod": {"nodes": [node("weight.20", true), node("group.member", true), node("fly", false), node("mod.*", true)]},
+            "vip": {"nodes": [node("weight.5", true), node("weight.20", true), node("group.member", true),
+                within(node("fly", true), lobby()), node("kit.admin", false), node("perk.{a,b}", true),
+                {"type": "prefix", "key": "prefix.10.&6[VIP\\.]", "value": true},
+                {"type": "display_name", "key": "displayname.VIP", "value": true}, node("r=secret\\..*", true)]},
+            "member": {"nodes": [node("weight.10", true), node("group.default", true), node("build", true),
+                node("kit.*", true), within(node("sleep", true), json!({"world": "overworld"}))]},
+            "default": {"nodes": [node("spawn", true), node("build", false), node("chat.use", true)]},
+            // The tree of LuckPerms' own InheritanceTest.
+            "owner": {"nodes": [node("weight.13", true), node("group.admin2", true)]},
+            "admin2": {"nodes": [node("weight.12", true), node("group.mod2", true)]},
+            "mod2": {"nodes": [node("weight.11", true), node("group.helper", true)]},
+            "helper": {"nodes": [node("weight.10", true), node("group.newbie", true)]},
+            "newbie": {"nodes": []},
+            "vip+": {"nodes": [node("weight.6", true), node("group.vip2", true)]},
+            "vip2": {"nodes": [node("weight.5", true), node("group.newbie", true)]},
+        },
+        "tracks": {"ranks": {"groups": ["default", "member", "vip"]}},
+        "users": users,
+    })
+}
+
+/// Who, the context, the world, the node, and what LuckPerms answers.
+type Case = (&'static str, &'static str, &'static str, &'static str, Option<bool>);
+
+const CASES: &[Case] = &[
+    // Inheritance, negation, wildcards.
+    ("alice", "", "", "spawn", Some(true)),
+    ("alice", "", "", "build", Some(true)),
+    ("alice", "", "", "kit.start", Some(true)),
+    ("alice", "", "", "kit.admin", Some(false)),
+    ("alice", "", "", "kit", None),
+    ("alice", "", "", "fly", None),
+    ("alice", "server=lobby", "", "fly", Some(true)),
+    ("alice", "server=hub", "", "fly", None),
+    ("alice", "server=LOBBY", "", "FLY", Some(true)),
+    ("alice", "", "", "perk.a", Some(true)),
+    ("alice", "", "", "perk.b", Some(true)),
+    ("alice", "", "", "perk.c", None),
+    ("alice", "", "", "group.vip", Some(true)),
+    ("alice", "", "", "group.member", Some(true)),
+    ("alice", "", "", "group.default", Some(true)),
+    ("alice", "", "", "group.mod", None),
+    ("alice", "", "", "weight.20", Some(true)),
+    ("alice", "", "", "chat.use", Some(true)),
+    ("alice", "", "overworld", "sleep", Some(true)),
+    ("alice", "", "nether", "sleep", None),
+    // Contexts and worlds.
+    ("bob", "", "", "fly", Some(true)),
+    ("bob", "", "nether", "fly", Some(false)),
+    ("bob", "server=lobby", "", "fly", Some(true)),
+    ("bob", "server=lobby", "nether", "fly", Some(false)),
+    ("bob", "server=lobby", "end", "fly", Some(true)),
+    ("bob", "", "end", "fly", Some(true)),
+    ("bob", "server=lobby,gamemode=creative,difficulty=hard", "", "speed", Some(false)),
+    ("bob", "gamemode=creative,difficulty=hard", "", "speed", Some(true)),
+    ("bob", "gamemode=creative", "", "speed", None),
+    ("bob", "gamemode=creative,difficulty=hard", "nether", "jump", Some(true)),
+    ("bob", "gamemode=creative,difficulty=hard", "end", "jump", Some(false)),
+    ("bob", "server=lobby", "", "glow", Some(true)),
+    ("bob", "server=hub", "", "glow", Some(true)),
+    ("bob", "server=survival", "", "glow", None),
+    ("bob", "", "nether", "warp", Some(true)),
+    ("bob", "", "End", "warp", Some(true)),
+    ("bob", "", "overworld", "warp", None),
+    ("bob", "", "", "swim", Some(true)),
+    ("bob", "server=lobby", "", "swim", Some(true)),
+    ("bob", "server=lobby", "nether", "dig", Some(true)),
+    ("bob", "", "nether", "dig", None),
+    // Temporary nodes.
+    ("carol", "", "", "tmp", Some(true)),
+    ("carol", "", "", "old", None),
+    ("carol", "server=lobby", "", "t2", Some(false)),
+    ("carol", "", "", "t2", Some(true)),
+    ("carol", "server=lobby", "", "t3", Some(true)),
+    ("carol", "", "", "kit.admin", Some(false)),
+    ("carol", "", "", "kit.other", Some(true)),
+    // Wildcards.
+    ("dave", "", "", "anything", Some(true)),
+    ("dave", "", "", "danger.x", Some(false)),
+    ("dave", "", "", "danger.x.y", Some(false)),
+    ("dave", "", "", "danger.safe", Some(true)),
+    ("dave", "", "", "danger", Some(true)),
+    ("dave", "", "", "a.b.c", Some(true)),
+    ("dave", "", "", "a.b.c.d", Some(true)),
+    ("dave", "", "", "a.c", Some(false)),
+    ("dave", "", "", "a.b", Some(false)),
+    ("dave", "", "", "a", Some(true)),
+    ("dave", "", "", "build", Some(true)),
+    // Weights.
+    ("erin", "server=lobby", "", "fly", Some(false)),
+    ("erin", "", "", "mod.kick", Some(true)),
+    ("erin", "", "", "kit.admin", Some(false)),
+    ("frank", "server=lobby", "", "fly", Some(true)),
+    ("frank", "server=hub", "", "fly", Some(false)),
+    ("gina", "", "", "build", Some(true)),
+    ("gina", "", "", "danger.x", Some(false)),
+    ("gina", "", "", "other", Some(true)),
+    ("gina", "", "", "group.vip", Some(false)),
+    ("gina", "", "", "kit.admin", Some(true)),
+    // The default group.
+    ("ivan", "", "", "spawn", Some(true)),
+    ("ivan", "", "", "build", Some(false)),
+    ("nobody", "", "", "spawn", Some(true)),
+    ("judy", "", "", "whatever", Some(true)),
+    ("judy", "", "", "x", Some(false)),
+    ("judy", "", "", "build", Some(false)),
+    // Shorthand and case.
+    ("liam", "", "", "essentials.fly", Some(true)),
+    ("liam", "", "", "essentials.god", Some(true)),
+    ("liam", "", "", "essentials.{fly,god}", Some(true)),
+    ("liam", "", "", "kit.2", Some(false)),
+    ("liam", "", "", "kit.4", Some(true)),
+    ("liam", "", "", "home.set", Some(true)),
+    ("liam", "", "", "spawn", Some(true)),
+];
+
+/// Two hours later.
+const LATER: &[Case] = &[
+    ("carol", "", "", "tmp", Some(false)),
+    ("carol", "", "", "t2", None),
+    ("carol", "server=lobby", "", "t3", Some(false)),
+    ("carol", "", "", "kit.admin", None),
+    ("carol", "", "", "spawn", Some(true)),
+    ("alice", "", "", "kit.admin", Some(false)),
+];
+
+async fn check(client: &Client, cases: &[Case]) {
+    for (name, context, world, node, expected) in cases {
+        let path = format!("/api/plugin/permissions/users/{}/effective", uuid(name));
+        let query = [("context", *context), ("world", *world), ("node", *node)];
+        // A comma separates nodes in the query.
+        if node.contains(',') {
+            continue;
+        }
+        let request = client.request(reqwest::Method::GET, &path).query(&query);
+        let answer = client.send(request).await.expect(200).clone();
+        assert_eq!(answer["permissions"][*node], json!(expected), "{name} {context:?} {world:?} {node}");
+    }
+}
+
+async fn groups_of(client: &Client, name: &str) -> Value {
+    let path = format!("/api/plugin/permissions/users/{}/effective", uuid(name));
+    client.get(&path).await.expect(200)["groups"].clone()
+}
+
+on_both! {
+    async fn checks_answer_what_luckperms_answers(hub: Hub) {
+        assert!(CASES.len() + LATER.len() >= 60);
+        let owner = hub.network().await;
+        // As LuckPerms writes it: packed, on one line.
+        let done = import(&owner, "kind=luckperms", files::gzip(export().to_string().as_bytes())).await;
+        assert_eq!(done["state"], "DONE", "{done}");
+        assert_eq!(counts(&done, "GROUPS"), [12, 0, 0, 0]);
+        assert_eq!(counts(&done, "PLAYERS"), [10, 0, 1, 0], "one has no nodes");
+        assert_eq!(counts(&done, "TRACKS"), [0, 0, 0, 1]);
+        check(&owner, CASES).await;
+        assert_eq!(groups_of(&owner, "kate").await, json!(["owner", "admin2", "mod2", "helper", "newbie", "vip+", "vip2"]));
+        hub.clock.advance(Duration::from_hours(2));
+        check(&owner, LATER).await;
+    }
+
+    async fn a_dry_run_says_what_an_import_does_and_a_second_one_changes_nothing(hub: Hub) {
+        let owner = hub.network().await;
+        let file = serde_json::to_string_pretty(&export()).unwrap();
+        let dry = import(&owner, "kind=LUCKPERMS&dryRun=true", file.clone()).await;
+        assert_eq!((dry["state"].as_str(), &dry["dryRun"]), (Some("DONE"), &json!(true)));
+        assert_eq!(owner.get("/api/plugin/permissions/groups").await.expect(200), &json!([]), "nothing was written");
+        for part in ["r=secret\\..*: The hub has no nodes that are regular", "r=foo", "old: It has expired", "track ranks"] {
+            assert!(has_note(&dry, part), "{part}: {:?}", notes(&dry));
+        }
+        let line = file.lines().position(|line| line.contains("\"ranks\"")).unwrap() + 1;
+        assert!(has_note(&dry, &format!("{line} track ranks")), "{:?}", notes(&dry));
+
+        let first = import(&owner, "kind=luckperms", file.clone()).await;
+        assert_eq!(first["report"], dry["report"]);
+        let group = owner.get("/api/plugin/permissions/groups/vip").await.expect(200).clone();
+        assert_eq!((&group["displayName"], &group["priority"], &group["chatPrefix"]), (&json!("VIP"), &json!(20), &json!("&6[VIP.]")));
+        let alice = format!("/api/plugin/permissions/users/{}/effective", uuid("alice"));
+        let before = owner.get(&alice).await.expect(200).clone();
+        let second = import(&owner, "kind=luckperms", file).await;
+        assert_eq!((counts(&second, "GROUPS"), counts(&second, "PLAYERS")), ([0, 0, 12, 0], [0, 0, 11, 0]));
+        assert_eq!(owner.get(&alice).await.expect(200), &before, "the revision, too");
+    }
+
+    async fn what_was_there_stays_and_what_the_file_says_wins(hub: Hub) {
+        let owner = hub.network().await;
+        let vip = json!({"priority": 1, "chatNameColor": "red", "permissions": [{"node": "own", "value": true}, {"node": "fly", "value": false}]});
+        owner.put("/api/plugin/permissions/groups/vip", vip).await.expect(204);
+        let steve = format!("/api/plugin/permissions/users/{}/permissions", uuid("steve"));
+        owner.post(&steve, json!({"node": "mine"})).await.expect(204);
+        let file = json!({"groups": {"vip": {"nodes": [node("fly", true), node("weight.7", true)]}},
+            "users": {uuid("steve"): {"nodes": [node("fly", true)]}}});
+        let done = import(&owner, "kind=luckperms", file.to_string()).await;
+        assert_eq!((counts(&done, "GROUPS"), counts(&done, "PLAYERS")), ([0, 1, 0, 0], [0, 1, 0, 0]));
+        let group = owner.get("/api/plugin/permissions/groups/vip").await.expect(200).clone();
+        assert_eq!((&group["priority"], &group["chatNameColor"]), (&json!(7), &json!("red")));
+        let nodes = |nodes: &Value| -> Vec<(String, bool)> {
+            let nodes = nodes.as_array().unwrap().iter();
+            nodes.map(|node| (node["node"].as_str().unwrap().to_owned(), node["value"].as_bool().unwrap())).collect()
+        };
+        let named = |name: &str| (name.to_owned(), true);
+        assert_eq!(nodes(&group["permissions"]), [named("fly"), named("own"), named("weight.7")]);
+        assert_eq!(nodes(owner.get(&steve).await.expect(200)), [named("fly"), named("mine")]);
+    }
+
+    async fn a_holder_with_too_many_nodes_is_skipped_and_told(hub: Hub) {
+        let owner = hub.network().await;
+        let many: Vec<_> = (0..2_001).map(|at| node(&format!("n.{at}"), true)).collect();
+        let file = json!({"groups": {"many": {"nodes": many}, "few": {"nodes": []}},
+            "users": {uuid("steve"): {"nodes": many}, uuid("alex"): {"nodes": [node("a", true)]}}});
+        let done = import(&owner, "kind=luckperms", file.to_string()).await;
+        assert_eq!(done["state"], "DONE");
+        assert_eq!((counts(&done, "GROUPS"), counts(&done, "PLAYERS")), ([1, 0, 0, 1], [1, 0, 0, 1]));
+        assert!(has_note(&done, "group many: The limit `nodesPerGroup`"), "{:?}", notes(&done));
+        assert!(has_note(&done, "The limit `nodesPerPlayer`"), "{:?}", notes(&done));
+    }
+}
