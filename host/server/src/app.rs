@@ -28,7 +28,9 @@ use crate::http::connection::Connections;
 use crate::ids::Ids;
 use crate::keyed_lock::KeyedLock;
 use crate::limits::{Limits, Usage};
+use crate::mail::Mailer;
 use crate::modules::Modules;
+use crate::people::People;
 use crate::players::PlayerRegions;
 use crate::secrets::HubSecrets;
 use crate::servers::Presence;
@@ -106,6 +108,10 @@ pub struct AppState {
     pub control: Control,
     /// The networks' modules.
     pub modules: Modules,
+    /// Sends mail.
+    pub(crate) mailer: Mailer,
+    /// What the sign-in of people keeps in memory.
+    pub(crate) people: People,
     /// What the waitlist keeps in memory.
     pub waitlist: Waitlist,
     /// Since when what is wrong is so.
@@ -156,7 +162,9 @@ impl AppState {
             index_builds: IndexBuilds::default(),
             control: Control::default(),
             modules: Modules::open(&settings, &ids)?,
-            waitlist: Waitlist::open(&settings)?,
+            mailer: Mailer::new(&settings)?,
+            people: People::default(),
+            waitlist: Waitlist::default(),
             faults: FaultLog::default(),
             listening: stop.child_token(),
             stop,

@@ -1,10 +1,12 @@
 //! The commands of the one binary.
 
+mod audit;
 mod client;
 mod demo;
 mod key;
 mod module;
 mod network;
+mod person;
 mod plan;
 mod serve;
 
@@ -33,6 +35,12 @@ enum Command {
     /// API keys, on the database itself
     #[command(subcommand)]
     Key(key::Key),
+    /// Audit logs, on the database itself
+    #[command(subcommand)]
+    Audit(audit::Audit),
+    /// People who sign in, on the database itself
+    #[command(subcommand)]
+    Person(person::Person),
     /// Modules: build one, upload it, put it into a chain
     #[command(subcommand)]
     Module(module::Module),
@@ -61,7 +69,10 @@ pub fn run() -> anyhow::Result<()> {
         }
         return Ok(());
     }
-    if matches!(cli.command, Command::Serve(_) | Command::Demo(_) | Command::Network(_) | Command::Key(_)) {
+    if matches!(
+        cli.command,
+        Command::Serve(_) | Command::Demo(_) | Command::Network(_) | Command::Key(_) | Command::Person(_)
+    ) {
         crate::data_folder::create_private_files();
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -72,6 +83,8 @@ pub fn run() -> anyhow::Result<()> {
             Command::Network(network) => network.run().await,
             Command::Plan(plan) => plan.run().await,
             Command::Key(key) => key.run().await,
+            Command::Audit(audit) => audit.run().await,
+            Command::Person(person) => person.run().await,
             Command::Module(module) => module.run().await,
             Command::CompileModule { .. } => Ok(()),
             Command::Limits => {

@@ -194,7 +194,7 @@ pub(super) async fn put(
     Json(body): Json<PutChain>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = parse_point(&point)?;
-    let chain = service::put(&app, caller.network, point, body.modules, &lease).await?;
+    let chain = service::put(&app, caller.network, point, body.modules, &lease, &caller.origin(&app)).await?;
     let tried = service::run_trials(&app, caller.network, chain.as_deref()).await?;
     let warnings = tried.into_iter().map(|(name, version, message)| Warning { name, version, message });
     Ok(Json(ExtensionPoint { warnings: Some(warnings.collect()), ..to_response(&app, point, chain.as_deref()) }))
@@ -213,6 +213,6 @@ pub(super) async fn roll_back(
     Path(point): Path<String>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = parse_point(&point)?;
-    let chain = service::roll_back(&app, caller.network, point, &lease).await?;
+    let chain = service::roll_back(&app, caller.network, point, &lease, &caller.origin(&app)).await?;
     Ok(Json(to_response(&app, point, chain.as_deref())))
 }

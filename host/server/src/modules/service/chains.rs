@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hub_sandbox::contract::Point;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::cluster::RequestLease;
 use crate::limits::Limit;
 use crate::modules::limits::ModuleLimits;
@@ -14,7 +18,7 @@ use crate::modules::service::error::ModulesError;
 use crate::modules::service::links::{self, ReusableLinks};
 use crate::modules::state::{ActiveChain, NetworkChains};
 use crate::modules::store::{chains as store, versions};
-use crate::values::NetworkId;
+use crate::values::{NetworkId, hex};
 
 /// The chain of a point; none where it never had one.
 pub(in crate::modules) async fn get(
@@ -32,11 +36,12 @@ pub(in crate::modules) async fn put(
     point: Point,
     specs: Vec<LinkSpec>,
     lease: &RequestLease,
+    origin: &Origin,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     check(&specs, point, &ModuleLimits::of(app, network).await?)?;
     let chains = app.modules.load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
-    let chain = replace(app, network, &chains, point, specs, lease).await?;
+    let chain = replace(app, network, &chains, point, specs, lease, (origin, Action::ChainPut)).await?;
     if let Some(chain) = &chain {
         chain.close_breakers();
     }
@@ -76,12 +81,14 @@ pub(in crate::modules) async fn roll_back(
     network: NetworkId,
     point: Point,
     lease: &RequestLease,
+    origin: &Origin,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     let chains = app.modules.load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
     let row = store::find(&app.db, network, point.name()).await?;
     let row = row.ok_or(ModulesError::NothingBefore(point))?;
-    replace(app, network, &chains, point, serde_json::from_str(&row.previous)?, lease).await
+    let previous = serde_json::from_str(&row.previous)?;
+    replace(app, network, &chains, point, previous, lease, (origin, Action::ChainRolledBack)).await
 }
 
 /// Checks what needs no look-up.
@@ -109,6 +116,20 @@ fn check(specs: &[LinkSpec], point: Point, limits: &ModuleLimits) -> Result<(), 
     Ok(())
 }
 
+/// What the audit log shows of a chain. A module's configuration may hold secrets.
+fn shown(specs: &[LinkSpec]) -> Vec<Value> {
+    let links = specs.iter().map(|spec| {
+        let mut link = serde_json::to_value(spec).unwrap_or_default();
+        let config = serde_json::to_vec(&spec.config).unwrap_or_default();
+        if let Some(link) = link.as_object_mut() {
+            link.remove("config");
+            link.insert("configSha256".to_owned(), hex(&Sha256::digest(config)).into());
+        }
+        link
+    });
+    links.collect()
+}
+
 /// Loads the modules, then stores the chain, then swaps it in: calls meanwhile run the previous one. It is stored only
 /// while this node owns the network, so that the next owner reads the new one.
 async fn replace(
@@ -118,6 +139,7 @@ async fn replace(
     point: Point,
     specs: Vec<LinkSpec>,
     lease: &RequestLease,
+    (origin, action): (&Origin, Action),
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     let previous = chains.get(point);
     let unchanged = previous.as_ref().map_or(specs.is_empty(), |chain| chain.specs == specs && chain.is_complete());
@@ -147,6 +169,9 @@ async fn replace(
                     return Err(ModulesError::UnknownVersion(spec.name.clone(), spec.version));
                 }
             }
+            let before = previous.as_ref().map_or(vec![], |chain| shown(&chain.specs));
+            let change = Change::new(action, point.name()).before(before).after(shown(&specs));
+            audit::record(&mut tx, network, origin, change).await?;
             Ok(store::put(&mut tx, network, point.name(), &chain, now).await?)
         })
         .await;
