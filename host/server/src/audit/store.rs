@@ -68,6 +68,7 @@ pub(super) async fn insert(tx: &mut Tx, network: NetworkId, entry: &NewEntry<'_>
 
 macro_rules! select_entries {
     ($rest:literal) => {
+        // Crosses networks: no, each condition begins with the network.
         concat!(
             "SELECT id, at, actor_type, actor_id, actor_name, action, target, value_before, value_after, request_id, address
              FROM audit_log ",

@@ -3,10 +3,12 @@
 mod sessions;
 mod smtp;
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Hub, on_both};
+use crate::support::{Answer, Backend, Client, Hub, on_both, on_each};
 
 pub const PASSWORD: &str = "correct horse battery";
 
@@ -255,3 +257,17 @@ on_both! {
         get(&hub, &root.token, "/api/admin/networks").await.expect_error(401, "unauthenticated");
     }
 }
+
+/// Members and invitations count.
+async fn a_network_has_so_many_people(backend: Backend) {
+    let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"people": 2}"#).unwrap();
+    let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
+    let owner = hub.network().await;
+    member(&hub, &owner, "a@example.org", "VIEWER").await;
+    invite(&owner, "b@example.org", "VIEWER").await.expect(201);
+    invite(&owner, "c@example.org", "VIEWER").await.expect_quota("people", 2);
+    let others = hub.network().await;
+    invite(&others, "c@example.org", "VIEWER").await.expect(201);
+}
+
+on_each! { a_network_has_so_many_people }
