@@ -62,6 +62,8 @@ pub struct AppState {
     pub clock: Clock,
     /// Puts what happens in an order.
     pub logical_clock: LogicalClock,
+    /// Orders the entries of the audit logs that are written in one millisecond.
+    pub(crate) audit_order: Arc<LogicalClock>,
     /// Where identifiers, secrets and seeds come from.
     pub ids: Ids,
     /// Where the truth is.
@@ -144,6 +146,7 @@ impl AppState {
         let stop = CancellationToken::new();
         Ok(Self {
             logical_clock: LogicalClock::default(),
+            audit_order: Arc::default(),
             geo: Geo::open(settings.geoip.as_deref())?,
             blobs: Blobs::open(&settings, &db)?,
             usage: Usage::default(),

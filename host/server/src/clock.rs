@@ -143,11 +143,6 @@ impl ManualClock {
 pub struct LogicalClock(AtomicI64);
 
 impl LogicalClock {
-    /// One that has given out no number yet.
-    pub const fn new() -> Self {
-        Self(AtomicI64::new(0))
-    }
-
     /// The next number, for an event at `now`.
     pub fn next(&self, now: Millis) -> i64 {
         let earliest = now.saturating_mul(1_000);

@@ -7,13 +7,10 @@ use serde_json::{Value, json};
 use crate::audit::Action;
 use crate::audit::store::{self, NewEntry};
 use crate::auth::{ActorType, OPERATOR_NETWORK, Origin};
-use crate::clock::LogicalClock;
 use crate::http::answer::json_size;
 use crate::limits::Limit;
 use crate::values::NetworkId;
 
-/// Orders the entries of this process that are written in the same millisecond.
-static ORDER: LogicalClock = LogicalClock::new();
 /// The longest target that is kept, in characters.
 const MAX_TARGET: usize = 255;
 
@@ -58,7 +55,9 @@ fn shown(value: impl Serialize) -> Value {
 /// operator's own log, too.
 pub(crate) async fn record(tx: &mut Tx, network: NetworkId, origin: &Origin, change: Change) -> Result<(), Error> {
     let now = origin.clock.now();
-    let id = format!("{:015x}{}", ORDER.next(now), origin.ids.token(6));
+    // Commands write one entry; it is the first of its millisecond.
+    let micros = origin.order.as_ref().map_or(now.saturating_mul(1000), |order| order.next(now).saturating_add(1));
+    let id = format!("{micros:015x}{}", origin.ids.token(6));
     let Change { action, target, before, after } = change;
     let entry = NewEntry {
         id: &id,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
@@ -87,6 +88,7 @@ impl Caller {
             address: Some(self.remote),
             clock: app.clock.clone(),
             ids: app.ids.clone(),
+            order: Some(Arc::clone(&app.audit_order)),
         }
     }
 

@@ -1,12 +1,13 @@
 //! Who changes something, and from where: what the audit log tells of every change.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::clock::Clock;
+use crate::clock::{Clock, LogicalClock};
 use crate::ids::Ids;
 
 /// What kind of actor it is.
@@ -46,6 +47,8 @@ pub struct Origin {
     pub address: Option<IpAddr>,
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
+    /// Orders what this hub does in one millisecond.
+    pub(crate) order: Option<Arc<LogicalClock>>,
 }
 
 impl Origin {
@@ -56,12 +59,13 @@ impl Origin {
 
     /// A part of the hub that acts by itself.
     pub(crate) fn system(app: &App, part: &str) -> Self {
-        Self::without_request(ActorType::System, part, part, &app.clock, &app.ids)
+        let origin = Self::without_request(ActorType::System, part, part, &app.clock, &app.ids);
+        Self { order: Some(Arc::clone(&app.audit_order)), ..origin }
     }
 
     /// The same on the command line, where there is no [`App`].
     pub(crate) fn without_request(kind: ActorType, id: &str, name: &str, clock: &Clock, ids: &Ids) -> Self {
         let actor = Actor { kind, id: id.to_owned(), name: name.to_owned() };
-        Self { actor, request_id: None, address: None, clock: clock.clone(), ids: ids.clone() }
+        Self { actor, request_id: None, address: None, clock: clock.clone(), ids: ids.clone(), order: None }
     }
 }

@@ -159,23 +159,24 @@ pub(super) async fn delete_sessions(tx: &mut Tx, person: &str, but: Option<&str>
     Ok(())
 }
 
-/// How often signing in has failed for an address, and when last.
-pub(super) async fn failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<Option<(i64, Millis)>, Error> {
-    tx.query("SELECT failures, last_at FROM sign_in_failures WHERE email_sha256 = $1")
-        .bind(email_sha256)
-        .optional()
-        .await
+/// How often signing in has failed for an address, and when last. Until the transaction ends nobody else reads or changes it,
+/// so that attempts at once are counted one after the other.
+pub(super) async fn lock_failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<(i64, Millis), Error> {
+    tx.query(
+        "INSERT INTO sign_in_failures (email_sha256, failures, last_at) VALUES ($1, 0, 0)
+         ON CONFLICT (email_sha256) DO UPDATE SET failures = sign_in_failures.failures RETURNING failures, last_at",
+    )
+    .bind(email_sha256)
+    .one()
+    .await
 }
 
 pub(super) async fn add_failure(tx: &mut Tx, email_sha256: &[u8], now: Millis) -> Result<(), Error> {
-    tx.query(
-        "INSERT INTO sign_in_failures (email_sha256, failures, last_at) VALUES ($1, 1, $2)
-         ON CONFLICT (email_sha256) DO UPDATE SET failures = sign_in_failures.failures + 1, last_at = excluded.last_at",
-    )
-    .bind(email_sha256)
-    .bind(now)
-    .execute()
-    .await?;
+    tx.query("UPDATE sign_in_failures SET failures = failures + 1, last_at = $2 WHERE email_sha256 = $1")
+        .bind(email_sha256)
+        .bind(now)
+        .execute()
+        .await?;
     Ok(())
 }
 

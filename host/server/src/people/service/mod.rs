@@ -16,6 +16,8 @@ pub(super) use members::{Member, change_role, delete_person, members, persons, r
 pub(super) use second_factor::{Enrollment, confirm, disable, enroll};
 pub(super) use sign_in::{Attempt, Session, sign_in};
 
+use std::sync::Arc;
+
 use crate::app::App;
 use crate::auth::{Actor, ActorType, Origin, SignedIn};
 use crate::ids::Ids;
@@ -39,5 +41,6 @@ fn origin_of_person(app: &App, remote: std::net::IpAddr, person: &PersonRow) -> 
 }
 
 fn origin(app: &App, remote: std::net::IpAddr, actor: Actor) -> Origin {
-    Origin { actor, request_id: None, address: Some(remote), clock: app.clock.clone(), ids: app.ids.clone() }
+    let order = Some(Arc::clone(&app.audit_order));
+    Origin { actor, request_id: None, address: Some(remote), clock: app.clock.clone(), ids: app.ids.clone(), order }
 }

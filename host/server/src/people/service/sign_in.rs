@@ -48,11 +48,10 @@ pub(super) async fn begin_attempt(app: &App, remote: IpAddr, folded: &str) -> Re
     let account = hash(folded);
     app.db
         .transaction(async |mut tx| {
-            if let Some((failures, last_at)) = store::failures(&mut tx, &account).await? {
-                let until = last_at.saturating_add(pause(failures));
-                if now < until {
-                    return Err(PeopleError::TooMany(until - now));
-                }
+            let (failures, last_at) = store::lock_failures(&mut tx, &account).await?;
+            let until = last_at.saturating_add(pause(failures));
+            if now < until {
+                return Err(PeopleError::TooMany(until - now));
             }
             Ok(store::add_failure(&mut tx, &account, now).await?)
         })
