@@ -29,7 +29,9 @@ use crate::ids::Ids;
 use crate::imports::Imports;
 use crate::keyed_lock::KeyedLock;
 use crate::limits::{Limits, Usage};
+use crate::mail::Mailer;
 use crate::modules::Modules;
+use crate::people::People;
 use crate::players::PlayerRegions;
 use crate::secrets::HubSecrets;
 use crate::servers::Presence;
@@ -61,6 +63,8 @@ pub struct AppState {
     pub clock: Clock,
     /// Puts what happens in an order.
     pub logical_clock: LogicalClock,
+    /// Orders the entries of the audit logs that are written in one millisecond.
+    pub(crate) audit_order: Arc<LogicalClock>,
     /// Where identifiers, secrets and seeds come from.
     pub ids: Ids,
     /// Where the truth is.
@@ -109,6 +113,10 @@ pub struct AppState {
     pub control: Control,
     /// The networks' modules.
     pub modules: Modules,
+    /// Sends mail.
+    pub(crate) mailer: Mailer,
+    /// What the sign-in of people keeps in memory.
+    pub(crate) people: People,
     /// What the waitlist keeps in memory.
     pub waitlist: Waitlist,
     /// Since when what is wrong is so.
@@ -141,6 +149,7 @@ impl AppState {
         let stop = CancellationToken::new();
         Ok(Self {
             logical_clock: LogicalClock::default(),
+            audit_order: Arc::default(),
             geo: Geo::open(settings.geoip.as_deref())?,
             blobs: Blobs::open(&settings, &db)?,
             usage: Usage::default(),
@@ -160,7 +169,9 @@ impl AppState {
             imports: Imports::default(),
             control: Control::default(),
             modules: Modules::open(&settings, &ids)?,
-            waitlist: Waitlist::open(&settings)?,
+            mailer: Mailer::new(&settings)?,
+            people: People::default(),
+            waitlist: Waitlist::default(),
             faults: FaultLog::default(),
             listening: stop.child_token(),
             stop,

@@ -69,7 +69,9 @@ pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) 
     if request.method().is_safe() || facts.is_ended_with_caller {
         return next.run(request).await;
     }
-    let key = request.headers().get("x-service-api-key").cloned();
+    let headers = request.headers();
+    let sent = ["x-service-api-key", "authorization", "cookie"].into_iter().find_map(|name| headers.get(name));
+    let key = sent.cloned();
     // As the same network's work, in the same span, also when it goes on by itself.
     let response = hub_db::in_current_tenant(next.run(request)).in_current_span().boxed();
     Serving { app, key, response: Some(response) }.await

@@ -10,8 +10,8 @@ use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::{
-    auth, blobs, collections, control, data_folder, events, health, idempotency, imports, limits, modules, networks,
-    plans, servers, waitlist,
+    audit, auth, blobs, collections, control, data_folder, events, health, idempotency, imports, limits, modules, networks,
+    people, plans, servers, waitlist,
 };
 use crate::{punishments, transfers, worlds};
 
@@ -41,6 +41,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     auth::start(&app);
     limits::start(&app).await?;
     plans::start(&app).await?;
+    audit::start(&app);
     networks::start(&app, NETWORK_STATES);
     blobs::start(&app);
     collections::start(&app);
@@ -53,6 +54,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     worlds::start(&app);
     waitlist::start(&app);
     imports::start(&app);
+    people::start(&app);
     health::start(&app);
     Ok(app)
 }

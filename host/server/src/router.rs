@@ -26,6 +26,7 @@ fn endpoints() -> Endpoints {
         .merge(crate::modules::router())
         .merge(crate::sessions::router())
         .merge(crate::transfers::router())
+        .merge(crate::people::public())
         .merge(crate::waitlist::public())
         .merge(crate::waitlist::router())
         .merge(crate::worlds::router())
@@ -36,6 +37,7 @@ fn endpoints() -> Endpoints {
 /// The components that keep nothing in memory which follows a network from owner to owner.
 fn in_database() -> Endpoints {
     Endpoints::default()
+        .merge(crate::audit::router())
         .merge(crate::collections::router())
         .merge(crate::config_documents::router())
         .merge(crate::economy::router())
@@ -44,6 +46,7 @@ fn in_database() -> Endpoints {
         .merge(crate::moderation::router())
         .merge(crate::networks::router())
         .merge(crate::plans::router())
+        .merge(crate::people::router())
         .merge(crate::permissions::router())
         .merge(crate::players::router())
         .merge(crate::profiles::router())

@@ -16,8 +16,10 @@ use crate::archive::format::{Manifest, Report};
 use crate::archive::reader::{self, Discard, Sink};
 use crate::archive::store;
 use crate::archive::tables::{NETWORKS, Row, TABLES, is_of_module_store};
-use crate::auth::OPERATOR_NETWORK;
+use crate::audit::{self, Action, Change};
+use crate::auth::{OPERATOR_NETWORK, Origin};
 use crate::blobs::{BlobKey, Blobs, mark_all_referenced};
+use crate::clock::Clock;
 use crate::config::Settings;
 use crate::ids::Ids;
 
@@ -161,6 +163,10 @@ impl Loader<'_> {
                 store::release(&mut tx, network).await?;
                 mark_all_referenced(&mut tx, network).await?;
                 tx.insert_rows(NETWORKS, network.0, std::slice::from_ref(&row)).await?;
+                // In the operator's log alone: the network's own moves as it was.
+                let origin = Origin::command_line(&Clock::System, self.ids);
+                let change = Change::new(Action::NetworkImported, network);
+                audit::record(&mut tx, OPERATOR_NETWORK, &origin, change).await?;
                 Ok(store::ensure_plan(&mut tx, network).await?)
             })
             .await;

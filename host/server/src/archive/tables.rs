@@ -124,6 +124,10 @@ tables! {
     ];
     waitlist_links [sha256: Bytes] [email_folded: Text, made_at: Integer, sent_at: Integer, used_at: Integer];
     import_sources [source: Text, source_key: Text] [value: Integer];
+    audit_log [id: Text] [
+        at: Integer, actor_type: Text, actor_id: Text, actor_name: Text, action: Text, target: Text, value_before: Text,
+        value_after: Text, request_id: Text, address: Text
+    ];
     idempotency_keys [idempotency_key: Text] [
         fingerprint: Bytes, created_at: Integer, status: Integer, content_type: Text, error_code: Text, body: Bytes
     ];
@@ -141,8 +145,14 @@ tables! {
         created_at: Integer, started_at: Integer, finished_at: Integer
     ];
     module_pieces [name: Text, version: Integer, part: Text, piece: Integer] [created_at: Integer, bytes: Bytes];
+    // People are the hub's, and do not move with one of their networks: they are invited again.
+    network_members [person_id: Text] [role: Text, joined_at: Integer];
     network_usage [slot: Integer] [documents: Integer, storage_bytes: Integer, file_bytes: Integer];
     outbox [id: Integer] [name: Text, target: Text, data: Text, created_at: Integer];
+    person_links [link_id: Text] [
+        kind: Text, email_folded: Text, email: Text, role: Text, created_at: Integer, expires_at: Integer, sha256: Bytes,
+        due_at: Integer, attempts: Integer
+    ];
     server_agents [server_id: Text] [report: Text, seen_at: Integer];
     slot_reservations [reservation_id: Uuid] [
         server_id: Text, player_id: Uuid, world_id: Text, promised: Bool, expires_at: Integer

@@ -102,10 +102,11 @@ async fn upload(
     upload: Upload<BLOB_LIMIT>,
 ) -> Result<(StatusCode, Json<ArtifactBody>), ApiError> {
     let (name, version) = (label("name", query.name)?, label("version", query.version)?);
-    let (status, artifact) = match service::upload(&app, caller.network, name, version, upload).await? {
-        Uploaded::New(artifact) => (StatusCode::CREATED, artifact),
-        Uploaded::Known(artifact) => (StatusCode::OK, artifact),
-    };
+    let (status, artifact) =
+        match service::upload(&app, caller.network, name, version, upload, caller.origin(&app)).await? {
+            Uploaded::New(artifact) => (StatusCode::CREATED, artifact),
+            Uploaded::Known(artifact) => (StatusCode::OK, artifact),
+        };
     Ok((status, Json(artifact.into())))
 }
 
@@ -163,7 +164,8 @@ async fn install(
 ) -> Result<(StatusCode, Json<Installing>), ApiError> {
     let hub = hub.required()?;
     let url = |token: &str| format!("{hub}/api/artifacts/{token}");
-    let install = service::install(&app, caller.network, &id, body.server_id, url, &lease).await?;
+    let install =
+        service::install(&app, caller.network, &id, body.server_id, url, &lease, &caller.origin(&app)).await?;
     Ok((StatusCode::CREATED, Json(Installing { url: install.url, expires_at: install.expires_at })))
 }
 
@@ -179,7 +181,7 @@ async fn delete(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    service::delete(&app, caller.network, &id).await?;
+    service::delete(&app, caller.network, &id, &caller.origin(&app)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -3,12 +3,15 @@
 use std::slice;
 
 use axum::response::Response;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::app::App;
 use crate::artifacts::link::{self, Claims};
 use crate::artifacts::model::{Artifact, ArtifactLabel};
 use crate::artifacts::store;
+use crate::audit::{self, Action as AuditAction, Change};
+use crate::auth::Origin;
 use crate::blobs::{self, BLOB_LIMIT, BlobError, BlobKey, ReceivedBlob, Upload, Validator};
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
@@ -93,6 +96,7 @@ pub(super) async fn upload(
     name: ArtifactLabel,
     version: ArtifactLabel,
     upload: Upload<BLOB_LIMIT>,
+    origin: Origin,
 ) -> Result<Uploaded, ArtifactsError> {
     let is_there = async { Ok(store::find_version(&app.db, network, &name, &version).await?.is_some()) };
     check_rows::<ArtifactsError>(app, network, store::ARTIFACTS, 1, is_there).await?;
@@ -115,6 +119,8 @@ pub(super) async fn upload(
             let inserted = store::insert(&mut tx, network, &artifact).await?;
             if inserted {
                 blobs::mark_referenced(&mut tx, &key).await?;
+                let change = Change::new(AuditAction::ArtifactUploaded, &artifact.artifact_id).after(shown(&artifact));
+                audit::record(&mut tx, network, &origin, change).await?;
             }
             Ok::<_, hub_db::Error>(inserted)
         });
@@ -128,6 +134,14 @@ pub(super) async fn upload(
         }
     }));
     inserting.await.map_err(BlobError::from)?
+}
+
+/// What the audit log shows of an artifact.
+fn shown(artifact: &Artifact) -> Value {
+    json!({
+        "name": artifact.name.to_string(), "version": artifact.version.to_string(), "sha256": artifact.sha256,
+        "sizeBytes": artifact.size_bytes,
+    })
 }
 
 fn key(network: NetworkId, artifact: &Artifact) -> BlobKey {
@@ -145,11 +159,13 @@ pub(super) async fn list(
 }
 
 /// Deletes an artifact; its links lead nowhere from now on.
-pub(super) async fn delete(app: &App, network: NetworkId, id: &str) -> Result<(), ArtifactsError> {
+pub(super) async fn delete(app: &App, network: NetworkId, id: &str, origin: &Origin) -> Result<(), ArtifactsError> {
     let deleted = app.db.transaction(async |mut tx| {
-        let Some((sha256,)) = store::delete(&mut tx, network, id).await? else { return Ok(None) };
-        let key = BlobKey::artifact(network, &sha256, id);
+        let Some(artifact) = store::delete(&mut tx, network, id).await? else { return Ok(None) };
+        let key = key(network, &artifact);
         blobs::mark_unreferenced(&mut tx, &key).await?;
+        let change = Change::new(AuditAction::ArtifactDeleted, id).before(shown(&artifact));
+        audit::record(&mut tx, network, origin, change).await?;
         Ok::<_, hub_db::Error>(Some(key))
     });
     let key = deleted.await?.ok_or(ArtifactsError::Unknown)?;
@@ -178,6 +194,7 @@ pub(super) async fn install(
     server: Identifier,
     url: impl FnOnce(&str) -> String,
     lease: &RequestLease,
+    origin: &Origin,
 ) -> Result<Install, ArtifactsError> {
     let artifact = store::find(&app.db, network, id).await?.ok_or(ArtifactsError::Unknown)?;
     if !servers::service::is_known_server(app, network, &server).await? {
@@ -185,7 +202,7 @@ pub(super) async fn install(
     }
     let link = sign(app, network, &artifact).await?;
     let install = Install { url: url(&link.token), artifact, expires_at: link.expires_at };
-    tell_agent(app, network, &server, &install, lease).await?;
+    tell_agent(app, network, &server, &install, lease, origin).await?;
     Ok(install)
 }
 
@@ -205,6 +222,7 @@ async fn tell_agent(
     server: &Identifier,
     install: &Install,
     lease: &RequestLease,
+    origin: &Origin,
 ) -> Result<(), ControlError> {
     let Install { url, artifact, expires_at } = install;
     let action = Action::Install {
@@ -213,7 +231,7 @@ async fn tell_agent(
         version: artifact.version.to_string(),
         sha256: artifact.sha256.clone(),
     };
-    control::service::queue_action(app, network, server, action, *expires_at, lease).await
+    control::service::queue_action(app, network, server, action, *expires_at, lease, origin).await
 }
 
 /// What the token in a link stands for, as an answer.

@@ -70,11 +70,14 @@ pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -
     .await
 }
 
-/// Deletes an artifact; its hash, where there was one.
-pub(super) async fn delete(tx: &mut Tx, network: NetworkId, id: &str) -> Result<Option<(String,)>, Error> {
-    tx.query("DELETE FROM artifacts WHERE network_id = $1 AND artifact_id = $2 RETURNING sha256")
-        .bind(network)
-        .bind(id)
-        .optional()
-        .await
+/// Deletes an artifact and answers it, where there was one.
+pub(super) async fn delete(tx: &mut Tx, network: NetworkId, id: &str) -> Result<Option<Artifact>, Error> {
+    tx.query(
+        "DELETE FROM artifacts WHERE network_id = $1 AND artifact_id = $2
+         RETURNING artifact_id, name, version, sha256, size_bytes, created_at",
+    )
+    .bind(network)
+    .bind(id)
+    .optional()
+    .await
 }

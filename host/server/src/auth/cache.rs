@@ -34,8 +34,8 @@ impl KeyCache {
         self.rows.get(id)
     }
 
-    pub(super) fn put(&self, row: Arc<KeyRow>) {
-        self.rows.insert(row.key_id.clone(), row);
+    pub(super) fn put(&self, id: KeyId, row: Arc<KeyRow>) {
+        self.rows.insert(id, row);
     }
 
     pub(crate) fn invalidate(&self, id: &KeyId) {

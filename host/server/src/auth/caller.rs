@@ -2,17 +2,21 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 
 use crate::app::App;
+use crate::auth::OPERATOR_NETWORK;
 use crate::auth::bindings::Bindings;
 use crate::auth::layer;
 use crate::auth::model::{Credential, KeyId, Scope, Scopes};
+use crate::auth::origin::{Actor, ActorType, Origin};
 use crate::clock::Millis;
 use crate::http::error::ApiError;
+use crate::http::request_id::RequestId;
 use crate::limits;
 use crate::values::{Identifier, NetworkId};
 
@@ -23,6 +27,8 @@ pub(crate) struct Caller {
     pub(crate) network: NetworkId,
     /// The key, which the ledger records.
     pub(crate) key: KeyId,
+    /// What the key is called.
+    pub(crate) name: String,
     /// What the caller sent of the key, for a stream that outlives the request and is checked again.
     pub(crate) credential: Credential,
     /// What the key may do.
@@ -33,12 +39,16 @@ pub(crate) struct Caller {
     pub(crate) expires_at: Option<Millis>,
     /// The address the request came from.
     pub(crate) remote: IpAddr,
+    /// Whether this is a person, whose id stands for the key's.
+    pub(crate) is_person: bool,
+    /// The request's id.
+    request_id: Option<RequestId>,
 }
 
 impl Caller {
     /// The caller of a request: 401 without a valid key, 403 from an address that the key is not for.
     pub(crate) async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
-        let key = layer::identify(app, &parts.headers, &parts.extensions).await?;
+        let key = layer::identify(app, &parts.method, &parts.headers, &parts.extensions).await?;
         let remote = limits::remote_address(&parts.extensions);
         if !key.bindings.allow_address(remote) {
             return Err(forbidden_origin(format!("This key must not be used from {remote}.")));
@@ -46,11 +56,14 @@ impl Caller {
         Ok(Self {
             network: key.network,
             key: key.id,
+            name: key.name,
             credential: key.credential,
             scopes: key.scopes,
             bindings: key.bindings,
             expires_at: key.expires_at,
             remote,
+            is_person: key.is_person,
+            request_id: parts.extensions.get::<RequestId>().cloned(),
         })
     }
 
@@ -59,6 +72,23 @@ impl Caller {
         match parts.extensions.remove::<Self>() {
             Some(caller) => Ok(caller),
             None => Self::identify(parts, app).await,
+        }
+    }
+
+    /// Who changes something by this request, for the audit log.
+    pub(crate) fn origin(&self, app: &App) -> Origin {
+        let kind = match self.network {
+            OPERATOR_NETWORK => ActorType::Operator,
+            _ if self.is_person => ActorType::Person,
+            _ => ActorType::Key,
+        };
+        Origin {
+            actor: Actor { kind, id: self.key.0.clone(), name: self.name.clone() },
+            request_id: self.request_id.as_ref().map(|id| id.as_str().to_owned()),
+            address: Some(self.remote),
+            clock: app.clock.clone(),
+            ids: app.ids.clone(),
+            order: Some(Arc::clone(&app.audit_order)),
         }
     }
 

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
-use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode};
+use axum::http::{Extensions, HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::model::ActiveKey;
-use crate::auth::service::authenticate;
+use crate::auth::service::{Sent, authenticate};
 use crate::http::error::ApiError;
 use crate::limits;
 
@@ -28,9 +28,9 @@ struct Identified(Result<ActiveKey, ApiError>);
 /// Identifies the caller of a request that has a key, and shares the database and the processor fairly among networks.
 pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let mut tenant = PUBLIC;
-    if let Some(header) = header(request.headers()) {
+    if Sent::of(request.headers()).is_some() {
         let remote = limits::remote_address(request.extensions());
-        let identified = authenticate(&app, Some(header), remote).await;
+        let identified = authenticate(&app, request.method(), request.headers(), remote).await;
         let identified = identified.map_err(|error| count_wrong_key(&app, remote, error));
         tenant = identified.as_ref().map_or(PUBLIC, |key| key.network.0);
         request.extensions_mut().insert(Identified(identified));
@@ -71,21 +71,22 @@ impl HttpBody for TenantBody {
 }
 
 /// The key behind a request: 401 unless it is valid, 403 where its network is suspended.
-pub(crate) async fn identify(app: &App, headers: &HeaderMap, extensions: &Extensions) -> Result<ActiveKey, ApiError> {
+pub(crate) async fn identify(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    extensions: &Extensions,
+) -> Result<ActiveKey, ApiError> {
     match extensions.get::<Identified>() {
         Some(Identified(identified)) => identified.clone(),
-        None => authenticate(app, header(headers), limits::remote_address(extensions)).await,
+        None => authenticate(app, method, headers, limits::remote_address(extensions)).await,
     }
 }
 
 /// Counts a key that is not valid for its address, which may be refused then.
-fn count_wrong_key(app: &App, remote: IpAddr, error: ApiError) -> ApiError {
+pub(super) fn count_wrong_key(app: &App, remote: IpAddr, error: ApiError) -> ApiError {
     if error.status() != StatusCode::UNAUTHORIZED {
         return error;
     }
     app.limits.addresses.count_wrong_key(remote, app.clock.now()).err().unwrap_or(error)
-}
-
-fn header(headers: &HeaderMap) -> Option<&[u8]> {
-    headers.get("x-service-api-key").map(HeaderValue::as_bytes)
 }

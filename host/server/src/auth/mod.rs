@@ -3,7 +3,8 @@
 //! Invariants: a key's secret is never stored, only its SHA-256; a revoked, expired or replaced secret is refused
 //! everywhere within a second, also by streams that are open; a key is refused outside its bindings; looking a key up waits
 //! behind no network's work. `networks` creates and lists the keys.
-//! Table: `api_keys`, read here, with `networks`.
+//! A person's session is a caller like a key: `session` turns it into the same row.
+//! Tables: `api_keys`, `persons`, `person_sessions` and `network_members`, read here, with `networks`.
 
 mod bindings;
 mod cache;
@@ -11,8 +12,11 @@ mod caller;
 pub(crate) mod key;
 mod layer;
 mod model;
+mod origin;
 mod revocation;
+mod role;
 mod service;
+mod session;
 mod store;
 
 pub use bindings::{AddressRange, Bindings};
@@ -25,8 +29,11 @@ pub(crate) use layer::{identify, layer};
 pub(crate) use model::Credential;
 pub(crate) use model::KeyRow;
 pub use model::{KeyId, Scope, Scopes};
+pub use origin::{Actor, ActorType, Origin};
 pub use revocation::RevocationWatch;
+pub use role::Role;
 pub(crate) use service::{flush_uses, revoked, start};
+pub(crate) use session::{SESSION_COOKIE, SessionToken, SignedIn, csrf_token};
 pub(crate) use store::select_key;
 
 use crate::values::NetworkId;

@@ -161,6 +161,8 @@ pub(crate) struct ActiveKey {
     pub(crate) network: NetworkId,
     /// Its id.
     pub(crate) id: KeyId,
+    /// What its owner calls it.
+    pub(crate) name: String,
     /// What the caller sent of it.
     pub(crate) credential: Credential,
     /// What it may do.
@@ -169,6 +171,8 @@ pub(crate) struct ActiveKey {
     pub(crate) bindings: Bindings,
     /// When it ends by itself.
     pub(crate) expires_at: Option<Millis>,
+    /// Whether it is a person's session.
+    pub(crate) is_person: bool,
 }
 
 /// A key's row, joined with what matters of its network.

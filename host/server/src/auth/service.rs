@@ -5,10 +5,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, Method, StatusCode};
 
 use crate::app::App;
 use crate::auth::model::{ActiveKey, Credential, KeyId, KeyRow, Scope, Scopes};
+use crate::auth::session::{self, SentToken};
 use crate::auth::{key, revocation, store};
 use crate::background;
 use crate::clock::Millis;
@@ -24,23 +25,69 @@ pub(crate) fn start(app: &App) {
     background::every(app, FLUSH_INTERVAL, "store when keys were used", |app| async move { flush_uses(&app).await });
 }
 
-/// The key that the header's value names: 401 unless it is valid, 403 where its network is suspended.
-pub(crate) async fn authenticate(app: &App, header: Option<&[u8]>, remote: IpAddr) -> Result<ActiveKey, ApiError> {
-    let header =
-        header.ok_or_else(|| unauthenticated("No API key was sent; put it in the X-Service-Api-Key header."))?;
-    let malformed =
-        || unauthenticated("This is not an API key; a key reads hub_<id>_<secret>. Was it cut or mistyped?");
-    let text = std::str::from_utf8(header).map_err(|_| malformed())?;
-    let id = key::parse(text).ok_or_else(malformed)?;
-    let credential = Credential { id, sha256: key::hash(text) };
-    let row =
-        find_key(app, &credential.id, remote).await?.ok_or_else(|| unauthenticated("This API key is unknown."))?;
+/// What a request says of who sends it.
+pub(super) enum Sent<'a> {
+    /// The value of the header for keys.
+    Key(&'a [u8]),
+    Session(SentToken),
+}
+
+impl<'a> Sent<'a> {
+    /// The key counts before a session.
+    pub(super) fn of(headers: &'a HeaderMap) -> Option<Self> {
+        let key = headers.get("x-service-api-key").map(|value| Self::Key(value.as_bytes()));
+        key.or_else(|| SentToken::of(headers).map(Self::Session))
+    }
+
+    fn credential(&self, method: &Method, headers: &HeaderMap) -> Result<Credential, ApiError> {
+        match self {
+            Self::Key(header) => {
+                let malformed = || {
+                    unauthenticated("This is not an API key; a key reads hub_<id>_<secret>. Was it cut or mistyped?")
+                };
+                let text = std::str::from_utf8(header).map_err(|_| malformed())?;
+                let id = key::parse(text).ok_or_else(malformed)?;
+                Ok(Credential { id, sha256: key::hash(text) })
+            }
+            Self::Session(token) => {
+                let (id, sha256) = session::credential_of(token, method.is_safe(), headers)?;
+                Ok(Credential { id, sha256 })
+            }
+        }
+    }
+}
+
+/// The key, or the person, that a request names: 401 unless it is valid, 403 where its network is suspended.
+pub(super) async fn authenticate(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    remote: IpAddr,
+) -> Result<ActiveKey, ApiError> {
+    let sent = Sent::of(headers)
+        .ok_or_else(|| unauthenticated("No API key was sent; put it in the X-Service-Api-Key header."))?;
+    let credential = sent.credential(method, headers)?;
+    let is_person = session::is_session(&credential.id);
+    let row = find_key(app, &credential.id, remote).await?;
+    let row = row.ok_or_else(|| {
+        unauthenticated(if is_person { "This session has ended; sign in again." } else { "This API key is unknown." })
+    })?;
     let now = app.clock.now();
     check(&row, &credential, now)?;
-    app.keys.record_use(row.network_id, &credential.id, now);
-    let scopes = Scopes::from_text(&row.scopes);
-    let (bindings, expires_at) = (row.bindings(), row.expires_at);
-    Ok(ActiveKey { network: row.network_id, id: credential.id.clone(), credential, scopes, bindings, expires_at })
+    if !is_person {
+        app.keys.record_use(row.network_id, &credential.id, now);
+    }
+    Ok(ActiveKey {
+        network: row.network_id,
+        id: row.key_id.clone(),
+        name: row.name.clone(),
+        credential,
+        scopes: Scopes::from_text(&row.scopes),
+        bindings: row.bindings(),
+        // A session ends, and its person signs in again: what they make may stay.
+        expires_at: row.expires_at.filter(|_| !is_person),
+        is_person,
+    })
 }
 
 /// Which of these credentials no longer allow `scope`, in one query for all.
@@ -53,8 +100,17 @@ pub(crate) async fn revoked(
         return Ok(HashSet::new());
     }
     let ids: HashSet<_> = credentials.iter().map(|credential| &credential.id).collect();
-    let rows = store::find_keys(&app.db.reserved(), &ids.into_iter().collect::<Vec<_>>()).await?;
-    let rows: HashMap<_, _> = rows.iter().map(|row| (&row.key_id, row)).collect();
+    let (sessions, keys): (Vec<_>, Vec<_>) = ids.into_iter().partition(|id| session::is_session(id));
+    let rows = store::find_keys(&app.db.reserved(), &keys).await?;
+    let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.key_id.clone(), row)).collect();
+    for id in sessions {
+        match session::find(app, id).await {
+            Ok(row) => rows.extend(row.map(|row| (id.clone(), row))),
+            Err(error) if error.status().is_server_error() => return Err(hub_db::Error::NotFound),
+            // No member any more.
+            Err(_) => {}
+        }
+    }
     let now = app.clock.now();
     let is_valid = |credential: &Credential| {
         rows.get(&credential.id)
@@ -69,13 +125,13 @@ fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiEr
     let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::hashes_equal(&credential.sha256, previous))
         && row.previous_until.is_some_and(|until| now < until);
     if !current && !previous {
-        return Err(unauthenticated("This API key is unknown."));
+        return Err(unauthenticated("This key or session is unknown."));
     }
     if row.revoked_at.is_some() {
         return Err(unauthenticated("This API key was revoked."));
     }
     if row.expires_at.is_some_and(|at| at <= now) {
-        return Err(unauthenticated("This API key has expired."));
+        return Err(unauthenticated("This key or session has expired."));
     }
     if row.suspended {
         return Err(ApiError::new(StatusCode::FORBIDDEN, "network_suspended", "This network is suspended."));
@@ -87,14 +143,19 @@ fn unauthenticated(message: &'static str) -> ApiError {
     ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message)
 }
 
-async fn find_key(app: &App, id: &KeyId, remote: IpAddr) -> Result<Option<Arc<KeyRow>>, hub_db::Error> {
+async fn find_key(app: &App, id: &KeyId, remote: IpAddr) -> Result<Option<Arc<KeyRow>>, ApiError> {
     if let Some(row) = app.keys.get(id) {
         return Ok(Some(row));
     }
     let _permit = app.limits.addresses.lookup_permit(remote, app.clock.now()).await;
-    let row = store::find_key(&app.db.reserved(), id).await?.map(Arc::new);
+    let row = if session::is_session(id) {
+        session::find(app, id).await?
+    } else {
+        store::find_key(&app.db.reserved(), id).await?
+    };
+    let row = row.map(Arc::new);
     if let Some(row) = &row {
-        app.keys.put(row.clone());
+        app.keys.put(id.clone(), Arc::clone(row));
     }
     Ok(row)
 }

@@ -33,6 +33,53 @@ pub(super) async fn find_keys(db: &Db, ids: &[&KeyId]) -> Result<Vec<KeyRow>, Er
     .await
 }
 
+/// A session with its person.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct SessionRow {
+    pub(super) person_id: String,
+    pub(super) email: String,
+    pub(super) is_operator: bool,
+    pub(super) sha256: Vec<u8>,
+    pub(super) created_at: Millis,
+    pub(super) expires_at: Millis,
+}
+
+pub(super) async fn find_session(db: &Db, id: &str) -> Result<Option<SessionRow>, Error> {
+    db.query(
+        "SELECT s.person_id, p.email, p.is_operator, s.sha256, s.created_at, s.expires_at
+         FROM person_sessions s JOIN persons p ON p.person_id = s.person_id WHERE s.session_id = $1",
+    )
+    .bind(id)
+    .optional()
+    .await
+}
+
+/// A network that a person is a member of.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct MemberRow {
+    pub(super) network_id: NetworkId,
+    pub(super) role: String,
+    pub(super) suspended: bool,
+}
+
+/// The person's membership of one network, or two of all.
+pub(super) async fn memberships(db: &Db, person: &str, network: Option<NetworkId>) -> Result<Vec<MemberRow>, Error> {
+    let Some(network) = network else {
+        let any = "SELECT m.network_id, m.role, n.suspended
+             FROM network_members m JOIN networks n ON n.network_id = m.network_id WHERE m.person_id = $1 LIMIT 2";
+        return db.query(any).bind(person).all().await;
+    };
+    db.query(
+        "SELECT m.network_id, m.role, n.suspended
+         FROM network_members m JOIN networks n ON n.network_id = m.network_id
+         WHERE m.network_id = $1 AND m.person_id = $2",
+    )
+    .bind(network)
+    .bind(person)
+    .all()
+    .await
+}
+
 pub(super) async fn set_last_used(tx: &mut Tx, network: NetworkId, id: &KeyId, at: Millis) -> Result<(), Error> {
     tx.query(
         "UPDATE api_keys SET last_used_at = $3

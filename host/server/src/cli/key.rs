@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use hub_db::Db;
 use serde_json::{Value, json};
 
-use crate::auth::{AddressRange, Bindings, KeyId, KeyRow, OPERATOR_NETWORK, Scope, Scopes};
+use crate::auth::{AddressRange, Bindings, KeyId, KeyRow, OPERATOR_NETWORK, Origin, Scope, Scopes};
 use crate::cli::format::timestamp;
 use crate::cli::open_database;
 use crate::clock::Clock;
@@ -160,9 +160,10 @@ impl Revoke {
     async fn run(self) -> anyhow::Result<()> {
         let db = open_database(&self.storage).await?;
         let id = KeyId(self.key);
+        let origin = Origin::command_line(&Clock::System, &Ids::System);
         let revoked = async {
             let network = find_network(&db, self.holder.network.as_deref()).await?;
-            Ok::<_, anyhow::Error>(service::revoke_key(&db, &Clock::System, network, &id).await?)
+            Ok::<_, anyhow::Error>(service::revoke_key(&db, &origin, network, &id).await?)
         };
         let revoked = revoked.await;
         db.close().await;

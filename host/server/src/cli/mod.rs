@@ -1,5 +1,6 @@
 //! The commands of the one binary.
 
+mod audit;
 mod client;
 mod completions;
 mod demo;
@@ -9,6 +10,7 @@ mod key;
 mod limits;
 mod module;
 mod network;
+mod person;
 mod plan;
 mod serve;
 #[cfg(test)]
@@ -42,6 +44,12 @@ enum Command {
     /// API keys, on the database itself
     #[command(subcommand)]
     Key(key::Key),
+    /// Audit logs, on the database itself
+    #[command(subcommand)]
+    Audit(audit::Audit),
+    /// People who sign in, on the database itself
+    #[command(subcommand)]
+    Person(person::Person),
     /// Modules: build one, upload it, put it into a chain
     #[command(subcommand)]
     Module(module::Module),
@@ -79,7 +87,10 @@ pub fn run() -> anyhow::Result<()> {
         // As other programs do, these end where nobody reads on, such as in `hub … | head`.
         sigpipe::reset();
     }
-    if matches!(cli.command, Command::Serve(_) | Command::Demo(_) | Command::Network(_) | Command::Key(_)) {
+    if matches!(
+        cli.command,
+        Command::Serve(_) | Command::Demo(_) | Command::Network(_) | Command::Key(_) | Command::Person(_)
+    ) {
         data_folder::create_private_files();
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -90,6 +101,8 @@ pub fn run() -> anyhow::Result<()> {
             Command::Network(network) => network.run().await,
             Command::Plan(plan) => plan.run().await,
             Command::Key(key) => key.run().await,
+            Command::Audit(audit) => audit.run().await,
+            Command::Person(person) => person.run().await,
             Command::Module(module) => module.run().await,
             Command::Import(import) => import.run().await,
             Command::CompileModule { .. } => Ok(()),

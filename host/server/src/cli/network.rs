@@ -8,6 +8,7 @@ use hub_db::Db;
 use serde_json::{Value, json};
 
 use crate::archive::{self, Report};
+use crate::auth::Origin;
 use crate::blobs::Blobs;
 use crate::cli::{connect, open_database};
 use crate::clock::Clock;
@@ -148,6 +149,10 @@ impl Network {
     }
 }
 
+fn origin() -> Origin {
+    Origin::command_line(&Clock::System, &Ids::System)
+}
+
 impl Create {
     async fn run(self) -> anyhow::Result<()> {
         let settings = Settings::of_storage(&self.storage)?;
@@ -176,7 +181,7 @@ impl Named {
         let changed = async {
             let network = service::resolve_network(&db, &self.network).await?;
             let change = NetworkChange { suspended: Some(suspended), ..NetworkChange::default() };
-            admin::change(&db, network, change).await
+            admin::change(&db, &origin(), network, change).await
         };
         let changed = changed.await;
         db.close().await;
@@ -229,7 +234,7 @@ impl Set {
         let changed = async {
             let network = service::resolve_network(&db, &self.network).await?;
             let (name, plan) = (self.name.as_ref().map(Identifier::as_str), self.plan.as_ref().map(Label::as_str));
-            admin::change(&db, network, NetworkChange { name, plan, suspended: None }).await
+            admin::change(&db, &origin(), network, NetworkChange { name, plan, suspended: None }).await
         };
         let changed = changed.await;
         db.close().await;
@@ -253,7 +258,7 @@ impl Delete {
     async fn delete(&self, settings: &Settings, db: &Db, module_store: &Db) -> anyhow::Result<()> {
         let clock = Clock::System;
         let network = service::resolve_network(db, &self.network).await?;
-        let delete_at = admin::delete(db, &clock, network, self.now).await?;
+        let delete_at = admin::delete(db, &origin(), network, self.now).await?;
         if !self.now {
             let text = format!(
                 "{network} is suspended, and will be deleted in seven days; `hub network resume` takes that back"
@@ -264,7 +269,7 @@ impl Delete {
         // A hub that serves the network has to notice first. It may also be quicker.
         clock.sleep_until(delete_at).await;
         let blobs = Blobs::open(settings, db)?;
-        let deletion = Deletion { db, module_store, blobs: &blobs, clock: &clock };
+        let deletion = Deletion { db, module_store, blobs: &blobs, clock: &clock, ids: &Ids::System };
         while !admin::is_deleted(db, network).await? {
             deletion.run(network).await?;
             clock.sleep(POLL_INTERVAL).await;

@@ -7,9 +7,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use crate::auth::Origin;
 use crate::cli::open_database;
 use crate::clock::Clock;
 use crate::config::StorageArgs;
+use crate::ids::Ids;
 use crate::limits::{ModuleLimits, PlanLimits};
 use crate::plans::service::{self, Plan as StoredPlan};
 use crate::values::Label;
@@ -41,7 +43,7 @@ pub(super) struct Write {
     name: Label,
     /// A limit, such as `requestsPerSecond=100`, or `servers=none` for no limit; may be given several times. There are
     /// requestsPerSecond, requestBurst, keyRequestsPerSecond, eventsPerSecond, servers, streams, keys, players, documents,
-    /// storageBytes, fileBytes, modules and moduleMillisPerSecond
+    /// storageBytes, fileBytes, modules, moduleMillisPerSecond and auditDays
     #[arg(long = "limit", value_name = "NAME=N|none", value_parser = parse_limit)]
     limits: Vec<(String, Value)>,
     /// A limit of one call of a module, such as `chat.computeMillis=5`, or `chat.fuel=none` for the default; may be given
@@ -94,6 +96,10 @@ async fn open(storage: &StorageArgs) -> anyhow::Result<Db> {
     Ok(db)
 }
 
+fn origin() -> Origin {
+    Origin::command_line(&Clock::System, &Ids::System)
+}
+
 impl List {
     async fn run(self) -> anyhow::Result<()> {
         let db = open(&self.storage).await?;
@@ -137,9 +143,9 @@ impl Write {
         let module_limits: ModuleLimits = with_limits(&module_limits, &self.module_limits)?;
         anyhow::ensure!(!limits.has_lone_burst(), "requestBurst needs requestsPerSecond beside it");
         let write = if exists {
-            service::set(db, &Clock::System, name, limits, module_limits).await
+            service::set(db, &origin(), name, limits, module_limits).await
         } else {
-            service::create(db, &Clock::System, name, limits, module_limits).await
+            service::create(db, &origin(), name, limits, module_limits).await
         };
         Ok(write?)
     }
@@ -161,7 +167,7 @@ fn with_limits<T: Serialize + DeserializeOwned>(limits: &T, changes: &[(String, 
 impl Named {
     async fn delete(self) -> anyhow::Result<()> {
         let db = open(&self.storage).await?;
-        let deleted = service::delete(&db, self.name.as_str()).await;
+        let deleted = service::delete(&db, &origin(), self.name.as_str()).await;
         db.close().await;
         deleted?;
         if self.json {

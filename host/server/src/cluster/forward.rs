@@ -77,7 +77,7 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
     if facts(&request).is_any_node {
         return serve_anywhere(app, node, request, next).await;
     }
-    let network = match auth::identify(app, request.headers(), request.extensions()).await {
+    let network = match auth::identify(app, request.method(), request.headers(), request.extensions()).await {
         Ok(key) if key.network != auth::OPERATOR_NETWORK => key.network,
         // The route answers what is wrong with the key, or needs none.
         _ => return serve_anywhere(app, node, request, next).await,

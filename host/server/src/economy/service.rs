@@ -3,9 +3,12 @@
 use std::cmp::Ordering;
 
 use hub_db::Tx;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::clock::Millis;
 use crate::economy::amount::Amount;
 use crate::economy::model::{
@@ -231,10 +234,16 @@ pub(super) async fn leaderboard(
     Ok(store::leaderboard(&app.db, network, currency, owner_type, limit).await?)
 }
 
+/// What the audit log shows of a currency.
+fn shown(bounds: &Bounds) -> Value {
+    json!({"minimum": bounds.minimum, "maximum": bounds.maximum, "startingBalance": bounds.starting_balance})
+}
+
 /// Defines or redefines a currency. Balances outside new bounds stay as they are until their next change.
 pub(super) async fn define_currency(
     app: &App,
     network: NetworkId,
+    origin: &Origin,
     name: &Identifier,
     bounds: Bounds,
 ) -> Result<(), EconomyError> {
@@ -243,7 +252,15 @@ pub(super) async fn define_currency(
         let currencies = store::count_currencies(&app.db, network).await?;
         limits::check(app, Limit::Currencies, currencies, 1)?;
     }
-    Ok(store::define_currency(&app.db, network, name, bounds).await?)
+    app.db
+        .transaction(async |mut tx| {
+            let before = store::find_currency(&mut tx, network, name).await?;
+            store::define_currency(&mut tx, network, name, bounds).await?;
+            let change = Change::new(Action::CurrencyPut, name).after(shown(&bounds));
+            let change = if let Some(before) = before { change.before(shown(&before.bounds)) } else { change };
+            Ok(audit::record(&mut tx, network, origin, change).await?)
+        })
+        .await
 }
 
 /// One page of the network's currencies by name, and how many there are.

@@ -193,12 +193,12 @@ async fn insert_currency(
 
 /// Defines or redefines a currency.
 pub(super) async fn define_currency(
-    db: &Db,
+    tx: &mut Tx,
     network: NetworkId,
     name: &Identifier,
     bounds: Bounds,
 ) -> Result<(), Error> {
-    let statement = db.write(insert_currency!(
+    let statement = tx.query(insert_currency!(
         "DO UPDATE SET minimum = excluded.minimum, maximum = excluded.maximum,
              starting_balance = excluded.starting_balance, begins_at = excluded.begins_at"
     ));
@@ -208,6 +208,19 @@ pub(super) async fn define_currency(
 /// Creates a currency on its first use; one that exists stays as it is.
 pub(super) async fn create_currency(tx: &mut Tx, network: NetworkId, name: &Identifier) -> Result<(), Error> {
     insert_currency(tx.query(insert_currency!("DO NOTHING")), network, name, Bounds::undefined()).await
+}
+
+/// A currency that is there.
+pub(super) async fn find_currency(
+    tx: &mut Tx,
+    network: NetworkId,
+    name: &Identifier,
+) -> Result<Option<Currency>, Error> {
+    tx.query("SELECT name, minimum, maximum, starting_balance FROM currencies WHERE network_id = $1 AND name = $2")
+        .bind(network)
+        .bind(name)
+        .optional()
+        .await
 }
 
 /// One page of the currencies by name, and how many there are.

@@ -37,6 +37,8 @@ const TAGS: &[(&str, &str)] = &[
     ("Artifacts", "Files such as plugins, and links to them."),
     ("Imports", "Take over what other tools stored: permissions, punishments, balances."),
     ("Keys", "API keys and the signing secret."),
+    ("People", "Who works on a network: invitations, roles, signing in."),
+    ("Audit", "Who changed what, when and from where."),
     ("Waitlist", "The list of who waits for the launch."),
     ("Operator", "Networks and plans, for whoever runs the hub."),
     ("Health", "Whether the hub works."),

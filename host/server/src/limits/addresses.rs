@@ -23,6 +23,10 @@ const WRONG_KEYS: Rate = Rate::per_second(20, 200);
 const PUBLIC_REQUESTS: Rate = Rate::per_second(50, 500);
 /// Joins of the waitlist: enough for people who share an address, too few to sign up a list of others.
 const WAITLIST_JOINS: Rate = Rate::every(Duration::from_secs(30), 20);
+/// Passwords and codes of one address: people mistype; a household, or an office, has several of them.
+const SIGN_INS: Rate = Rate::every(Duration::from_secs(10), 30);
+/// Mails with links that one address asks for.
+const MAILS: Rate = Rate::every(Duration::from_secs(30), 50);
 /// Look-ups at once, over all addresses that sent too many wrong keys.
 const LOOKUPS: usize = 2;
 
@@ -32,6 +36,8 @@ pub(crate) struct AddressLimits {
     wrong_keys: AddressBuckets,
     public: AddressBuckets,
     joins: AddressBuckets,
+    sign_ins: AddressBuckets,
+    mails: AddressBuckets,
     lookups: Semaphore,
 }
 
@@ -41,6 +47,8 @@ impl Default for AddressLimits {
             wrong_keys: AddressBuckets::new("wrong-keys", WRONG_KEYS),
             public: AddressBuckets::new("public", PUBLIC_REQUESTS),
             joins: AddressBuckets::new("joins", WAITLIST_JOINS),
+            sign_ins: AddressBuckets::new("sign-ins", SIGN_INS),
+            mails: AddressBuckets::new("mails", MAILS),
             lookups: Semaphore::new(LOOKUPS),
         }
     }
@@ -66,6 +74,16 @@ impl AddressLimits {
     /// Counts a request to a route that needs no key.
     pub(crate) fn count_public(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
         self.public.take(remote, now, "Too many requests without a key came from this address; try again later.")
+    }
+
+    /// Counts a password or a code, right or wrong.
+    pub(crate) fn count_sign_in(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
+        self.sign_ins.take(remote, now, "Too many have tried to sign in from this address; try again later.")
+    }
+
+    /// Counts a mail with a link.
+    pub(crate) fn count_mail(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
+        self.mails.take(remote, now, "Too many mails were asked for from this address; try again later.")
     }
 
     /// Counts somebody who joins the waitlist.

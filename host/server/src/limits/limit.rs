@@ -183,13 +183,19 @@ limits! {
     /// Records of a file that is imported: groups, players, punishments, names, balances.
     ImportRecords = "importRecords", 2_000_000, "the import fails before it changes anything";
 
-    // Keys and requests.
+    // Keys, people and requests.
+    /// People who are members, and those who are invited.
+    People = "people", 500;
     /// API keys that are neither revoked nor expired.
     Keys = "keys", 1_000;
     /// Uses of an `Idempotency-Key` in the last day.
     IdempotencyKeys = "idempotencyKeys", 5_000_000;
     /// Bytes of an answer that is kept under an `Idempotency-Key`.
     KeptAnswerBytes = "keptAnswerBytes", 64 * 1_024, "the answer is not kept: a repeat is 409 `answer_not_kept`";
+    /// Entries of the audit log.
+    AuditEntries = "auditEntries", 500_000, "the oldest entries are deleted";
+    /// Bytes of JSON that an entry of the audit log shows of what was, and of what is.
+    AuditValueBytes = "auditValueBytes", 4_096, "the entry has their number instead";
     /// Documents asked for by one `mget`.
     DocumentsPerRequest = "documentsPerRequest", 200, "400 `invalid_request`";
     /// Bytes of one answer, but for files.

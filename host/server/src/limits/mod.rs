@@ -103,6 +103,11 @@ impl NetworkLimits {
         QuotaExceeded::check(limit, self.value(limit), used, added)
     }
 
+    /// How many days entries of the audit log stay.
+    pub(crate) fn audit_days(&self) -> i64 {
+        self.plan.audit_days()
+    }
+
     /// What one call of a module may cost at a point, as far as the plan says.
     pub(crate) fn of_point(&self, point: Point) -> PointLimits {
         *self.plan.module_limits.of(point)

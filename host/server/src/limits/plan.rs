@@ -21,6 +21,9 @@ const FASTEST: i64 = 1_000_000;
 const MAX_COMPUTE_MILLIS: i64 = 1_000;
 /// The largest memory that any call of a module has.
 const MAX_MEMORY_BYTES: i64 = 64 << 20;
+/// The longest that a plan keeps entries of the audit log, and how long they stay where it says nothing.
+const MAX_AUDIT_DAYS: i64 = 3_650;
+const AUDIT_DAYS: i64 = 365;
 const MAX_FUEL: i64 = 1_000_000_000_000;
 const MAX_HOST_CALLS: i64 = 64;
 const MAX_LOG_LINES: i64 = 256;
@@ -84,6 +87,10 @@ pub(crate) struct PlanLimits {
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 250)]
     pub(crate) module_millis_per_second: Option<i64>,
+    /// Days that entries of the audit log stay; 365 unless it is set.
+    #[serde(deserialize_with = "within::<_, 1, MAX_AUDIT_DAYS>")]
+    #[schema(minimum = 1, maximum = 3_650, example = 365)]
+    pub(crate) audit_days: Option<i64>,
 }
 
 /// What one call of a module may cost at one extension point, and how many may run. Null or absent: the default of the
@@ -233,11 +240,23 @@ pub(crate) struct Plan {
     pub(super) rates: Option<Rates>,
     pub(super) module_time: Option<ModuleTime>,
     pub(super) module_limits: ModuleLimits,
+    audit_days: Option<i64>,
 }
 
 impl Plan {
+    /// How long entries of the audit log stay.
+    pub(super) fn audit_days(&self) -> i64 {
+        self.audit_days.unwrap_or(AUDIT_DAYS)
+    }
+
     pub(super) fn new(limits: &PlanLimits, module_limits: ModuleLimits) -> Self {
-        Self { quotas: limits.quotas(), rates: limits.rates(), module_time: limits.module_time(), module_limits }
+        Self {
+            quotas: limits.quotas(),
+            rates: limits.rates(),
+            module_time: limits.module_time(),
+            module_limits,
+            audit_days: limits.audit_days,
+        }
     }
 
     /// What the plan allows of a limit; none where it says nothing.

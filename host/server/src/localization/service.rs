@@ -9,6 +9,8 @@ use thiserror::Error;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::compute::{MANY_ROWS, compute_if};
 use crate::events::{self, EventKind};
 use crate::http::answer::json_size;
@@ -236,6 +238,11 @@ fn to_message(row: MessageRow, locale: &LocaleCode) -> LocalizationMessage {
     }
 }
 
+/// What the audit log calls a message.
+fn message_name(namespace: &Namespace, locale: &LocaleCode, key: &MessageKey) -> String {
+    format!("{locale}/{}/{}", namespace.as_str(), key.as_str())
+}
+
 /// Sets the operator's text of a message.
 pub(super) async fn put_override(
     app: &App,
@@ -244,6 +251,7 @@ pub(super) async fn put_override(
     locale: &LocaleCode,
     key: &MessageKey,
     text: &str,
+    origin: &Origin,
 ) -> Result<LocalizationMessage, LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
     check_text(app, text)?;
@@ -265,6 +273,10 @@ pub(super) async fn put_override(
             if !is_same {
                 bump_version(app, &mut tx, network, catalog).await?;
             }
+            let change = Change::new(Action::MessagePut, message_name(namespace, locale, key)).after(text);
+            let overridden = before.and_then(|row| row.override_text);
+            let change = if let Some(before) = overridden { change.before(before) } else { change };
+            audit::record(&mut tx, network, origin, change).await?;
             let stored = store::locale(&mut tx, network, &scope.locale_key).await?;
             let locale = stored.map_or_else(|| locale.clone(), |row| row.locale);
             Ok(to_message(after, &locale))
@@ -279,6 +291,7 @@ pub(super) async fn delete_override(
     namespace: &Namespace,
     locale: &LocaleCode,
     key: &MessageKey,
+    origin: &Origin,
 ) -> Result<(), LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
     let (bytes, messages) = app
@@ -293,6 +306,8 @@ pub(super) async fn delete_override(
             if before.override_text != before.default_text {
                 bump_version(app, &mut tx, network, catalog).await?;
             }
+            let change = Change::new(Action::MessageDeleted, message_name(namespace, locale, key));
+            audit::record(&mut tx, network, origin, change.before(&before.override_text)).await?;
             let bytes = before.override_text.as_ref().map_or(0, json_size) as i64;
             Ok::<_, LocalizationError>((bytes, i64::from(before.default_text.is_none())))
         })
@@ -316,6 +331,7 @@ pub(super) async fn put_locale(
     network: NetworkId,
     code: &LocaleCode,
     update: &LocaleUpdate,
+    origin: &Origin,
 ) -> Result<Locale, LocalizationError> {
     app.db
         .transaction(async |mut tx| {
@@ -336,6 +352,9 @@ pub(super) async fn put_locale(
             if locale.is_default && !locale.enabled {
                 return Err(LocalizationError::DefaultDisabled);
             }
+            let change = Change::new(Action::LocalePut, code).after(&locale);
+            let change = if added { change } else { change.before(to_locale(stored.clone(), &before)) };
+            audit::record(&mut tx, network, origin, change).await?;
             let has_changed = added || row != stored || catalog != before;
             if row != stored {
                 store::update_locale(&mut tx, network, &row).await?;

@@ -1,10 +1,12 @@
 //! The operator's rules of networks: created, put on plans, suspended, deleted.
 
 use hub_db::Db;
+use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::auth::{KeyId, KeyRow, Scope};
-use crate::clock::{Clock, Millis};
+use crate::audit::{self, Action, Change};
+use crate::auth::{KeyId, KeyRow, Origin, Scope};
+use crate::clock::Millis;
 pub(crate) use crate::networks::admin_store::NetworkRow;
 use crate::networks::admin_store::{self as store, DeletedNetworkRow};
 use crate::networks::deletion;
@@ -46,11 +48,17 @@ pub(crate) async fn is_deleted(db: &Db, network: NetworkId) -> Result<bool, Netw
 /// Creates a network on a plan, and its first key.
 pub(super) async fn create(
     app: &App,
+    origin: &Origin,
     name: &str,
     plan: Option<&str>,
 ) -> Result<(NetworkRow, MintedKey), NetworksError> {
-    let (network, key) = service::create_network_on(&app.db, &app.clock, &app.ids, name, plan).await?;
+    let (network, key) = service::create_network_on(&app.db, origin, name, plan).await?;
     Ok((self::network(&app.db, network).await?, key))
+}
+
+/// What the audit log shows of a network.
+fn shown(row: &NetworkRow) -> Value {
+    json!({"name": row.name, "plan": row.plan, "suspended": row.suspended, "deleteAt": row.delete_at})
 }
 
 /// What is to change of a network.
@@ -65,6 +73,7 @@ pub(crate) struct NetworkChange<'a> {
 /// Changes a network. In effect everywhere within a second.
 pub(crate) async fn change(
     db: &Db,
+    origin: &Origin,
     network: NetworkId,
     change: NetworkChange<'_>,
 ) -> Result<NetworkRow, NetworksError> {
@@ -85,19 +94,30 @@ pub(crate) async fn change(
                 _ => error.into(),
             },
         )?;
-        store::find_in(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))
+        let after = store::find_in(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
+        let entry = Change::new(Action::NetworkChanged, network).before(shown(&before)).after(shown(&after));
+        audit::record(&mut tx, network, origin, entry).await?;
+        Ok(after)
     })
     .await
 }
 
 /// Suspends a network and schedules its deletion, in seven days or at once; answers when.
-pub(crate) async fn delete(db: &Db, clock: &Clock, network: NetworkId, at_once: bool) -> Result<Millis, NetworksError> {
-    let delete_at = deletion::delete_at(clock.now(), at_once);
+pub(crate) async fn delete(
+    db: &Db,
+    origin: &Origin,
+    network: NetworkId,
+    at_once: bool,
+) -> Result<Millis, NetworksError> {
+    let delete_at = deletion::delete_at(origin.clock.now(), at_once);
     db.transaction(async |mut tx| {
         let before = store::find_in(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
         store::update(&mut tx, network, None, None, Some(true)).await?;
         store::schedule_deletion(&mut tx, network, &before.name, delete_at).await?;
         let after = store::find_in(&mut tx, network).await?;
+        let entry = Change::new(Action::NetworkDeletionScheduled, network).before(shown(&before));
+        let entry = if let Some(after) = &after { entry.after(shown(after)) } else { entry };
+        audit::record(&mut tx, network, origin, entry).await?;
         Ok(after.and_then(|row| row.delete_at).unwrap_or(delete_at))
     })
     .await
@@ -115,16 +135,26 @@ pub(super) async fn list_keys(
 }
 
 /// Creates a key of a network.
-pub(super) async fn create_key(app: &App, network: NetworkId, new: NewKey) -> Result<MintedKey, NetworksError> {
+pub(super) async fn create_key(
+    app: &App,
+    origin: &Origin,
+    network: NetworkId,
+    new: NewKey,
+) -> Result<MintedKey, NetworksError> {
     if new.scopes.iter().any(|scope| scope == Scope::Operator) {
         return Err(NetworksError::OperatorScope);
     }
     self::network(&app.db, network).await?;
-    service::create_key_within_limit(app, network, new).await
+    service::create_key_within_limit(app, network, new, origin).await
 }
 
 /// Revokes a key of a network.
-pub(super) async fn revoke_key(app: &App, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
+pub(super) async fn revoke_key(
+    app: &App,
+    origin: &Origin,
+    network: NetworkId,
+    id: &KeyId,
+) -> Result<(), NetworksError> {
     self::network(&app.db, network).await?;
-    service::revoke_key_at_once(app, network, id).await
+    service::revoke_key_at_once(app, network, id, origin).await
 }

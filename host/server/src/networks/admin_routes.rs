@@ -138,11 +138,12 @@ struct CreateNetwork {
     security(("apiKey" = ["operator"])),
     responses((status = 201, body = CreatedNetwork), (status = 404, body = ErrorBody, description = "No such plan")))]
 async fn create(
-    Operator(_caller): Operator,
+    Operator(caller): Operator,
     State(app): State<App>,
     Json(body): Json<CreateNetwork>,
 ) -> Result<(StatusCode, Json<CreatedNetwork>), ApiError> {
-    let (row, key) = admin::create(&app, body.name.as_str(), body.plan.as_ref().map(Label::as_str)).await?;
+    let (row, key) =
+        admin::create(&app, &caller.origin(&app), body.name.as_str(), body.plan.as_ref().map(Label::as_str)).await?;
     let created = CreatedNetwork { network: row.into(), key_id: key.id, api_key: key.text };
     Ok((StatusCode::CREATED, Json(created)))
 }
@@ -183,7 +184,7 @@ struct ChangeNetwork {
         (status = 404, body = ErrorBody, description = "No such network, or no such plan"),
         (status = 409, body = ErrorBody, description = "It is being deleted")))]
 async fn change(
-    Operator(_caller): Operator,
+    Operator(caller): Operator,
     State(app): State<App>,
     Path(id): Path<NetworkId>,
     Json(body): Json<ChangeNetwork>,
@@ -193,7 +194,7 @@ async fn change(
         plan: body.plan.as_ref().map(Label::as_str),
         suspended: body.suspended,
     };
-    let row = admin::change(&app.db, id, change).await?;
+    let row = admin::change(&app.db, &caller.origin(&app), id, change).await?;
     announce_change(&app).await;
     Ok(Json(row.into()))
 }
@@ -216,12 +217,12 @@ struct DeleteQuery {
     responses((status = 204, description = "It is going to be deleted"),
         (status = 404, body = ErrorBody, description = "No such network")))]
 async fn delete(
-    Operator(_caller): Operator,
+    Operator(caller): Operator,
     State(app): State<App>,
     Path(id): Path<NetworkId>,
     Query(query): Query<DeleteQuery>,
 ) -> Result<StatusCode, ApiError> {
-    admin::delete(&app.db, &app.clock, id, query.now.unwrap_or(false)).await?;
+    admin::delete(&app.db, &caller.origin(&app), id, query.now.unwrap_or(false)).await?;
     announce_change(&app).await;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -251,12 +252,12 @@ async fn list_keys(
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
     responses((status = 201, body = CreatedKey), (status = 404, body = ErrorBody, description = "No such network")))]
 async fn create_key(
-    Operator(_caller): Operator,
+    Operator(caller): Operator,
     State(app): State<App>,
     Path(id): Path<NetworkId>,
     Json(body): Json<CreateKey>,
 ) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
-    let key = admin::create_key(&app, id, body.into_new_key(app.clock.now())?).await?;
+    let key = admin::create_key(&app, &caller.origin(&app), id, body.into_new_key(app.clock.now())?).await?;
     Ok((StatusCode::CREATED, Json(key.into())))
 }
 
@@ -269,10 +270,10 @@ async fn create_key(
     responses((status = 204, description = "Revoked"),
         (status = 404, body = ErrorBody, description = "No such network, or no such key")))]
 async fn revoke_key(
-    Operator(_caller): Operator,
+    Operator(caller): Operator,
     State(app): State<App>,
     Path((id, key)): Path<(NetworkId, KeyId)>,
 ) -> Result<StatusCode, ApiError> {
-    admin::revoke_key(&app, id, &key).await?;
+    admin::revoke_key(&app, &caller.origin(&app), id, &key).await?;
     Ok(StatusCode::NO_CONTENT)
 }

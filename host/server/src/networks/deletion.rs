@@ -15,10 +15,13 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::archive::{NETWORKS, TABLES, UNEXPORTED_TABLES, is_of_module_store};
+use crate::audit::{self, Action, Change};
+use crate::auth::{ActorType, OPERATOR_NETWORK, Origin};
 use crate::background::every;
 use crate::blobs::{BlobError, Blobs};
 use crate::clock::{Clock, Millis, millis};
 use crate::cluster::NetworkState;
+use crate::ids::Ids;
 use crate::networks::admin_store as store;
 use crate::values::NetworkId;
 
@@ -50,6 +53,7 @@ pub(crate) struct Deletion<'a> {
     pub(crate) module_store: &'a Db,
     pub(crate) blobs: &'a Blobs,
     pub(crate) clock: &'a Clock,
+    pub(crate) ids: &'a Ids,
 }
 
 /// Deletes what is due, on one of the nodes, and has every node forget what was deleted.
@@ -63,7 +67,8 @@ async fn run(
     states: &'static [&'static dyn NetworkState],
     forgotten: Arc<Mutex<HashSet<NetworkId>>>,
 ) -> Result<(), DeletionError> {
-    let deletion = Deletion { db: &app.db, module_store: &app.module_store, blobs: &app.blobs, clock: &app.clock };
+    let (db, module_store, blobs) = (&app.db, &app.module_store, &app.blobs);
+    let deletion = Deletion { db, module_store, blobs, clock: &app.clock, ids: &app.ids };
     for network in store::due_deletions(&app.db, app.clock.now()).await? {
         // Whatever is in memory would be saved again.
         forget(&app, states, network);
@@ -121,6 +126,12 @@ impl Deletion<'_> {
                     store::delete_search_number(&mut tx, network).await?;
                 }
                 tx.delete_rows(NETWORKS, network.0, 1).await?;
+                if !is_again {
+                    let origin =
+                        Origin::without_request(ActorType::System, "deletion", "deletion", self.clock, self.ids);
+                    let change = Change::new(Action::NetworkDeleted, network);
+                    audit::record(&mut tx, OPERATOR_NETWORK, &origin, change).await?;
+                }
                 store::finish_deletion(&mut tx, network, now, again_at).await
             })
             .await?;

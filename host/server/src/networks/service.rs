@@ -2,11 +2,13 @@
 
 use axum::http::StatusCode;
 use hub_db::{Db, Tx};
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
 use crate::auth::key::{self, KeyHash};
-use crate::auth::{Bindings, Caller, KeyId, KeyRow, OPERATOR_NETWORK, Scope, Scopes};
+use crate::auth::{Bindings, Caller, KeyId, KeyRow, OPERATOR_NETWORK, Origin, Scope, Scopes};
 use crate::clock::{Clock, Millis};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
@@ -117,24 +119,44 @@ pub struct MintedKey {
     pub bindings: Bindings,
 }
 
-/// Creates a network and its first key, which may do everything but the operator's work.
+/// What the audit log shows of a key.
+fn shown(name: &str, scopes: Scopes, expires_at: Option<Millis>, bindings: &Bindings) -> Value {
+    let scopes: Vec<_> = scopes.iter().collect();
+    json!({
+        "name": name, "scopes": scopes, "expiresAt": expires_at, "servers": bindings.servers,
+        "addresses": bindings.addresses,
+    })
+}
+
+impl MintedKey {
+    fn shown(&self) -> Value {
+        shown(&self.name, self.scopes, self.expires_at, &self.bindings)
+    }
+}
+
+fn shown_row(row: &KeyRow) -> Value {
+    shown(&row.name, Scopes::from_text(&row.scopes), row.expires_at, &row.bindings())
+}
+
+/// Creates a network and its first key, which may do everything but the operator's work, for someone who works on the
+/// database itself.
 pub async fn create_network(
     db: &Db,
     clock: &Clock,
     ids: &Ids,
     name: &str,
 ) -> Result<(NetworkId, MintedKey), NetworksError> {
-    create_network_on(db, clock, ids, name, None).await
+    create_network_on(db, &Origin::command_line(clock, ids), name, None).await
 }
 
 /// The same on a plan that may be another than `default`.
 pub(super) async fn create_network_on(
     db: &Db,
-    clock: &Clock,
-    ids: &Ids,
+    origin: &Origin,
     name: &str,
     plan: Option<&str>,
 ) -> Result<(NetworkId, MintedKey), NetworksError> {
+    let Origin { clock, ids, .. } = origin;
     let network = NetworkId(ids.uuid());
     let (name_of_key, bindings) = ("owner".to_owned(), Bindings::default());
     let (key, sha256) = mint(ids, NewKey { name: name_of_key, scopes: Scopes::owner(), expires_at: None, bindings });
@@ -147,7 +169,11 @@ pub(super) async fn create_network_on(
             if error.is_unique_violation() { NetworksError::NameTaken(name.to_owned()) } else { error.into() }
         })?;
         admin_store::update(&mut tx, network, None, plan, None).await?;
-        Ok::<_, NetworksError>(store::insert_key(&mut tx, network, &key, &sha256, now).await?)
+        store::insert_key(&mut tx, network, &key, &sha256, now).await?;
+        let after = json!({"name": name, "plan": plan.unwrap_or(plans::service::DEFAULT_PLAN), "keyId": key.id});
+        Ok::<_, NetworksError>(
+            audit::record(&mut tx, network, origin, Change::new(Action::NetworkCreated, network).after(after)).await?,
+        )
     })
     .await?;
     Ok((network, key))
@@ -161,6 +187,11 @@ pub async fn create_key(
     network: NetworkId,
     new: NewKey,
 ) -> Result<MintedKey, NetworksError> {
+    create_key_by(db, &Origin::command_line(clock, ids), network, new).await
+}
+
+async fn create_key_by(db: &Db, origin: &Origin, network: NetworkId, new: NewKey) -> Result<MintedKey, NetworksError> {
+    let Origin { clock, ids, .. } = origin;
     let (key, sha256) = mint(ids, new);
     let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
     db.transaction(async |mut tx| {
@@ -170,7 +201,9 @@ pub async fn create_key(
             }
             store::insert_network(&mut tx, network, "(operator)", &signing_secret, now).await?;
         }
-        Ok(store::insert_key(&mut tx, network, &key, &sha256, now).await?)
+        store::insert_key(&mut tx, network, &key, &sha256, now).await?;
+        let change = Change::new(Action::KeyCreated, &key.id.0).after(key.shown());
+        Ok(audit::record(&mut tx, network, origin, change).await?)
     })
     .await?;
     Ok(key)
@@ -184,7 +217,7 @@ pub(super) async fn create_key_for(app: &App, caller: &Caller, new: NewKey) -> R
     let network = caller.network;
     let new = NewKey { bindings: caller.bindings.pass_to(new.bindings), ..new };
     require_within(caller, new.scopes, new.expires_at, &new.bindings)?;
-    create_key_within_limit(app, network, new).await
+    create_key_within_limit(app, network, new, &caller.origin(app)).await
 }
 
 /// Creates a key of a network, which may have no more than so many.
@@ -192,10 +225,11 @@ pub(super) async fn create_key_within_limit(
     app: &App,
     network: NetworkId,
     new: NewKey,
+    origin: &Origin,
 ) -> Result<MintedKey, NetworksError> {
     let keys = store::count_keys(&app.db, network, app.clock.now()).await?;
     limits::of(app, network).await?.check(Limit::Keys, keys, 1)?;
-    create_key(&app.db, &app.clock, &app.ids, network, new).await
+    create_key_by(&app.db, origin, network, new).await
 }
 
 /// Refuses a key that can do, or is good for longer, than the caller's own.
@@ -239,6 +273,8 @@ pub(super) async fn roll_key(
         .transaction(async |mut tx| {
             let row = managed_key(&mut tx, caller, id).await?;
             store::roll_key(&mut tx, caller.network, id, &hash, until).await?;
+            let change = Change::new(Action::KeyRolled, &id.0).after(json!({"overlapUntil": until}));
+            audit::record(&mut tx, caller.network, &caller.origin(app), change).await?;
             let (cached, rolled) = (app.clone(), id.clone());
             // Not before the commit: a call with the old secret meanwhile would cache the old row again.
             tx.on_end(move || cached.keys.invalidate(&rolled));
@@ -254,8 +290,10 @@ pub(super) async fn revoke_key_for(app: &App, caller: &Caller, id: &KeyId) -> Re
     let now = app.clock.now();
     app.db
         .transaction(async |mut tx| {
-            managed_key(&mut tx, caller, id).await?;
-            Ok::<_, NetworksError>(store::revoke_key(&mut tx, caller.network, id, now).await?)
+            let row = managed_key(&mut tx, caller, id).await?;
+            store::revoke_key(&mut tx, caller.network, id, now).await?;
+            let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));
+            Ok::<_, NetworksError>(audit::record(&mut tx, caller.network, &caller.origin(app), change).await?)
         })
         .await?;
     app.keys.invalidate(id);
@@ -263,19 +301,30 @@ pub(super) async fn revoke_key_for(app: &App, caller: &Caller, id: &KeyId) -> Re
 }
 
 /// Revokes any key of a network, at once on this node.
-pub(super) async fn revoke_key_at_once(app: &App, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
-    revoke_key(&app.db, &app.clock, network, id).await?;
+pub(super) async fn revoke_key_at_once(
+    app: &App,
+    network: NetworkId,
+    id: &KeyId,
+    origin: &Origin,
+) -> Result<(), NetworksError> {
+    revoke_key(&app.db, origin, network, id).await?;
     app.keys.invalidate(id);
     Ok(())
 }
 
 /// Revokes any key of a network. Hubs that serve it notice within a second.
-pub(crate) async fn revoke_key(db: &Db, clock: &Clock, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
-    let now = clock.now();
+pub(crate) async fn revoke_key(
+    db: &Db,
+    origin: &Origin,
+    network: NetworkId,
+    id: &KeyId,
+) -> Result<(), NetworksError> {
     db.transaction(async |mut tx| {
         let row = store::live_key(&mut tx, network, id).await?;
-        row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
-        Ok::<_, NetworksError>(store::revoke_key(&mut tx, network, id, now).await?)
+        let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
+        store::revoke_key(&mut tx, network, id, origin.clock.now()).await?;
+        let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));
+        Ok::<_, NetworksError>(audit::record(&mut tx, network, origin, change).await?)
     })
     .await
 }

@@ -94,13 +94,13 @@ async fn list(
 #[utoipa::path(post, path = "/api/admin/plans", operation_id = "create_plan", tag = "Operator",
     security(("apiKey" = ["operator"])), responses((status = 201, body = PlanAnswer)))]
 async fn create(
-    Operator(_caller): Operator,
+    Operator(caller): Operator,
     State(app): State<App>,
     Json(body): Json<CreatePlan>,
 ) -> Result<(StatusCode, Json<PlanAnswer>), ApiError> {
     let (limits, module_limits) = (body.limits.unwrap_or_default(), body.module_limits.unwrap_or_default());
     check(&limits)?;
-    let plan = service::create(&app.db, &app.clock, body.name.as_str(), limits, module_limits).await?;
+    let plan = service::create(&app.db, &caller.origin(&app), body.name.as_str(), limits, module_limits).await?;
     Ok((StatusCode::CREATED, Json(plan.into())))
 }
 
@@ -123,14 +123,14 @@ async fn find(
     security(("apiKey" = ["operator"])), params(("name" = String, Path, example = "small")),
     responses((status = 200, body = PlanAnswer), (status = 404, body = ErrorBody, description = "No such plan")))]
 async fn set(
-    Operator(_caller): Operator,
+    Operator(caller): Operator,
     State(app): State<App>,
     Path(name): Path<String>,
     Json(body): Json<SetPlan>,
 ) -> Result<Json<PlanAnswer>, ApiError> {
     let (limits, module_limits) = (body.limits.unwrap_or_default(), body.module_limits.unwrap_or_default());
     check(&limits)?;
-    let plan = service::set(&app.db, &app.clock, &name, limits, module_limits).await?;
+    let plan = service::set(&app.db, &caller.origin(&app), &name, limits, module_limits).await?;
     announce_change(&app).await;
     Ok(Json(plan.into()))
 }
@@ -142,10 +142,10 @@ async fn set(
     security(("apiKey" = ["operator"])), params(("name" = String, Path, example = "small")),
     responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such plan")))]
 async fn delete(
-    Operator(_caller): Operator,
+    Operator(caller): Operator,
     State(app): State<App>,
     Path(name): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    service::delete(&app.db, &name).await?;
+    service::delete(&app.db, &caller.origin(&app), &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -2,9 +2,12 @@
 
 use bytes::Bytes;
 use hub_db::{Db, Tx};
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::{OPERATOR_NETWORK, Origin};
 use crate::clock::{Clock, Millis};
 use crate::http::error::ApiError;
 use crate::limits::{ModuleLimits, PlanLimits};
@@ -73,6 +76,11 @@ impl Plan {
         })
     }
 
+    /// What the audit log shows of it.
+    fn shown(&self) -> Value {
+        json!({"limits": self.limits, "moduleLimits": self.module_limits})
+    }
+
     fn row(&self) -> Result<PlanRow, PlansError> {
         let (limits, module_limits) = self.texts()?;
         let Self { name, created_at, updated_at, .. } = self.clone();
@@ -114,10 +122,11 @@ async fn note_rates(app: &App) -> Result<(), PlansError> {
 /// Adds the plan of new networks where there is none.
 pub(crate) async fn ensure_default(db: &Db, clock: &Clock) -> Result<(), PlansError> {
     if store::find(db, DEFAULT_PLAN).await?.is_none() {
-        create(db, clock, DEFAULT_PLAN, PlanLimits::default(), ModuleLimits::default())
-            .await
-            .map(drop)
-            .or_else(|error| if matches!(error, PlansError::NameTaken(_)) { Ok(()) } else { Err(error) })?;
+        let now = clock.now();
+        let (limits, module_limits) = (PlanLimits::default(), ModuleLimits::default());
+        let plan = Plan { name: DEFAULT_PLAN.to_owned(), limits, module_limits, created_at: now, updated_at: now };
+        // Where another node was quicker, there is one.
+        store::insert(db, &plan.row()?).await?;
     }
     Ok(())
 }
@@ -142,29 +151,46 @@ pub(crate) async fn announce_change(app: &App) {
 /// Creates a plan.
 pub(crate) async fn create(
     db: &Db,
-    clock: &Clock,
+    origin: &Origin,
     name: &str,
     limits: PlanLimits,
     module_limits: ModuleLimits,
 ) -> Result<Plan, PlansError> {
-    let now = clock.now();
+    let now = origin.clock.now();
     let plan = Plan { name: name.to_owned(), limits, module_limits, created_at: now, updated_at: now };
-    if store::insert(db, &plan.row()?).await? { Ok(plan) } else { Err(PlansError::NameTaken(name.to_owned())) }
+    let row = plan.row()?;
+    db.transaction(async |mut tx| {
+        if !store::insert(&mut tx, &row).await? {
+            return Err(PlansError::NameTaken(name.to_owned()));
+        }
+        let change = Change::new(Action::PlanCreated, name).after(plan.shown());
+        Ok(audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?)
+    })
+    .await?;
+    Ok(plan)
 }
 
 /// Replaces what a plan says.
 pub(crate) async fn set(
     db: &Db,
-    clock: &Clock,
+    origin: &Origin,
     name: &str,
     limits: PlanLimits,
     module_limits: ModuleLimits,
 ) -> Result<Plan, PlansError> {
-    let now = clock.now();
+    let now = origin.clock.now();
     let plan = Plan { name: name.to_owned(), limits, module_limits, created_at: now, updated_at: now };
     let (limits, module_limits) = plan.texts()?;
-    let row = store::update(db, name, &limits, &module_limits, now).await?;
-    Plan::of(row.ok_or_else(|| PlansError::Unknown(name.to_owned()))?)
+    db.transaction(async |mut tx| {
+        let unknown = || PlansError::Unknown(name.to_owned());
+        let before = Plan::of(store::find(&mut tx, name).await?.ok_or_else(unknown)?)?;
+        let row = store::update(&mut tx, name, &limits, &module_limits, now).await?;
+        let after = Plan::of(row.ok_or_else(unknown)?)?;
+        let change = Change::new(Action::PlanChanged, name).before(before.shown()).after(after.shown());
+        audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?;
+        Ok(after)
+    })
+    .await
 }
 
 /// One plan.
@@ -179,7 +205,7 @@ pub(crate) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<Plan>,
 }
 
 /// Deletes a plan that no network is on.
-pub(crate) async fn delete(db: &Db, name: &str) -> Result<(), PlansError> {
+pub(crate) async fn delete(db: &Db, origin: &Origin, name: &str) -> Result<(), PlansError> {
     if name == DEFAULT_PLAN {
         return Err(PlansError::IsDefault);
     }
@@ -188,7 +214,10 @@ pub(crate) async fn delete(db: &Db, name: &str) -> Result<(), PlansError> {
         if let Some(network) = store::user(&mut tx, name).await? {
             return Err(PlansError::InUse(name.to_owned(), network));
         }
-        Ok(store::delete(&mut tx, name).await?)
+        let before = store::find(&mut tx, name).await?.map(Plan::of).transpose()?;
+        store::delete(&mut tx, name).await?;
+        let change = Change::new(Action::PlanDeleted, name).before(before.as_ref().map(Plan::shown));
+        Ok(audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?)
     })
     .await
 }

@@ -35,14 +35,14 @@ pub(super) async fn insert(on: impl Into<Executor<'_>>, row: &PlanRow) -> Result
 
 /// Replaces what a plan says; none where there is none of this name.
 pub(super) async fn update(
-    db: &Db,
+    tx: &mut Tx,
     name: &str,
     limits: &str,
     module_limits: &str,
     now: Millis,
 ) -> Result<Option<PlanRow>, Error> {
     // Crosses networks: plans are the operator's.
-    db.write(
+    tx.query(
         "UPDATE plans SET limits = $2, module_limits = $3, updated_at = $4 WHERE name = $1
          RETURNING name, limits, module_limits, created_at, updated_at",
     )
@@ -54,9 +54,10 @@ pub(super) async fn update(
     .await
 }
 
-pub(super) async fn find(db: &Db, name: &str) -> Result<Option<PlanRow>, Error> {
+pub(super) async fn find(on: impl Into<Executor<'_>>, name: &str) -> Result<Option<PlanRow>, Error> {
     // Crosses networks: plans are the operator's.
-    db.query("SELECT name, limits, module_limits, created_at, updated_at FROM plans WHERE name = $1")
+    on.into()
+        .query("SELECT name, limits, module_limits, created_at, updated_at FROM plans WHERE name = $1")
         .bind(name)
         .optional()
         .await

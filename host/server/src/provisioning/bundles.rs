@@ -1,9 +1,12 @@
 //! The rules of bundles.
 
 use axum::response::Response;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::blobs::{self, BLOB_LIMIT, BlobError, BlobKey, ReceivedBlob, Upload, Validator};
 use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows};
@@ -49,6 +52,7 @@ pub(super) async fn put(
     network: NetworkId,
     server_type: Identifier,
     upload: Upload<BLOB_LIMIT>,
+    origin: Origin,
 ) -> Result<Bundle, BundlesError> {
     let is_there = async { Ok(store::find(&app.db, network, &server_type).await?.is_some()) };
     check_rows::<BundlesError>(app, network, store::BUNDLES, 1, is_there).await?;
@@ -60,15 +64,25 @@ pub(super) async fn put(
     // On its own: a caller who hangs up from here on has stored it.
     let replacing = tokio::spawn(hub_db::with_tenant(network.0, async move {
         blob.store(&key(network, &bundle), now).await?;
-        let before = replace(&app, network, &bundle).await?;
+        let before = replace(&app, network, &bundle, &origin).await?;
         app.blobs.delete_unreferenced(&before).await;
         Ok(bundle)
     }));
     replacing.await.map_err(BlobError::from)?
 }
 
+/// What the audit log shows of a bundle.
+fn shown(bundle: &Bundle) -> Value {
+    json!({"sha256": bundle.sha256, "sizeBytes": bundle.size_bytes})
+}
+
 /// Makes the bundle the one of its type; the key of the one before.
-async fn replace(app: &App, network: NetworkId, bundle: &Bundle) -> Result<Vec<BlobKey>, hub_db::Error> {
+async fn replace(
+    app: &App,
+    network: NetworkId,
+    bundle: &Bundle,
+    origin: &Origin,
+) -> Result<Vec<BlobKey>, hub_db::Error> {
     for _ in 0..ATTEMPTS {
         let replaced = app.db.transaction(async |mut tx| {
             let before = store::find(&mut tx, network, &bundle.server_type).await?;
@@ -80,6 +94,9 @@ async fn replace(app: &App, network: NetworkId, bundle: &Bundle) -> Result<Vec<B
                 return Ok(None);
             }
             blobs::mark_referenced(&mut tx, &key(network, bundle)).await?;
+            let change = Change::new(Action::BundlePut, &bundle.server_type).after(shown(bundle));
+            let change = if let Some(before) = &before { change.before(shown(before)) } else { change };
+            audit::record(&mut tx, network, origin, change).await?;
             let before: Vec<_> = before.iter().map(|before| key(network, before)).collect();
             for key in &before {
                 blobs::mark_unreferenced(&mut tx, key).await?;
@@ -124,11 +141,18 @@ pub(super) async fn list(
 }
 
 /// Deletes a bundle.
-pub(super) async fn delete(app: &App, network: NetworkId, server_type: Identifier) -> Result<(), BundlesError> {
+pub(super) async fn delete(
+    app: &App,
+    network: NetworkId,
+    server_type: Identifier,
+    origin: &Origin,
+) -> Result<(), BundlesError> {
     let deleted = app.db.transaction(async |mut tx| {
         let Some(bundle) = store::delete(&mut tx, network, &server_type).await? else { return Ok(None) };
         let key = key(network, &bundle);
         blobs::mark_unreferenced(&mut tx, &key).await?;
+        let change = Change::new(Action::BundleDeleted, &server_type).before(shown(&bundle));
+        audit::record(&mut tx, network, origin, change).await?;
         Ok::<_, hub_db::Error>(Some(key))
     });
     let Some(key) = deleted.await? else { return Err(BundlesError::None(server_type)) };

@@ -57,6 +57,6 @@ async fn rotate_signing_secret(
     if overlap < 0 {
         return Err(ApiError::invalid("In the body, `overlapMs`: must be 0 or more."));
     }
-    let (signing_secret, valid_until) = service::rotate(&app, caller.network, overlap).await?;
+    let (signing_secret, valid_until) = service::rotate(&app, caller.network, &caller.origin(&app), overlap).await?;
     Ok((StatusCode::CREATED, Json(RotatedSigningSecret { signing_secret, valid_until })))
 }

@@ -1,10 +1,13 @@
 //! The rules of the signing secret.
 
 use serde::Serialize;
+use serde_json::json;
 use thiserror::Error;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::clock::Millis;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
@@ -74,6 +77,7 @@ pub(super) struct Rotated<'a> {
 pub(super) async fn rotate(
     app: &App,
     network: NetworkId,
+    origin: &Origin,
     overlap_ms: Millis,
 ) -> Result<(SecretText, Millis), SigningSecretError> {
     let signing_secret = SecretText::from(app.ids.token(SIGNING_SECRET_LENGTH));
@@ -83,6 +87,8 @@ pub(super) async fn rotate(
             if !store::rotate(&mut tx, network, &signing_secret, valid_until).await? {
                 return Err(NetworksError::UnknownNetwork(network).into());
             }
+            let change = Change::new(Action::SigningSecretRotated, "").after(json!({"overlapUntil": valid_until}));
+            audit::record(&mut tx, network, origin, change).await?;
             let payload = Rotated { signing_secret: &signing_secret, valid_until };
             Ok::<_, SigningSecretError>(
                 events::publish_in(app, &mut tx, network, EventKind::SigningSecretRotated, None, &payload).await?,

@@ -4,7 +4,6 @@
 //! hour; a link works once and for 48 hours, and only its hash is stored; a mail that is due survives a restart. The
 //! rows belong to the operator's network. Tables: `waitlist`, `waitlist_links`.
 
-mod mail;
 mod model;
 mod page;
 mod routes;
@@ -17,22 +16,12 @@ use tokio::sync::Notify;
 pub(crate) use routes::{public, router};
 
 use crate::app::App;
-use crate::config::Settings;
-use crate::waitlist::mail::Mailer;
 
 /// The waitlist's state in memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Waitlist {
-    mailer: Mailer,
     /// Wakes the sender: a mail may have become due.
     wake: Notify,
-}
-
-impl Waitlist {
-    /// Fails where the settings for mail are invalid.
-    pub(crate) fn open(settings: &Settings) -> anyhow::Result<Self> {
-        Ok(Self { mailer: Mailer::new(settings)?, wake: Notify::new() })
-    }
 }
 
 /// Starts the background work.

@@ -10,14 +10,15 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::Operator;
+use crate::auth::{Operator, Role};
+use crate::email::Email;
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::hub_url::HubUrl;
 use crate::http::page::{Limit, Page, PageNumber};
-use crate::values::{Text, blank_as_absent};
-use crate::waitlist::model::{Email, WaitlistEntry};
+use crate::values::{NetworkId, Text, blank_as_absent};
+use crate::waitlist::model::WaitlistEntry;
 use crate::waitlist::{page, service};
 
 /// The routes that need no key.
@@ -27,7 +28,7 @@ pub(crate) fn public() -> Endpoints {
 
 /// The operator's routes.
 pub(crate) fn router() -> Endpoints {
-    endpoints![list, remove]
+    endpoints![list, invite, remove]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -125,6 +126,35 @@ async fn list(
     Ok(Json(Page::new(entries, query.page, query.limit, total)))
 }
 
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WaitlistInvitation)]
+struct InviteFromWaitlist {
+    /// The network that the person is invited to.
+    #[schema(value_type = String, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
+    network_id: NetworkId,
+    /// Absent: OWNER.
+    role: Option<Role>,
+}
+
+/// Invite somebody who is on the waitlist
+///
+/// To a network that you made for them. The address, which must be confirmed, is then off the list.
+#[utoipa::path(post, path = "/api/admin/waitlist/{email}/invite", operation_id = "invite_from_waitlist", tag = "Waitlist",
+    security(("apiKey" = ["operator"])), params(("email" = String, Path, example = "alex@example.org")),
+    responses((status = 204, description = "Invited"),
+        (status = 404, body = ErrorBody, description = "It was not on the list, or is not confirmed; or no such network")))]
+async fn invite(
+    Operator(caller): Operator,
+    State(app): State<App>,
+    Path(email): Path<String>,
+    Json(body): Json<InviteFromWaitlist>,
+) -> Result<StatusCode, ApiError> {
+    let role = body.role.unwrap_or(Role::Owner);
+    service::invite(&app, &caller.origin(&app), &email, body.network_id, role).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// Take an address off the waitlist
 ///
 /// With all that is known of it.
@@ -133,10 +163,10 @@ async fn list(
     responses((status = 204, description = "Off the list"),
         (status = 404, body = ErrorBody, description = "It was not on the list")))]
 async fn remove(
-    Operator(_caller): Operator,
+    Operator(caller): Operator,
     State(app): State<App>,
     Path(email): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    service::remove(&app, &email).await?;
+    service::remove(&app, &caller.origin(&app), &email).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::clock::{Millis, millis};
-use crate::waitlist::mail::MailError;
+use crate::mail::MailError;
 use crate::waitlist::model::{LINK_TTL, LinkToken};
 use crate::waitlist::store::{self, DueMail};
 
@@ -21,6 +21,16 @@ const MAX_BACKOFF: Millis = 4 * HOUR;
 /// Another node may have made a mail due without waking this one.
 const POLL_INTERVAL: Duration = Duration::from_secs(30);
 const BATCH: i64 = 100;
+const SUBJECT: &str = "Please confirm your place on the waitlist";
+
+fn text(link: &str) -> String {
+    format!(
+        "Hello,\n\n\
+         somebody, you we hope, asked to put this address on the waitlist of the Network Hub.\n\n\
+         If it was you, open this link within 48 hours:\n\n{link}\n\n\
+         If it was not, there is nothing to do: without the link the address is not used.\n"
+    )
+}
 
 /// Why a mail is not sent now.
 #[derive(Debug, Error)]
@@ -88,7 +98,7 @@ async fn send(app: &App, due: &DueMail) -> Result<(), SendError> {
     store::insert_link(&app.db, &token.sha256, folded, now).await?;
     // From the settings: the request's Host header is the caller's to choose, and the mail goes to somebody else.
     let link = app.settings.url(&format!("/api/public/waitlist/confirm?token={}", token.text));
-    match app.waitlist.mailer.send_confirmation(&app.ids, &due.email, &link).await {
+    match app.mailer.send(&app.ids, &due.email, SUBJECT, text(&link)).await {
         Ok(()) => Ok(finish(app, folded, claimed_until, Some(&token.sha256)).await?),
         Err(error) => {
             if error.is_permanent() || due.attempts + 1 >= MAX_ATTEMPTS {

@@ -2,14 +2,19 @@
 
 use std::net::IpAddr;
 
+use serde_json::json;
 use thiserror::Error;
 
 use crate::app::App;
-use crate::auth::OPERATOR_NETWORK;
+use crate::audit::{self, Action, Change};
+use crate::auth::{OPERATOR_NETWORK, Origin, Role};
+use crate::email::{Email, fold};
 use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows};
-use crate::waitlist::model::{Email, LINK_TTL, WaitlistEntry, fold, hash_token};
+use crate::values::NetworkId;
+use crate::waitlist::model::{LINK_TTL, WaitlistEntry, hash_token};
 use crate::waitlist::store;
+use crate::{networks, people};
 
 /// What can be wrong with a request about the waitlist.
 #[derive(Debug, Error)]
@@ -32,6 +37,9 @@ pub(super) enum WaitlistError {
     /// The list is full. Not for the wire.
     #[error(transparent)]
     Full(#[from] QuotaExceeded),
+    /// The invitation was refused.
+    #[error(transparent)]
+    Refused(ApiError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -41,7 +49,7 @@ impl From<WaitlistError> for ApiError {
     fn from(error: WaitlistError) -> Self {
         let message = error.to_string();
         match error {
-            WaitlistError::TooMany(error) => error,
+            WaitlistError::TooMany(error) | WaitlistError::Refused(error) => error,
             WaitlistError::UnknownLink => Self::bad_request("unknown_token", message),
             WaitlistError::LinkUsed => Self::bad_request("token_used", message),
             WaitlistError::LinkExpired => Self::bad_request("token_expired", message),
@@ -110,9 +118,41 @@ pub(super) async fn list(
     Ok(store::list(&app.db, confirmed, limit, offset).await?)
 }
 
-/// Removes an address.
-pub(super) async fn remove(app: &App, email: &str) -> Result<(), WaitlistError> {
+/// Invites who is on the list to a network, or none of both happens; the address is then off the list.
+pub(super) async fn invite(
+    app: &App,
+    origin: &Origin,
+    email: &str,
+    network: NetworkId,
+    role: Role,
+) -> Result<(), WaitlistError> {
+    networks::admin::network(&app.db, network).await.map_err(|error| WaitlistError::Refused(error.into()))?;
     let folded = fold(email.trim());
-    let removed = app.db.transaction(async |mut tx| store::remove(&mut tx, &folded).await).await?;
+    app.db
+        .transaction(async |mut tx| {
+            let email = store::confirmed_email(&mut tx, &folded).await?.ok_or(WaitlistError::Unknown)?;
+            let email = email.parse::<Email>().map_err(|_| WaitlistError::Unknown)?;
+            store::remove(&mut tx, &folded).await?;
+            let invited = people::service::invite_by_operator(app, &mut tx, origin, Some(network), &email, role).await;
+            let invitation = invited.map_err(|error| WaitlistError::Refused(error.into()))?;
+            let change = Change::new(Action::WaitlistEntryInvited, invitation.link_id);
+            Ok(audit::record(&mut tx, OPERATOR_NETWORK, origin, change.after(json!({"networkId": network}))).await?)
+        })
+        .await
+}
+
+/// Removes an address.
+pub(super) async fn remove(app: &App, origin: &Origin, email: &str) -> Result<(), WaitlistError> {
+    let folded = fold(email.trim());
+    // The address itself is forgotten: what is left tells that there was one.
+    let removed = app.db.transaction(async |mut tx| {
+        let removed = store::remove(&mut tx, &folded).await?;
+        if removed {
+            let change = Change::new(Action::WaitlistEntryDeleted, "");
+            audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?;
+        }
+        Ok::<_, hub_db::Error>(removed)
+    });
+    let removed = removed.await?;
     if removed { Ok(()) } else { Err(WaitlistError::Unknown) }
 }

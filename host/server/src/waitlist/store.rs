@@ -4,8 +4,9 @@ use hub_db::{Db, Error, Tx};
 
 use crate::auth::OPERATOR_NETWORK;
 use crate::clock::Millis;
+use crate::email::Email;
 use crate::limits::{Limit, Rows};
-use crate::waitlist::model::{Email, WaitlistEntry};
+use crate::waitlist::model::WaitlistEntry;
 
 /// All addresses on the list.
 pub(super) const ENTRIES: Rows = Rows::many(
@@ -201,6 +202,17 @@ pub(super) async fn list(
         offset,
     )
     .await
+}
+
+/// An address as it was written, of somebody who opened the link.
+pub(super) async fn confirmed_email(tx: &mut Tx, folded: &str) -> Result<Option<String>, Error> {
+    let row: Option<(String,)> = tx
+        .query("SELECT email FROM waitlist WHERE network_id = $1 AND email_folded = $2 AND confirmed_at IS NOT NULL")
+        .bind(OPERATOR_NETWORK)
+        .bind(folded)
+        .optional()
+        .await?;
+    Ok(row.map(|(email,)| email))
 }
 
 /// Deletes an address and its links; false where there is none.

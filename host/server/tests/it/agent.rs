@@ -474,6 +474,7 @@ async fn an_agent_outlives_its_hub() {
 
 /// Has the agent install a plugin; its bytes.
 async fn install(hub: &Hub, agent: &Agent, name: &str, sha256: Option<String>) -> Vec<u8> {
+    use hub::auth::Origin;
     use hub::cluster::RequestLease;
     use hub::control::{Action, service};
     use sha2::{Digest as _, Sha256};
@@ -486,7 +487,8 @@ async fn install(hub: &Hub, agent: &Agent, name: &str, sha256: Option<String>) -
     let (name, sha256) = (name.to_owned(), sha256.unwrap_or(right));
     let action = Action::Install { url, name, version: "1.0.0".to_owned(), sha256 };
     let until = hub.app.clock.now() + 60_000;
-    service::queue_action(&hub.app, network, &server, action, until, &RequestLease::default()).await.unwrap();
+    let (lease, origin) = (RequestLease::default(), Origin::command_line(&hub.app.clock, &hub.app.ids));
+    service::queue_action(&hub.app, network, &server, action, until, &lease, &origin).await.unwrap();
     bytes.to_vec()
 }
 

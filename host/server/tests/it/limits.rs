@@ -39,6 +39,10 @@ fn each_limit_has_a_test() {
         Limit::ChainLinks,
         // The tests of plans.
         Limit::StorageBytes,
+        // The tests of the audit log, and of people.
+        Limit::AuditEntries,
+        Limit::AuditValueBytes,
+        Limit::People,
         // A test of logs.
         Limit::LogLines,
         // A test of collections.

@@ -4,6 +4,7 @@
 
 mod agent;
 mod artifacts;
+mod audit;
 mod blobs;
 mod chat;
 mod cli;
@@ -32,6 +33,7 @@ mod modules;
 mod moving;
 mod networks;
 mod openapi;
+mod people;
 mod permissions;
 mod plans;
 mod players;

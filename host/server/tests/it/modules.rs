@@ -380,6 +380,13 @@ on_both! {
             let logs = owner.get("/api/manage/modules/moody/logs?limit=1").await.expect(200).clone();
             logs["items"][0].clone()
         };
+        let entry = async || {
+            let log = owner.get("/api/manage/audit?action=breaker.opened").await.expect(200).clone();
+            log["items"][0].clone()
+        };
+        Hub::eventually("the opening is in the audit log", async || !entry().await.is_null()).await;
+        let actor = json!({"type": "SYSTEM", "id": "breaker", "name": "breaker"});
+        assert_eq!((&entry().await["actor"], &entry().await["target"]), (&actor, &json!("moody/1")));
         let line = opening().await;
         assert_eq!((&line["level"], &line["failure"]), (&json!("ERROR"), &Value::Null), "{line}");
         let message = line["message"].as_str().unwrap();

@@ -1,6 +1,6 @@
 //! The waitlist: joining, the mail, the link.
 
-mod smtp;
+pub mod smtp;
 
 use std::time::Duration;
 

@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
-use reqwest::Method;
+use network_hub_client::Method;
 use serde_json::Value;
-use tokio_util::io::ReaderStream;
 
 use crate::cli::client::HubClient;
 
@@ -147,7 +146,7 @@ fn print_answer(answer: &Value, json: bool, show: impl Fn(&Value) -> String) -> 
 }
 
 impl Upload {
-    async fn run(&self, kind: &str, options: &[(&str, &str)]) -> anyhow::Result<()> {
+    async fn run(&self, kind: &str, options: &[(&'static str, &str)]) -> anyhow::Result<()> {
         let hub = self.remote.client()?;
         let packed = pack::pack(&self.file)?;
         let file = packed.as_ref().map_or(self.file.as_path(), |packed| packed.path());
@@ -168,18 +167,13 @@ async fn send(
     path: &Path,
     kind: &str,
     dry_run: bool,
-    options: &[(&str, &str)],
+    options: &[(&'static str, &str)],
 ) -> anyhow::Result<Value> {
     let cant_read = || format!("{} can't be read", path.display());
-    let file = tokio::fs::File::open(path).await.with_context(cant_read)?;
-    let size = file.metadata().await.with_context(cant_read)?.len();
-    let request = hub
-        .request(Method::POST, "/api/manage/imports")
-        .query(&[("kind", kind), ("dryRun", if dry_run { "true" } else { "false" })])
-        .query(options)
-        .header("Content-Type", "application/octet-stream")
-        .header("Content-Length", size)
-        .body(reqwest::Body::wrap_stream(ReaderStream::new(file)));
+    let file = tokio::fs::read(path).await.with_context(cant_read)?;
+    let request = hub.request(Method::POST, "/api/manage/imports").query("kind", kind).query("dryRun", dry_run);
+    let request = options.iter().fold(request, |request, (name, value)| request.query(name, value));
+    let request = request.body(file, "application/octet-stream");
     Ok(hub.send(request).await?)
 }
 

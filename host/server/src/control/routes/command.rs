@@ -61,7 +61,16 @@ async fn execute(
     Json(body): Json<Execute>,
 ) -> Result<Json<Outcome>, ApiError> {
     let timeout = body.timeout_ms.unwrap_or_default();
-    let outcome = service::execute_command(&app, caller.network, &server, &body.command.0, timeout.0, &lease).await?;
+    let outcome = service::execute_command(
+        &app,
+        caller.network,
+        &server,
+        &body.command.0,
+        timeout.0,
+        &lease,
+        &caller.origin(&app),
+    )
+    .await?;
     let CommandOutcome { success, output, error } = outcome;
     Ok(Json(Outcome { success, output, error }))
 }

@@ -65,7 +65,8 @@ async fn logs(
     Path(server_id): Path<Identifier>,
     Query(query): Query<OutputQuery>,
 ) -> Result<Json<Output>, ApiError> {
-    let content = service::read_output(&app, caller.network, &server_id, query.lines.0, &lease).await?;
+    let content =
+        service::read_output(&app, caller.network, &server_id, query.lines.0, &lease, &caller.origin(&app)).await?;
     Ok(Json(Output { server_id, content }))
 }
 

@@ -46,7 +46,7 @@ async fn run(
     action: Action,
     lease: &RequestLease,
 ) -> Result<Json<Done>, ApiError> {
-    let reply = service::run_action(app, caller.network, server, action, lease).await?;
+    let reply = service::run_action(app, caller.network, server, action, lease, &caller.origin(app)).await?;
     Ok(Json(Done { ok: reply.ok, error: reply.error, data: reply.result }))
 }
 

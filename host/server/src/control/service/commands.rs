@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::app::App;
+use crate::audit::{self, Action as AuditAction, Change};
+use crate::auth::Origin;
 use crate::clock::{Millis, millis};
 use crate::cluster::RequestLease;
 use crate::control::model::{Action, AgentCommand, AgentReply};
@@ -17,6 +21,22 @@ use crate::values::{Identifier, NetworkId};
 /// How long a request waits for an agent's reply.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// What the audit log tells of an action; none where it changes nothing. A link to a file is a secret.
+fn change_of(server: &Identifier, action: &Action) -> Option<Change> {
+    let change = |action| Some(Change::new(action, server));
+    match action {
+        Action::Start => change(AuditAction::ServerStarted),
+        Action::Stop => change(AuditAction::ServerStopped),
+        Action::Restart => change(AuditAction::ServerRestarted),
+        Action::Kill => change(AuditAction::ServerKilled),
+        Action::Console { line } => Some(change(AuditAction::ServerCommanded)?.after(json!({"line": line}))),
+        Action::Logs { .. } => None,
+        Action::Install { name, version, sha256, .. } => Some(
+            change(AuditAction::ArtifactInstalled)?.after(json!({"name": name, "version": version, "sha256": sha256})),
+        ),
+    }
+}
+
 /// Has the server's agent run an action, and waits for its reply. Where the network moves meanwhile, a command that was
 /// not fetched yet is given at its next owner.
 pub(in crate::control) async fn run_action(
@@ -25,15 +45,23 @@ pub(in crate::control) async fn run_action(
     server: &Identifier,
     action: Action,
     lease: &RequestLease,
+    origin: &Origin,
 ) -> Result<AgentReply, ControlError> {
     let deadline = Deadline::new(app, millis(REPLY_TIMEOUT));
     let now = app.clock.now();
+    let change = change_of(server, &action);
     let command = AgentCommand { id: app.ids.uuid(), action, issued_at: now };
     let pending = app.control.agents.pending(network, server, now);
     limits::check(app, Limit::PendingCommands, pending as i64, 1)?;
     let Some(mut handle) = app.control.agents.send(network, server, command, now, deadline.at) else {
         return Err(no_node(app, network, server).await?);
     };
+    if let Some(change) = change
+        && let Err(error) = audit::record_alone(&app.db, network, origin, change).await
+    {
+        handle.cancel();
+        return Err(error.into());
+    }
     tokio::select! {
         reply = deadline.wait(server, handle.wait()) => return reply,
         () = lease.wait_for_move() => {}
@@ -55,9 +83,11 @@ pub async fn queue_action(
     action: Action,
     expires_at: Millis,
     lease: &RequestLease,
+    origin: &Origin,
 ) -> Result<(), ControlError> {
     let now = app.clock.now();
     check_agent(app, network, server)?;
+    let change = change_of(server, &action);
     let command = AgentCommand { id: app.ids.uuid(), action, issued_at: now };
     let stored = app
         .db
@@ -66,7 +96,11 @@ pub async fn queue_action(
             if !app.shards.lock_lease(&mut tx, network).await? {
                 return Err(ControlError::Moving);
             }
-            Ok(store::insert_command(&mut tx, network, server, &command, expires_at, now).await?)
+            store::insert_command(&mut tx, network, server, &command, expires_at, now).await?;
+            if let Some(change) = change.clone() {
+                audit::record(&mut tx, network, origin, change).await?;
+            }
+            Ok(())
         })
         .await;
     if matches!(stored, Err(ControlError::Moving)) {
@@ -103,8 +137,9 @@ pub(in crate::control) async fn read_output(
     server: &Identifier,
     lines: i64,
     lease: &RequestLease,
+    origin: &Origin,
 ) -> Result<String, ControlError> {
-    let reply = run_action(app, network, server, Action::Logs { lines }, lease).await?;
+    let reply = run_action(app, network, server, Action::Logs { lines }, lease, origin).await?;
     let failed = |why: String| ControlError::NoOutput(server.clone(), why);
     if !reply.ok {
         return Err(failed(reply.error.unwrap_or_else(|| "it does not say why".to_owned())));

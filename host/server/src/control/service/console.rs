@@ -1,9 +1,12 @@
 //! Console commands for connectors.
 
 use serde::Serialize;
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
 use crate::control::model::CommandOutcome;
@@ -37,6 +40,7 @@ pub(in crate::control) async fn execute_command(
     command: &str,
     timeout_ms: Millis,
     lease: &RequestLease,
+    origin: &Origin,
 ) -> Result<CommandOutcome, ControlError> {
     if servers::service::snapshot(app, network, server).is_none() {
         let known = servers::service::is_known_server(app, network, server).await?;
@@ -46,6 +50,8 @@ pub(in crate::control) async fn execute_command(
     if !app.bus.is_connected(network.0.as_u128(), server.as_str()) {
         return Err(ControlError::NotConnected(server.clone()));
     }
+    let change = Change::new(Action::ServerCommanded, server).after(json!({"command": command}));
+    audit::record_alone(&app.db, network, origin, change).await?;
     let request_id = app.ids.uuid().to_string();
     let deadline = Deadline::new(app, timeout_ms);
     let mut waiter = app.control.console_commands.register((network, request_id.clone()));

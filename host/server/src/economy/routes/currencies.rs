@@ -86,6 +86,6 @@ async fn define_currency(
 ) -> Result<Json<CurrencyDefinition>, ApiError> {
     let DefineCurrency { minimum, maximum, starting_balance } = body;
     let bounds = Bounds { minimum, maximum, starting_balance };
-    service::define_currency(&app, caller.network, &name, bounds).await?;
+    service::define_currency(&app, caller.network, &caller.origin(&app), &name, bounds).await?;
     Ok(Json(Currency { name: name.into_string(), bounds }.into()))
 }

@@ -92,7 +92,7 @@ async fn put_message(
     Json(body): Json<PutMessage>,
 ) -> Result<Json<LocalizationMessage>, ApiError> {
     let text = body.value.as_str();
-    Ok(Json(service::put_override(&app, caller.network, &namespace, &locale, &key, text).await?))
+    Ok(Json(service::put_override(&app, caller.network, &namespace, &locale, &key, text, &caller.origin(&app)).await?))
 }
 
 /// Take a change of a message back
@@ -108,7 +108,7 @@ async fn delete_message(
     State(app): State<App>,
     Path((locale, namespace, key)): Path<(LocaleCode, Namespace, MessageKey)>,
 ) -> Result<StatusCode, ApiError> {
-    service::delete_override(&app, caller.network, &namespace, &locale, &key).await?;
+    service::delete_override(&app, caller.network, &namespace, &locale, &key, &caller.origin(&app)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -159,5 +159,5 @@ async fn put_locale(
         is_default: body.is_default,
         enabled: body.enabled,
     };
-    Ok(Json(service::put_locale(&app, caller.network, &locale, &update).await?))
+    Ok(Json(service::put_locale(&app, caller.network, &locale, &update, &caller.origin(&app)).await?))
 }

@@ -205,8 +205,9 @@ pub(super) async fn put(
     Json(body): Json<PutChain>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = parse_point(&point)?;
-    let (chain, failed) =
-        service::put(&app, caller.network, point, body.modules, query.force.unwrap_or_default(), &lease).await?;
+    let force = query.force.unwrap_or_default();
+    let origin = caller.origin(&app);
+    let (chain, failed) = service::put(&app, caller.network, point, body.modules, force, &lease, &origin).await?;
     let warnings = failed.into_iter().map(|(name, version, message)| Warning { name, version, message });
     Ok(Json(ExtensionPoint { warnings: Some(warnings.collect()), ..to_response(&app, point, chain.as_deref()) }))
 }
@@ -224,6 +225,6 @@ pub(super) async fn roll_back(
     Path(point): Path<String>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = parse_point(&point)?;
-    let chain = service::roll_back(&app, caller.network, point, &lease).await?;
+    let chain = service::roll_back(&app, caller.network, point, &lease, &caller.origin(&app)).await?;
     Ok(Json(to_response(&app, point, chain.as_deref())))
 }

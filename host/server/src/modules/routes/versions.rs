@@ -95,11 +95,12 @@ pub(super) async fn upload(
     at_most(&request, MODULE_LIMIT)?;
     let permit = service::permit(&app, caller.network).await?;
     let bytes = read_large(request, MODULE_LIMIT).await?;
-    let (status, row) = match service::upload(&app, caller.network, name, bytes.into(), permit).await? {
-        Uploaded::New(row) => (StatusCode::CREATED, row),
-        Uploaded::Known(row) => (StatusCode::OK, row),
-        Uploaded::Compiling(row) => (StatusCode::ACCEPTED, row),
-    };
+    let (status, row) =
+        match service::upload(&app, caller.network, name, bytes.into(), permit, &caller.origin(&app)).await? {
+            Uploaded::New(row) => (StatusCode::CREATED, row),
+            Uploaded::Known(row) => (StatusCode::OK, row),
+            Uploaded::Compiling(row) => (StatusCode::ACCEPTED, row),
+        };
     Ok((status, Json(row.into())))
 }
 
@@ -186,6 +187,6 @@ pub(super) async fn delete(
     State(app): State<App>,
     Path((name, version)): Path<(String, i64)>,
 ) -> Result<StatusCode, ApiError> {
-    service::delete(&app, caller.network, &name, version).await?;
+    service::delete(&app, caller.network, &name, version, &caller.origin(&app)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use hub_sandbox::contract::Point;
 use hub_sandbox::{AnyInput, BreakerOpening, Call, Link, Operation, Outcome};
+use serde_json::json;
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::limits;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::records::{Record, RecordedStep};
@@ -107,7 +110,18 @@ fn finish<O: Operation>(
     ruling
 }
 
-/// Tells the module's owner that its breaker has opened. The one place that every opening passes.
+/// Tells the module's owner that its breaker has opened, in the module's log and in the network's audit log. The one place that every opening passes.
 fn report_opening(app: &App, network: NetworkId, point: Point, link: &Link, call: &Call, opening: &BreakerOpening) {
-    app.modules.logs.add_opening(network, point, link.config(), call, opening);
+    let config = link.config();
+    app.modules.logs.add_opening(network, point, config, call, opening);
+    let target = format!("{}/{}", config.name, config.version);
+    let after = json!({"point": point.name(), "callId": call.call_id, "reason": opening.to_string()});
+    let change = Change::new(Action::BreakerOpened, target).after(after);
+    let recording = app.clone();
+    app.spawn(async move {
+        let origin = Origin::system(&recording, "breaker");
+        if let Err(error) = audit::record_alone(&recording.db, network, &origin, change).await {
+            tracing::warn!(%network, %error, "an opened breaker is not in the audit log");
+        }
+    });
 }

@@ -5,8 +5,12 @@ use std::sync::Arc;
 
 use hub_sandbox::Link;
 use hub_sandbox::contract::Point;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::cluster::RequestLease;
 use crate::limits::Limit;
 use crate::modules::limits::ModuleLimits;
@@ -15,7 +19,7 @@ use crate::modules::service::error::ModulesError;
 use crate::modules::service::links::{self, ReusableLinks};
 use crate::modules::state::{ActiveChain, NetworkChains};
 use crate::modules::store::{chains as store, versions};
-use crate::values::NetworkId;
+use crate::values::{NetworkId, hex};
 
 /// The chain of a point; none where it never had one.
 pub(in crate::modules) async fn get(
@@ -40,6 +44,7 @@ pub(in crate::modules) async fn put(
     specs: Vec<LinkSpec>,
     force: bool,
     lease: &RequestLease,
+    origin: &Origin,
 ) -> Result<(Option<Arc<ActiveChain>>, Vec<FailedTrial>), ModulesError> {
     check(&specs, point, &ModuleLimits::of(app, network).await?)?;
     let chains = app.modules.load_chains(app, network).await?;
@@ -53,7 +58,7 @@ pub(in crate::modules) async fn put(
         return Err(ModulesError::FailedTrial { at: *at, name: specs[*at].name.clone(), why: why.clone() });
     }
     let failed = failed.into_iter().map(|(at, why)| (specs[at].name.clone(), specs[at].version, why)).collect();
-    let chain = replace(app, network, &chains, point, specs, links, lease).await?;
+    let chain = replace(app, network, &chains, point, specs, links, lease, (origin, Action::ChainPut)).await?;
     if let Some(chain) = &chain {
         chain.close_breakers();
     }
@@ -93,6 +98,7 @@ pub(in crate::modules) async fn roll_back(
     network: NetworkId,
     point: Point,
     lease: &RequestLease,
+    origin: &Origin,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     let chains = app.modules.load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
@@ -100,7 +106,7 @@ pub(in crate::modules) async fn roll_back(
     let row = row.ok_or(ModulesError::NothingBefore(point))?;
     let specs: Vec<LinkSpec> = serde_json::from_str(&row.previous)?;
     let links = make_links(app, network, &chains, point, &specs).await?;
-    replace(app, network, &chains, point, specs, links, lease).await
+    replace(app, network, &chains, point, specs, links, lease, (origin, Action::ChainRolledBack)).await
 }
 
 /// Checks what needs no look-up.
@@ -126,6 +132,20 @@ fn check(specs: &[LinkSpec], point: Point, limits: &ModuleLimits) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// What the audit log shows of a chain. A module's configuration may hold secrets.
+fn shown(specs: &[LinkSpec]) -> Vec<Value> {
+    let links = specs.iter().map(|spec| {
+        let mut link = serde_json::to_value(spec).unwrap_or_default();
+        let config = serde_json::to_vec(&spec.config).unwrap_or_default();
+        if let Some(link) = link.as_object_mut() {
+            link.remove("config");
+            link.insert("configSha256".to_owned(), hex(&Sha256::digest(config)).into());
+        }
+        link
+    });
+    links.collect()
 }
 
 /// Loads the modules of a chain; those that stay as they are keep their counts.
@@ -155,6 +175,7 @@ async fn replace(
     specs: Vec<LinkSpec>,
     links: Vec<Arc<Link>>,
     lease: &RequestLease,
+    (origin, action): (&Origin, Action),
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     let previous = chains.get(point);
     let unchanged = previous.as_ref().map_or(specs.is_empty(), |chain| chain.specs == specs && chain.is_complete());
@@ -179,6 +200,9 @@ async fn replace(
                     return Err(ModulesError::UnknownVersion(spec.name.clone(), spec.version));
                 }
             }
+            let before = previous.as_ref().map_or(vec![], |chain| shown(&chain.specs));
+            let change = Change::new(action, point.name()).before(before).after(shown(&specs));
+            audit::record(&mut tx, network, origin, change).await?;
             Ok(store::put(&mut tx, network, point.name(), &chain, now).await?)
         })
         .await;

@@ -3,8 +3,11 @@
 use bytes::Bytes;
 use hub_db::Db;
 use hub_sandbox::{PrepareError, Prepared};
+use serde_json::json;
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::blobs::{self, Blob, BlobError, BlobKey, Blobs, INLINE_LIMIT, TemporaryBlob};
 use crate::modules::model::{ModuleName, ModuleRow, ModuleState, Points};
 use crate::modules::service::error::ModulesError;
@@ -58,9 +61,9 @@ pub(super) async fn insert(
     sha256: String,
     bytes: &Bytes,
     compiled: Option<(CompileOutcome, Option<Bytes>)>,
+    origin: &Origin,
 ) -> Result<Inserted, ModulesError> {
-    let (outcome, component) = compiled.unzip();
-    let component = component.flatten();
+    let component = compiled.as_ref().and_then(|(_, component)| component.clone());
     let upload_blob = write_large(app, Some(bytes)).await?;
     let component_blob = write_large(app, component.as_ref()).await?;
     let new = NewVersion {
@@ -72,8 +75,8 @@ pub(super) async fn insert(
     };
     let blobs = Parts { upload: upload_blob, component: component_blob };
     // On its own: a caller who hangs up from here on has uploaded it.
-    let (task, bytes) = (app.clone(), bytes.clone());
-    let inserting = async move { insert_version(&task, network, new, bytes, blobs, outcome, component).await };
+    let (task, bytes, origin) = (app.clone(), bytes.clone(), origin.clone());
+    let inserting = async move { insert_version(&task, network, new, bytes, blobs, compiled, origin).await };
     tokio::spawn(hub_db::with_tenant(network.0, inserting)).await.map_err(BlobError::from)?
 }
 
@@ -95,9 +98,11 @@ async fn insert_version(
     mut new: NewVersion,
     bytes: Bytes,
     parts: Parts,
-    outcome: Option<CompileOutcome>,
-    component: Option<Bytes>,
+    compiled: Option<(CompileOutcome, Option<Bytes>)>,
+    origin: Origin,
 ) -> Result<Inserted, ModulesError> {
+    let (outcome, component) = compiled.unzip();
+    let component = component.flatten();
     // Blobs have the number in their key.
     let mut keys = vec![];
     if parts.upload.is_some() || parts.component.is_some() {
@@ -130,6 +135,9 @@ async fn insert_version(
             for key in &keys {
                 blobs::mark_referenced(&mut tx, key).await?;
             }
+            let shown = json!({"sha256": new.sha256, "sizeBytes": new.size_bytes});
+            let target = format!("{}/{}", new.name, new.version);
+            audit::record(&mut tx, network, &origin, Change::new(Action::ModuleUploaded, target).after(shown)).await?;
             let Some(outcome) = &outcome else { return Ok(compiling(new)) };
             let (name, version) = (&new.name, new.version);
             let row = store::record_outcome(&mut tx, network, name, version, outcome, component.as_deref()).await?;

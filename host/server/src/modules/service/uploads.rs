@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hub_sandbox::{PrepareError, Prepared, UploadPermit};
+use serde_json::json;
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::blobs::{self, Blob};
 use crate::clock::millis;
 use crate::limits::check_rows;
@@ -57,6 +60,7 @@ pub(in crate::modules) async fn upload(
     name: ModuleName,
     bytes: Bytes,
     permit: UploadPermit,
+    origin: &Origin,
 ) -> Result<Uploaded, ModulesError> {
     let sha256 = hash(app, bytes.clone()).await?;
     if let Some(row) = store::find_same(&app.db, network, name.as_str(), &sha256).await? {
@@ -71,13 +75,13 @@ pub(in crate::modules) async fn upload(
             if let Some(reason) = compiled.reason {
                 return Err(ModulesError::InvalidModule(reason));
             }
-            match insert(app, network, &name, sha256, &bytes, Some((compiled, component))).await? {
+            match insert(app, network, &name, sha256, &bytes, Some((compiled, component)), origin).await? {
                 Inserted::New(row) => Ok(Uploaded::New(row)),
                 Inserted::Known(row) => known(app, network, row),
             }
         }
         () = app.clock.sleep(ANSWER_TIMEOUT) => {
-            match insert(app, network, &name, sha256, &bytes, None).await? {
+            match insert(app, network, &name, sha256, &bytes, None, origin).await? {
                 Inserted::New(row) => {
                     spawn_compile(app, network, &row, preparing);
                     Ok(Uploaded::Compiling(row))
@@ -207,6 +211,7 @@ pub(in crate::modules) async fn delete(
     network: NetworkId,
     name: &str,
     version: i64,
+    origin: &Origin,
 ) -> Result<(), ModulesError> {
     let keys = app
         .db
@@ -224,6 +229,9 @@ pub(in crate::modules) async fn delete(
             for key in &keys {
                 blobs::mark_unreferenced(&mut tx, key).await?;
             }
+            let change =
+                Change::new(Action::ModuleDeleted, format!("{name}/{version}")).before(json!({"sha256": sha256}));
+            audit::record(&mut tx, network, origin, change).await?;
             Ok(keys)
         })
         .await?;

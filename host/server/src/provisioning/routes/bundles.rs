@@ -65,7 +65,7 @@ async fn put(
     Path(server_type): Path<Identifier>,
     upload: Upload<BLOB_LIMIT>,
 ) -> Result<Json<BundleBody>, ApiError> {
-    Ok(Json(bundles::put(&app, caller.network, server_type, upload).await?.into()))
+    Ok(Json(bundles::put(&app, caller.network, server_type, upload, caller.origin(&app)).await?.into()))
 }
 
 /// List the bundles
@@ -92,7 +92,7 @@ async fn delete(
     State(app): State<App>,
     Path(server_type): Path<Identifier>,
 ) -> Result<StatusCode, ApiError> {
-    bundles::delete(&app, caller.network, server_type).await?;
+    bundles::delete(&app, caller.network, server_type, &caller.origin(&app)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

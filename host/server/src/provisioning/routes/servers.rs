@@ -139,7 +139,7 @@ async fn put(
         server_vm_type: body.server_vm_type.map(Text::into_string),
         ipv4: body.ipv4.map(|address| address.to_string()),
     };
-    Ok(Json(provisioned::put(&app, caller.network, server, spec).await?.into()))
+    Ok(Json(provisioned::put(&app, caller.network, server, spec, &caller.origin(&app)).await?.into()))
 }
 
 /// Forget a provisioned server
@@ -154,6 +154,6 @@ async fn forget(
     State(app): State<App>,
     Path(server): Path<Identifier>,
 ) -> Result<StatusCode, ApiError> {
-    provisioned::delete(&app, caller.network, server).await?;
+    provisioned::delete(&app, caller.network, server, &caller.origin(&app)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -7,8 +7,11 @@ mod model;
 mod store;
 
 use serde::de;
+use serde_json::{Value, json};
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::limits::{Limit, check_rows};
 use crate::servers::error::ServersError;
 use crate::servers::store as registry;
@@ -49,18 +52,35 @@ pub(crate) async fn await_auth(
     Ok(if saved { Phase::AwaitingAuth } else { Phase::Registered })
 }
 
+/// What the audit log shows of a machine. The code by which somebody signs it in is a secret.
+fn shown(server: &ProvisionedServer) -> Value {
+    let spec = &server.spec;
+    json!({
+        "serverType": spec.server_type, "displayName": spec.display_name, "provider": spec.provider,
+        "desiredState": spec.desired_state, "region": spec.region, "serverVmType": spec.server_vm_type,
+        "ipv4": spec.ipv4,
+    })
+}
+
 /// Saves the machine that a provisioner makes.
 pub(crate) async fn put(
     app: &App,
     network: NetworkId,
     server: Identifier,
     spec: MachineSpec,
+    origin: &Origin,
 ) -> Result<ProvisionedServer, ServersError> {
     let is_there = store::exists(&app.db, network, &server);
     check_rows::<ServersError>(app, network, store::PROVISIONED_SERVERS, 1, is_there).await?;
-    store::put(&app.db, network, &server, &spec, app.clock.now()).await?;
-    let rows = store::find_all(&app.db, network, std::slice::from_ref(&server)).await?;
-    rows.into_iter().next().ok_or(ServersError::Unknown(server))
+    let stored = app.db.transaction(async |mut tx| {
+        let before = store::find(&mut tx, network, &server).await?;
+        store::put(&mut tx, network, &server, &spec, app.clock.now()).await?;
+        let after = store::find(&mut tx, network, &server).await?;
+        let change = Change::new(Action::ProvisionedServerPut, &server).before(before.as_ref().map(shown));
+        audit::record(&mut tx, network, origin, change.after(after.as_ref().map(shown))).await?;
+        Ok::<_, hub_db::Error>(after)
+    });
+    stored.await?.ok_or(ServersError::Unknown(server))
 }
 
 /// All that are, or were, provisioned, by id, and how many there are.
@@ -74,8 +94,22 @@ pub(crate) async fn list(
 }
 
 /// Deletes what is known of a machine. If its server has registered, that stays in the registry.
-pub(crate) async fn delete(app: &App, network: NetworkId, server: Identifier) -> Result<(), ServersError> {
-    if !store::delete(&app.db, network, &server).await? {
+pub(crate) async fn delete(
+    app: &App,
+    network: NetworkId,
+    server: Identifier,
+    origin: &Origin,
+) -> Result<(), ServersError> {
+    let deleted = app.db.transaction(async |mut tx| {
+        let before = store::find(&mut tx, network, &server).await?;
+        let deleted = store::delete(&mut tx, network, &server).await?;
+        if deleted {
+            let change = Change::new(Action::ProvisionedServerDeleted, &server).before(before.as_ref().map(shown));
+            audit::record(&mut tx, network, origin, change).await?;
+        }
+        Ok::<_, hub_db::Error>(deleted)
+    });
+    if !deleted.await? {
         return Err(ServersError::Unknown(server));
     }
     app.usage.removed(network, Limit::ProvisionedServers, 1);

@@ -1,6 +1,6 @@
 //! SQL of provisioned servers.
 
-use hub_db::{Db, Error, Sql};
+use hub_db::{Db, Error, Sql, Tx};
 
 use crate::clock::Millis;
 use crate::geo::Region;
@@ -102,13 +102,13 @@ pub(super) async fn await_auth(
 
 /// Saves a machine; its phase stays what it was.
 pub(super) async fn put(
-    db: &Db,
+    tx: &mut Tx,
     network: NetworkId,
     server: &Identifier,
     spec: &MachineSpec,
     now: Millis,
 ) -> Result<(), Error> {
-    db.write(
+    tx.query(
         "INSERT INTO provisioned_servers (network_id, server_id, server_type, display_name, search_text, provider, phase,
              desired_state, region, server_vm_type, ipv4, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, 'PROVISIONING', $7, $8, $9, $10, $11, $11)
@@ -152,6 +152,16 @@ pub(in crate::servers) async fn find_all(
     Ok(rows.into_iter().map(ProvisionedServer::from).collect())
 }
 
+/// One machine.
+pub(super) async fn find(
+    tx: &mut Tx,
+    network: NetworkId,
+    server: &Identifier,
+) -> Result<Option<ProvisionedServer>, Error> {
+    let row: Option<Row> = tx.query(select!("AND p.server_id = $2")).bind(network).bind(server).optional().await?;
+    Ok(row.map(ProvisionedServer::from))
+}
+
 /// Whether the server is, or was, provisioned.
 pub(in crate::servers) async fn exists(db: &Db, network: NetworkId, id: &Identifier) -> Result<bool, Error> {
     let row: Option<(Identifier,)> = db
@@ -183,9 +193,9 @@ pub(super) async fn list(
 }
 
 /// False where there is none.
-pub(super) async fn delete(db: &Db, network: NetworkId, id: &Identifier) -> Result<bool, Error> {
-    let rows = db
-        .write("DELETE FROM provisioned_servers WHERE network_id = $1 AND server_id = $2")
+pub(super) async fn delete(tx: &mut Tx, network: NetworkId, id: &Identifier) -> Result<bool, Error> {
+    let rows = tx
+        .query("DELETE FROM provisioned_servers WHERE network_id = $1 AND server_id = $2")
         .bind(network)
         .bind(id)
         .execute()

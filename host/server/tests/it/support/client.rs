@@ -71,6 +71,11 @@ impl Client {
         self.send(self.request(Method::PUT, path).json(&body)).await
     }
 
+    #[allow(dead_code)]
+    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send(self.request(Method::PATCH, path).json(&body)).await
+    }
+
     pub async fn delete(&self, path: &str) -> Answer {
         self.send(self.request(Method::DELETE, path)).await
     }

@@ -19,14 +19,14 @@ fn python() -> PathBuf {
     }
 }
 
-struct MailServer {
+pub struct MailServer {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
-    port: u16,
+    pub port: u16,
 }
 
 impl MailServer {
-    fn start(arguments: &[&str]) -> Self {
+    pub fn start(arguments: &[&str]) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/smtp/server.py");
         let mut command = Command::new(python());
         command.arg(script).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -37,7 +37,7 @@ impl MailServer {
     }
 
     /// The next line about a mail.
-    async fn next(mut self) -> (Self, Value) {
+    pub async fn next(mut self) -> (Self, Value) {
         let waiting = tokio::task::spawn_blocking(move || {
             let line = self.lines.next().expect("the mail server goes on").unwrap();
             (self, serde_json::from_str(&line).unwrap())
@@ -53,7 +53,7 @@ impl Drop for MailServer {
     }
 }
 
-async fn hub_with(smtp: String) -> Hub {
+pub async fn hub_with(smtp: String) -> Hub {
     Hub::start_with(Backend::sqlite(), |settings| {
         settings.smtp = Some(smtp);
         "Example Games <hub@games.example>".clone_into(&mut settings.mail_from);

@@ -1,4 +1,4 @@
-//! The confirmation mail and its two transports: SMTP, or files in `outbox/`.
+//! Mail and its two transports: SMTP, or files in `outbox/`.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::ids::Ids;
 
 /// Why a mail was not sent.
 #[derive(Debug, Error)]
-pub(super) enum MailError {
+pub(crate) enum MailError {
     /// It could not be written.
     #[error(transparent)]
     Content(#[from] lettre::error::Error),
@@ -29,7 +29,7 @@ pub(super) enum MailError {
 
 impl MailError {
     /// A retry would fail the same way.
-    pub(super) fn is_permanent(&self) -> bool {
+    pub(crate) fn is_permanent(&self) -> bool {
         match self {
             Self::Content(_) | Self::Address(_) => true,
             Self::Smtp(error) => error.is_permanent(),
@@ -40,7 +40,7 @@ impl MailError {
 
 /// Sends mail.
 #[derive(Debug)]
-pub(super) struct Mailer {
+pub(crate) struct Mailer {
     from: Mailbox,
     transport: Transport,
 }
@@ -52,7 +52,7 @@ enum Transport {
 }
 
 impl Mailer {
-    pub(super) fn new(settings: &Settings) -> anyhow::Result<Self> {
+    pub(crate) fn new(settings: &Settings) -> anyhow::Result<Self> {
         let from = settings.mail_from.parse();
         let from = from.with_context(|| format!("mail-from: `{}` is no address", settings.mail_from))?;
         let transport = match &settings.smtp {
@@ -67,18 +67,12 @@ impl Mailer {
         Ok(Self { from, transport })
     }
 
-    /// Sends the link that confirms an address.
-    pub(super) async fn send_confirmation(&self, ids: &Ids, to: &str, link: &str) -> Result<(), MailError> {
-        let text = format!(
-            "Hello,\n\n\
-             somebody, you we hope, asked to put this address on the waitlist of the Network Hub.\n\n\
-             If it was you, open this link within 48 hours:\n\n{link}\n\n\
-             If it was not, there is nothing to do: without the link the address is not used.\n"
-        );
+    /// Sends a text.
+    pub(crate) async fn send(&self, ids: &Ids, to: &str, subject: &str, text: String) -> Result<(), MailError> {
         let message = Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to.parse()?))
-            .subject("Please confirm your place on the waitlist")
+            .subject(subject)
             .header(ContentType::TEXT_PLAIN)
             .body(text)?;
         match &self.transport {

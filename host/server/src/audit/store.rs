@@ -1,0 +1,191 @@
+//! All SQL of the audit log. Nothing here changes an entry.
+
+use hub_db::{Db, Error, Tx};
+
+use crate::auth::Actor;
+use crate::clock::Millis;
+use crate::values::NetworkId;
+
+/// An entry to write.
+#[derive(Clone, Debug)]
+pub(super) struct NewEntry<'a> {
+    pub(super) id: &'a str,
+    pub(super) at: Millis,
+    pub(super) actor: &'a Actor,
+    pub(super) action: &'static str,
+    pub(super) target: &'a str,
+    pub(super) before: Option<String>,
+    pub(super) after: Option<String>,
+    pub(super) request_id: Option<&'a str>,
+    pub(super) address: Option<String>,
+}
+
+/// An entry as it is stored.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(crate) struct EntryRow {
+    pub(crate) id: String,
+    pub(crate) at: Millis,
+    pub(crate) actor_type: String,
+    pub(crate) actor_id: String,
+    pub(crate) actor_name: String,
+    pub(crate) action: String,
+    pub(crate) target: String,
+    pub(crate) value_before: Option<String>,
+    pub(crate) value_after: Option<String>,
+    pub(crate) request_id: Option<String>,
+    pub(crate) address: Option<String>,
+}
+
+/// Which entries are asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filter {
+    pub(crate) actor: Option<String>,
+    pub(crate) action: Option<String>,
+}
+
+pub(super) async fn insert(tx: &mut Tx, network: NetworkId, entry: &NewEntry<'_>) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO audit_log (network_id, id, at, actor_type, actor_id, actor_name, action, target, value_before,
+             value_after, request_id, address)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    )
+    .bind(network)
+    .bind(entry.id)
+    .bind(entry.at)
+    .bind(<&str>::from(entry.actor.kind))
+    .bind(&entry.actor.id)
+    .bind(&entry.actor.name)
+    .bind(entry.action)
+    .bind(entry.target)
+    .bind(&entry.before)
+    .bind(&entry.after)
+    .bind(entry.request_id)
+    .bind(&entry.address)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+macro_rules! select_entries {
+    ($rest:literal) => {
+        // Crosses networks: no, each condition begins with the network.
+        concat!(
+            "SELECT id, at, actor_type, actor_id, actor_name, action, target, value_before, value_after, request_id, address
+             FROM audit_log ",
+            $rest
+        )
+    };
+}
+
+/// The statements of a page: the count and the rows, each by the index that the filter allows.
+const ALL: [&str; 2] = [
+    "SELECT COUNT(*) FROM audit_log WHERE network_id = $1 AND id < $2",
+    select_entries!("WHERE network_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3 OFFSET $4"),
+];
+const OF_ACTOR: [&str; 2] = [
+    "SELECT COUNT(*) FROM audit_log WHERE network_id = $1 AND id < $2 AND actor_id = $3",
+    select_entries!("WHERE network_id = $1 AND id < $2 AND actor_id = $3 ORDER BY id DESC LIMIT $4 OFFSET $5"),
+];
+const OF_ACTION: [&str; 2] = [
+    "SELECT COUNT(*) FROM audit_log WHERE network_id = $1 AND id < $2 AND action = $3",
+    select_entries!("WHERE network_id = $1 AND id < $2 AND action = $3 ORDER BY id DESC LIMIT $4 OFFSET $5"),
+];
+const OF_BOTH: [&str; 2] = [
+    "SELECT COUNT(*) FROM audit_log WHERE network_id = $1 AND id < $2 AND actor_id = $3 AND action = $4",
+    select_entries!(
+        "WHERE network_id = $1 AND id < $2 AND actor_id = $3 AND action = $4 ORDER BY id DESC LIMIT $5 OFFSET $6"
+    ),
+];
+
+/// Above every id.
+const LAST: &str = "~";
+
+/// Newest first, of those with ids below `before`; and how many there are.
+pub(super) async fn page(
+    db: &Db,
+    network: NetworkId,
+    filter: &Filter,
+    before: Option<&str>,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<EntryRow>, i64), Error> {
+    let [count, page] = match (&filter.actor, &filter.action) {
+        (None, None) => ALL,
+        (Some(_), None) => OF_ACTOR,
+        (None, Some(_)) => OF_ACTION,
+        (Some(_), Some(_)) => OF_BOTH,
+    };
+    db.page(
+        count,
+        page,
+        |statement| {
+            let mut statement = statement.bind(network).bind(before.unwrap_or(LAST));
+            for value in [&filter.actor, &filter.action].into_iter().flatten() {
+                statement = statement.bind(value);
+            }
+            statement
+        },
+        limit,
+        offset,
+    )
+    .await
+}
+
+/// Oldest first, after an id, for an export.
+const AFTER: &str = select_entries!("WHERE network_id = $1 AND id > $2 ORDER BY id LIMIT $3");
+
+/// Oldest first, of those with ids above `after`.
+pub(super) async fn after(db: &Db, network: NetworkId, after: &str, limit: i64) -> Result<Vec<EntryRow>, Error> {
+    db.query(AFTER).bind(network).bind(after).bind(limit).all().await
+}
+
+/// The networks that have entries, the one after `after` first.
+pub(super) async fn networks(db: &Db, after: NetworkId, limit: i64) -> Result<Vec<NetworkId>, Error> {
+    // Crosses networks: one loop is for all.
+    let rows: Vec<(NetworkId,)> = db
+        .query("SELECT network_id FROM networks WHERE network_id > $1 ORDER BY network_id LIMIT $2")
+        .bind(after)
+        .bind(limit)
+        .all()
+        .await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
+}
+
+/// The newest entry that is over the bound of `most`.
+pub(super) async fn first_over(db: &Db, network: NetworkId, most: i64) -> Result<Option<String>, Error> {
+    let row: Option<(String,)> = db
+        .query("SELECT id FROM audit_log WHERE network_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2")
+        .bind(network)
+        .bind(most)
+        .optional()
+        .await?;
+    Ok(row.map(|(id,)| id))
+}
+
+/// Deletes some of the entries up to this id; how many.
+pub(super) async fn delete_until(db: &Db, network: NetworkId, id: &str, limit: i64) -> Result<u64, Error> {
+    db.write(
+        "DELETE FROM audit_log WHERE network_id = $1 AND id IN (
+             SELECT id FROM audit_log WHERE network_id = $1 AND id <= $2 ORDER BY id LIMIT $3)",
+    )
+    .bind(network)
+    .bind(id)
+    .bind(limit)
+    .execute()
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query_plan::query_plans;
+
+    #[tokio::test]
+    async fn pages_are_read_from_their_indexes() {
+        let statements: Vec<_> = [ALL, OF_ACTOR, OF_ACTION, OF_BOTH].concat().into_iter().chain([AFTER]).collect();
+        for (statement, plan) in statements.iter().zip(query_plans(&statements).await) {
+            let searches = plan.iter().all(|step| step.starts_with("SEARCH audit_log USING"));
+            assert!(searches && plan.len() == 1, "{statement}: {plan:?}");
+        }
+    }
+}

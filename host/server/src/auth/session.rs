@@ -1,0 +1,209 @@
+//! Sessions of people, by bearer token or cookie, as callers like any key.
+
+use std::net::IpAddr;
+
+use axum::http::header::{AUTHORIZATION, COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use subtle::ConstantTimeEq as _;
+
+use crate::app::App;
+use crate::auth::model::{KeyId, KeyRow, Scope};
+use crate::auth::role::Role;
+use crate::auth::store::{self, MemberRow, SessionRow};
+use crate::auth::{OPERATOR_NETWORK, key};
+use crate::http::error::ApiError;
+use crate::ids::Ids;
+use crate::secret_text::SecretText;
+use crate::values::{NetworkId, hex};
+
+/// The cookie that holds a session's token.
+pub(crate) const SESSION_COOKIE: &str = "hub_session";
+/// Names the network that a person of several works on.
+const NETWORK_HEADER: &str = "x-network-id";
+const CSRF_HEADER: &str = "x-csrf-token";
+const PREFIX: &str = "hubs_";
+const ID_LENGTH: usize = 16;
+const SECRET_LENGTH: usize = 40;
+/// Stands between a session and the network in the id that the row is remembered under; in no key's id.
+const SEPARATOR: char = '/';
+
+/// A session's token: its id, the text, shown once, and the hash to store.
+pub(crate) struct SessionToken {
+    pub(crate) id: String,
+    pub(crate) text: SecretText,
+    pub(crate) sha256: Vec<u8>,
+}
+
+impl SessionToken {
+    /// A fresh one.
+    pub(crate) fn generate(ids: &Ids) -> Self {
+        let id = ids.token(ID_LENGTH);
+        let text = format!("{PREFIX}{id}_{}", ids.token(SECRET_LENGTH));
+        Self { id, sha256: key::hash(&text), text: text.into() }
+    }
+}
+
+/// What a page of the same origin sends with every change, so that no other page can make one in the person's name.
+pub(crate) fn csrf_token(session_token: &str) -> String {
+    hex(&key::hash(&format!("csrf {session_token}")))
+}
+
+/// A session's token in a request.
+#[derive(Clone, Debug)]
+pub(crate) struct SentToken {
+    text: String,
+    is_cookie: bool,
+}
+
+impl SentToken {
+    /// The one that a request carries, if it does: as bearer token, else as cookie.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        if let Some(text) = bearer.and_then(|value| value.strip_prefix("Bearer ")) {
+            return Some(Self { text: text.trim().to_owned(), is_cookie: false });
+        }
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let (_, text) = pairs.find(|(name, _)| *name == SESSION_COOKIE)?;
+        Some(Self { text: text.to_owned(), is_cookie: true })
+    }
+
+    /// The session's id, and the hash of the token.
+    fn parse(&self) -> Result<(String, Vec<u8>), ApiError> {
+        let malformed = || unauthenticated("This is not the token of a session; sign in again.");
+        let (id, secret) =
+            self.text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).ok_or_else(malformed)?;
+        let fits = |text: &str, length| text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if !fits(id, ID_LENGTH) || !fits(secret, SECRET_LENGTH) {
+            return Err(malformed());
+        }
+        Ok((id.to_owned(), key::hash(&self.text)))
+    }
+
+    /// Refuses a change by cookie that a page of another origin may have sent.
+    fn check_origin(&self, is_safe: bool, headers: &HeaderMap) -> Result<(), ApiError> {
+        if !self.is_cookie || is_safe {
+            return Ok(());
+        }
+        let sent = headers.get(CSRF_HEADER).map(|value| value.as_bytes()).unwrap_or_default();
+        if bool::from(sent.ct_eq(csrf_token(&self.text).as_bytes())) {
+            return Ok(());
+        }
+        Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "csrf_token_wrong",
+            "A change by a session's cookie needs the header X-CSRF-Token, with what signing in answered as csrfToken.",
+        ))
+    }
+}
+
+/// The id under which the caller's row is looked up and remembered, and the hash of the token.
+pub(super) fn credential_of(
+    token: &SentToken,
+    is_safe: bool,
+    headers: &HeaderMap,
+) -> Result<(KeyId, Vec<u8>), ApiError> {
+    token.check_origin(is_safe, headers)?;
+    let (id, sha256) = token.parse()?;
+    let network = match headers.get(NETWORK_HEADER) {
+        None => String::new(),
+        Some(value) => {
+            let network = value.to_str().ok().and_then(|text| text.parse::<uuid::Uuid>().ok());
+            network
+                .ok_or_else(|| ApiError::invalid("The header X-Network-Id must be the id of a network."))?
+                .to_string()
+        }
+    };
+    Ok((KeyId(format!("{id}{SEPARATOR}{network}")), sha256))
+}
+
+/// Whether a credential is a session's.
+pub(super) fn is_session(id: &KeyId) -> bool {
+    id.0.contains(SEPARATOR)
+}
+
+/// A session's row as that of a key: its person is the key, a role its scopes.
+pub(super) async fn find(app: &App, id: &KeyId) -> Result<Option<KeyRow>, ApiError> {
+    let Some((session, network)) = id.0.split_once(SEPARATOR) else { return Ok(None) };
+    let db = app.db.reserved();
+    let Some(session) = store::find_session(&db, session).await? else { return Ok(None) };
+    let network = network.parse().ok().map(NetworkId);
+    if session.is_operator && network.is_none_or(|network| network == OPERATOR_NETWORK) {
+        return Ok(Some(row(session, OPERATOR_NETWORK, Scope::Operator.as_str().to_owned(), false)));
+    }
+    let members = store::memberships(&db, &session.person_id, network).await?;
+    let member = match (members.as_slice(), network) {
+        ([member], _) => member,
+        ([], _) => {
+            let message = "You are no member of this network.";
+            return Err(ApiError::new(StatusCode::FORBIDDEN, "not_a_member", message));
+        }
+        _ => {
+            let message = "You are a member of several networks: name one in the header X-Network-Id.";
+            return Err(ApiError::bad_request("network_needed", message));
+        }
+    };
+    let MemberRow { network_id, role, suspended } = member;
+    // A role of a newer hub allows nothing here.
+    let scopes = role.parse::<Role>().map(|role| role.scopes().to_text()).unwrap_or_default();
+    Ok(Some(row(session, *network_id, scopes, *suspended)))
+}
+
+fn row(session: SessionRow, network_id: NetworkId, scopes: String, suspended: bool) -> KeyRow {
+    KeyRow {
+        network_id,
+        key_id: KeyId(session.person_id),
+        name: session.email,
+        scopes,
+        sha256: session.sha256,
+        previous_sha256: None,
+        previous_until: None,
+        created_at: session.created_at,
+        expires_at: Some(session.expires_at),
+        revoked_at: None,
+        last_used_at: None,
+        servers: None,
+        addresses: None,
+        suspended,
+    }
+}
+
+/// Who is signed in, whatever networks they are members of.
+#[derive(Clone, Debug)]
+pub(crate) struct SignedIn {
+    /// The session's id.
+    pub(crate) session: String,
+    pub(crate) person: String,
+    pub(crate) email: String,
+    /// The address the request came from.
+    pub(crate) remote: IpAddr,
+    /// What a page of the same origin sends with changes.
+    pub(crate) csrf_token: String,
+}
+
+impl axum::extract::FromRequestParts<App> for SignedIn {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let remote = crate::limits::remote_address(&parts.extensions);
+        let found = async {
+            let token = SentToken::of(&parts.headers)
+                .ok_or_else(|| unauthenticated("This needs a session: sign in, and send its token."))?;
+            token.check_origin(parts.method.is_safe(), &parts.headers)?;
+            let (id, sha256) = token.parse()?;
+            let _permit = app.limits.addresses.lookup_permit(remote, app.clock.now()).await;
+            let row = store::find_session(&app.db.reserved(), &id).await?;
+            let row = row.filter(|row| key::hashes_equal(&row.sha256, &sha256) && app.clock.now() < row.expires_at);
+            let row = row.ok_or_else(|| unauthenticated("This session has ended; sign in again."))?;
+            let csrf_token = csrf_token(&token.text);
+            Ok(Self { session: id, person: row.person_id, email: row.email, remote, csrf_token })
+        };
+        let found: Result<Self, ApiError> = found.await;
+        found.map_err(|error| super::layer::count_wrong_key(app, remote, error))
+    }
+}
+
+fn unauthenticated(message: &'static str) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message)
+}

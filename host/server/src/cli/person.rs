@@ -1,0 +1,56 @@
+//! `hub person …`: works on the database directly, also while a hub serves it.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::auth::Origin;
+use crate::cli::open_database;
+use crate::clock::Clock;
+use crate::config::StorageArgs;
+use crate::email::Email;
+use crate::ids::Ids;
+use crate::people;
+use crate::values::Identifier;
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Person {
+    /// Create an operator, who can invite everybody else
+    Create(Create),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Create {
+    /// The address to sign in with
+    email: Email,
+    /// That the person is an operator of the whole hub; others are invited
+    #[arg(long)]
+    operator: bool,
+    /// What others call the person
+    #[arg(long, default_value = "Operator")]
+    name: Identifier,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+impl Person {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let Self::Create(create) = self;
+        anyhow::ensure!(create.operator, "only operators are created here, with --operator; others are invited");
+        let db = open_database(&create.storage).await?;
+        let origin = Origin::command_line(&Clock::System, &Ids::System);
+        let created = people::service::create_operator(&db, &origin, &create.email, create.name.as_str()).await;
+        db.close().await;
+        let (id, password) = created?;
+        if create.json {
+            println!("{}", json!({"personId": id, "email": create.email.as_str(), "password": password}));
+        } else {
+            println!("person id  {id}");
+            println!("password   {}", password.expose());
+            println!("The password is shown this once; change it after signing in.");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! People: they are invited to networks by mail, sign in, and act by the role that each network gave them.
+//!
+//! Invariants: of a password only its argon2id hash is stored, of tokens and recovery codes only their SHA-256; passwords
+//! are hashed beside the threads that serve requests, few at a time; wrong ones are counted by account, known or not, and
+//! by address; an answer tells nobody who has an account; nobody gives a role beyond their own; a password that was reset
+//! ends all sessions.
+//! Tables: `persons`, `person_sessions`, `person_recovery_codes`, `sign_in_failures`, which are the hub's; and of networks
+//! `network_members` and `person_links`. `auth` reads those that say who calls.
+
+mod model;
+mod password;
+mod routes;
+mod sender;
+pub(crate) mod service;
+mod store;
+
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+pub(crate) use routes::{public, router};
+
+use crate::app::App;
+use crate::background::every;
+use crate::people::password::Hashing;
+
+const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
+
+/// What the component keeps in memory.
+#[derive(Debug, Default)]
+pub(crate) struct People {
+    hashing: Hashing,
+    /// Wakes the sender: a mail may have become due.
+    wake: Notify,
+}
+
+/// Starts the background work.
+pub(crate) fn start(app: &App) {
+    app.spawn(sender::run(app.clone()));
+    every(app, SWEEP_INTERVAL, "delete what has ended of people", async |app| {
+        store::delete_ended(&app.db, app.clock.now()).await
+    });
+}

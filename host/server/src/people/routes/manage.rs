@@ -1,0 +1,170 @@
+//! Owners and admins invite people, change their roles and remove them.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::auth::{NetworkManage, Role};
+use crate::clock::Millis;
+use crate::email::Email;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::{Page, PageQuery};
+use crate::people::model::LinkRow;
+use crate::people::service::{self, Member};
+
+/// A member of a network.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NetworkMember)]
+pub(super) struct MemberBody {
+    #[schema(example = "p_4fTq0ZkX91ab4fTq")]
+    person_id: String,
+    #[schema(example = "alex@example.org")]
+    email: String,
+    #[schema(example = "Alex")]
+    name: String,
+    #[schema(value_type = Role)]
+    role: String,
+    joined_at: Millis,
+    /// Whether a password alone does not sign this person in.
+    second_factor: bool,
+}
+
+impl From<Member> for MemberBody {
+    fn from(member: Member) -> Self {
+        let Member { person_id, email, name, role, joined_at, has_second_factor: second_factor } = member;
+        Self { person_id, email, name, role, joined_at, second_factor }
+    }
+}
+
+/// An invitation that waits.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Invitation)]
+pub(super) struct InvitationBody {
+    #[schema(example = "p_4fTq0ZkX91ab4fTq")]
+    invitation_id: String,
+    #[schema(example = "alex@example.org")]
+    email: String,
+    /// Null: that of an operator.
+    #[schema(value_type = Option<Role>)]
+    role: Option<String>,
+    created_at: Millis,
+    /// Until when it can be accepted.
+    expires_at: Millis,
+}
+
+impl From<LinkRow> for InvitationBody {
+    fn from(link: LinkRow) -> Self {
+        let LinkRow { link_id: invitation_id, email, role, created_at, expires_at, .. } = link;
+        Self { invitation_id, email, role, created_at, expires_at }
+    }
+}
+
+/// List the people of the network
+///
+/// By when they joined.
+#[utoipa::path(get, path = "/api/manage/people", operation_id = "list_people", tag = "People",
+    security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<MemberBody>)))]
+pub(super) async fn list(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<Page<MemberBody>>, ApiError> {
+    let offset = query.page.offset(query.limit);
+    let (rows, total) = service::members(&app, caller.network, query.limit.0, offset).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(MemberBody::from)))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = InvitationRequest)]
+pub(super) struct Invite {
+    /// Where the invitation goes.
+    pub(super) email: Email,
+    /// What the person may do; none beyond the caller's own.
+    pub(super) role: Role,
+}
+
+/// Invite somebody
+///
+/// By mail; the invitation can be accepted within seven days. A role that may do more than the caller is 403
+/// `forbidden_scope`; a key that expires or is bound to servers or addresses invites nobody (403 `forbidden_origin`).
+#[utoipa::path(post, path = "/api/manage/people", operation_id = "invite_person", tag = "People",
+    security(("apiKey" = ["network:manage"])), responses((status = 201, body = InvitationBody)))]
+pub(super) async fn invite(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Json(body): Json<Invite>,
+) -> Result<(StatusCode, Json<InvitationBody>), ApiError> {
+    let link = service::invite(&app, &caller, &body.email, body.role).await?;
+    Ok((StatusCode::CREATED, Json(link.into())))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = RoleChange)]
+pub(super) struct ChangeRole {
+    role: Role,
+}
+
+/// Give a member another role
+///
+/// In effect everywhere within a second. Neither the role before nor the new one may be beyond the caller's own.
+#[utoipa::path(patch, path = "/api/manage/people/{personId}", operation_id = "change_person_role", tag = "People",
+    security(("apiKey" = ["network:manage"])), params(("personId" = String, Path)),
+    responses((status = 200, body = MemberBody), (status = 404, body = ErrorBody, description = "No such member")))]
+pub(super) async fn change(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(person): Path<String>,
+    Json(body): Json<ChangeRole>,
+) -> Result<Json<MemberBody>, ApiError> {
+    Ok(Json(service::change_role(&app, &caller, &person, body.role).await?.into()))
+}
+
+/// Remove a member
+///
+/// In effect everywhere within a second. The account stays, and so do other networks' memberships.
+#[utoipa::path(delete, path = "/api/manage/people/{personId}", operation_id = "remove_person", tag = "People",
+    security(("apiKey" = ["network:manage"])), params(("personId" = String, Path)),
+    responses((status = 204, description = "Removed"), (status = 404, body = ErrorBody, description = "No such member")))]
+pub(super) async fn remove(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(person): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    service::remove(&app, &caller, &person).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// List the invitations
+///
+/// Those that wait to be accepted, the latest first.
+#[utoipa::path(get, path = "/api/manage/people/invitations", operation_id = "list_invitations", tag = "People",
+    security(("apiKey" = ["network:manage"])), params(PageQuery),
+    responses((status = 200, body = Page<InvitationBody>)))]
+pub(super) async fn list_invitations(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<Page<InvitationBody>>, ApiError> {
+    let offset = query.page.offset(query.limit);
+    let (rows, total) = service::invitations(&app, caller.network, query.limit.0, offset).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(InvitationBody::from)))
+}
+
+/// Take an invitation back
+#[utoipa::path(delete, path = "/api/manage/people/invitations/{invitationId}", operation_id = "delete_invitation",
+    tag = "People", security(("apiKey" = ["network:manage"])), params(("invitationId" = String, Path)),
+    responses((status = 204, description = "Taken back"),
+        (status = 404, body = ErrorBody, description = "No such invitation")))]
+pub(super) async fn delete_invitation(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    service::delete_invitation(&app, &caller, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

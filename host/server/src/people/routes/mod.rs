@@ -1,0 +1,42 @@
+//! `/api/manage/people`, `/api/admin/people` and `/api/people`.
+
+mod account;
+mod admin;
+mod manage;
+mod sign_in;
+
+use crate::endpoints::{Endpoints, endpoints, public_endpoints};
+
+/// The routes of owners and of the operator.
+pub(crate) fn router() -> Endpoints {
+    endpoints![
+        manage::list,
+        manage::invite: transactional,
+        manage::change,
+        manage::remove,
+        manage::list_invitations,
+        manage::delete_invitation,
+        admin::list,
+        admin::invite: transactional,
+        admin::delete,
+        admin::invite_to_network: transactional,
+    ]
+}
+
+/// The routes that need no key, or a session whatever the network: each checks that by itself.
+pub(crate) fn public() -> Endpoints {
+    public_endpoints![
+        sign_in::sign_in,
+        sign_in::accept,
+        sign_in::lose_password,
+        sign_in::reset_password,
+        account::me,
+        account::join,
+        account::sign_out,
+        account::sign_out_everywhere,
+        account::change_password,
+        account::enroll,
+        account::confirm,
+        account::disable,
+    ]
+}

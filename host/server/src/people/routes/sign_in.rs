@@ -1,0 +1,231 @@
+//! What needs no session: signing in, accepting an invitation, a lost password.
+
+use axum::extract::{FromRequestParts, State};
+use axum::http::header::SET_COOKIE;
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+use std::net::IpAddr;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::auth::{Role, SESSION_COOKIE};
+use crate::clock::Millis;
+use crate::email::Email;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::Json;
+use crate::http::hub_url::HubUrl;
+use crate::limits;
+use crate::people::model::{MembershipRow, Password, SESSION_TTL};
+use crate::people::service::{self, Attempt, NewPerson, Session};
+use crate::secret_text::SecretText;
+use crate::values::{Identifier, NetworkId};
+
+/// The address that a request came from.
+pub(super) struct Remote(pub(super) IpAddr);
+
+impl<S: Send + Sync> FromRequestParts<S> for Remote {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(limits::remote_address(&parts.extensions)))
+    }
+}
+
+/// A network that a person is a member of.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NetworkMembership)]
+pub(super) struct MembershipBody {
+    #[schema(value_type = String, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
+    network_id: NetworkId,
+    #[schema(example = "mynetwork")]
+    name: String,
+    #[schema(value_type = Role)]
+    role: String,
+}
+
+impl From<MembershipRow> for MembershipBody {
+    fn from(row: MembershipRow) -> Self {
+        let MembershipRow { network_id, name, role } = row;
+        Self { network_id, name, role }
+    }
+}
+
+/// Who is signed in.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SignedInPerson)]
+pub(super) struct MeBody {
+    #[schema(example = "p_4fTq0ZkX91ab4fTq")]
+    pub(super) person_id: String,
+    #[schema(example = "alex@example.org")]
+    pub(super) email: String,
+    #[schema(example = "Alex")]
+    pub(super) name: String,
+    /// Whether this person may do the operator's work.
+    pub(super) operator: bool,
+    pub(super) second_factor: bool,
+    /// One of them is named by the header `X-Network-Id` of every request for it.
+    pub(super) networks: Vec<MembershipBody>,
+    /// What changes that go by the cookie carry in `X-CSRF-Token`.
+    pub(super) csrf_token: String,
+}
+
+/// What `me` answers of a person.
+pub(super) async fn me_of(app: &App, person: &str, csrf_token: String) -> Result<MeBody, ApiError> {
+    let (person, networks) = service::me(app, person).await?;
+    Ok(MeBody {
+        person_id: person.person_id,
+        email: person.email,
+        name: person.name,
+        operator: person.is_operator,
+        second_factor: person.totp_confirmed,
+        networks: networks.into_iter().map(MembershipBody::from).collect(),
+        csrf_token,
+    })
+}
+
+/// A session that has just begun.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NewSession)]
+struct SessionBody {
+    /// For `Authorization: Bearer …`. Null where the session is a cookie, which no script of a page reads.
+    #[schema(value_type = Option<String>, example = "hubs_4fTq0ZkX91ab4fTq_…")]
+    token: Option<SecretText>,
+    expires_at: Millis,
+    person: MeBody,
+}
+
+/// The answer to who has signed in: with the token, or with the cookie.
+async fn answer(app: &App, hub: &HubUrl, session: Session, is_cookie: bool) -> Result<Response, ApiError> {
+    let Session { person, token, csrf_token, expires_at } = session;
+    let person = me_of(app, &person.person_id, csrf_token).await?;
+    let cookie = is_cookie.then(|| cookie(hub, token.text.expose(), SESSION_TTL / 1000)).flatten();
+    let body = SessionBody { token: (!is_cookie).then_some(token.text), expires_at, person };
+    let mut response = Json(body).into_response();
+    if let Some(cookie) = cookie {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// The session's cookie: no script reads it, no other site's page sends it, and it goes over TLS alone, but to a hub that
+/// is not reached by TLS.
+pub(super) fn cookie(hub: &HubUrl, token: &str, seconds: Millis) -> Option<HeaderValue> {
+    let is_plain = hub.0.as_deref().is_some_and(|url| url.starts_with("http://"));
+    let secure = if is_plain { "" } else { "; Secure" };
+    let text = format!("{SESSION_COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+    text.try_into().ok()
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = SignInRequest)]
+pub(super) struct SignIn {
+    email: Email,
+    password: Password,
+    /// Of the second factor, or a recovery code; needed where the person has one (401 `second_factor_needed`).
+    #[schema(example = "123456")]
+    code: Option<String>,
+    /// Whether the session is to be an HttpOnly cookie, for pages, and no token.
+    cookie: Option<bool>,
+}
+
+/// Sign in
+///
+/// The answer is the same whether the address or the password is wrong (401 `wrong_credentials`). After five failures an
+/// address waits for longer and longer (429). A session ends after two weeks.
+#[utoipa::path(post, path = "/api/people/sign-in", operation_id = "sign_in", tag = "People",
+    responses((status = 200, body = SessionBody),
+        (status = 401, body = ErrorBody, description = "Wrong, or a code of the second factor is needed"),
+        (status = 429, body = ErrorBody, description = "Too many have failed; see `Retry-After`")))]
+pub(super) async fn sign_in(
+    State(app): State<App>,
+    Remote(remote): Remote,
+    hub: HubUrl,
+    Json(body): Json<SignIn>,
+) -> Result<Response, ApiError> {
+    let SignIn { email, password, code, cookie } = body;
+    let attempt = Attempt { remote, email: &email, password: &password, code: code.as_deref() };
+    let session = service::sign_in(&app, attempt).await?;
+    answer(&app, &hub, session, cookie.unwrap_or(false)).await
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = InvitationAcceptance)]
+pub(super) struct Accept {
+    /// From the mail.
+    #[schema(example = "4fTq0ZkX91ab4fTq0ZkX91ab4fTq0ZkX91ab4fTq")]
+    token: String,
+    /// What others call you.
+    #[schema(example = "Alex")]
+    name: Identifier,
+    password: Password,
+    /// Whether the session is to be an HttpOnly cookie, for pages, and no token.
+    cookie: Option<bool>,
+}
+
+/// Accept an invitation with a new account
+///
+/// Whoever has an account signs in and joins instead (400 `person_exists`).
+#[utoipa::path(post, path = "/api/people/accept", operation_id = "accept_invitation", tag = "People",
+    responses((status = 200, body = SessionBody),
+        (status = 429, body = ErrorBody, description = "Too many attempts; see `Retry-After`")))]
+pub(super) async fn accept(
+    State(app): State<App>,
+    Remote(remote): Remote,
+    hub: HubUrl,
+    Json(body): Json<Accept>,
+) -> Result<Response, ApiError> {
+    let new = NewPerson { name: body.name.as_str(), password: &body.password };
+    let session = service::accept(&app, remote, &body.token, new).await?;
+    answer(&app, &hub, session, body.cookie.unwrap_or(false)).await
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = LostPassword)]
+pub(super) struct LosePassword {
+    email: Email,
+}
+
+/// Say that a password is lost
+///
+/// A mail brings a code for a new one, good for an hour. The answer is the same whether or not there is such an account.
+#[utoipa::path(post, path = "/api/people/password/lost", operation_id = "lose_password", tag = "People",
+    responses((status = 204, description = "A mail is on its way, if there is such an account"),
+        (status = 429, body = ErrorBody, description = "Too many from one remote address; see `Retry-After`")))]
+pub(super) async fn lose_password(
+    State(app): State<App>,
+    Remote(remote): Remote,
+    Json(body): Json<LosePassword>,
+) -> Result<StatusCode, ApiError> {
+    service::lose_password(&app, remote, &body.email)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = PasswordReset)]
+pub(super) struct ResetPassword {
+    /// From the mail.
+    #[schema(example = "4fTq0ZkX91ab4fTq0ZkX91ab4fTq0ZkX91ab4fTq")]
+    token: String,
+    password: Password,
+}
+
+/// Set a new password with the code of a mail
+///
+/// All sessions end. A second factor stays.
+#[utoipa::path(post, path = "/api/people/password/reset", operation_id = "reset_password", tag = "People",
+    responses((status = 204, description = "Set"),
+        (status = 429, body = ErrorBody, description = "Too many attempts; see `Retry-After`")))]
+pub(super) async fn reset_password(
+    State(app): State<App>,
+    Remote(remote): Remote,
+    Json(body): Json<ResetPassword>,
+) -> Result<StatusCode, ApiError> {
+    service::reset_password(&app, remote, &body.token, &body.password).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

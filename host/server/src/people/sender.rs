@@ -1,0 +1,102 @@
+//! Sends invitations and resets, once they are committed, and again after a failure or a restart.
+
+use std::time::Duration;
+
+use crate::app::App;
+use crate::clock::{Millis, millis};
+use crate::people::model::{LinkKind, LinkRow, TOKEN_LENGTH, hash};
+use crate::people::store;
+
+/// How often a mail is tried. With the backoff between, that takes some hours.
+const MAX_ATTEMPTS: i64 = 8;
+/// The pause after the first failure; it doubles with each one.
+const INITIAL_BACKOFF: Millis = 60 * 1000;
+/// Another node may have made a mail due without waking this one.
+const POLL_INTERVAL: Duration = Duration::from_secs(30);
+const BATCH: i64 = 100;
+
+/// Runs until the hub stops.
+pub(super) async fn run(app: App) {
+    loop {
+        let now = app.clock.now();
+        let next_poll = now.saturating_add(millis(POLL_INTERVAL));
+        let next = match send_due(&app).await {
+            Ok(due) => due.map_or(next_poll, |due| due.min(next_poll)),
+            Err(error) => {
+                tracing::warn!(%error, "could not read the mails to people that are due");
+                next_poll
+            }
+        };
+        tokio::select! {
+            () = app.clock.sleep_until(next) => {}
+            () = app.people.wake.notified() => {}
+        }
+    }
+}
+
+/// Sends all mails that are due; answers when the next one is.
+async fn send_due(app: &App) -> Result<Option<Millis>, hub_db::Error> {
+    loop {
+        let batch = store::due(&app.db, BATCH).await?;
+        let now = app.clock.now();
+        let next = batch.iter().filter_map(|link| link.due_at).find(|at| now < *at);
+        let due: Vec<_> = batch.into_iter().filter(|link| link.due_at.is_some_and(|at| at <= now)).collect();
+        if due.is_empty() {
+            return Ok(next);
+        }
+        for link in due {
+            send(app, &link).await?;
+        }
+    }
+}
+
+async fn send(app: &App, link: &LinkRow) -> Result<(), hub_db::Error> {
+    let now = app.clock.now();
+    let token = app.ids.token(TOKEN_LENGTH);
+    let backoff = INITIAL_BACKOFF.saturating_mul(1 << link.attempts.clamp(0, 20));
+    if !store::claim(&app.db, link, &hash(&token), now.saturating_add(backoff)).await? {
+        return Ok(());
+    }
+    let network = store::network_name(&app.db, link.network_id).await?;
+    let (subject, text) = mail(app, link, network.as_deref(), &token);
+    match app.mailer.send(&app.ids, &link.email, &subject, text).await {
+        Ok(()) => store::clear_due(&app.db, link).await,
+        // The address stays out of the log.
+        Err(error) => {
+            tracing::warn!(%error, attempt = link.attempts + 1, "a mail to a person was not sent");
+            if error.is_permanent() || link.attempts + 1 >= MAX_ATTEMPTS {
+                store::clear_due(&app.db, link).await?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// From the settings: a request's Host header is the caller's to choose, and the mail goes to somebody else.
+fn mail(app: &App, link: &LinkRow, network: Option<&str>, token: &str) -> (String, String) {
+    if link.is(LinkKind::Reset) {
+        let url = app.settings.url("/api/people/password/reset");
+        let text = format!(
+            "Hello,\n\n\
+             somebody, you we hope, said that the password of this address at the Network Hub is lost.\n\n\
+             If it was you, choose a new one within an hour, with this code:\n\n{token}\n\n\
+             Where there is no page that asks for it, send it to {url}:\n\n\
+             {{\"token\": \"{token}\", \"password\": \"a new one\"}}\n\n\
+             All places where you are signed in are signed out then. If it was not you, there is nothing to do.\n"
+        );
+        return ("Your password at the Network Hub".to_owned(), text);
+    }
+    let place =
+        network.map_or_else(|| "the Network Hub, as an operator".to_owned(), |name| format!("the network {name}"));
+    let role = link.role.as_deref().map_or(String::new(), |role| format!(" as {role}"));
+    let (accept, join) = (app.settings.url("/api/people/accept"), app.settings.url("/api/people/join"));
+    let text = format!(
+        "Hello,\n\n\
+         you are invited to {place}{role}.\n\n\
+         Accept within seven days, with this code:\n\n{token}\n\n\
+         Where there is no page that asks for it, send it to {accept}:\n\n\
+         {{\"token\": \"{token}\", \"name\": \"your name\", \"password\": \"a new password\"}}\n\n\
+         If you have an account already, sign in and send {{\"token\": \"{token}\"}} to {join}.\n"
+    );
+    ("You are invited to the Network Hub".to_owned(), text)
+}

@@ -1,0 +1,173 @@
+//! What people do with their own accounts, and the operator's first one.
+
+use std::net::IpAddr;
+
+use hub_db::Db;
+
+use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::{OPERATOR_NETWORK, Origin, SignedIn};
+use crate::email::Email;
+use crate::http::error::ApiError;
+use crate::people::model::{LinkKind, LinkRow, MAIL_PAUSE, MembershipRow, Password, PersonRow, RESET_TTL, hash};
+use crate::people::service::second_factor::with_password;
+use crate::people::service::{PeopleError, generate_id, origin_of, origin_of_person};
+use crate::people::{password, store};
+use crate::secret_text::SecretText;
+
+/// The row of who is signed in.
+pub(super) async fn person(app: &App, who: &SignedIn) -> Result<PersonRow, PeopleError> {
+    let person = store::find(&app.db, &who.person).await?;
+    person.ok_or_else(|| PeopleError::UnknownPerson(who.person.clone()))
+}
+
+/// Who is signed in, and the networks they are a member of.
+pub(crate) async fn me(app: &App, person: &str) -> Result<(PersonRow, Vec<MembershipRow>), PeopleError> {
+    let row = store::find(&app.db, person).await?;
+    let row = row.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
+    Ok((row, store::memberships(&app.db, person).await?))
+}
+
+/// Ends this session.
+pub(crate) async fn sign_out(app: &App, who: &SignedIn) -> Result<(), PeopleError> {
+    store::delete_session(&app.db, &who.session).await?;
+    app.keys.clear();
+    Ok(())
+}
+
+/// Ends all sessions of a person, this one included.
+pub(crate) async fn sign_out_everywhere(app: &App, who: &SignedIn) -> Result<(), PeopleError> {
+    app.db
+        .transaction(async |mut tx| {
+            store::delete_sessions(&mut tx, &who.person, None).await?;
+            let change = Change::new(Action::PersonSignedOutEverywhere, &who.person);
+            audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
+        })
+        .await?;
+    app.keys.clear();
+    Ok(())
+}
+
+/// Replaces the password and ends all other sessions.
+pub(crate) async fn change_password(
+    app: &App,
+    who: &SignedIn,
+    current: &Password,
+    new: &Password,
+) -> Result<(), PeopleError> {
+    with_password(app, who, current).await?;
+    let hashed = password::hash(app, new).await?;
+    app.db
+        .transaction(async |mut tx| {
+            store::set_password(&mut tx, &who.person, &hashed).await?;
+            store::delete_sessions(&mut tx, &who.person, Some(&who.session)).await?;
+            let change = Change::new(Action::PersonPasswordChanged, &who.person);
+            audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
+        })
+        .await?;
+    app.keys.clear();
+    Ok(())
+}
+
+/// Sends a mail by which a lost password can be replaced. Beside the request, so that neither its answer nor its time
+/// tells whether there is such an account.
+pub(crate) fn lose_password(app: &App, remote: IpAddr, email: &Email) -> Result<(), PeopleError> {
+    app.limits.addresses.count_mail(remote, app.clock.now())?;
+    let (task, folded) = (app.clone(), email.folded());
+    app.spawn(async move {
+        if let Err(error) = send_reset(&task, &folded).await {
+            tracing::warn!(%error, "the mail about a lost password could not be stored");
+        }
+    });
+    Ok(())
+}
+
+async fn send_reset(app: &App, folded: &str) -> Result<(), hub_db::Error> {
+    let Some(person) = store::find_by_email(&app.db, folded).await? else { return Ok(()) };
+    let now = app.clock.now();
+    let link = LinkRow {
+        network_id: OPERATOR_NETWORK,
+        link_id: generate_id(&app.ids),
+        kind: <&str>::from(LinkKind::Reset).to_owned(),
+        email_folded: person.email_folded,
+        email: person.email,
+        role: None,
+        created_at: now,
+        expires_at: now.saturating_add(RESET_TTL),
+        due_at: Some(now),
+        attempts: 0,
+    };
+    app.db
+        .transaction(async |mut tx| {
+            if let Some(before) = store::latest_link(&mut tx, OPERATOR_NETWORK, LinkKind::Reset, folded).await? {
+                if now < before.created_at.saturating_add(MAIL_PAUSE) {
+                    return Ok(());
+                }
+                store::delete_link(&mut tx, OPERATOR_NETWORK, &before.link_id).await?;
+            }
+            store::insert_link(&mut tx, &link).await
+        })
+        .await?;
+    app.people.wake.notify_one();
+    Ok(())
+}
+
+/// Sets a new password with the token of a mail, and ends all sessions.
+pub(crate) async fn reset_password(app: &App, remote: IpAddr, token: &str, new: &Password) -> Result<(), PeopleError> {
+    let now = app.clock.now();
+    app.limits.addresses.count_sign_in(remote, now)?;
+    let sha256 = hash(token.trim());
+    let hashed = password::hash(app, new).await?;
+    app.db
+        .transaction(async |mut tx| {
+            let link = store::find_link(&mut tx, &sha256).await?;
+            let link = link.filter(|link| now < link.expires_at && link.is(LinkKind::Reset));
+            let link = link.ok_or(PeopleError::UnknownToken)?;
+            store::delete_link(&mut tx, link.network_id, &link.link_id).await?;
+            let person = store::find_by_email(&mut tx, &link.email_folded).await?.ok_or(PeopleError::UnknownToken)?;
+            store::set_password(&mut tx, &person.person_id, &hashed).await?;
+            store::delete_sessions(&mut tx, &person.person_id, None).await?;
+            store::clear_failures(&mut tx, &hash(&person.email_folded)).await?;
+            let change = Change::new(Action::PersonPasswordChanged, &person.person_id);
+            Ok::<_, PeopleError>(
+                audit::record(&mut tx, OPERATOR_NETWORK, &origin_of_person(app, remote, &person), change).await?,
+            )
+        })
+        .await?;
+    app.keys.clear();
+    Ok(())
+}
+
+/// Creates an operator, for someone who works on the database itself; answers the id, and the password, which is seen
+/// this once.
+pub(crate) async fn create_operator(
+    db: &Db,
+    origin: &Origin,
+    email: &Email,
+    name: &str,
+) -> Result<(String, SecretText), PeopleError> {
+    let (id, text) = (generate_id(&origin.ids), origin.ids.token(24));
+    let new = Password::generated(text.clone());
+    let hashed = password::hash_now(&origin.ids, new.expose());
+    let hashed = hashed.map_err(|error| ApiError::internal(std::io::Error::other(error.to_string())))?;
+    let person = PersonRow {
+        person_id: id.clone(),
+        email_folded: email.folded(),
+        email: email.as_str().to_owned(),
+        name: name.to_owned(),
+        password_hash: Some(hashed),
+        is_operator: true,
+        totp_secret: None,
+        totp_confirmed: false,
+        created_at: origin.clock.now(),
+    };
+    db.transaction(async |mut tx| {
+        if !store::insert(&mut tx, &person).await? {
+            return Err(PeopleError::PersonExists);
+        }
+        let change = Change::new(Action::PersonCreated, &id).after(serde_json::json!({"operator": true}));
+        Ok(audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?)
+    })
+    .await?;
+    Ok((id, text.into()))
+}

@@ -1,0 +1,90 @@
+//! What can be wrong with a request about people.
+
+use axum::http::StatusCode;
+use thiserror::Error;
+
+use crate::clock::Millis;
+use crate::http::error::ApiError;
+use crate::limits::QuotaExceeded;
+
+/// What can be wrong with a request about people.
+#[derive(Debug, Error)]
+pub(crate) enum PeopleError {
+    /// Which of them is not told.
+    #[error("The address, the password or the code is wrong.")]
+    WrongCredentials,
+    /// The password is right.
+    #[error("A code of the second factor, or a recovery code, is needed in `code`.")]
+    SecondFactorNeeded,
+    /// Too many have failed for this address.
+    #[error("Signing in has failed too often for this address; try again later, or have the password reset.")]
+    TooMany(Millis),
+    /// A token that no mail holds any more.
+    #[error("This code is none of the hub's, was used, or has expired.")]
+    UnknownToken,
+    /// A new account for an address that has one.
+    #[error("There is an account with this address already: sign in, and join with it.")]
+    PersonExists,
+    /// The mail went to somebody else.
+    #[error("This invitation was sent to another address than that of your account.")]
+    OtherAddress,
+    /// No such person in this network, or at all.
+    #[error("There is no person `{0}` here.")]
+    UnknownPerson(String),
+    /// No such invitation.
+    #[error("There is no invitation `{0}` here.")]
+    UnknownInvitation(String),
+    /// Invited again.
+    #[error("There is a member with this address already.")]
+    AlreadyMember,
+    /// A mail went out a moment ago.
+    #[error("This address was just invited; try again in ten minutes.")]
+    InvitedLately,
+    /// More than one's own.
+    #[error("A role beyond your own is not yours to give, to change or to take.")]
+    RoleExceedsOwn,
+    /// What a key that ends, or is bound, makes would outlive or exceed it.
+    #[error("A key that expires, or is bound to servers or addresses, invites nobody: a role has no such bounds.")]
+    KeyIsBound,
+    /// There is a second factor.
+    #[error("There is a second factor already; disable it first.")]
+    SecondFactorEnabled,
+    /// There is none to confirm.
+    #[error("There is no second factor that could be confirmed.")]
+    SecondFactorMissing,
+    /// More than the network may have.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
+    /// Whatever else was refused.
+    #[error(transparent)]
+    Refused(#[from] ApiError),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<PeopleError> for ApiError {
+    fn from(error: PeopleError) -> Self {
+        let message = error.to_string();
+        match error {
+            PeopleError::WrongCredentials => Self::new(StatusCode::UNAUTHORIZED, "wrong_credentials", message),
+            PeopleError::SecondFactorNeeded => Self::new(StatusCode::UNAUTHORIZED, "second_factor_needed", message),
+            PeopleError::TooMany(wait) => Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
+                .retry_after(wait.unsigned_abs().div_ceil(1000).max(1)),
+            PeopleError::UnknownToken => Self::bad_request("unknown_token", message),
+            PeopleError::PersonExists => Self::bad_request("person_exists", message),
+            PeopleError::OtherAddress => Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message),
+            PeopleError::UnknownPerson(_) => Self::not_found("unknown_person", message),
+            PeopleError::UnknownInvitation(_) => Self::not_found("unknown_invitation", message),
+            PeopleError::AlreadyMember => Self::bad_request("already_member", message),
+            PeopleError::InvitedLately => Self::bad_request("invited_lately", message),
+            PeopleError::RoleExceedsOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
+            PeopleError::KeyIsBound => Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message),
+            PeopleError::SecondFactorEnabled => Self::bad_request("second_factor_enabled", message),
+            PeopleError::SecondFactorMissing => Self::bad_request("second_factor_missing", message),
+            PeopleError::Quota(exceeded) => exceeded.into(),
+            PeopleError::Refused(error) => error,
+            PeopleError::Database(error) => error.into(),
+        }
+    }
+}

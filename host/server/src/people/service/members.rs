@@ -1,0 +1,94 @@
+//! The members of a network, and the hub's people.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::{Caller, OPERATOR_NETWORK, Origin, Role};
+pub(crate) use crate::people::model::MemberRow as Member;
+use crate::people::model::PersonRow;
+use crate::people::service::PeopleError;
+use crate::people::service::invitations::require_within;
+use crate::people::store;
+use crate::values::NetworkId;
+
+/// What the audit log shows of a member.
+fn shown(member: &Member) -> Value {
+    json!({"email": member.email, "role": member.role})
+}
+
+/// A page of a network's members, and how many there are.
+pub(crate) async fn members(
+    app: &App,
+    network: NetworkId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<Member>, i64), PeopleError> {
+    Ok(store::members(&app.db, network, limit, offset).await?)
+}
+
+/// A member whose role the caller may change: one within their own.
+async fn managed(tx: &mut hub_db::Tx, caller: &Caller, person: &str) -> Result<Member, PeopleError> {
+    let member = store::member(tx, caller.network, person).await?;
+    let member = member.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
+    if let Ok(role) = member.role.parse() {
+        require_within(caller, role)?;
+    }
+    Ok(member)
+}
+
+/// Gives a member another role.
+pub(crate) async fn change_role(app: &App, caller: &Caller, person: &str, role: Role) -> Result<Member, PeopleError> {
+    require_within(caller, role)?;
+    let origin = caller.origin(app);
+    let changed = app
+        .db
+        .transaction(async |mut tx| {
+            let before = managed(&mut tx, caller, person).await?;
+            store::put_member(&mut tx, caller.network, person, role, app.clock.now()).await?;
+            let after = Member { role: role.as_str().to_owned(), ..before.clone() };
+            let change = Change::new(Action::MemberChanged, person).before(shown(&before)).after(shown(&after));
+            audit::record(&mut tx, caller.network, &origin, change).await?;
+            Ok::<_, PeopleError>(after)
+        })
+        .await?;
+    app.keys.clear();
+    Ok(changed)
+}
+
+/// Removes a member; the account stays.
+pub(crate) async fn remove(app: &App, caller: &Caller, person: &str) -> Result<(), PeopleError> {
+    let origin = caller.origin(app);
+    app.db
+        .transaction(async |mut tx| {
+            let before = managed(&mut tx, caller, person).await?;
+            store::delete_member(&mut tx, caller.network, person).await?;
+            let change = Change::new(Action::MemberRemoved, person).before(shown(&before));
+            Ok::<_, PeopleError>(audit::record(&mut tx, caller.network, &origin, change).await?)
+        })
+        .await?;
+    app.keys.clear();
+    Ok(())
+}
+
+/// A page of the hub's people, and how many there are.
+pub(crate) async fn persons(app: &App, limit: i64, offset: i64) -> Result<(Vec<PersonRow>, i64), PeopleError> {
+    Ok(store::list(&app.db, limit, offset).await?)
+}
+
+/// Deletes a person's account with all memberships. What the audit logs tell of them stays.
+pub(crate) async fn delete_person(app: &App, origin: &Origin, person: &str) -> Result<(), PeopleError> {
+    app.db
+        .transaction(async |mut tx| {
+            let before = store::find(&mut tx, person).await?;
+            before.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
+            for network in store::delete(&mut tx, person).await? {
+                audit::record(&mut tx, network, origin, Change::new(Action::MemberRemoved, person)).await?;
+            }
+            let change = Change::new(Action::PersonDeleted, person);
+            Ok::<_, PeopleError>(audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?)
+        })
+        .await?;
+    app.keys.clear();
+    Ok(())
+}

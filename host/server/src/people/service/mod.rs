@@ -1,0 +1,46 @@
+//! The rules of people.
+
+mod account;
+mod error;
+mod invitations;
+mod members;
+mod second_factor;
+mod sign_in;
+
+pub(crate) use account::create_operator;
+pub(super) use account::{change_password, lose_password, me, reset_password, sign_out, sign_out_everywhere};
+pub(super) use error::PeopleError;
+pub(crate) use invitations::invite_by_operator;
+pub(super) use invitations::{NewPerson, accept, delete_invitation, invitations, invite, invite_as_operator, join};
+pub(super) use members::{Member, change_role, delete_person, members, persons, remove};
+pub(super) use second_factor::{Enrollment, confirm, disable, enroll};
+pub(super) use sign_in::{Attempt, Session, sign_in};
+
+use std::sync::Arc;
+
+use crate::app::App;
+use crate::auth::{Actor, ActorType, Origin, SignedIn};
+use crate::ids::Ids;
+use crate::people::model::{ID_LENGTH, PersonRow};
+
+/// An id that no key has.
+fn generate_id(ids: &Ids) -> String {
+    format!("p_{}", ids.token(ID_LENGTH))
+}
+
+/// A person who changes something, for the audit log.
+fn origin_of(app: &App, who: &SignedIn) -> Origin {
+    let actor = Actor { kind: ActorType::Person, id: who.person.clone(), name: who.email.clone() };
+    origin(app, who.remote, actor)
+}
+
+/// Somebody who holds the token of a mail to this person.
+fn origin_of_person(app: &App, remote: std::net::IpAddr, person: &PersonRow) -> Origin {
+    let actor = Actor { kind: ActorType::Person, id: person.person_id.clone(), name: person.email.clone() };
+    origin(app, remote, actor)
+}
+
+fn origin(app: &App, remote: std::net::IpAddr, actor: Actor) -> Origin {
+    let order = Some(Arc::clone(&app.audit_order));
+    Origin { actor, request_id: None, address: Some(remote), clock: app.clock.clone(), ids: app.ids.clone(), order }
+}

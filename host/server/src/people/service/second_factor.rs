@@ -1,0 +1,140 @@
+//! The second factor: codes of an authenticator app (TOTP), and recovery codes.
+
+use serde::Serialize;
+use totp_rs::Builder;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::{OPERATOR_NETWORK, SignedIn};
+use crate::people::model::{Password, PersonRow, hash};
+use crate::people::service::sign_in::{begin_attempt, check_password};
+use crate::people::service::{PeopleError, account, origin_of};
+use crate::people::store;
+use crate::secret_text::SecretText;
+
+/// 160 bits, as RFC 4226 recommends.
+const SECRET_BYTES: usize = 20;
+const RECOVERY_CODES: usize = 10;
+const RECOVERY_CODE_LENGTH: usize = 16;
+
+/// The step of a code that is right at this time; a step before or after it is, too.
+fn step_of(secret: &[u8], code: &str, seconds: u64) -> Option<i64> {
+    let totp = Builder::new().with_secret(secret.to_vec()).with_skew(1).build().ok()?;
+    totp.check(code.trim(), seconds).and_then(|step| i64::try_from(step).ok())
+}
+
+fn seconds(app: &App) -> u64 {
+    u64::try_from(app.clock.now() / 1000).unwrap_or(0)
+}
+
+/// Whether a code is of the second factor, or a recovery code. Each is good once.
+pub(super) async fn check(app: &App, person: &PersonRow, code: &str) -> Result<(), PeopleError> {
+    let id = &person.person_id;
+    let secret = person.totp_secret.as_deref().unwrap_or_default();
+    let is_right = match step_of(secret, code, seconds(app)) {
+        Some(step) => store::use_totp_step(&app.db, id, step).await?,
+        None => store::use_recovery_code(&app.db, id, &hash(code.trim())).await?,
+    };
+    if is_right { Ok(()) } else { Err(PeopleError::WrongCredentials) }
+}
+
+/// What an authenticator app is given.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = SecondFactorEnrollment)]
+pub(crate) struct Enrollment {
+    /// In base 32.
+    #[schema(value_type = String, example = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")]
+    secret: SecretText,
+    /// The same as a link, for a QR code.
+    #[schema(value_type = String, example = "otpauth://totp/…")]
+    uri: SecretText,
+}
+
+/// Makes a second factor, which counts once a code of it was confirmed.
+pub(crate) async fn enroll(app: &App, who: &SignedIn, password: &Password) -> Result<Enrollment, PeopleError> {
+    let person = with_password(app, who, password).await?;
+    if person.totp_confirmed {
+        return Err(PeopleError::SecondFactorEnabled);
+    }
+    let secret: Vec<u8> = (0..SECRET_BYTES).map(|_| app.ids.seed().to_be_bytes()[0]).collect();
+    app.db.transaction(async |mut tx| store::set_totp(&mut tx, &person.person_id, Some(&secret), false).await).await?;
+    let base32 = totp_rs::Secret::from(secret).to_base32();
+    let account: String = form_urlencoded::byte_serialize(person.email.as_bytes()).collect();
+    let uri = format!("otpauth://totp/Network%20Hub:{account}?secret={base32}&issuer=Network%20Hub");
+    Ok(Enrollment { secret: base32.into(), uri: uri.into() })
+}
+
+/// Puts the second factor into effect and answers its recovery codes, which are seen this once.
+pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec<SecretText>, PeopleError> {
+    let person = account::person(app, who).await?;
+    begin_attempt(app, who.remote, &person.email_folded).await?;
+    let secret = person.totp_secret.filter(|_| !person.totp_confirmed).ok_or(PeopleError::SecondFactorMissing)?;
+    let step = step_of(&secret, code, seconds(app)).ok_or(PeopleError::WrongCredentials)?;
+    if !store::use_totp_step(&app.db, &who.person, step).await? {
+        return Err(PeopleError::WrongCredentials);
+    }
+    let codes: Vec<_> = (0..RECOVERY_CODES).map(|_| app.ids.token(RECOVERY_CODE_LENGTH)).collect();
+    app.db
+        .transaction(async |mut tx| {
+            store::set_totp(&mut tx, &who.person, Some(&secret), true).await?;
+            for code in &codes {
+                store::insert_recovery_code(&mut tx, &who.person, &hash(code)).await?;
+            }
+            store::clear_failures(&mut tx, &hash(&person.email_folded)).await?;
+            let change = Change::new(Action::PersonSecondFactorEnabled, &who.person);
+            audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
+        })
+        .await?;
+    Ok(codes.into_iter().map(SecretText::from).collect())
+}
+
+/// Takes the second factor away.
+pub(crate) async fn disable(
+    app: &App,
+    who: &SignedIn,
+    password: &Password,
+    code: Option<&str>,
+) -> Result<(), PeopleError> {
+    let person = with_password(app, who, password).await?;
+    if person.totp_confirmed {
+        check(app, &person, code.ok_or(PeopleError::SecondFactorNeeded)?).await?;
+    }
+    app.db
+        .transaction(async |mut tx| {
+            store::set_totp(&mut tx, &who.person, None, false).await?;
+            let change = Change::new(Action::PersonSecondFactorDisabled, &who.person);
+            audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
+        })
+        .await?;
+    Ok(())
+}
+
+/// The person who is signed in, if this is their password.
+pub(super) async fn with_password(app: &App, who: &SignedIn, password: &Password) -> Result<PersonRow, PeopleError> {
+    let person = account::person(app, who).await?;
+    begin_attempt(app, who.remote, &person.email_folded).await?;
+    let person = check_password(app, Some(person), password).await?;
+    store::remove_failure(&app.db, &hash(&person.email_folded)).await?;
+    Ok(person)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From RFC 6238, appendix B, in six digits.
+    #[test]
+    fn codes_are_those_of_the_standard() {
+        let secret = b"12345678901234567890";
+        assert_eq!(step_of(secret, "287082", 59), Some(1));
+        assert_eq!(step_of(secret, "005924", 1_234_567_890), Some(41_152_263));
+        // A step before and after, and no further.
+        assert_eq!(step_of(secret, "287082", 89), Some(1));
+        assert_eq!(step_of(secret, "287082", 90), None);
+        for wrong in ["", "28708", "2870820", "x87082", "287083"] {
+            assert_eq!(step_of(secret, wrong, 59), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Signing in with a password, and a second factor where there is one.
+
+use std::net::IpAddr;
+
+use crate::app::App;
+use crate::auth::{SessionToken, csrf_token};
+use crate::clock::Millis;
+use crate::email::Email;
+use crate::people::model::{MAX_SESSIONS, Password, PersonRow, SESSION_TTL, hash};
+use crate::people::password;
+use crate::people::service::{PeopleError, second_factor};
+use crate::people::store;
+
+/// Wrong passwords that cost no time.
+const FREE_FAILURES: i64 = 5;
+const FIRST_PAUSE: Millis = 15 * 1000;
+const LONGEST_PAUSE: Millis = 15 * 60 * 1000;
+
+/// What somebody who signs in sends.
+pub(crate) struct Attempt<'a> {
+    pub(crate) remote: IpAddr,
+    pub(crate) email: &'a Email,
+    pub(crate) password: &'a Password,
+    pub(crate) code: Option<&'a str>,
+}
+
+/// A session that has just begun.
+pub(crate) struct Session {
+    pub(crate) person: PersonRow,
+    pub(crate) token: SessionToken,
+    pub(crate) csrf_token: String,
+    pub(crate) expires_at: Millis,
+}
+
+/// How long an address waits after its last failure.
+fn pause(failures: i64) -> Millis {
+    if failures < FREE_FAILURES {
+        return 0;
+    }
+    FIRST_PAUSE.saturating_mul(1 << (failures - FREE_FAILURES).min(20)).min(LONGEST_PAUSE)
+}
+
+/// Counts an attempt as failed beforehand, so that many at once are no more guesses than one after the other; refused
+/// while the address has to wait. Whether or not it is somebody's makes no difference.
+pub(super) async fn begin_attempt(app: &App, remote: IpAddr, folded: &str) -> Result<(), PeopleError> {
+    let now = app.clock.now();
+    app.limits.addresses.count_sign_in(remote, now)?;
+    let account = hash(folded);
+    app.db
+        .transaction(async |mut tx| {
+            let (failures, last_at) = store::lock_failures(&mut tx, &account).await?;
+            let until = last_at.saturating_add(pause(failures));
+            if now < until {
+                return Err(PeopleError::TooMany(until - now));
+            }
+            Ok(store::add_failure(&mut tx, &account, now).await?)
+        })
+        .await
+}
+
+/// Whether the password is the person's, if there is one; as long as it takes for nobody's.
+pub(super) async fn check_password(
+    app: &App,
+    person: Option<PersonRow>,
+    password: &Password,
+) -> Result<PersonRow, PeopleError> {
+    let stored = person.as_ref().and_then(|person| person.password_hash.clone());
+    let is_right = password::verify(app, stored, password).await?;
+    person.filter(|_| is_right).ok_or(PeopleError::WrongCredentials)
+}
+
+/// Begins a session for who knows a password, and has the second factor where there is one.
+pub(crate) async fn sign_in(app: &App, attempt: Attempt<'_>) -> Result<Session, PeopleError> {
+    let folded = attempt.email.folded();
+    begin_attempt(app, attempt.remote, &folded).await?;
+    let person = store::find_by_email(&app.db, &folded).await?;
+    let person = check_password(app, person, attempt.password).await?;
+    if person.totp_confirmed {
+        let Some(code) = attempt.code else {
+            // No guess; those of codes before it still count.
+            store::remove_failure(&app.db, &hash(&folded)).await?;
+            return Err(PeopleError::SecondFactorNeeded);
+        };
+        second_factor::check(app, &person, code).await?;
+    }
+    begin_session(app, person, attempt.remote).await
+}
+
+/// Begins a session of a person.
+pub(super) async fn begin_session(app: &App, person: PersonRow, remote: IpAddr) -> Result<Session, PeopleError> {
+    let token = SessionToken::generate(&app.ids);
+    let now = app.clock.now();
+    let expires_at = now.saturating_add(SESSION_TTL);
+    let account = hash(&person.email_folded);
+    app.db
+        .transaction(async |mut tx| {
+            store::clear_failures(&mut tx, &account).await?;
+            let times = (now, expires_at);
+            store::insert_session(&mut tx, &person.person_id, &token, &remote.to_string(), times, MAX_SESSIONS).await
+        })
+        .await?;
+    Ok(Session { csrf_token: csrf_token(token.text.expose()), person, token, expires_at })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guesses_cost_more_and_more_time() {
+        assert_eq!((pause(0), pause(4), pause(5), pause(6)), (0, 0, 15_000, 30_000));
+        assert_eq!((pause(12), pause(i64::MAX)), (LONGEST_PAUSE, LONGEST_PAUSE));
+    }
+}

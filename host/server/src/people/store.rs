@@ -1,0 +1,412 @@
+//! All SQL of people. Persons, sessions and failures are the hub's; members and links are of a network.
+
+use hub_db::{Db, Error, Executor, Tx};
+
+use crate::auth::{OPERATOR_NETWORK, Role, SessionToken};
+use crate::clock::Millis;
+use crate::people::model::{LinkKind, LinkRow, MemberRow, MembershipRow, PersonRow};
+use crate::values::NetworkId;
+
+macro_rules! select_person {
+    ($condition:literal) => {
+        concat!(
+            "SELECT person_id, email_folded, email, name, password_hash, is_operator, totp_secret, totp_confirmed, created_at
+             FROM persons ",
+            $condition
+        )
+    };
+}
+
+pub(super) async fn find_by_email(on: impl Into<Executor<'_>>, folded: &str) -> Result<Option<PersonRow>, Error> {
+    on.into().query(select_person!("WHERE email_folded = $1")).bind(folded).optional().await
+}
+
+pub(super) async fn find(on: impl Into<Executor<'_>>, person: &str) -> Result<Option<PersonRow>, Error> {
+    on.into().query(select_person!("WHERE person_id = $1")).bind(person).optional().await
+}
+
+/// The hub's people, the earliest first, and how many there are.
+pub(super) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<PersonRow>, i64), Error> {
+    let count = "SELECT COUNT(*) FROM persons";
+    db.page(count, select_person!("ORDER BY created_at, person_id LIMIT $1 OFFSET $2"), |it| it, limit, offset).await
+}
+
+/// False where the address is somebody's.
+pub(super) async fn insert(tx: &mut Tx, person: &PersonRow) -> Result<bool, Error> {
+    let rows = tx
+        .query(
+            "INSERT INTO persons (person_id, email_folded, email, name, password_hash, is_operator, totp_confirmed,
+                 totp_last_step, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8) ON CONFLICT (email_folded) DO NOTHING",
+        )
+        .bind(&person.person_id)
+        .bind(&person.email_folded)
+        .bind(&person.email)
+        .bind(&person.name)
+        .bind(&person.password_hash)
+        .bind(person.is_operator)
+        .bind(false)
+        .bind(person.created_at)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+pub(super) async fn make_operator(tx: &mut Tx, person: &str) -> Result<(), Error> {
+    tx.query("UPDATE persons SET is_operator = $2 WHERE person_id = $1").bind(person).bind(true).execute().await?;
+    Ok(())
+}
+
+pub(super) async fn set_password(tx: &mut Tx, person: &str, hash: &str) -> Result<(), Error> {
+    tx.query("UPDATE persons SET password_hash = $2 WHERE person_id = $1").bind(person).bind(hash).execute().await?;
+    Ok(())
+}
+
+/// Deletes a person with their sessions, codes and memberships; the networks they were a member of.
+pub(super) async fn delete(tx: &mut Tx, person: &str) -> Result<Vec<NetworkId>, Error> {
+    delete_sessions(tx, person, None).await?;
+    set_totp(tx, person, None, false).await?;
+    // Crosses networks: a person may be a member of many.
+    let rows: Vec<(NetworkId,)> =
+        tx.query("DELETE FROM network_members WHERE person_id = $1 RETURNING network_id").bind(person).all().await?;
+    tx.query("DELETE FROM persons WHERE person_id = $1").bind(person).execute().await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
+}
+
+/// Sets the second factor, or takes it away; its recovery codes are gone.
+pub(super) async fn set_totp(tx: &mut Tx, person: &str, secret: Option<&[u8]>, confirmed: bool) -> Result<(), Error> {
+    tx.query("UPDATE persons SET totp_secret = $2, totp_confirmed = $3 WHERE person_id = $1")
+        .bind(person)
+        .bind(secret)
+        .bind(confirmed)
+        .execute()
+        .await?;
+    tx.query("DELETE FROM person_recovery_codes WHERE person_id = $1").bind(person).execute().await?;
+    Ok(())
+}
+
+/// Uses up a step of the second factor; false where it, or a later one, was used.
+pub(super) async fn use_totp_step(db: &Db, person: &str, step: i64) -> Result<bool, Error> {
+    let rows = db
+        .write("UPDATE persons SET totp_last_step = $2 WHERE person_id = $1 AND totp_last_step < $2")
+        .bind(person)
+        .bind(step)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+pub(super) async fn insert_recovery_code(tx: &mut Tx, person: &str, sha256: &[u8]) -> Result<(), Error> {
+    tx.query("INSERT INTO person_recovery_codes (person_id, sha256) VALUES ($1, $2)")
+        .bind(person)
+        .bind(sha256)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// Uses up a recovery code; false where there is none.
+pub(super) async fn use_recovery_code(db: &Db, person: &str, sha256: &[u8]) -> Result<bool, Error> {
+    let delete = "DELETE FROM person_recovery_codes WHERE person_id = $1 AND sha256 = $2";
+    Ok(db.write(delete).bind(person).bind(sha256).execute().await? > 0)
+}
+
+/// Stores a session, and ends the person's oldest ones over `most`.
+pub(super) async fn insert_session(
+    tx: &mut Tx,
+    person: &str,
+    token: &SessionToken,
+    address: &str,
+    (now, expires_at): (Millis, Millis),
+    most: i64,
+) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO person_sessions (session_id, person_id, sha256, created_at, expires_at, address)
+         VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(&token.id)
+    .bind(person)
+    .bind(&token.sha256)
+    .bind(now)
+    .bind(expires_at)
+    .bind(address)
+    .execute()
+    .await?;
+    tx.query(
+        "DELETE FROM person_sessions WHERE session_id IN (
+             SELECT session_id FROM person_sessions WHERE person_id = $1 ORDER BY created_at DESC, session_id
+             LIMIT 1000 OFFSET $2)",
+    )
+    .bind(person)
+    .bind(most)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn delete_session(db: &Db, session: &str) -> Result<(), Error> {
+    db.write("DELETE FROM person_sessions WHERE session_id = $1").bind(session).execute().await?;
+    Ok(())
+}
+
+/// Ends all sessions of a person but one.
+pub(super) async fn delete_sessions(tx: &mut Tx, person: &str, but: Option<&str>) -> Result<(), Error> {
+    tx.query("DELETE FROM person_sessions WHERE person_id = $1 AND session_id <> $2")
+        .bind(person)
+        .bind(but.unwrap_or_default())
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// How often signing in has failed for an address, and when last. Until the transaction ends nobody else reads or changes it,
+/// so that attempts at once are counted one after the other.
+pub(super) async fn lock_failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<(i64, Millis), Error> {
+    tx.query(
+        "INSERT INTO sign_in_failures (email_sha256, failures, last_at) VALUES ($1, 0, 0)
+         ON CONFLICT (email_sha256) DO UPDATE SET failures = sign_in_failures.failures RETURNING failures, last_at",
+    )
+    .bind(email_sha256)
+    .one()
+    .await
+}
+
+pub(super) async fn add_failure(tx: &mut Tx, email_sha256: &[u8], now: Millis) -> Result<(), Error> {
+    tx.query("UPDATE sign_in_failures SET failures = failures + 1, last_at = $2 WHERE email_sha256 = $1")
+        .bind(email_sha256)
+        .bind(now)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// Takes a failure back that was counted beforehand.
+pub(super) async fn remove_failure(db: &Db, email_sha256: &[u8]) -> Result<(), Error> {
+    db.write("UPDATE sign_in_failures SET failures = failures - 1 WHERE email_sha256 = $1 AND failures > 0")
+        .bind(email_sha256)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn clear_failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<(), Error> {
+    tx.query("DELETE FROM sign_in_failures WHERE email_sha256 = $1").bind(email_sha256).execute().await?;
+    Ok(())
+}
+
+/// Sessions, failures and links that count no more.
+pub(super) async fn delete_ended(db: &Db, now: Millis) -> Result<(), Error> {
+    const DAY: Millis = 24 * 60 * 60 * 1000;
+    db.write("DELETE FROM person_sessions WHERE expires_at <= $1").bind(now).execute().await?;
+    db.write("DELETE FROM sign_in_failures WHERE last_at <= $1").bind(now.saturating_sub(DAY)).execute().await?;
+    // Crosses networks: links end alike in all of them.
+    db.write("DELETE FROM person_links WHERE expires_at <= $1").bind(now).execute().await?;
+    Ok(())
+}
+
+/// Makes a person a member, or gives a member another role.
+pub(super) async fn put_member(
+    tx: &mut Tx,
+    network: NetworkId,
+    person: &str,
+    role: Role,
+    now: Millis,
+) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO network_members (network_id, person_id, role, joined_at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (network_id, person_id) DO UPDATE SET role = excluded.role",
+    )
+    .bind(network)
+    .bind(person)
+    .bind(role.as_str())
+    .bind(now)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+macro_rules! select_member {
+    ($condition:literal) => {
+        concat!(
+            "SELECT m.person_id, p.email, p.name, m.role, m.joined_at, p.totp_confirmed AS has_second_factor
+             FROM network_members m JOIN persons p ON p.person_id = m.person_id WHERE m.network_id = $1 ",
+            $condition
+        )
+    };
+}
+
+pub(super) async fn member(tx: &mut Tx, network: NetworkId, person: &str) -> Result<Option<MemberRow>, Error> {
+    tx.query(select_member!("AND m.person_id = $2")).bind(network).bind(person).optional().await
+}
+
+/// By when they joined, and how many there are.
+pub(super) async fn members(
+    db: &Db,
+    network: NetworkId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<MemberRow>, i64), Error> {
+    db.page(
+        "SELECT COUNT(*) FROM network_members WHERE network_id = $1",
+        select_member!("ORDER BY m.joined_at, m.person_id LIMIT $2 OFFSET $3"),
+        |statement| statement.bind(network),
+        limit,
+        offset,
+    )
+    .await
+}
+
+pub(super) async fn delete_member(tx: &mut Tx, network: NetworkId, person: &str) -> Result<(), Error> {
+    let delete = "DELETE FROM network_members WHERE network_id = $1 AND person_id = $2";
+    tx.query(delete).bind(network).bind(person).execute().await?;
+    Ok(())
+}
+
+/// The networks of a person, by name.
+pub(super) async fn memberships(db: &Db, person: &str) -> Result<Vec<MembershipRow>, Error> {
+    db.query(
+        "SELECT m.network_id, n.name, m.role FROM network_members m JOIN networks n ON n.network_id = m.network_id
+         WHERE m.person_id = $1 ORDER BY n.name LIMIT 1000",
+    )
+    .bind(person)
+    .all()
+    .await
+}
+
+/// How many are members of a network or invited to it.
+pub(super) async fn count_people(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
+    let (count,): (i64,) = tx
+        .query(
+            "SELECT (SELECT COUNT(*) FROM network_members WHERE network_id = $1)
+                 + (SELECT COUNT(*) FROM person_links WHERE network_id = $1)",
+        )
+        .bind(network)
+        .one()
+        .await?;
+    Ok(count)
+}
+
+macro_rules! select_link {
+    ($condition:literal) => {
+        concat!(
+            "SELECT network_id, link_id, kind, email_folded, email, role, created_at, expires_at, due_at, attempts
+             FROM person_links ",
+            $condition
+        )
+    };
+}
+
+/// Stores a link whose mail is due at once.
+pub(super) async fn insert_link(tx: &mut Tx, link: &LinkRow) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO person_links (network_id, link_id, kind, email_folded, email, role, created_at, expires_at, due_at,
+             attempts)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+    )
+    .bind(link.network_id)
+    .bind(&link.link_id)
+    .bind(&link.kind)
+    .bind(&link.email_folded)
+    .bind(&link.email)
+    .bind(&link.role)
+    .bind(link.created_at)
+    .bind(link.expires_at)
+    .bind(link.due_at)
+    .bind(link.attempts)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// The latest link of this kind to an address.
+pub(super) async fn latest_link(
+    tx: &mut Tx,
+    network: NetworkId,
+    kind: LinkKind,
+    folded: &str,
+) -> Result<Option<LinkRow>, Error> {
+    tx.query(select_link!("WHERE network_id = $1 AND email_folded = $2 AND kind = $3 ORDER BY created_at DESC LIMIT 1"))
+        .bind(network)
+        .bind(folded)
+        .bind(<&str>::from(kind))
+        .optional()
+        .await
+}
+
+/// The link that a token is of.
+pub(super) async fn find_link(tx: &mut Tx, sha256: &[u8]) -> Result<Option<LinkRow>, Error> {
+    // Crosses networks: the token names its network.
+    tx.query(select_link!("WHERE sha256 = $1")).bind(sha256).optional().await
+}
+
+/// The invitations to a network that wait, the latest first, and how many there are.
+pub(super) async fn invitations(
+    db: &Db,
+    network: NetworkId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<LinkRow>, i64), Error> {
+    db.page(
+        "SELECT COUNT(*) FROM person_links WHERE network_id = $1 AND kind = 'INVITATION'",
+        select_link!(
+            "WHERE network_id = $1 AND kind = 'INVITATION' ORDER BY created_at DESC, link_id DESC LIMIT $2 OFFSET $3"
+        ),
+        |statement| statement.bind(network),
+        limit,
+        offset,
+    )
+    .await
+}
+
+pub(super) async fn link(tx: &mut Tx, network: NetworkId, id: &str) -> Result<Option<LinkRow>, Error> {
+    tx.query(select_link!("WHERE network_id = $1 AND link_id = $2")).bind(network).bind(id).optional().await
+}
+
+/// Deletes a link; false where it is gone.
+pub(super) async fn delete_link(tx: &mut Tx, network: NetworkId, id: &str) -> Result<bool, Error> {
+    let delete = "DELETE FROM person_links WHERE network_id = $1 AND link_id = $2";
+    Ok(tx.query(delete).bind(network).bind(id).execute().await? > 0)
+}
+
+/// The mails due next, the longest due first.
+pub(super) async fn due(db: &Db, limit: i64) -> Result<Vec<LinkRow>, Error> {
+    // Crosses networks: one sender is for all.
+    db.query(select_link!("WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1")).bind(limit).all().await
+}
+
+/// Claims a mail until `until`, when it is due again, and gives its link a token. False where another node has claimed it.
+pub(super) async fn claim(db: &Db, link: &LinkRow, sha256: &[u8], until: Millis) -> Result<bool, Error> {
+    let rows = db
+        .write(
+            "UPDATE person_links SET due_at = $4, attempts = attempts + 1, sha256 = $5
+             WHERE network_id = $1 AND link_id = $2 AND due_at = $3",
+        )
+        .bind(link.network_id)
+        .bind(&link.link_id)
+        .bind(link.due_at)
+        .bind(until)
+        .bind(sha256)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+/// Ends the attempts at a mail.
+pub(super) async fn clear_due(db: &Db, link: &LinkRow) -> Result<(), Error> {
+    db.write("UPDATE person_links SET due_at = NULL WHERE network_id = $1 AND link_id = $2")
+        .bind(link.network_id)
+        .bind(&link.link_id)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// What mails call a network; none for the hub itself.
+pub(super) async fn network_name(db: &Db, network: NetworkId) -> Result<Option<String>, Error> {
+    if network == OPERATOR_NETWORK {
+        return Ok(None);
+    }
+    let row: Option<(String,)> =
+        db.query("SELECT name FROM networks WHERE network_id = $1").bind(network).optional().await?;
+    Ok(row.map(|(name,)| name))
+}

@@ -1,0 +1,193 @@
+//! The audit log: every change that a management route makes is in it, and nothing takes it out again.
+
+mod walk;
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Backend, Client, Hub, NOW, on_both, on_each};
+
+const AUDIT: &str = "/api/manage/audit";
+
+/// All entries, newest first.
+async fn entries(client: &Client) -> Vec<Value> {
+    client.get(&format!("{AUDIT}?limit=200")).await.expect(200)["items"].as_array().unwrap().clone()
+}
+
+async fn put_currency(owner: &Client, name: &str, maximum: i64) {
+    let path = format!("/api/manage/economy/currencies/{name}");
+    owner.put(&path, json!({"maximum": maximum})).await.expect(200);
+}
+
+on_both! {
+    async fn an_entry_tells_who_what_and_from_where(hub: Hub) {
+        let owner = hub.network().await;
+        put_currency(&owner, "coins", 5).await;
+        hub.advance_ms(1_000);
+        let request = owner.request(Method::PUT, "/api/manage/economy/currencies/coins");
+        let answer = owner.send(request.header("X-Request-Id", "mine-7").json(&json!({"maximum": 7}))).await;
+        answer.expect(200);
+        let entry = entries(&owner).await.remove(0);
+        let key = owner.key.as_ref().unwrap()[4..16].to_owned();
+        assert_eq!(entry["actor"], json!({"type": "KEY", "id": key, "name": "owner"}));
+        assert_eq!((&entry["action"], &entry["target"]), (&json!("currency.put"), &json!("coins")));
+        let shown = |maximum: i64| json!({"minimum": null, "maximum": maximum, "startingBalance": null});
+        assert_eq!((&entry["before"], &entry["after"]), (&shown(5), &shown(7)));
+        assert_eq!((&entry["at"], &entry["requestId"]), (&json!(NOW + 1_000), &json!("mine-7")));
+        assert_eq!(entry["address"], "127.0.0.1");
+    }
+
+    async fn no_entry_holds_a_secret(hub: Hub) {
+        let owner = hub.network().await;
+        let made = owner.post("/api/manage/keys", json!({"name": "k", "scopes": ["plugin"]})).await.expect(201).clone();
+        let path = format!("/api/manage/keys/{}/roll", made["keyId"].as_str().unwrap());
+        let rolled = owner.post(&path, json!({})).await.expect(201)["apiKey"].clone();
+        let rotated = owner.post("/api/manage/signing-secret/rotate", json!({})).await.expect(201).clone();
+        let log = json!(entries(&owner).await).to_string();
+        assert!(log.contains("key.rolled") && log.contains("signing_secret.rotated"), "{log}");
+        for secret in [&made["apiKey"], &rolled, &rotated["signingSecret"]] {
+            let secret = secret.as_str().unwrap();
+            let part = secret.rsplit('_').next().unwrap();
+            assert!(!log.contains(part), "{part} is in {log}");
+        }
+    }
+
+    async fn a_change_that_fails_leaves_no_entry(hub: Hub) {
+        let owner = hub.network().await;
+        let before = entries(&owner).await.len();
+        let bounds = json!({"minimum": 5, "maximum": 4});
+        owner.put("/api/manage/economy/currencies/coins", bounds).await.expect_error(400, "invalid_request");
+        owner.delete("/api/manage/keys/none").await.expect_error(404, "unknown_key");
+        assert_eq!(entries(&owner).await.len(), before);
+    }
+
+    async fn an_idempotent_repeat_is_one_entry(hub: Hub) {
+        let owner = hub.network().await;
+        let before = entries(&owner).await.len();
+        for _ in 0..2 {
+            let request = owner.request(Method::POST, "/api/manage/keys").header("Idempotency-Key", "k-1");
+            let body = json!({"name": "k", "scopes": ["plugin"]});
+            owner.send(request.json(&body)).await.expect(201);
+        }
+        assert_eq!(entries(&owner).await.len(), before + 1);
+    }
+
+    async fn pages_are_filtered_and_go_on_behind_an_entry(hub: Hub) {
+        let owner = hub.network().await;
+        let other = owner.key_with(&["network:manage"]).await;
+        for at in 0..5 {
+            put_currency(if at % 2 == 0 { &owner } else { &other }, &format!("c{at}"), 1).await;
+        }
+        let targets = |page: &Value| -> Vec<String> {
+            let items = page["items"].as_array().unwrap().iter();
+            items.map(|entry| entry["target"].as_str().unwrap().to_owned()).collect()
+        };
+        let page = owner.get(&format!("{AUDIT}?action=currency.put&limit=2")).await.expect(200).clone();
+        assert_eq!((targets(&page), &page["total"]), (vec!["c4".to_owned(), "c3".to_owned()], &json!(5)));
+        let last = page["items"][1]["id"].as_str().unwrap();
+        // What comes in between shifts nothing.
+        put_currency(&owner, "c5", 1).await;
+        let page = owner.get(&format!("{AUDIT}?action=currency.put&limit=2&before={last}")).await.expect(200).clone();
+        assert_eq!(targets(&page), ["c2", "c1"]);
+        let id = &other.key.as_ref().unwrap()[4..16];
+        let page = owner.get(&format!("{AUDIT}?actor={id}")).await.expect(200).clone();
+        assert_eq!((targets(&page), &page["total"]), (vec!["c3".to_owned(), "c1".to_owned()], &json!(2)));
+        let page = owner.get(&format!("{AUDIT}?actor={id}&action=key.created")).await.expect(200).clone();
+        assert_eq!(page["total"], 0);
+        // Nobody else's.
+        assert_eq!(hub.network().await.get(&format!("{AUDIT}?actor={id}")).await.expect(200)["total"], 0);
+    }
+
+    async fn an_export_has_every_entry_once_and_goes_on(hub: Hub) {
+        let owner = hub.network().await;
+        // More than are read at a time.
+        for at in 0..210 {
+            put_currency(&owner, "coins", at).await;
+        }
+        let lines = |answer: &Value| -> Vec<Value> {
+            answer.as_str().unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        };
+        let all = lines(&owner.get(&format!("{AUDIT}/export")).await.body);
+        // The network, and the currency.
+        assert_eq!(all.len(), 211);
+        assert_eq!((&all[0]["action"], &all[210]["after"]["maximum"]), (&json!("network.created"), &json!(209)));
+        let ids: Vec<_> = all.iter().map(|entry| entry["id"].as_str().unwrap()).collect();
+        assert!(ids.is_sorted_by(|one, next| one < next));
+        put_currency(&owner, "gems", 1).await;
+        let last = owner.get(&format!("{AUDIT}/export?after={}", ids[210])).await;
+        assert_eq!(last.headers["content-type"], "application/x-ndjson");
+        assert_eq!(serde_json::from_str::<Value>(last.body.to_string().as_str()).unwrap()["target"], "gems");
+        owner.key_with(&["plugin"]).await.get(&format!("{AUDIT}/export")).await.expect_error(403, "forbidden_scope");
+    }
+
+    async fn what_the_operator_does_is_in_both_logs_and_outlives_the_network(hub: Hub) {
+        let (operator, owner) = (hub.operator().await, hub.network().await);
+        let path = format!("/api/admin/networks/{}", owner.network.unwrap());
+        operator.patch(&path, json!({"name": "renamed"})).await.expect(200);
+        let entry = entries(&owner).await.remove(0);
+        assert_eq!((&entry["actor"]["type"], &entry["action"]), (&json!("OPERATOR"), &json!("network.changed")));
+        assert_eq!(entry["after"]["name"], "renamed");
+        operator.delete(&format!("{path}?now=true")).await.expect(204);
+        hub.advance_ms(2_000);
+        let log = async || operator.get("/api/admin/audit").await.expect(200)["items"].as_array().unwrap().clone();
+        Hub::eventually("the network is deleted", async || log().await[0]["action"] == "network.deleted").await;
+        let log = log().await;
+        assert_eq!((&log[0]["actor"]["type"], &log[0]["target"]), (&json!("SYSTEM"), &json!(owner.network.unwrap())));
+        let actions: Vec<_> = log.iter().map(|entry| entry["action"].as_str().unwrap()).collect();
+        assert!(actions.contains(&"network.changed") && actions.contains(&"network.deletion_scheduled"), "{actions:?}");
+    }
+
+    async fn nothing_changes_an_entry(hub: Hub) {
+        let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
+        let paths = document["paths"].as_object().unwrap().iter().filter(|(path, _)| path.contains("/audit"));
+        let methods: Vec<_> = paths.flat_map(|(_, item)| item.as_object().unwrap().keys().cloned()).collect();
+        assert_eq!(methods, ["get", "get", "get", "get"]);
+    }
+
+    async fn large_values_are_left_out(hub: Hub) {
+        let owner = hub.network().await;
+        let text = "x".repeat(5_000);
+        owner.put("/api/manage/localization/messages/en/lobby/welcome", json!({"value": text})).await.expect(200);
+        assert_eq!(entries(&owner).await[0]["after"], json!({"omittedBytes": 5_002}));
+    }
+}
+
+/// Entries go when the plan says so, and no sooner.
+async fn entries_stay_as_long_as_the_plan_says(backend: Backend) {
+    let hub = Hub::start(backend).await;
+    let (operator, owner, other) = (hub.operator().await, hub.network().await, hub.network().await);
+    let plan = json!({"name": "short", "limits": {"auditDays": 10}});
+    operator.post("/api/admin/plans", plan).await.expect(201);
+    let path = format!("/api/admin/networks/{}", owner.network.unwrap());
+    operator.patch(&path, json!({"plan": "short"})).await.expect(200);
+    let days = |days: u64| hub.clock.advance(Duration::from_hours(24 * days));
+    days(9);
+    put_currency(&owner, "coins", 1).await;
+    put_currency(&other, "coins", 1).await;
+    assert_eq!(entries(&owner).await.len(), 3);
+    days(2);
+    Hub::eventually("old entries go", async || entries(&owner).await.len() == 1).await;
+    assert_eq!(entries(&owner).await[0]["target"], "coins");
+    assert_eq!(entries(&other).await.len(), 2);
+    days(364);
+    Hub::eventually("the others go after a year", async || entries(&other).await.is_empty()).await;
+    let refused = json!({"name": "long", "limits": {"auditDays": 3651}});
+    operator.post("/api/admin/plans", refused).await.expect_error(400, "invalid_request");
+}
+
+/// The oldest of too many go.
+async fn a_log_does_not_grow_without_bound(backend: Backend) {
+    let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"auditEntries": 3}"#).unwrap();
+    let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
+    let owner = hub.network().await;
+    for at in 0..6 {
+        put_currency(&owner, "coins", at).await;
+    }
+    hub.advance_ms(60 * 60 * 1_000);
+    Hub::eventually("the oldest go", async || entries(&owner).await.len() == 3).await;
+    assert_eq!(entries(&owner).await[2]["after"]["maximum"], 3);
+}
+
+on_each! { entries_stay_as_long_as_the_plan_says a_log_does_not_grow_without_bound }

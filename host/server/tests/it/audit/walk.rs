@@ -1,0 +1,226 @@
+//! Calls every route of the document that changes something with a manage or an operator's key, and sees that each leaves
+//! an entry. A new route fails here until it is called, and until it writes one.
+
+use std::collections::BTreeSet;
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+
+use crate::modules::wasm;
+use crate::people;
+use crate::servers::register;
+use crate::support::{Answer, Client, Hub, on_both};
+
+/// Routes that are no change: they run a module beside the network's data.
+const NO_CHANGE: &[&str] =
+    &["POST /api/manage/modules/{name}/{version}/dry-run", "POST /api/manage/modules/{name}/{version}/replay"];
+
+/// The routes under `/api/manage` and `/api/admin` that are no GET.
+async fn changing_routes(client: &Client) -> BTreeSet<String> {
+    let document = client.get("/api/openapi.json").await.expect(200).clone();
+    let mut routes = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        if path.starts_with("/api/manage/") || path.starts_with("/api/admin/") {
+            let methods = item.as_object().unwrap().keys().filter(|method| *method != "get");
+            routes.extend(methods.map(|method| format!("{} {path}", method.to_uppercase())));
+        }
+    }
+    assert!(routes.len() > 30, "{routes:?}");
+    routes
+}
+
+struct Walk {
+    owner: Client,
+    operator: Client,
+    called: BTreeSet<String>,
+}
+
+impl Walk {
+    /// How many entries the two logs have.
+    async fn entries(&self) -> (i64, i64) {
+        let total = async |client: &Client, path: &str| client.get(path).await.expect(200)["total"].as_i64().unwrap();
+        (total(&self.owner, "/api/manage/audit?limit=1").await, total(&self.operator, "/api/admin/audit?limit=1").await)
+    }
+
+    /// Calls a route, which must succeed and leave an entry: in the network's log, or in the operator's.
+    async fn call(&mut self, route: &str, path: &str, prepare: impl FnOnce(RequestBuilder) -> RequestBuilder) -> Value {
+        let (method, _) = route.split_once(' ').unwrap();
+        let client = if path.starts_with("/api/admin/") { self.operator.clone() } else { self.owner.clone() };
+        let request = prepare(client.request(method.parse::<Method>().unwrap(), path));
+        self.check(route, client.send(request)).await
+    }
+
+    async fn check(&mut self, route: &str, call: impl Future<Output = Answer>) -> Value {
+        let before = self.entries().await;
+        let answer = call.await;
+        assert!(answer.status.is_success(), "{route}: {} {}", answer.status, answer.body);
+        let after = self.entries().await;
+        let expected = if route.contains(" /api/admin/") { after.1 > before.1 } else { after.0 == before.0 + 1 };
+        assert!(expected, "{route} left no entry in the audit log: {before:?}, then {after:?}");
+        self.called.insert(route.to_owned());
+        answer.body
+    }
+
+    async fn json(&mut self, route: &str, path: &str, body: Value) -> Value {
+        self.call(route, path, |request| request.json(&body)).await
+    }
+
+    /// A route whose path has no parameter.
+    async fn plain(&mut self, route: &str, body: Value) -> Value {
+        let path = route.split_once(' ').unwrap().1.to_owned();
+        self.json(route, &path, body).await
+    }
+
+    async fn keys(&mut self) {
+        let made = self.plain("POST /api/manage/keys", json!({"name": "k", "scopes": ["plugin"]})).await;
+        let path = format!("/api/manage/keys/{}", made["keyId"].as_str().unwrap());
+        self.json("POST /api/manage/keys/{keyId}/roll", &format!("{path}/roll"), json!({})).await;
+        self.json("DELETE /api/manage/keys/{keyId}", &path, json!({})).await;
+        self.plain("POST /api/manage/signing-secret/rotate", json!({})).await;
+    }
+
+    async fn settings(&mut self) {
+        let currency = "PUT /api/manage/economy/currencies/{name}";
+        self.json(currency, "/api/manage/economy/currencies/coins", json!({"minimum": 0})).await;
+        let path = "/api/manage/localization/messages/en/lobby/welcome";
+        let route = "/api/manage/localization/messages/{locale}/{namespace}/{key}";
+        self.json(&format!("PUT {route}"), path, json!({"value": "Hello"})).await;
+        self.json(&format!("DELETE {route}"), path, json!({})).await;
+        let route = "PUT /api/manage/localization/locales/{locale}";
+        self.json(route, "/api/manage/localization/locales/de", json!({"enabled": true})).await;
+        let (path, route) = ("/api/manage/provisioning/servers/s-1", "/api/manage/provisioning/servers/{serverId}");
+        self.json(&format!("PUT {route}"), path, json!({"provider": "p"})).await;
+        self.json(&format!("DELETE {route}"), path, json!({})).await;
+        let (path, route) = ("/api/manage/provisioning/bundles/t", "/api/manage/provisioning/bundles/{serverType}");
+        self.call(&format!("PUT {route}"), path, |request| request.body("bytes")).await;
+        self.json(&format!("DELETE {route}"), path, json!({})).await;
+    }
+
+    async fn artifacts(&mut self) {
+        let (route, path) = ("POST /api/manage/artifacts", "/api/manage/artifacts?name=a&version=1");
+        let made = self.call(route, path, |request| request.body("bytes")).await;
+        let path = format!("/api/manage/artifacts/{}", made["artifactId"].as_str().unwrap());
+        let route = "POST /api/manage/artifacts/{artifactId}/install";
+        self.json(route, &format!("{path}/install"), json!({"serverId": "lobby-1"})).await;
+        self.json("DELETE /api/manage/artifacts/{artifactId}", &path, json!({})).await;
+    }
+
+    async fn modules(&mut self) {
+        let path = "/api/manage/modules?name=guard";
+        let wasm = |bytes: Vec<u8>| {
+            move |request: RequestBuilder| request.header("Content-Type", "application/wasm").body(bytes)
+        };
+        self.call("POST /api/manage/modules", path, wasm(wasm::moody(1))).await;
+        let (route, path) = ("/api/manage/extension-points/{point}", "/api/manage/extension-points/chat");
+        let chain = json!({"modules": [{"name": "guard", "version": 1, "config": {"token": "sesame"}}]});
+        self.json(&format!("PUT {route}"), path, chain).await;
+        self.json(&format!("POST {route}/rollback"), &format!("{path}/rollback"), json!({})).await;
+        let log = self.owner.get("/api/manage/audit").await.body.to_string();
+        assert!(log.contains("configSha256") && !log.contains("sesame"), "{log}");
+        let route = "DELETE /api/manage/modules/{name}/{version}";
+        self.json(route, "/api/manage/modules/guard/1", json!({})).await;
+    }
+
+    /// Commands to a server, each of which is answered by its agent or connector.
+    async fn servers(&mut self) {
+        let owner = self.owner.clone();
+        for (action, body) in [
+            ("start", json!({})),
+            ("stop", json!({})),
+            ("restart", json!({})),
+            ("kill", json!({})),
+            ("console", json!({"line": "list"})),
+        ] {
+            let answering = tokio::spawn(answer_as_agent(owner.clone()));
+            let route = format!("POST /api/manage/servers/{{serverId}}/{action}");
+            self.json(&route, &format!("/api/manage/servers/lobby-1/{action}"), body).await;
+            answering.await.unwrap();
+        }
+        let mut events = owner.events(Some("lobby-1"), None).await;
+        let connector = owner.clone();
+        let answering = tokio::spawn(async move {
+            let event = events.next_named("EXECUTE_COMMAND").await.data;
+            let result = json!({"requestId": event["requestId"], "success": true});
+            connector.post("/api/plugin/servers/command-result", result).await.expect(204);
+        });
+        let (route, path) = ("POST /api/manage/servers/{serverId}/command", "/api/manage/servers/lobby-1/command");
+        self.json(route, path, json!({"command": "list"})).await;
+        answering.await.unwrap();
+    }
+
+    /// Somebody is invited, joins, and is changed and removed again.
+    async fn people(&mut self, hub: &Hub) {
+        let invite = |email: &str| json!({"email": email, "role": "VIEWER"});
+        self.plain("POST /api/manage/people", invite("alex@example.org")).await;
+        let person = people::accept(hub, "alex@example.org").await;
+        let (route, path) = ("/api/manage/people/{personId}", format!("/api/manage/people/{}", person.id));
+        self.json(&format!("PATCH {route}"), &path, json!({"role": "MODERATOR"})).await;
+        self.json(&format!("DELETE {route}"), &path, json!({})).await;
+        let made = self.plain("POST /api/manage/people", invite("kim@example.org")).await;
+        let path = format!("/api/manage/people/invitations/{}", made["invitationId"].as_str().unwrap());
+        self.json("DELETE /api/manage/people/invitations/{invitationId}", &path, json!({})).await;
+        self.plain("POST /api/admin/people", json!({"email": "root@example.org"})).await;
+        let path = format!("/api/admin/people/{}", person.id);
+        self.json("DELETE /api/admin/people/{personId}", &path, json!({})).await;
+        let path = format!("/api/admin/networks/{}/people", self.owner.network.unwrap());
+        self.json("POST /api/admin/networks/{id}/people", &path, invite("sam@example.org")).await;
+        people::confirm_on_waitlist(hub, "robin@example.org").await;
+        let path = "/api/admin/waitlist/robin@example.org/invite";
+        let body = json!({"networkId": self.owner.network.unwrap()});
+        self.json("POST /api/admin/waitlist/{email}/invite", path, body).await;
+    }
+
+    async fn operator(&mut self) {
+        self.plain("POST /api/admin/plans", json!({"name": "p"})).await;
+        self.json("PUT /api/admin/plans/{name}", "/api/admin/plans/p", json!({"limits": {"keys": 5}})).await;
+        self.json("DELETE /api/admin/plans/{name}", "/api/admin/plans/p", json!({})).await;
+        let made = self.plain("POST /api/admin/networks", json!({"name": "walked"})).await;
+        let path = format!("/api/admin/networks/{}", made["networkId"].as_str().unwrap());
+        self.json("PATCH /api/admin/networks/{id}", &path, json!({"suspended": true})).await;
+        self.json("PATCH /api/admin/networks/{id}", &path, json!({"suspended": false})).await;
+        let route = "/api/admin/networks/{id}/keys";
+        let key = json!({"name": "k", "scopes": ["plugin"]});
+        let key = self.json(&format!("POST {route}"), &format!("{path}/keys"), key).await;
+        let of_key = format!("{path}/keys/{}", key["keyId"].as_str().unwrap());
+        self.json(&format!("DELETE {route}/{{keyId}}"), &of_key, json!({})).await;
+        self.json("DELETE /api/admin/networks/{id}", &path, json!({})).await;
+        let join = json!({"email": "alex@example.org"});
+        self.operator.post("/api/public/waitlist", join).await.expect(200);
+        let (route, path) = ("DELETE /api/admin/waitlist/{email}", "/api/admin/waitlist/alex@example.org");
+        self.json(route, path, json!({})).await;
+    }
+}
+
+/// Fetches one command and says that it was done.
+async fn answer_as_agent(client: Client) {
+    let path = "/api/plugin/servers/lobby-1/commands";
+    loop {
+        let polled = client.get(&format!("{path}?waitMs=30000")).await;
+        let Some(command) = polled.expect(200)["commands"].as_array().unwrap().first().cloned() else { continue };
+        let command: Value = serde_json::from_str(command.as_str().unwrap()).unwrap();
+        let id = command["commandId"].as_str().unwrap();
+        client.post(&format!("{path}/{id}/result"), json!({"status": "OK"})).await.expect(201);
+        return;
+    }
+}
+
+on_both! {
+    async fn every_change_is_in_the_audit_log(hub: Hub) {
+        let (owner, operator) = (hub.network().await, hub.operator().await);
+        register(&owner, "lobby-1", json!({})).await;
+        owner.get("/api/plugin/servers/lobby-1/commands").await.expect(200);
+        let mut walk = Walk { owner: owner.clone(), operator, called: BTreeSet::new() };
+        walk.keys().await;
+        walk.settings().await;
+        walk.servers().await;
+        walk.artifacts().await;
+        walk.modules().await;
+        walk.people(&hub).await;
+        walk.operator().await;
+        let expected = changing_routes(&owner).await;
+        let no_change: BTreeSet<_> = NO_CHANGE.iter().map(|route| (*route).to_owned()).collect();
+        let missing: Vec<_> = expected.difference(&walk.called).filter(|route| !no_change.contains(*route)).collect();
+        assert!(missing.is_empty(), "call these here, and have them write an entry: {missing:#?}");
+        assert!(no_change.is_subset(&expected) && walk.called.is_subset(&expected));
+    }
+}

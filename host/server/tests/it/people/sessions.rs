@@ -1,0 +1,203 @@
+//! Sessions: tokens and cookies, passwords, second factors, guessing.
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use totp_rs::Builder;
+
+use super::{PASSWORD, code, get, member, send, sign_in};
+use crate::support::{Answer, Hub, NOW, on_both};
+
+/// What an authenticator app shows.
+fn shown(secret: &str, millis: i64) -> String {
+    let secret = totp_rs::Secret::try_from_base32(secret).unwrap();
+    let totp = Builder::new().with_secret(secret).build().unwrap();
+    totp.generate(u64::try_from(millis / 1000).unwrap()).to_string()
+}
+
+async fn with_cookie(hub: &Hub, cookie: &str, change: impl FnOnce(RequestBuilder) -> RequestBuilder) -> Answer {
+    let client = hub.anonymous();
+    let request = client.request(Method::POST, "/api/manage/keys").header("Cookie", cookie);
+    client.send(change(request.json(&json!({"name": "k", "scopes": ["servers:read"]})))).await
+}
+
+on_both! {
+    async fn a_session_as_cookie_needs_the_csrf_token_for_changes(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "alex@example.org", "OWNER").await;
+        let answer = sign_in(&hub, "alex@example.org", PASSWORD, json!({"cookie": true})).await;
+        assert_eq!(answer.expect(200)["token"], Value::Null);
+        let set = answer.headers["set-cookie"].to_str().unwrap().to_owned();
+        assert!(set.contains("; HttpOnly; SameSite=Strict") && set.contains("; Path=/;"), "{set}");
+        let cookie = set.split(';').next().unwrap();
+        let client = hub.anonymous();
+        let read = client.request(Method::GET, "/api/manage/keys").header("Cookie", format!("a=b; {cookie}"));
+        client.send(read).await.expect(200);
+        with_cookie(&hub, cookie, |request| request).await.expect_error(403, "csrf_token_wrong");
+        with_cookie(&hub, cookie, |request| request.header("X-CSRF-Token", "0")).await.expect_error(403, "csrf_token_wrong");
+        let csrf = answer.body["person"]["csrfToken"].as_str().unwrap();
+        with_cookie(&hub, cookie, |request| request.header("X-CSRF-Token", csrf)).await.expect(201);
+        let out = client.request(Method::POST, "/api/people/sign-out").header("Cookie", cookie).header("X-CSRF-Token", csrf);
+        let out = client.send(out).await;
+        assert!(out.headers["set-cookie"].to_str().unwrap().contains("Max-Age=0"));
+        with_cookie(&hub, cookie, |request| request.header("X-CSRF-Token", csrf)).await.expect_error(401, "unauthenticated");
+    }
+
+    async fn sessions_end(hub: Hub) {
+        let owner = hub.network().await;
+        let alex = member(&hub, &owner, "alex@example.org", "OWNER").await;
+        let again = async || sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200)["token"].as_str().unwrap().to_owned();
+        let (one, other) = (again().await, again().await);
+        send(&hub, &one, Method::POST, "/api/people/sign-out", json!({})).await.expect(204);
+        get(&hub, &one, "/api/manage/keys").await.expect_error(401, "unauthenticated");
+        get(&hub, &other, "/api/manage/keys").await.expect(200);
+        send(&hub, &other, Method::POST, "/api/people/sign-out-everywhere", json!({})).await.expect(204);
+        for token in [&other, &alex.token] {
+            get(&hub, token, "/api/manage/keys").await.expect_error(401, "unauthenticated");
+        }
+        let last = again().await;
+        hub.advance_ms(14 * 24 * 60 * 60 * 1_000);
+        get(&hub, &last, "/api/manage/keys").await.expect_error(401, "unauthenticated");
+        get(&hub, "hubs_x", "/api/manage/keys").await.expect_error(401, "unauthenticated");
+        // No token, and no password, is in the database.
+        let stored: Vec<(String, String)> =
+            hub.app.db.query("SELECT person_id, password_hash FROM persons").all().await.unwrap();
+        assert!(stored[0].1.starts_with("$argon2id$"), "{stored:?}");
+    }
+
+    async fn guesses_are_slowed_down_whether_or_not_there_is_an_account(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "alex@example.org", "OWNER").await;
+        for email in ["alex@example.org", "nobody@example.org"] {
+            for _ in 0..5 {
+                sign_in(&hub, email, "a wrong password", json!({})).await.expect_error(401, "wrong_credentials");
+            }
+            let refused = sign_in(&hub, email, PASSWORD, json!({})).await;
+            refused.expect_error(429, "rate_limited");
+            assert_eq!(refused.headers["retry-after"], "15");
+        }
+        hub.advance_ms(15_000);
+        sign_in(&hub, "alex@example.org", "a wrong password", json!({})).await.expect_error(401, "wrong_credentials");
+        hub.advance_ms(15_000);
+        sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect_error(429, "rate_limited");
+        hub.advance_ms(15_000);
+        sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200);
+        // A success forgets the failures.
+        sign_in(&hub, "alex@example.org", "a wrong password", json!({})).await.expect_error(401, "wrong_credentials");
+        sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200);
+    }
+
+    async fn one_address_guesses_the_passwords_of_few(hub: Hub) {
+        let mut refused = 0;
+        for at in 0..40 {
+            let answer = sign_in(&hub, &format!("p{at}@example.org"), "a wrong password", json!({})).await;
+            refused += u32::from(answer.status == 429);
+        }
+        assert_eq!(refused, 10);
+    }
+
+    async fn many_guesses_at_once_are_no_more_than_one_after_the_other(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "alex@example.org", "OWNER").await;
+        let guess = || sign_in(&hub, "alex@example.org", "a wrong password", json!({}));
+        let answers = futures_util::future::join_all((0..12).map(|_| guess())).await;
+        assert!(answers.iter().filter(|answer| answer.status == 401).count() <= 5, "{answers:?}");
+    }
+
+    async fn a_second_factor_is_asked_for_and_its_codes_work_once(hub: Hub) {
+        let owner = hub.network().await;
+        let alex = member(&hub, &owner, "alex@example.org", "OWNER").await;
+        let post = async |path: &str, body: Value| send(&hub, &alex.token, Method::POST, path, body).await;
+        let path = "/api/people/second-factor";
+        post(path, json!({"password": "a wrong password"})).await.expect_error(401, "wrong_credentials");
+        let secret = post(path, json!({"password": PASSWORD})).await.expect(201)["secret"].as_str().unwrap().to_owned();
+        // Not in effect before it is confirmed.
+        sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200);
+        post(&format!("{path}/confirm"), json!({"code": "000000"})).await.expect_error(401, "wrong_credentials");
+        let confirmed = post(&format!("{path}/confirm"), json!({"code": shown(&secret, NOW)})).await;
+        let recovery = confirmed.expect(200)["recoveryCodes"].clone();
+        assert_eq!(recovery.as_array().unwrap().len(), 10);
+        post(path, json!({"password": PASSWORD})).await.expect_error(400, "second_factor_enabled");
+
+        let with = async |code: &str| sign_in(&hub, "alex@example.org", PASSWORD, json!({"code": code})).await;
+        sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect_error(401, "second_factor_needed");
+        // The code that confirmed it is used up.
+        with(&shown(&secret, NOW)).await.expect_error(401, "wrong_credentials");
+        hub.advance_ms(30_000);
+        let next = shown(&secret, NOW + 30_000);
+        with(&next).await.expect(200);
+        with(&next).await.expect_error(401, "wrong_credentials");
+        let code = recovery[3].as_str().unwrap();
+        with(code).await.expect(200);
+        with(code).await.expect_error(401, "wrong_credentials");
+        // Asking without a code gives no guesses back.
+        for _ in 0..8 {
+            with("000000").await;
+            sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await;
+        }
+        with(recovery[4].as_str().unwrap()).await.expect_error(429, "rate_limited");
+        hub.advance_ms(900_000);
+        let body = json!({"password": PASSWORD, "code": recovery[5]});
+        post(&format!("{path}/disable"), body).await.expect(204);
+        hub.advance_ms(900_000);
+        sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200);
+    }
+
+    async fn a_lost_password_is_replaced_by_mail_and_ends_all_sessions(hub: Hub) {
+        let owner = hub.network().await;
+        let alex = member(&hub, &owner, "alex@example.org", "OWNER").await;
+        let lost = async |email: &str| hub.anonymous().post("/api/people/password/lost", json!({"email": email})).await;
+        lost("nobody@example.org").await.expect(204);
+        lost("alex@example.org").await.expect(204);
+        let token = code(&hub, "alex@example.org", 2).await;
+        let reset = async |token: &str, password: &str| {
+            let body = json!({"token": token, "password": password});
+            hub.anonymous().post("/api/people/password/reset", body).await
+        };
+        reset(&"x".repeat(40), "a new password").await.expect_error(400, "unknown_token");
+        reset(&token, "short").await.expect_error(400, "invalid_request");
+        // No second mail within ten minutes; the first one's code stays good.
+        lost("alex@example.org").await.expect(204);
+        reset(&token, "a new password").await.expect(204);
+        reset(&token, "a newer password").await.expect_error(400, "unknown_token");
+        get(&hub, &alex.token, "/api/manage/keys").await.expect_error(401, "unauthenticated");
+        sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect_error(401, "wrong_credentials");
+        let session = sign_in(&hub, "alex@example.org", "a new password", json!({})).await.expect(200).clone();
+        // Changing it leaves only the session that did.
+        let other = sign_in(&hub, "alex@example.org", "a new password", json!({})).await.expect(200).clone();
+        let token = session["token"].as_str().unwrap();
+        let change = |current: &str| json!({"current": current, "new": PASSWORD});
+        let path = "/api/people/password";
+        send(&hub, token, Method::POST, path, change("a wrong password")).await.expect_error(401, "wrong_credentials");
+        send(&hub, token, Method::POST, path, change("a new password")).await.expect(204);
+        get(&hub, token, "/api/manage/keys").await.expect(200);
+        get(&hub, other["token"].as_str().unwrap(), "/api/manage/keys").await.expect_error(401, "unauthenticated");
+        // A reset ends after an hour.
+        hub.advance_ms(60 * 60 * 1_000);
+        lost("alex@example.org").await.expect(204);
+        let late = code(&hub, "alex@example.org", 3).await;
+        hub.advance_ms(60 * 60 * 1_000);
+        reset(&late, "a late password").await.expect_error(400, "unknown_token");
+    }
+
+    async fn the_stream_of_a_person_ends_with_the_membership(hub: Hub) {
+        let owner = hub.network().await;
+        let alex = member(&hub, &owner, "alex@example.org", "MODERATOR").await;
+        let client = hub.anonymous();
+        let request = client.request(Method::GET, "/api/plugin/events").bearer_auth(&alex.token);
+        let mut stream = request.send().await.unwrap();
+        assert_eq!(stream.status(), 200);
+        owner.delete(&format!("/api/manage/people/{}", alex.id)).await.expect(204);
+        let ended = async { while let Ok(Some(_)) = stream.chunk().await {
+            hub.advance_ms(500);
+        } };
+        let ticking = async { loop {
+            hub.advance_ms(500);
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        } };
+        tokio::select! {
+            () = ended => {}
+            () = ticking => {}
+            () = tokio::time::sleep(std::time::Duration::from_secs(20)) => panic!("the stream goes on"),
+        }
+    }
+}
