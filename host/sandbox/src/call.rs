@@ -2,6 +2,7 @@
 
 use crate::contract::CallContext;
 use crate::host::Host;
+use crate::inline::InlineGate;
 use crate::instance_pool::PoolKey;
 use crate::limits::Limits;
 use crate::module::{LoadedModule, ModuleHandle};
@@ -11,7 +12,9 @@ use crate::priority::Priority;
 use crate::report::{CallFailure, CallReport};
 use crate::run::CallJob;
 use crate::sandbox::Sandbox;
+use crate::threads::PANICKED;
 use crate::time::{CallTime, micros};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -20,6 +23,8 @@ use tokio::sync::Semaphore;
 pub(crate) struct CallOptions<'a> {
     /// Bounds the calls of its chain. None for what runs beside the chains: shadows, replays, trials.
     pub(crate) limiter: Option<&'a Arc<Semaphore>>,
+    /// Whether it may run on its caller's thread; none: it never does.
+    pub(crate) inline: Option<&'a InlineGate>,
     /// The instances that may serve it; none: a fresh one does.
     pub(crate) pool_key: Option<PoolKey>,
     /// Ignored for a busy network, whose calls begin at background priority.
@@ -98,8 +103,26 @@ impl Sandbox {
         };
         limits.memory_bytes = limits.memory_bytes.min(self.0.max_memory_bytes);
         let (runtime, pool_key) = (tokio::runtime::Handle::current(), options.pool_key);
-        let job =
-            CallJob::<O> { module, limits, time: time.clone(), context, input, host, runtime, cpu_permit, pool_key };
+        let is_inline = options.inline.is_some_and(InlineGate::is_open);
+        let time_of_job = time.clone();
+        let job = CallJob::<O> {
+            module,
+            limits,
+            time: time_of_job,
+            context,
+            input,
+            host,
+            runtime,
+            cpu_permit,
+            pool_key,
+            is_inline,
+        };
+        if is_inline {
+            // Its ticks end it when it is late.
+            let run = AssertUnwindSafe(|| job.run(&self.0.ticker, &self.0.instances));
+            return catch_unwind(run)
+                .unwrap_or_else(|_| CallReport::not_run(CallFailure::Unavailable { reason: PANICKED.into() }));
+        }
         let inner = Arc::clone(&self.0);
         let running = self.0.threads.run(priority, move || {
             // A thread whose caller has left ends at its next tick, and only then gives its permits back.

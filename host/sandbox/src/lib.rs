@@ -60,6 +60,7 @@ mod engine;
 mod error;
 mod failure;
 mod host;
+mod inline;
 mod inspect;
 mod instance_pool;
 mod json;

@@ -2,6 +2,7 @@
 //! a lot start at background priority, so that those who compute little hardly notice it.
 
 use crate::clock::{CallClock, monotonic};
+use crate::inline::SHORT;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -123,10 +124,12 @@ impl CpuPermit {
         Some(Self { network, held: Some(held) })
     }
 
-    /// Gives the permit back, with the time that was computed.
+    /// Gives the permit back, with the time that was computed. Short calls make nobody busy.
     pub(crate) fn release(&mut self, computed: Duration) {
         self.held = None;
-        self.network.add_usage(computed);
+        if computed > SHORT {
+            self.network.add_usage(computed);
+        }
     }
 
     /// Gives the permit back while a future runs.

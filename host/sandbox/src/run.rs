@@ -1,9 +1,10 @@
-//! One call, from an instance to a checked answer, on a thread of its own.
+//! One call, from an instance to a checked answer, on a thread of its own or inline.
 
 use crate::clock::monotonic;
 use crate::contract::CallContext;
 use crate::failure::{Phase, classify};
 use crate::host::Host;
+use crate::inline;
 use crate::instance_pool::{InstancePool, PoolKey, PooledInstance};
 use crate::limits::Limits;
 use crate::module::LoadedModule;
@@ -39,13 +40,15 @@ pub(crate) struct CallJob<O: Operation> {
     pub(crate) cpu_permit: CpuPermit,
     /// The instances that may serve it; none: a fresh one does.
     pub(crate) pool_key: Option<PoolKey>,
+    /// It runs on its caller's thread.
+    pub(crate) is_inline: bool,
 }
 
 impl<O: Operation> CallJob<O> {
     /// Runs the call to its end.
     pub(crate) fn run(self, ticker: &Ticker, pool: &InstancePool) -> CallReport<O::Answer> {
         let _ticking = ticker.start_ticking();
-        let Self { module, limits, mut time, context, input, host, runtime, cpu_permit, pool_key } = self;
+        let Self { module, limits, mut time, context, input, host, runtime, cpu_permit, pool_key, is_inline } = self;
         if time.is_late() {
             return CallReport::not_run(CallFailure::Late(time.times()));
         }
@@ -56,6 +59,7 @@ impl<O: Operation> CallJob<O> {
             time: time.clone(),
             runtime: runtime.clone(),
             cpu_permit,
+            is_inline,
             host,
             texts: O::texts(&input),
             logs: Vec::new(),
@@ -114,7 +118,9 @@ fn tick(cx: &StoreContextMut<'_, CallState>) -> wasmtime::Result<UpdateDeadline>
     if time.is_late() {
         return Err(wasmtime::Error::new(HostAbort::Late));
     }
-    if computed >= MAX_NORMAL_TIME {
+    if cx.data().is_inline {
+        inline::give_tasks_away();
+    } else if computed >= MAX_NORMAL_TIME {
         priority::lower();
     }
     if Priority::current() == Priority::Background {

@@ -32,6 +32,7 @@ pub(crate) struct CallState {
     pub(crate) time: CallTime,
     pub(crate) runtime: Handle,
     pub(crate) cpu_permit: CpuPermit,
+    pub(crate) is_inline: bool,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) texts: Option<Arc<dyn CandidateTexts>>,
     pub(crate) logs: Vec<LogLine>,
@@ -72,8 +73,8 @@ impl CallState {
             self.time.count();
             let waiting = self.cpu_permit.release_during(self.host.answer(&call));
             let waiting = self.time.clock.timeout_at(self.time.ends_at(), waiting);
-            // This thread is the call's own and may block.
-            self.runtime.block_on(waiting).ok_or_else(|| Error::new(HostAbort::Late))?
+            // Where this thread is not the call's own, its other tasks are given away meanwhile.
+            tokio::task::block_in_place(|| self.runtime.block_on(waiting)).ok_or_else(|| Error::new(HostAbort::Late))?
         };
         let picked = answer.clone().map(pick);
         self.host_calls.push(HostCallRecord { call, answer });

@@ -15,6 +15,9 @@ use std::time::Duration;
 /// How long a thread without work stays.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Why a task has no output.
+pub(crate) const PANICKED: &str = "the host panicked";
+
 type Task = Box<dyn FnOnce() + Send>;
 
 /// A pool that grows with the tasks there are at once; whoever uses it bounds them.
@@ -51,7 +54,7 @@ impl ThreadPool {
             let _ = sender.send(task());
         });
         self.start(priority, task).map_err(|error| format!("there is no thread for it: {error}"))?;
-        output.await.map_err(|_| "the host panicked".into())
+        output.await.map_err(|_| PANICKED.into())
     }
 
     /// Runs a future to its end on a background thread, and drops it when its caller stops waiting.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::http::request::Parts;
-use axum::middleware::Next;
 use axum::response::Response;
 use axum::routing::MethodRouter;
 use futures_util::FutureExt as _;
@@ -17,6 +16,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use crate::app::App;
 use crate::auth::{Caller, Permission};
 use crate::http::error::ApiError;
+use crate::http::layers::Next;
 use crate::http::openapi::{self, KeptKey};
 use crate::limits::{PublicRoute, PublishingRoute};
 
@@ -123,7 +123,7 @@ impl RouteFacts {
     }
 }
 
-type FactsByRoute = HashMap<(Method, String), RouteFacts>;
+type FactsByRoute = HashMap<String, HashMap<Method, RouteFacts>>;
 
 /// Routes with their documentation and their facts.
 #[derive(Default)]
@@ -144,7 +144,7 @@ impl Endpoints {
                 (Method::PATCH, &item.patch),
             ];
             for (method, _) in methods.into_iter().filter(|(_, operation)| operation.is_some()) {
-                self.facts.insert((method, path.clone()), facts);
+                self.facts.entry(path.clone()).or_default().insert(method, facts);
             }
         }
         if facts.is_large_answer {
@@ -162,7 +162,7 @@ impl Endpoints {
 
     /// Says of all these routes that they are [database-only](RouteFacts::is_database_only).
     pub(crate) fn database_only(mut self) -> Self {
-        for facts in self.facts.values_mut() {
+        for facts in self.facts.values_mut().flat_map(HashMap::values_mut) {
             facts.is_database_only = true;
         }
         self
@@ -171,7 +171,9 @@ impl Endpoints {
     /// Adds all routes of `other`.
     pub(crate) fn merge(mut self, other: Self) -> Self {
         self.router = self.router.merge(other.router);
-        self.facts.extend(other.facts);
+        for (path, facts) in other.facts {
+            self.facts.entry(path).or_default().extend(facts);
+        }
         self
     }
 
@@ -186,10 +188,13 @@ impl Endpoints {
 pub(crate) struct RouteTable(Arc<FactsByRoute>);
 
 impl RouteTable {
+    fn facts(&self, path: &str, method: &Method) -> RouteFacts {
+        self.0.get(path).and_then(|methods| methods.get(method)).copied().unwrap_or_default()
+    }
+
     /// What the POST at a path does with its `Idempotency-Key`.
     pub(crate) fn kept_key(&self, path: &str) -> KeptKey {
-        let facts = self.0.get(&(Method::POST, path.to_owned())).copied().unwrap_or_default();
-        match facts {
+        match self.facts(path, &Method::POST) {
             RouteFacts { is_read_only: true, .. } => KeptKey::Never,
             RouteFacts { is_transactional: true, .. } => KeptKey::WithEffect,
             _ => KeptKey::AfterEffect,
@@ -198,14 +203,9 @@ impl RouteTable {
 }
 
 /// Puts the [`RouteFacts`] of a request's route into its extensions.
-pub(crate) async fn facts_layer(
-    State(RouteTable(facts)): State<RouteTable>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn facts_layer(State(routes): State<RouteTable>, mut request: Request, next: Next) -> Response {
     if let Some(path) = request.extensions().get::<MatchedPath>() {
-        let route = (request.method().clone(), path.as_str().to_owned());
-        let facts = facts.get(&route).copied().unwrap_or_default();
+        let facts = routes.facts(path.as_str(), request.method());
         request.extensions_mut().insert(facts);
         if facts.is_publishing {
             request.extensions_mut().insert(PublishingRoute);

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
-use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -20,6 +19,7 @@ use tracing::Instrument as _;
 
 use crate::app::App;
 use crate::endpoints::RouteFacts;
+use crate::http::layers::Next;
 
 /// Of one API key at a time, so that nobody gathers work by hanging up. More are cut off, which leaves every transaction
 /// whole or undone.

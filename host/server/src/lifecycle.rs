@@ -10,8 +10,8 @@ use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::{
-    audit, auth, blobs, collections, control, data_folder, events, health, idempotency, imports, limits, modules, networks,
-    people, plans, servers, waitlist,
+    audit, auth, blobs, collections, control, data_folder, events, health, idempotency, imports, limits, modules,
+    networks, people, plans, servers, waitlist,
 };
 use crate::{punishments, transfers, worlds};
 

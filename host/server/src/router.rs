@@ -1,9 +1,14 @@
 //! All routes of all components, and the layers around them.
 
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::extract::{Request, State};
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
 use serde_json::Value;
-use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -11,6 +16,7 @@ use crate::app::App;
 use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::events::{self, EventSchema};
 use crate::http::error::ApiError;
+use crate::http::layers::{self, Layers, Next};
 use crate::http::{client_address, json, openapi, publication, reference, request_id};
 use crate::{answer_memory, auth, cluster, hang_up, idempotency, limits, server_binding};
 
@@ -92,15 +98,27 @@ pub fn router(app: &App) -> Router {
     let asyncapi = publication::asyncapi(&openapi, events::ANY_EVENT);
     let idempotency = idempotency::LayerState::new(app, &document);
     let server_binding = server_binding::LayerState::new(app, &document);
-    routes
-        .route_layer(from_fn(json::layer))
-        .route_layer(from_fn_with_state(idempotency, idempotency::layer))
-        // Around the transaction of a key, which must not wait for memory.
-        .route_layer(from_fn_with_state(app.clone(), answer_memory::layer))
+    let around_all = Layers::default()
+        .with(app.clone(), request_id::layer)
+        .with((), catch_panic)
+        .with(app.clone(), client_address::layer)
+        .with(facts, facts_layer)
+        .with(app.clone(), auth::layer)
+        .with(app.clone(), cluster::layer)
+        .with(app.clone(), limits::layer);
+    let around_routes = Layers::default()
+        .with(server_binding, server_binding::layer)
         // Around the answers that are kept, so that a retry of who hung up gets one.
-        .route_layer(from_fn_with_state(app.clone(), hang_up::layer))
-        .route_layer(from_fn_with_state(server_binding, server_binding::layer))
-        .merge(reference::router(&openapi, &asyncapi).layer(from_fn_with_state(app.clone(), limits::public_layer)))
+        .with(app.clone(), hang_up::layer)
+        // Around the transaction of a key, which must not wait for memory.
+        .with(app.clone(), answer_memory::layer)
+        .with(idempotency, idempotency::layer)
+        .with((), json::layer);
+    let around_reference = Layers::default().with(app.clone(), limits::public_layer);
+    let layer = |layers: Layers| from_fn_with_state(Arc::new(layers), layers::run);
+    routes
+        .route_layer(layer(around_routes))
+        .merge(reference::router(&openapi, &asyncapi).layer(layer(around_reference)))
         .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))
         .method_not_allowed_fallback(async || {
             let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
@@ -110,15 +128,13 @@ pub fn router(app: &App) -> Router {
                 "This route exists, but not with this method; /api shows which.",
             )
         })
-        .layer(from_fn_with_state(app.clone(), limits::layer))
-        .layer(from_fn_with_state(app.clone(), cluster::layer))
-        .layer(from_fn_with_state(app.clone(), auth::layer))
-        .layer(from_fn_with_state(facts, facts_layer))
-        .layer(from_fn_with_state(app.clone(), client_address::layer))
-        .layer(CatchPanicLayer::custom(|_| {
-            let panicked = std::io::Error::other("the handler panicked; the panic is in the log");
-            axum::response::IntoResponse::into_response(ApiError::internal(panicked))
-        }))
-        .layer(from_fn_with_state(app.clone(), request_id::layer))
+        .layer(layer(around_all))
         .with_state(app.clone())
+}
+
+async fn catch_panic(State(()): State<()>, request: Request, next: Next) -> Response {
+    AssertUnwindSafe(next.run(request)).catch_unwind().await.unwrap_or_else(|_| {
+        let panicked = std::io::Error::other("the handler panicked; the panic is in the log");
+        ApiError::internal(panicked).into_response()
+    })
 }

@@ -10,7 +10,6 @@ use axum::body::Body;
 use axum::extract::{FromRequestParts as _, MatchedPath, RawPathParams, Request, State};
 use axum::http::Method;
 use axum::http::request::Parts;
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
@@ -23,6 +22,7 @@ use crate::auth::Caller;
 use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
 use crate::http::extract::{JSON_LIMIT, read_body};
+use crate::http::layers::Next;
 
 /// The parameters and fields that name a server.
 const NAMES: [&str; 4] = ["serverId", "nodeServerId", "targetServerId", "preferNode"];

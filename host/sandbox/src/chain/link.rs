@@ -5,6 +5,7 @@ use super::shadow_stats::{ShadowCounter, ShadowStats};
 use super::stats::{LinkStats, Stats};
 use crate::contract::Point;
 use crate::host::Host;
+use crate::inline::InlineGate;
 use crate::instance_pool::PoolKey;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
@@ -13,6 +14,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What a failed call of a module means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +90,7 @@ pub struct Link {
     breaker: Breaker,
     stats: Stats,
     pool_key: PoolKey,
+    pub(super) inline: InlineGate,
 }
 
 impl Link {
@@ -100,6 +103,7 @@ impl Link {
             breaker: Breaker::default(),
             stats: Stats::default(),
             pool_key: PoolKey::new(),
+            inline: InlineGate::default(),
         }
     }
 
@@ -156,6 +160,7 @@ impl Link {
         now_ms: u64,
     ) -> Option<BreakerOpening> {
         self.stats.record(report);
+        self.inline.record(Duration::from_micros(report.compute_micros));
         if let Err(CallFailure::Unavailable { reason }) = &report.result {
             tracing::warn!(module = self.config.name, version = self.config.version, reason, "module call failed");
         }

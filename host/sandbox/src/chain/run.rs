@@ -95,8 +95,12 @@ impl<'a, O: Operation> ChainRun<'a, O> {
         let (mut report, mut opening) = (None, None);
         if let Some(admission) = admission {
             let permits = self.chain.permits();
-            let options =
-                CallOptions { limiter: permits.as_ref(), pool_key: link.pool_key(), ..CallOptions::default() };
+            let options = CallOptions {
+                limiter: permits.as_ref(),
+                inline: Some(&link.inline),
+                pool_key: link.pool_key(),
+                ..CallOptions::default()
+            };
             let (host, context) = (Arc::clone(&config.host), self.call.context(&config.config));
             let called = self.sandbox.call_with::<O>(options, &config.module, limits, host, context, Arc::clone(input));
             let called = called.await;

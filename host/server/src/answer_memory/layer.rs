@@ -5,7 +5,6 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::answer_memory::AnswerPermit;
@@ -14,6 +13,7 @@ use crate::app::App;
 use crate::endpoints::RouteFacts;
 use crate::http::answer::{ANSWER_LIMIT, LargeAnswer};
 use crate::http::error::ApiError;
+use crate::http::layers::Next;
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 

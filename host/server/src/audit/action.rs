@@ -20,6 +20,8 @@ actions! {
     ChainPut = "chain.put";
     ChainRolledBack = "chain.rolled_back";
     CurrencyPut = "currency.put";
+    ImportEnded = "import.ended";
+    ImportStarted = "import.started";
     KeyCreated = "key.created";
     KeyRevoked = "key.revoked";
     KeyRolled = "key.rolled";

@@ -7,7 +7,6 @@ use std::task::{Context, Poll};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{Extensions, HeaderMap, Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use uuid::Uuid;
@@ -16,6 +15,7 @@ use crate::app::App;
 use crate::auth::model::ActiveKey;
 use crate::auth::service::{Sent, authenticate};
 use crate::http::error::ApiError;
+use crate::http::layers::Next;
 use crate::limits;
 
 /// The tenant of all requests without a valid key; a signed link's network takes over once the link is verified.

@@ -10,7 +10,6 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
@@ -30,6 +29,7 @@ use crate::cluster::secret::{self, UNKNOWN_ADDRESS};
 use crate::endpoints::RouteFacts;
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
+use crate::http::layers::Next;
 use crate::values::NetworkId;
 
 /// On a forwarded request: the client's address, signed by the node that forwarded it.

@@ -4,11 +4,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::HeaderMap;
-use axum::middleware::Next;
 use axum::response::Response;
 use ipnet::IpNet;
 
 use crate::app::App;
+use crate::http::layers::Next;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 

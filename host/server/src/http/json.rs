@@ -4,9 +4,8 @@ use std::io;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -14,6 +13,7 @@ use serde::Serialize;
 use crate::compute::{LARGE_JSON, compute};
 use crate::http::answer;
 use crate::http::error::ApiError;
+use crate::http::layers::Next;
 
 /// A value that is still to be written. Whoever writes it takes it out: a response's extensions must be clonable.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ pub(super) fn unwritten(value: impl Serialize + Send + 'static) -> Response {
 }
 
 /// Writes the JSON of responses.
-pub(crate) async fn layer(request: Request, next: Next) -> Response {
+pub(crate) async fn layer(State(()): State<()>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let Some(Unwritten(value)) = response.extensions_mut().remove::<Unwritten>() else { return response };
     let Some(value) = value.lock().take() else { return response };

@@ -10,6 +10,7 @@ mod examples;
 pub mod extract;
 pub(crate) mod hub_url;
 pub(crate) mod json;
+pub(crate) mod layers;
 pub(crate) mod openapi;
 pub(crate) mod page;
 pub(crate) mod publication;

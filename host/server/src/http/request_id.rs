@@ -2,12 +2,12 @@
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, header::HeaderName};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use tracing::Instrument as _;
 
 use crate::app::App;
 use crate::http::error::ApiError;
+use crate::http::layers::Next;
 use crate::http::request_body;
 
 static HEADER: HeaderName = HeaderName::from_static("x-request-id");

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, request::Parts};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
 use hub_db::AmbientOutcome;
@@ -20,6 +19,7 @@ use crate::auth::KeyId;
 use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
 use crate::http::extract::{JSON_LIMIT, at_most};
+use crate::http::layers::Next;
 use crate::idempotency::buffered_body::BufferedBody;
 use crate::idempotency::store::{self, KeyUse};
 use crate::idempotency::stored_response::StoredResponse;

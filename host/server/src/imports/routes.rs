@@ -162,7 +162,7 @@ async fn upload(
     upload: Upload<FILE_LIMIT>,
 ) -> Result<(StatusCode, Json<ImportBody>), ApiError> {
     let read = query.read()?;
-    let import = service::create(&app, (caller.network, caller.key), read, upload).await?;
+    let import = service::create(&app, caller, read, upload).await?;
     Ok((StatusCode::CREATED, Json(ImportBody::new(import, true))))
 }
 
@@ -204,5 +204,5 @@ async fn cancel(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<Json<ImportBody>, ApiError> {
-    Ok(Json(ImportBody::new(service::cancel(&app, caller.network, &id).await?, true)))
+    Ok(Json(ImportBody::new(service::cancel(&app, &caller, &id).await?, true)))
 }

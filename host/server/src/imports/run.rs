@@ -8,12 +8,15 @@ use std::time::Duration;
 
 use hub_db::{Backend, with_tenant};
 use parking_lot::Mutex;
+use serde_json::json;
 use tempfile::NamedTempFile;
 use thiserror::Error;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
 use crate::blobs::{self, BlobError, BlobKey};
 use crate::imports::apply::{self, ApplyError, TargetCounts};
 use crate::imports::litebans::Names;
@@ -184,13 +187,14 @@ async fn run(app: &App, import: Import) {
         Ok(false) => Err(RunError::Gone),
         Err(error) => Err(error.into()),
     };
+    let origin = Origin::system(app, "imports");
     let ended = match result {
-        Ok(()) => end(app, &import, ImportState::Done, None).await,
+        Ok(()) => end(app, &import, (ImportState::Done, None), &origin).await,
         Err(RunError::Gone) => return,
-        Err(RunError::Failed(failure)) => end(app, &import, ImportState::Failed, Some(&failure)).await,
+        Err(RunError::Failed(failure)) => end(app, &import, (ImportState::Failed, Some(&failure)), &origin).await,
         Err(RunError::Apply(ApplyError::Quota(exceeded))) => {
             let failure = ImportFailure { line: None, message: exceeded.to_string() };
-            end(app, &import, ImportState::Failed, Some(&failure)).await
+            end(app, &import, (ImportState::Failed, Some(&failure)), &origin).await
         }
         Err(error) => {
             tracing::warn!(%network, import = id, %error, "an import was interrupted and will go on");
@@ -206,8 +210,8 @@ async fn run(app: &App, import: Import) {
 pub(super) async fn end(
     app: &App,
     import: &Import,
-    state: ImportState,
-    failure: Option<&ImportFailure>,
+    (state, failure): (ImportState, Option<&ImportFailure>),
+    origin: &Origin,
 ) -> Result<bool, hub_db::Error> {
     let key = BlobKey::import(import.network, &import.sha256, &import.id);
     let now = app.clock.now();
@@ -215,6 +219,9 @@ pub(super) async fn end(
         let ended = store::finish(&mut tx, import.network, &import.id, (state, failure), now).await?;
         if ended {
             blobs::mark_unreferenced(&mut tx, &key).await?;
+            let change =
+                Change::new(Action::ImportEnded, &import.id).after(json!({"kind": import.kind, "state": state}));
+            audit::record(&mut tx, import.network, origin, change).await?;
         }
         Ok::<_, hub_db::Error>(ended)
     });

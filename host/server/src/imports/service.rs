@@ -1,10 +1,12 @@
 //! The rules of imports.
 
 use axum::http::StatusCode;
+use serde_json::json;
 use thiserror::Error;
 
 use crate::app::App;
-use crate::auth::KeyId;
+use crate::audit::{self, Action, Change};
+use crate::auth::Caller;
 use crate::blobs::{self, BlobError, BlobKey, ReceivedBlob, Upload};
 use crate::http::error::ApiError;
 use crate::imports::model::{Import, ImportKind, ImportOptions, ImportState};
@@ -49,10 +51,11 @@ impl From<ImportsError> for ApiError {
 /// Receives a file and queues its import.
 pub(super) async fn create(
     app: &App,
-    (network, key): (NetworkId, KeyId),
+    caller: Caller,
     (kind, dry_run, options): (ImportKind, bool, ImportOptions),
     upload: Upload<FILE_LIMIT>,
 ) -> Result<Import, ImportsError> {
+    let (network, origin) = (caller.network, caller.origin(app));
     if store::is_busy(&app.db, network).await? {
         return Err(ImportsError::Running);
     }
@@ -72,7 +75,7 @@ pub(super) async fn create(
         total: None,
         report: Report::default(),
         failure: None,
-        key,
+        key: caller.key,
         created_at: now,
         started_at: None,
         finished_at: None,
@@ -88,6 +91,9 @@ pub(super) async fn create(
             if inserted {
                 blobs::mark_referenced(&mut tx, &key).await?;
                 store::forget_oldest(&mut tx, network, kept).await?;
+                let started = json!({"kind": import.kind, "dryRun": import.dry_run, "sha256": import.sha256});
+                let change = Change::new(Action::ImportStarted, &import.id).after(started);
+                audit::record(&mut tx, network, &origin, change).await?;
             }
             Ok::<_, hub_db::Error>(inserted)
         });
@@ -117,8 +123,8 @@ pub(super) async fn list(
 }
 
 /// Ends an import before its next batch. One that has ended stays as it is.
-pub(super) async fn cancel(app: &App, network: NetworkId, id: &str) -> Result<Import, ImportsError> {
-    let import = get(app, network, id).await?;
-    run::end(app, &import, ImportState::Cancelled, None).await?;
-    get(app, network, id).await
+pub(super) async fn cancel(app: &App, caller: &Caller, id: &str) -> Result<Import, ImportsError> {
+    let import = get(app, caller.network, id).await?;
+    run::end(app, &import, (ImportState::Cancelled, None), &caller.origin(app)).await?;
+    get(app, caller.network, id).await
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::request::Parts;
 use axum::http::{Extensions, StatusCode};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use parking_lot::Mutex;
 
 use crate::app::App;
 use crate::clock::Millis;
 use crate::http::error::ApiError;
+use crate::http::layers::Next;
 use crate::http::rate_limit::{self, RateState};
 use crate::limits::plan::Rates;
 use crate::limits::state::NetworkState;

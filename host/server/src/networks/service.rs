@@ -313,12 +313,7 @@ pub(super) async fn revoke_key_at_once(
 }
 
 /// Revokes any key of a network. Hubs that serve it notice within a second.
-pub(crate) async fn revoke_key(
-    db: &Db,
-    origin: &Origin,
-    network: NetworkId,
-    id: &KeyId,
-) -> Result<(), NetworksError> {
+pub(crate) async fn revoke_key(db: &Db, origin: &Origin, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
     db.transaction(async |mut tx| {
         let row = store::live_key(&mut tx, network, id).await?;
         let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;

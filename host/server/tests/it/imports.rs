@@ -63,6 +63,10 @@ on_both! {
         let path = format!("{IMPORTS}/{}", done["importId"].as_str().unwrap());
         assert_eq!((done["state"].as_str(), done["kind"].as_str()), (Some("DONE"), Some("BALANCES")));
         assert_eq!(owner.get(IMPORTS).await.expect(200)["total"], 1);
+        for (action, actor) in [("import.started", "KEY"), ("import.ended", "SYSTEM")] {
+            let entries = owner.get(&format!("/api/manage/audit?action={action}")).await.expect(200).clone();
+            assert_eq!((&entries["total"], &entries["items"][0]["actor"]["type"]), (&json!(1), &json!(actor)), "{entries}");
+        }
         assert_eq!(other.get(IMPORTS).await.expect(200)["total"], 0);
         other.get(&path).await.expect_error(404, "unknown_import");
         other.post(&format!("{path}/cancel"), json!({})).await.expect_error(404, "unknown_import");

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
-use network_hub_client::Method;
+use network_hub_client::{HubError, Method};
 use serde_json::Value;
 
 use crate::cli::client::HubClient;
@@ -197,7 +197,7 @@ async fn wait(hub: &HubClient, id: &str) -> anyhow::Result<Value> {
                 }
             }
             // It goes on without us; a hub that restarts is back soon.
-            Err(error) if error.is_unreachable() && unreachable < 100 => unreachable += 1,
+            Err(HubError::Unreachable { .. }) if unreachable < 100 => unreachable += 1,
             Err(error) => {
                 return Err(error).with_context(|| format!("the import goes on; see `hub import show {id}`"));
             }
