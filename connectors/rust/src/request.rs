@@ -94,6 +94,7 @@ impl Request {
     }
 
     /// Adds a query parameter.
+    #[expect(clippy::needless_pass_by_value, reason = "most values are made for this call")]
     pub fn query(mut self, name: &'static str, value: impl ToString) -> Self {
         self.query.push((name, value.to_string()));
         self

@@ -50,7 +50,7 @@ impl Shared {
         let Identity { name, ip: Some(ip) } = identity else { return };
         self.spawn(async move {
             let note = || shared.client.record_player_ip(player, name.as_deref(), &ip);
-            if let Err(error) = persist(Some(Duration::from_secs(60)), note).await {
+            if let Err(error) = persist(Some(Duration::from_mins(1)), note).await {
                 warn!("the address of player {player} cannot be noted: {}", error.message());
             }
         });

@@ -60,7 +60,7 @@ impl ConnectorOptions {
             game_mode: None,
             game_type: None,
             allow_unverified: false,
-            trust_clean: Duration::from_secs(600),
+            trust_clean: Duration::from_mins(10),
             join_timeout: Duration::from_secs(4),
         }
     }

@@ -12,7 +12,7 @@ use crate::model::EffectivePermissions;
 use crate::{HubClient, HubError};
 
 /// How long the permissions of somebody are kept who was checked and did not join, or has left.
-const KEPT: Duration = Duration::from_secs(300);
+const KEPT: Duration = Duration::from_mins(5);
 
 /// What players may do. Answers at once, from memory, also while the hub is away: then with what was known last. Read when a
 /// player is checked, and again when the hub tells of a change.

@@ -15,7 +15,7 @@ use crate::model::{LiveServer, OpenWorldRequest, OpenedWorld, TransferOutcome};
 use crate::{HubError, HubEvent, retry};
 
 const TRANSFER_PATIENCE: Duration = Duration::from_secs(30);
-const WORLD_PATIENCE: Duration = Duration::from_secs(60);
+const WORLD_PATIENCE: Duration = Duration::from_mins(1);
 
 impl Shared {
     /// Asks for a transfer, also while the hub is away, the player's server is reconnecting, or the hub is only being told that the
