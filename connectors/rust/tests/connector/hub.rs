@@ -133,7 +133,7 @@ impl FakeHub {
             let mut open = Vec::new();
             for at in 0.. {
                 let (mut connection, _) = listener.accept().await.unwrap();
-                let mut bytes = [0; 65_536];
+                let mut bytes = vec![0; 65_536];
                 let length = connection.read(&mut bytes).await.unwrap();
                 seen.lock().push(String::from_utf8_lossy(&bytes[..length]).into_owned());
                 let (answer, stays_open) = &answers[at.min(answers.len() - 1)];

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type {
-  ChatMessage, ConfigDocument, Match, MatchRequest, RegionPopulation, TransferOutcome, TransferReport,
+  ChatMessageInput, ConfigDocument, Match, MatchRequest, RegionPopulation, TransferOutcome, TransferReport,
 } from "../generated/schemas.js";
 import { path, type Transport } from "../transport.js";
 
@@ -51,7 +51,7 @@ export class ChatApi {
    * Says a line to every server, this one included: show it when it comes back as CHAT, because a filter may have rewritten it.
    * Fails with `chat_rejected` where a filter refuses it.
    */
-  async send(message: ChatMessage): Promise<void> {
+  async send(message: ChatMessageInput): Promise<void> {
     await this.transport.send({ method: "POST", path: path`chat`, body: message, repeat: "keyed" });
   }
 }

@@ -1,4 +1,4 @@
-import type { EffectivePermissions, PermissionGroup, PermissionGroupUpdate, PermissionNode } from "../generated/schemas.js";
+import type { EffectivePermissions, PermissionGroup, PermissionGroupUpdate, PermissionNode, PermissionNodeInput } from "../generated/schemas.js";
 import { path, type Transport } from "../transport.js";
 
 /** What the hub answered about a player. */
@@ -59,12 +59,12 @@ export class PermissionsApi {
   }
 
   /** Gives a player a node; one of the same name, context and world is replaced. */
-  async add(uuid: string, node: PermissionNode): Promise<void> {
+  async add(uuid: string, node: PermissionNodeInput): Promise<void> {
     await this.transport.send({ method: "POST", path: path`permissions/users/${uuid}/permissions`, body: node });
   }
 
   /** Takes a node from a player. */
-  async remove(uuid: string, node: PermissionNode): Promise<void> {
+  async remove(uuid: string, node: PermissionNodeInput): Promise<void> {
     await this.transport.send({ method: "POST", path: path`permissions/users/${uuid}/permissions/remove`, body: node });
   }
 }

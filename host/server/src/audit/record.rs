@@ -25,6 +25,7 @@ pub(crate) struct Change {
 
 impl Change {
     /// Something was done to `target`.
+    #[expect(clippy::needless_pass_by_value, reason = "ids are passed as they are")]
     pub(crate) fn new(action: Action, target: impl ToString) -> Self {
         let target = target.to_string().chars().take(MAX_TARGET).collect();
         Self { action, target, before: None, after: None }

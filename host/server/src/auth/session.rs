@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use subtle::ConstantTimeEq as _;
 
 use crate::app::App;
@@ -86,7 +86,7 @@ impl SentToken {
         if !self.is_cookie || is_safe {
             return Ok(());
         }
-        let sent = headers.get(CSRF_HEADER).map(|value| value.as_bytes()).unwrap_or_default();
+        let sent = headers.get(CSRF_HEADER).map(HeaderValue::as_bytes).unwrap_or_default();
         if bool::from(sent.ct_eq(csrf_token(&self.text).as_bytes())) {
             return Ok(());
         }

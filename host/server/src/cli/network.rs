@@ -263,7 +263,7 @@ impl Delete {
             let text = format!(
                 "{network} is suspended, and will be deleted in seven days; `hub network resume` takes that back"
             );
-            self.print(json!({"networkId": network, "deleteAt": delete_at}), &text);
+            self.print(&json!({"networkId": network, "deleteAt": delete_at}), &text);
             return Ok(());
         }
         // A hub that serves the network has to notice first. It may also be quicker.
@@ -274,11 +274,11 @@ impl Delete {
             deletion.run(network).await?;
             clock.sleep(POLL_INTERVAL).await;
         }
-        self.print(json!({"networkId": network, "deletedAt": clock.now()}), &format!("{network} is deleted"));
+        self.print(&json!({"networkId": network, "deletedAt": clock.now()}), &format!("{network} is deleted"));
         Ok(())
     }
 
-    fn print(&self, json: Value, text: &str) {
+    fn print(&self, json: &Value, text: &str) {
         if self.json {
             println!("{json}");
         } else {

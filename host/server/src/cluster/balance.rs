@@ -133,9 +133,8 @@ async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::E
     let is_outvoted = node.clock_watch.is_off() && fit.iter().any(|live| live.fitness.is_clock_right);
     node.clock_watch.is_outvoted.store(is_outvoted, Ordering::Relaxed);
     let others = node.locations.remote_counts();
-    let shards = |name: &str| match name == node.name {
-        true => node.locations.local_leases().len(),
-        false => others.get(name).copied().unwrap_or(0),
+    let shards = |name: &str| {
+        if name == node.name { node.locations.local_leases().len() } else { others.get(name).copied().unwrap_or(0) }
     };
     let eligible = eligibility::connected(fit, shards);
     node.set_cut_off(is_candidate && !eligible.contains(&node.name));

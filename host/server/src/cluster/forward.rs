@@ -98,7 +98,7 @@ async fn serve_anywhere(app: &App, node: &Node, request: Request, next: Next) ->
         node.database.lost(LEASE_TTL, LOST_GRACE).await;
         // A node that stops asks for nothing any more.
         if app.stopping().is_cancelled() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     };
     tokio::select! {

@@ -35,7 +35,7 @@ const BACK_AFTER: u32 = 3;
 /// The other nodes, and whether they are reached.
 #[derive(Debug, Default)]
 pub(super) struct Peers {
-    peers: Mutex<HashMap<String, Peer>>,
+    by_name: Mutex<HashMap<String, Peer>>,
     /// Asks for a round of probes now.
     wake: Notify,
     /// The nodes that are reached are others than at the last report.
@@ -110,7 +110,7 @@ impl Peer {
 impl Peers {
     /// Sets which nodes there are; `live_within` is how long a node may be silent and still counts as live.
     pub(super) fn set(&self, own: &str, nodes: &[NodeRow], live_within: i64) {
-        let mut peers = self.peers.lock();
+        let mut peers = self.by_name.lock();
         peers.retain(|name, peer| nodes.iter().any(|row| row.node == *name && row.url == peer.url));
         for row in nodes.iter().filter(|row| row.node != own) {
             let peer = peers.entry(row.node.clone()).or_insert_with(|| {
@@ -123,7 +123,7 @@ impl Peers {
 
     /// The names of the nodes that are reached.
     pub(super) fn reached(&self) -> Vec<String> {
-        let peers = self.peers.lock();
+        let peers = self.by_name.lock();
         let reached: BTreeSet<_> =
             peers.iter().filter(|(_, peer)| peer.reach == Reach::Reached).map(|(name, _)| name).collect();
         reached.into_iter().cloned().collect()
@@ -131,14 +131,14 @@ impl Peers {
 
     /// How many of the live nodes are not reached, and how many there are.
     pub(super) fn unreached(&self) -> (usize, usize) {
-        let peers = self.peers.lock();
+        let peers = self.by_name.lock();
         let live = || peers.values().filter(|peer| peer.is_live);
         (live().filter(|peer| peer.reach != Reach::Reached).count(), live().count())
     }
 
     /// Cancelled once a node is lost.
     pub(super) fn lost(&self, name: &str) -> CancellationToken {
-        self.peers.lock().get(name).map_or_else(CancellationToken::new, |peer| peer.lost.clone())
+        self.by_name.lock().get(name).map_or_else(CancellationToken::new, |peer| peer.lost.clone())
     }
 
     /// Whether other nodes are reached than at the last call.
@@ -163,7 +163,7 @@ impl Peers {
     /// Probes each node once. Answers whether other ones are reached than before.
     pub(super) async fn probe_all(&self, http: &HttpClient) -> bool {
         let targets: Vec<_> = {
-            let peers = self.peers.lock();
+            let peers = self.by_name.lock();
             peers.iter().map(|(name, peer)| (name.clone(), peer.url.clone(), peer.is_nameless)).collect()
         };
         let probes = targets.iter().map(async |(name, url, is_nameless)| {
@@ -172,7 +172,7 @@ impl Peers {
         });
         let results = join_all(probes).await;
         let mut has_changed = false;
-        let mut peers = self.peers.lock();
+        let mut peers = self.by_name.lock();
         for ((name, url, _), result) in targets.iter().zip(results) {
             let Some(peer) = peers.get_mut(name).filter(|peer| peer.url == *url) else { continue };
             if !peer.record(result.is_ok()) {

@@ -156,10 +156,9 @@ impl ShardRegistry {
         if node.clock_watch.is_off() {
             let message = "The machine's clock differs from the database's by more than a second; see to NTP.";
             // Without a node whose clock is right, this one goes on.
-            faults.push(match node.clock_watch.is_outvoted.load(Ordering::Relaxed) {
-                true => Fault::disabling(FaultKind::Clock, message),
-                false => Fault::tolerable(FaultKind::Clock, message),
-            });
+            let is_outvoted = node.clock_watch.is_outvoted.load(Ordering::Relaxed);
+            let fault = if is_outvoted { Fault::disabling } else { Fault::tolerable };
+            faults.push(fault(FaultKind::Clock, message));
         }
         let unowned = node.locations.unowned().len();
         if unowned > 0 {

@@ -55,15 +55,14 @@ impl Amount {
         let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         // Where the point is moved to.
         let kept = exponent.saturating_add(DECIMALS);
-        let cut = match usize::try_from(kept) {
-            Ok(kept) => format!("{whole}.{}e{exponent}", part.get(..kept.min(part.len())).unwrap_or_default()),
-            Err(_) => {
-                let sign = whole.starts_with('-');
-                let left = i64::try_from(whole.len()).unwrap_or(i64::MAX).saturating_add(kept);
-                let left = usize::try_from(left).unwrap_or(0).max(usize::from(sign));
-                let digits = whole.get(..left).filter(|digits| !matches!(*digits, "" | "-")).unwrap_or("0");
-                format!("{digits}e-{DECIMALS}")
-            }
+        let cut = if let Ok(kept) = usize::try_from(kept) {
+            format!("{whole}.{}e{exponent}", part.get(..kept.min(part.len())).unwrap_or_default())
+        } else {
+            let sign = whole.starts_with('-');
+            let left = i64::try_from(whole.len()).unwrap_or(i64::MAX).saturating_add(kept);
+            let left = usize::try_from(left).unwrap_or(0).max(usize::from(sign));
+            let digits = whole.get(..left).filter(|digits| !matches!(*digits, "" | "-")).unwrap_or("0");
+            format!("{digits}e-{DECIMALS}")
         };
         cut.parse().map(|amount| (amount, true))
     }

@@ -15,6 +15,7 @@ use crate::statistics::PlayerStatistics;
 use crate::values::Label;
 
 /// What to include, as a query names it.
+#[expect(clippy::struct_excessive_bools, reason = "each is included or not")]
 #[derive(Clone, Debug, Default)]
 pub(super) struct Includes {
     pub(super) permissions: bool,

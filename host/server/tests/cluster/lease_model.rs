@@ -63,6 +63,7 @@ struct Waiting {
     /// How far the node's clock was behind then.
     lag: u8,
     /// What the database answered, once it has: the lease's fence.
+    #[allow(clippy::option_option)]
     answer: Option<Option<u8>>,
 }
 
@@ -221,7 +222,8 @@ impl State {
                 node.lease = None;
                 return;
             }
-            (Request::Transfer { .. }, _) => node.lease = None,
+            // Of a renewal: another node's.
+            (Request::Transfer { .. }, _) | (Request::Renew, None) => node.lease = None,
             (Request::Renew | Request::Claim, Some(fence)) => {
                 let has_expired = node.has_expired(now);
                 match &mut node.lease {
@@ -240,8 +242,6 @@ impl State {
                     }
                 }
             }
-            // Another node's.
-            (Request::Renew, None) => node.lease = None,
             (Request::Claim, None) => {}
         }
         node.round = match (waiting.request, node.lease) {

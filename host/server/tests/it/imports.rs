@@ -31,7 +31,7 @@ async fn finished(client: &Client, id: &str) -> Value {
 }
 
 /// Imports a file and waits.
-async fn import(client: &Client, query: &str, file: impl Into<reqwest::Body>) -> Value {
+pub(crate) async fn import(client: &Client, query: &str, file: impl Into<reqwest::Body>) -> Value {
     let made = upload(client, query, file).await.expect(201).clone();
     finished(client, made["importId"].as_str().unwrap()).await
 }

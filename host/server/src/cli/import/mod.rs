@@ -33,7 +33,7 @@ pub(super) enum Import {
         #[command(flatten)]
         upload: Upload,
     },
-    /// Balances: `EssentialsX`' folder `userdata`, or a table with the columns `uuid` and `balance`
+    /// Balances: EssentialsX' folder `userdata`, or a table with the columns `uuid` and `balance`
     Balances {
         /// The hub's currency that they are of
         #[arg(long)]

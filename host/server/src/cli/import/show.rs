@@ -11,7 +11,8 @@ pub(super) fn progress(import: &Value) -> String {
     let state = import["state"].as_str().unwrap_or_default();
     let (done, total) = (import["done"].as_u64().unwrap_or(0), import["total"].as_u64());
     let Some(total) = total else { return format!("{state:<9} reading the file") };
-    let filled = if total == 0 { BAR } else { usize::try_from(done * BAR as u64 / total).unwrap_or(BAR).min(BAR) };
+    let filled =
+        (done * BAR as u64).checked_div(total).and_then(|filled| usize::try_from(filled).ok()).unwrap_or(BAR).min(BAR);
     format!("{state:<9} [{}{}] {done} of {total}", "#".repeat(filled), " ".repeat(BAR - filled))
 }
 

@@ -58,13 +58,11 @@ pub(in crate::imports) fn read(mut source: impl BufRead, sink: &mut Sink<'_>) ->
 fn take(line: u64, row: &StringRecord, columns: Option<&Columns>, sink: &mut Sink<'_>) -> Result<(), ParseError> {
     let Some(Columns { player, amount }) = columns else { return Ok(()) };
     let (player, amount) = (row.get(*player).unwrap_or_default(), row.get(*amount).unwrap_or_default());
-    match parse(player) {
-        Some(id) => sink(item(line, format!("player {id}"), id, amount)),
-        None => {
-            let subject = player.chars().take(80).collect::<String>();
-            sink(skipped(line, subject, "It names no player by UUID."))
-        }
+    if let Some(id) = parse(player) {
+        return sink(item(line, format!("player {id}"), id, amount));
     }
+    let subject = player.chars().take(80).collect::<String>();
+    sink(skipped(line, subject, "It names no player by UUID."))
 }
 
 fn parse(player: &str) -> Option<PlayerId> {

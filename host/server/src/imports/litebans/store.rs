@@ -65,7 +65,7 @@ pub(in crate::imports) fn read_database(
         }
     }
     // It was opened for reading alone: nothing is left to do where this fails.
-    let _ = run(async { Ok(database.connection.close().await?) });
+    let _ = run(database.connection.close());
     if is_litebans { Ok(()) } else { Err(no_tables(reading.prefix)) }
 }
 

@@ -264,7 +264,7 @@ impl<'de> Visitor<'de> for NodesSeed {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut nodes: A) -> Result<Holder, A::Error> {
         while let Some(node) = nodes.next_element::<RawNode>()? {
-            self.0.add(node);
+            self.0.add(&node);
         }
         Ok(self.0)
     }

@@ -92,7 +92,7 @@ impl Holder {
     }
 
     /// Adds a node of the file, or notes why not.
-    pub(super) fn add(&mut self, raw: RawNode) {
+    pub(super) fn add(&mut self, raw: &RawNode) {
         if raw.key.is_empty() {
             return;
         }
@@ -110,7 +110,7 @@ impl Holder {
         if self.nodes.len() + self.expanded.len() >= MOST_NODES {
             return self.note(&raw.key, format!("The holder has more than {MOST_NODES} nodes."));
         }
-        self.look_at(&raw, &place);
+        self.look_at(raw, &place);
         // The same to LuckPerms (`WildcardProcessor`).
         let name = if raw.key == "'*'" { "*" } else { raw.key.as_str() };
         let is_membership = raw.key.to_lowercase().starts_with("group.");
@@ -119,12 +119,12 @@ impl Holder {
                 if self.expanded.len() >= MOST_NODES {
                     break;
                 }
-                if let Ok((key, node)) = node(&name, &raw, &place, expires_at) {
+                if let Ok((key, node)) = node(&name, raw, &place, expires_at) {
                     self.expanded.entry(key).or_insert(node);
                 }
             }
         }
-        match node(name, &raw, &place, expires_at) {
+        match node(name, raw, &place, expires_at) {
             Ok((key, node)) => self.insert(key, node),
             Err(reason) => self.note(&raw.key, reason),
         }

@@ -167,6 +167,7 @@ async fn make_links(
 
 /// Stores the chain, then swaps it in: calls meanwhile run the previous one. It is stored only
 /// while this node owns the network, so that the next owner reads the new one.
+#[expect(clippy::too_many_arguments, reason = "what is stored, and who stores it where")]
 async fn replace(
     app: &App,
     network: NetworkId,

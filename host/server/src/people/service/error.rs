@@ -73,13 +73,14 @@ impl From<PeopleError> for ApiError {
                 .retry_after(wait.unsigned_abs().div_ceil(1000).max(1)),
             PeopleError::UnknownToken => Self::bad_request("unknown_token", message),
             PeopleError::PersonExists => Self::bad_request("person_exists", message),
-            PeopleError::OtherAddress => Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message),
+            PeopleError::OtherAddress | PeopleError::KeyIsBound => {
+                Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message)
+            }
             PeopleError::UnknownPerson(_) => Self::not_found("unknown_person", message),
             PeopleError::UnknownInvitation(_) => Self::not_found("unknown_invitation", message),
             PeopleError::AlreadyMember => Self::bad_request("already_member", message),
             PeopleError::InvitedLately => Self::bad_request("invited_lately", message),
             PeopleError::RoleExceedsOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
-            PeopleError::KeyIsBound => Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message),
             PeopleError::SecondFactorEnabled => Self::bad_request("second_factor_enabled", message),
             PeopleError::SecondFactorMissing => Self::bad_request("second_factor_missing", message),
             PeopleError::Quota(exceeded) => exceeded.into(),

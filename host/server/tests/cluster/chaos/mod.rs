@@ -2,6 +2,17 @@
 //! links are cut; PostgreSQL and NATS restart; disks fill up; clocks are off. Clients record what they sent and what they
 //! were told, and checkers compare that with what is stored. `scripts/chaos SECONDS SEED [KIND,KIND…]` runs it.
 
+#![allow(
+    clippy::needless_for_each,
+    clippy::redundant_closure_for_method_calls,
+    clippy::float_cmp,
+    clippy::struct_field_names,
+    clippy::cmp_owned,
+    clippy::unnecessary_debug_formatting,
+    clippy::type_complexity,
+    reason = "a tool for developers, kept short; amounts are multiples of a power of two"
+)]
+
 mod client;
 mod commands;
 mod data;

@@ -233,7 +233,7 @@ on_both! {
     async fn more_punishments_than_a_player_may_have_are_skipped(hub: Hub) {
         let owner = hub.network().await;
         let many = Table { name: "litebans_kicks", columns: COLUMNS.to_vec(), rows: (1..=2_003).map(|id| row(id, &[])).collect() };
-        let dry = import(&owner, "kind=litebans&dryRun=true", mysql(&[many.clone()])).await;
+        let dry = import(&owner, "kind=litebans&dryRun=true", mysql(std::slice::from_ref(&many))).await;
         let done = import(&owner, "kind=litebans", mysql(&[many])).await;
         assert_eq!(counts(&done, "PUNISHMENTS"), [2_000, 0, 0, 3]);
         assert_eq!(dry["report"], done["report"]);

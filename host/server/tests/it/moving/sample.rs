@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::imports::import;
 use crate::modules::wasm::padded;
 use crate::servers::{join, register, uuid};
 use crate::support::{Answer, Client, Hub, NOW};
@@ -106,6 +107,8 @@ async fn people(owner: &Client) -> String {
 }
 
 async fn things(owner: &Client) {
+    let balances = format!("uuid,balance\n{},12.5\n", uuid(5));
+    assert_eq!(import(owner, "kind=balances&currency=coins", balances).await["state"], "DONE");
     let doc = json!({"group": "lobby", "namespace": "board", "doc": {"z": 1, "a": 9_007_199_254_740_993_i64}});
     owner.post("/api/plugin/config/publish", doc).await.expect(200);
     // Some locales would sort them differently.
