@@ -244,5 +244,7 @@ async fn a_shadow_that_computes_for_long_takes_no_cpu_permit_from_calls() {
         let outcome = say(&test, &chain, line("hi")).await;
         assert_eq!(reason(&outcome.ruling), 1, "{:?}", outcome.steps);
     }
-    assert!(matches!(running.await.unwrap().report.result, Err(CallFailure::TimedOut(_))));
+    // On a busy machine, where it runs last, its time may be up before it has computed for so long.
+    let result = running.await.unwrap().report.result;
+    assert!(matches!(result, Err(CallFailure::TimedOut(_) | CallFailure::Late(_))), "{result:?}");
 }

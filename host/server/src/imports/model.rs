@@ -67,7 +67,6 @@ pub(super) struct ImportOptions {
 
 /// Why an import failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[schema(as = ImportError)]
 pub(super) struct ImportFailure {
     /// The line of the file; null where it has none.
     #[schema(example = 17)]
