@@ -81,7 +81,7 @@ mod tests {
         tokio::time::advance(Duration::from_secs(60)).await;
         stored.expire(Duration::from_secs(120), 100);
         assert_eq!(stored.add(1, 170, kib, 7 * 1024), None, "the older ones have expired");
-        assert_eq!(stored.add(1, 180, kib, 7 * 1024), Some(140));
+        assert_eq!(stored.add(1, 180, kib, 7 * 1024), Some(150));
         tokio::time::advance(Duration::from_secs(120)).await;
         stored.expire(Duration::from_secs(120), 100);
         assert!(stored.0.lock().is_empty());

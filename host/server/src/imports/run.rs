@@ -124,21 +124,21 @@ async fn run_waiting(app: &App) -> Result<(), hub_db::Error> {
         }
         let task = app.clone();
         app.spawn(async move {
-            let place = Place { app: task.clone(), network };
+            let running = RunningGuard { app: task.clone(), network };
             with_tenant(network.0, run(&task, import)).await;
-            drop(place);
+            drop(running);
         });
     }
     Ok(())
 }
 
-/// A network's place among those that run.
-struct Place {
+/// Counts a network among those that run until it is dropped.
+struct RunningGuard {
     app: App,
     network: NetworkId,
 }
 
-impl Drop for Place {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         self.app.imports.leave(self.network);
     }

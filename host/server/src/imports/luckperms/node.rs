@@ -103,14 +103,14 @@ impl Holder {
         if expires_at.is_some_and(|at| at <= self.now) {
             return self.note(&raw.key, "It has expired.");
         }
-        let place = match place(raw.context.as_ref()) {
-            Ok(place) => place,
+        let scope = match read_scope(raw.context.as_ref()) {
+            Ok(scope) => scope,
             Err(reason) => return self.note(&raw.key, reason),
         };
         if self.nodes.len() + self.expanded.len() >= MOST_NODES {
             return self.note(&raw.key, format!("The holder has more than {MOST_NODES} nodes."));
         }
-        self.look_at(raw, &place);
+        self.look_at(raw, &scope);
         // The same to LuckPerms (`WildcardProcessor`).
         let name = if raw.key == "'*'" { "*" } else { raw.key.as_str() };
         let is_membership = raw.key.to_lowercase().starts_with("group.");
@@ -119,25 +119,25 @@ impl Holder {
                 if self.expanded.len() >= MOST_NODES {
                     break;
                 }
-                if let Ok((key, node)) = node(&name, raw, &place, expires_at) {
+                if let Ok((key, node)) = node(&name, raw, &scope, expires_at) {
                     self.expanded.entry(key).or_insert(node);
                 }
             }
         }
-        match node(name, raw, &place, expires_at) {
+        match node(name, raw, &scope, expires_at) {
             Ok((key, node)) => self.insert(key, node),
             Err(reason) => self.note(&raw.key, reason),
         }
     }
 
     /// Takes over what a node says of its group besides a permission.
-    fn look_at(&mut self, raw: &RawNode, place: &Place) {
+    fn look_at(&mut self, raw: &RawNode, scope: &NodeScope) {
         let key = raw.key.as_str();
         let lower = key.to_lowercase();
         if let Some(weight) = lower.strip_prefix("weight.").and_then(|weight| weight.parse::<i32>().ok()) {
             self.weight = self.weight.max(Some(weight.into()));
         }
-        if !raw.value || !place.is_everywhere() {
+        if !raw.value || !scope.is_everywhere() {
             return;
         }
         if let Some(group) = lower.strip_prefix("group.") {
@@ -156,7 +156,7 @@ impl Holder {
     }
 
     /// A permanent and a temporary node of one name and place are two nodes in LuckPerms. Here the temporary one gets
-    /// another spelling of the same place.
+    /// another spelling of the same scope.
     fn insert(&mut self, key: Key, node: Node) {
         let Some(other) = self.nodes.get(&key) else {
             self.nodes.insert(key, node);
@@ -176,7 +176,7 @@ impl Holder {
                 self.nodes.insert(respelled, temporary);
                 self.nodes.insert(key, permanent);
             }
-            None => self.note(&key.0, "It is temporary and permanent in one place, and here only one of them."),
+            None => self.note(&key.0, "It is temporary and permanent in one scope, and here only one of them."),
         }
     }
 
@@ -193,19 +193,19 @@ impl Holder {
 
 /// Where a node applies.
 #[derive(Debug, Default)]
-struct Place {
+struct NodeScope {
     context: Option<PermissionContext>,
     world: Option<PermissionWorld>,
 }
 
-impl Place {
+impl NodeScope {
     fn is_everywhere(&self) -> bool {
         self.context.is_none() && self.world.is_none()
     }
 }
 
 /// Reads a node's contexts. One world is the node's world, all else its context.
-fn place(contexts: Option<&BTreeMap<String, OneOrMany>>) -> Result<Place, String> {
+fn read_scope(contexts: Option<&BTreeMap<String, OneOrMany>>) -> Result<NodeScope, String> {
     let (mut pairs, mut worlds) = (BTreeSet::new(), BTreeSet::new());
     for (key, values) in contexts.into_iter().flatten() {
         let key = key.trim().to_lowercase();
@@ -231,16 +231,16 @@ fn place(contexts: Option<&BTreeMap<String, OneOrMany>>) -> Result<Place, String
     pairs.extend(worlds.into_iter().map(|world| format!("world={world}")));
     let context = pairs.into_iter().collect::<Vec<_>>().join(",");
     let wrong = |reason: String| format!("Its context {reason}.");
-    Ok(Place {
+    Ok(NodeScope {
         context: (!context.is_empty()).then(|| context.try_into()).transpose().map_err(wrong)?,
         world: world.map(PermissionWorld::try_from).transpose().map_err(wrong)?,
     })
 }
 
-fn node(name: &str, raw: &RawNode, place: &Place, expires_at: Option<Millis>) -> Result<(Key, Node), String> {
+fn node(name: &str, raw: &RawNode, scope: &NodeScope, expires_at: Option<Millis>) -> Result<(Key, Node), String> {
     let name: Identifier = name.parse().map_err(|reason| format!("A node's name {reason}."))?;
     let node =
-        Node { node: name, value: raw.value, context: place.context.clone(), world: place.world.clone(), expires_at };
+        Node { node: name, value: raw.value, context: scope.context.clone(), world: scope.world.clone(), expires_at };
     Ok((key(&node), node))
 }
 
@@ -250,7 +250,7 @@ fn key(node: &Node) -> Key {
     (node.node.as_str().to_lowercase(), context.to_owned(), world.to_owned())
 }
 
-/// The same node in the same place, differently spelled; none where that would be too long.
+/// The same node in the same scope, differently spelled; none where that would be too long.
 fn respell(mut node: Node) -> Option<(Key, Node)> {
     match (&node.context, &node.world) {
         (_, None) => node.world = EVERYWHERE.parse().ok(),
