@@ -3,8 +3,10 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use crate::app::App;
-use crate::clock::millis;
+use crate::clock::{Millis, millis};
 
 /// Runs `work` at once and then every `period`, counted from when each run began, until the hub stops. A run that fails
 /// is logged as "could not {what}"; the next one tries again.
@@ -25,6 +27,34 @@ pub(crate) fn every<E, F>(
                 tracing::warn!(%error, "could not {what}");
             }
             runs.clock.sleep_until(began.saturating_add(millis(period))).await;
+        }
+    });
+}
+
+/// Runs `work` until the hub stops: at the time that it answers, whenever `wake` is notified, and after `period` at the
+/// latest, as another node may have left work without waking this one. A run that fails is logged as "could not {what}".
+pub(crate) fn when_due<E, F>(
+    app: &App,
+    period: Duration,
+    wake: fn(&App) -> &Notify,
+    what: &'static str,
+    work: impl Fn(App) -> F + Send + Sync + 'static,
+) where
+    E: Display,
+    F: Future<Output = Result<Option<Millis>, E>> + Send,
+{
+    let runs = app.clone();
+    app.spawn(async move {
+        loop {
+            let latest = runs.clock.now().saturating_add(millis(period));
+            let next = work(runs.clone()).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "could not {what}");
+                None
+            });
+            tokio::select! {
+                () = runs.clock.sleep_until(next.map_or(latest, |due| due.min(latest))) => {}
+                () = wake(&runs).notified() => {}
+            }
         }
     });
 }

@@ -14,6 +14,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::background::when_due;
+use crate::clock::Millis;
 use crate::collections::index::{self, Entry};
 use crate::collections::model::{CollectionDefinition, CollectionName, DocumentId, IndexDefinition};
 use crate::collections::service::{Result, parse};
@@ -74,28 +76,21 @@ impl IndexBuilds {
 }
 
 /// Builds what is to be built until the hub stops.
-pub(super) async fn run(app: App) {
-    loop {
-        if let Err(error) = build_all(&app).await {
-            tracing::warn!(%error, "could not build the indexes of collections");
-        }
-        tokio::select! {
-            () = app.index_builds.wake.notified() => {}
-            () = app.clock.sleep(POLL_INTERVAL) => {}
-        }
-    }
+pub(super) fn start(app: &App) {
+    when_due(app, POLL_INTERVAL, |app| &app.index_builds.wake, "build the indexes of collections", build_all);
 }
 
-async fn build_all(app: &App) -> Result<()> {
+/// Builds all indexes; a later run is due when there are new ones alone.
+async fn build_all(app: App) -> Result<Option<Millis>> {
     loop {
         let mut is_busy = false;
         for (network, collection) in builds::unfinished(&app.db, COLLECTIONS_AT_ONCE).await? {
-            let batch = with_tenant(network.0, build_batch(app, network, &collection)).await?;
+            let batch = with_tenant(network.0, build_batch(&app, network, &collection)).await?;
             is_busy |= batch == Batch::Done;
         }
         // Where others are at all of them, they go on.
         if !is_busy {
-            return Ok(());
+            return Ok(None);
         }
     }
 }

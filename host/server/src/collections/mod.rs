@@ -27,5 +27,5 @@ pub(crate) use routes::router;
 
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
-    app.spawn(build::run(app.clone()));
+    build::start(app);
 }

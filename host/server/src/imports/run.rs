@@ -17,7 +17,9 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
+use crate::background::when_due;
 use crate::blobs::{self, BlobError, BlobKey};
+use crate::clock::Millis;
 use crate::imports::apply::{self, ApplyError, TargetCounts};
 use crate::imports::litebans::Names;
 use crate::imports::model::{Import, ImportFailure, ImportState};
@@ -100,23 +102,11 @@ pub(crate) fn start(app: &App) {
     {
         tracing::warn!(%error, "could not delete the files of earlier imports");
     }
-    app.spawn(watch(app.clone()));
+    when_due(app, POLL_INTERVAL, |app| &app.imports.wake, "look for imports", run_waiting);
 }
 
-/// Runs what is to be imported until the hub stops.
-async fn watch(app: App) {
-    loop {
-        if let Err(error) = run_waiting(&app).await {
-            tracing::warn!(%error, "could not look for imports");
-        }
-        tokio::select! {
-            () = app.imports.wake.notified() => {}
-            () = app.clock.sleep(POLL_INTERVAL) => {}
-        }
-    }
-}
-
-async fn run_waiting(app: &App) -> Result<(), hub_db::Error> {
+/// Starts the imports that wait; a later run is due when there are new ones alone.
+async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
     for import in store::unfinished(&app.db, MOST_WAITING).await? {
         let network = import.network;
         if app.shards.is_draining() || !app.shards.owns(network) || !app.imports.enter(network) {
@@ -129,7 +119,7 @@ async fn run_waiting(app: &App) -> Result<(), hub_db::Error> {
             drop(running);
         });
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Counts a network among those that run until it is dropped.

@@ -36,7 +36,7 @@ pub(crate) struct People {
 
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
-    app.spawn(sender::run(app.clone()));
+    sender::start(app);
     every(app, SWEEP_INTERVAL, "delete what has ended of people", async |app| {
         store::delete_ended(&app.db, app.clock.now()).await
     });

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::app::App;
-use crate::clock::{Millis, millis};
+use crate::background::when_due;
+use crate::clock::Millis;
 use crate::people::model::{LinkKind, LinkRow, TOKEN_LENGTH, hash};
 use crate::people::store;
 
@@ -15,27 +16,13 @@ const INITIAL_BACKOFF: Millis = 60 * 1000;
 const POLL_INTERVAL: Duration = Duration::from_secs(30);
 const BATCH: i64 = 100;
 
-/// Runs until the hub stops.
-pub(super) async fn run(app: App) {
-    loop {
-        let now = app.clock.now();
-        let next_poll = now.saturating_add(millis(POLL_INTERVAL));
-        let next = match send_due(&app).await {
-            Ok(due) => due.map_or(next_poll, |due| due.min(next_poll)),
-            Err(error) => {
-                tracing::warn!(%error, "could not read the mails to people that are due");
-                next_poll
-            }
-        };
-        tokio::select! {
-            () = app.clock.sleep_until(next) => {}
-            () = app.people.wake.notified() => {}
-        }
-    }
+/// Sends mails until the hub stops.
+pub(super) fn start(app: &App) {
+    when_due(app, POLL_INTERVAL, |app| &app.people.wake, "send the mails to people that are due", send_due);
 }
 
 /// Sends all mails that are due; answers when the next one is.
-async fn send_due(app: &App) -> Result<Option<Millis>, hub_db::Error> {
+async fn send_due(app: App) -> Result<Option<Millis>, hub_db::Error> {
     loop {
         let batch = store::due(&app.db, BATCH).await?;
         let now = app.clock.now();
@@ -45,7 +32,7 @@ async fn send_due(app: &App) -> Result<Option<Millis>, hub_db::Error> {
             return Ok(next);
         }
         for link in due {
-            send(app, &link).await?;
+            send(&app, &link).await?;
         }
     }
 }

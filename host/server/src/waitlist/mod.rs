@@ -26,5 +26,5 @@ pub struct Waitlist {
 
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
-    app.spawn(sender::run(app.clone()));
+    sender::start(app);
 }

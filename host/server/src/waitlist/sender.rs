@@ -5,7 +5,8 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::app::App;
-use crate::clock::{Millis, millis};
+use crate::background::when_due;
+use crate::clock::Millis;
 use crate::mail::MailError;
 use crate::waitlist::model::{LINK_TTL, LinkToken};
 use crate::waitlist::store::{self, DueMail};
@@ -41,27 +42,13 @@ enum SendError {
     Database(#[from] hub_db::Error),
 }
 
-/// Runs until the hub stops.
-pub(super) async fn run(app: App) {
-    loop {
-        let now = app.clock.now();
-        let next_poll = now.saturating_add(millis(POLL_INTERVAL));
-        let next = match send_due(&app).await {
-            Ok(due) => due.map_or(next_poll, |due| due.min(next_poll)),
-            Err(error) => {
-                tracing::warn!(%error, "could not read the mails that are due");
-                next_poll
-            }
-        };
-        tokio::select! {
-            () = app.clock.sleep_until(next) => {}
-            () = app.waitlist.wake.notified() => {}
-        }
-    }
+/// Sends mails until the hub stops.
+pub(super) fn start(app: &App) {
+    when_due(app, POLL_INTERVAL, |app| &app.waitlist.wake, "send the mails that are due", send_due);
 }
 
 /// Sends all mails that are due; answers when the next one is.
-async fn send_due(app: &App) -> Result<Option<Millis>, hub_db::Error> {
+async fn send_due(app: App) -> Result<Option<Millis>, hub_db::Error> {
     loop {
         let batch = store::due(&app.db, BATCH).await?;
         let now = app.clock.now();
@@ -72,7 +59,7 @@ async fn send_due(app: &App) -> Result<Option<Millis>, hub_db::Error> {
             return Ok(next);
         }
         for due in due {
-            match send(app, &due).await {
+            match send(&app, &due).await {
                 Ok(()) => {}
                 Err(SendError::Database(error)) => return Err(error),
                 // The address stays out of the log.
