@@ -76,6 +76,12 @@ need_pgbouncer() {
   command -v pgbouncer >/dev/null || install_packages pgbouncer
 }
 
+# The load balancers that deploy/ configures.
+need_balancers() {
+  command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || install_packages nginx-light
+  command -v haproxy >/dev/null || [ -x /usr/sbin/haproxy ] || install_packages haproxy
+}
+
 # Network namespaces, in which tests cut nodes off.
 need_namespaces() {
   command -v ip >/dev/null || install_packages iproute2

@@ -16,6 +16,17 @@ use crate::text_type::{deserialize_text, text_type};
 #[sqlx(transparent)]
 pub struct NetworkId(pub Uuid);
 
+/// How many shards the networks are spread over. The same at every node, for ever.
+pub(crate) const SHARDS: u16 = 256;
+
+impl NetworkId {
+    /// The shard that it belongs to.
+    pub(crate) fn shard(self) -> u16 {
+        // Ids are random in their last bytes.
+        (self.0.as_u128() % u128::from(SHARDS)) as u16
+    }
+}
+
 impl fmt::Display for NetworkId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -8,8 +8,10 @@ use subtle::ConstantTimeEq as _;
 use crate::auth::model::KeyId;
 use crate::ids::{BASE62, Ids};
 use crate::secret_text::SecretText;
+use crate::values::NetworkId;
 
 const PREFIX: &str = "hub_";
+/// The routing id of its network, and ten random characters.
 const ID_LENGTH: usize = 12;
 /// 32 characters of base 62 are 190 bits.
 const SECRET_LENGTH: usize = 32;
@@ -18,9 +20,11 @@ const CHECKSUM_LENGTH: usize = 6;
 /// SHA-256 of a whole key; all that is stored of it.
 pub(crate) type KeyHash = Vec<u8>;
 
-/// A fresh id for a key.
-pub(crate) fn generate_id(ids: &Ids) -> KeyId {
-    KeyId(ids.token(ID_LENGTH))
+/// A fresh id for a key. It begins with the network's routing id, so that a load balancer in front of several nodes can
+/// send all requests of a network to the same one. Keys of older hubs begin with anything.
+pub(crate) fn generate_id(ids: &Ids, network: NetworkId) -> KeyId {
+    let routing_id = format!("{:02x}", network.shard());
+    KeyId(format!("{routing_id}{}", ids.token(ID_LENGTH - routing_id.len())))
 }
 
 /// A fresh key under `id`: the text, shown once, and the hash to store.
@@ -71,7 +75,9 @@ mod tests {
     #[test]
     fn a_key_holds_its_id_and_any_typo_is_found() {
         let ids = Ids::seeded(1);
-        let id = generate_id(&ids);
+        let network = NetworkId(uuid::Uuid::from_u128(0x1ab));
+        let id = generate_id(&ids, network);
+        assert!(id.0.starts_with("ab"), "the shard, in two digits");
         let (text, stored) = mint(&ids, &id);
         assert_eq!(parse(&text), Some(id));
         assert!(hashes_equal(&hash(&text), &stored));

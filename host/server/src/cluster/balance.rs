@@ -11,13 +11,14 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::clock::millis;
+use crate::cluster::arrivals::Source;
 use crate::cluster::eligibility::{self, LiveNode};
 use crate::cluster::lease::ShardLease;
-use crate::cluster::locations::SHARDS;
 use crate::cluster::network_state::NetworkState;
 use crate::cluster::registry::{LEASE_TTL, LEASES_TOPIC, Node};
 use crate::cluster::renewal;
 use crate::cluster::store::{self, NodeRow};
+use crate::values::SHARDS;
 
 /// A node that was silent this long gets no more shards. Less than a lease lasts, so that the others share all of its
 /// shards as soon as they are free.
@@ -28,6 +29,9 @@ const PROBED_FOR: Duration = Duration::from_secs(90);
 const NODE_RETENTION: Duration = Duration::from_hours(24);
 /// How long a node that has stopped may take to give up what it still has. Its leases do not last for longer.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
+/// A shard that is to move, and where to.
+type Move = (Arc<ShardLease>, Option<String>);
+
 /// Shards moved to other nodes in one round.
 const MAX_MOVES: usize = 16;
 const MAX_CONCURRENT_MOVES: usize = 16;
@@ -101,15 +105,15 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
         node.claim(app, &claimed).await?;
         node.announce_change().await;
     }
+    let (mut moves, leases) = if is_eligible { follow_requests(&nodes, &node.name, leases) } else { (vec![], leases) };
     let excess = match is_eligible {
-        true => owned.saturating_sub(share).min(MAX_MOVES),
+        true => owned.saturating_sub(share + moves.len()).min(MAX_MOVES.saturating_sub(moves.len())),
         false if node.clock_watch.is_off() || node.is_cut_off() || node.bus_health.should_evacuate(Instant::now()) => {
             owned
         }
         false => 0,
     };
     let mut counts = node.locations.remote_counts();
-    let mut moves = vec![];
     for lease in leases.into_iter().take(excess) {
         let Some(to) = least_loaded(&nodes, &node.name, &counts, share) else { break };
         *counts.entry(to.as_str().into()).or_default() += 1;
@@ -119,6 +123,25 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
         transfer(app, node, moves).await;
     }
     Ok(())
+}
+
+/// Moves shards to the nodes at which their requests arrive. Answers these moves, and which shards may move to whoever has
+/// fewer: none whose requests arrive here, and those with few requests first.
+fn follow_requests(nodes: &[String], own: &str, leases: Vec<Arc<ShardLease>>) -> (Vec<Move>, Vec<Arc<ShardLease>>) {
+    let now = Instant::now();
+    let (mut moves, mut quiet, mut mixed) = (vec![], vec![], vec![]);
+    for lease in leases {
+        match lease.arrivals.source(now) {
+            Source::Node(to) if moves.len() < MAX_MOVES && to != own && nodes.contains(&to) => {
+                moves.push((lease, Some(to)));
+            }
+            Source::Quiet => quiet.push(lease),
+            Source::Mixed | Source::Node(_) => mixed.push(lease),
+            Source::Here => {}
+        }
+    }
+    quiet.append(&mut mixed);
+    (moves, quiet)
 }
 
 /// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links or its
@@ -142,7 +165,7 @@ async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::E
 }
 
 /// Transfers several shards at once: each may have to wait for requests under way. One that fails holds up no other.
-async fn transfer(app: &App, node: &Node, moves: Vec<(Arc<ShardLease>, Option<String>)>) {
+async fn transfer(app: &App, node: &Node, moves: Vec<Move>) {
     stream::iter(moves)
         .for_each_concurrent(MAX_CONCURRENT_MOVES, async |(lease, to)| {
             if let Err(error) = node.transfer(app, &lease, to.as_deref()).await {

@@ -21,7 +21,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use crate::app::App;
 use crate::auth;
 use crate::cluster::lease::ShardLease;
-use crate::cluster::locations::{ShardLocation, shard_of};
+use crate::cluster::locations::ShardLocation;
 use crate::cluster::peers;
 use crate::cluster::registry::{LEASE_TTL, Node};
 use crate::cluster::request_lease::RequestLease;
@@ -60,17 +60,18 @@ pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) 
 }
 
 async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Response {
-    let is_forwarded = match request.headers_mut().remove(&FORWARDED_FROM) {
-        None => false,
+    let by = request.headers_mut().remove(&peers::NODE);
+    let forwarded_by = match request.headers_mut().remove(&FORWARDED_FROM) {
+        None => None,
         Some(header) => match secret::verify(app, header.to_str().unwrap_or_default()).await {
             Ok(Some(client)) => {
                 request.extensions_mut().insert(ConnectInfo(client));
                 if let Some(connection) = request.extensions().get::<Connection>() {
                     connection.exempt();
                 }
-                true
+                Some(by)
             }
-            Ok(None) => false,
+            Ok(None) => None,
             Err(error) => return ApiError::from(error).into_response(),
         },
     };
@@ -83,10 +84,9 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
         _ => return serve_anywhere(app, node, request, next).await,
     };
     let dispatcher = Dispatcher { app, node, network };
-    let response = if is_forwarded {
-        dispatcher.serve_forwarded(request, next).await
-    } else {
-        dispatcher.serve_or_forward(request, next).await
+    let response = match forwarded_by {
+        Some(by) => dispatcher.serve_forwarded(by, request, next).await,
+        None => dispatcher.serve_or_forward(request, next).await,
     };
     response.unwrap_or_else(ApiError::into_response)
 }
@@ -128,13 +128,23 @@ struct Dispatcher<'a> {
 }
 
 impl Dispatcher<'_> {
-    /// Serves a forwarded request only where this node owns the network: nodes that disagree would forward it in circles.
-    async fn serve_forwarded(&self, request: Request, next: Next) -> Result<Response, ApiError> {
+    /// Serves a request that the node `by` forwarded, only where this one owns the network: nodes that disagree would
+    /// forward it in circles.
+    async fn serve_forwarded(
+        &self,
+        by: Option<HeaderValue>,
+        request: Request,
+        next: Next,
+    ) -> Result<Response, ApiError> {
         if let Some(lease) = self.node.valid_lease(self.network)
             && let Some(admitted) = lease.admit()
-            && let Some(response) = self.serve_here(&lease, admitted, request, next).await?
         {
-            return Ok(response);
+            if let Some(name) = by.as_ref().and_then(|by| by.to_str().ok()) {
+                lease.arrivals.count_forwarded(name);
+            }
+            if let Some(response) = self.serve_here(&lease, admitted, request, next).await? {
+                return Ok(response);
+            }
         }
         self.node.refresh.notify_one();
         Ok((StatusCode::MISDIRECTED_REQUEST, [(NOT_OWNER.clone(), "1")]).into_response())
@@ -147,10 +157,11 @@ impl Dispatcher<'_> {
         let mut buffered = None;
         let mut request = Some(request);
         loop {
-            match self.node.locations.get(shard_of(self.network)) {
+            match self.node.locations.get(self.network.shard()) {
                 ShardLocation::Local(lease) => {
                     // Not admitted: the lease has expired, or is being transferred.
                     if let Some(admitted) = lease.admit() {
+                        lease.arrivals.count_here();
                         if let Some(first) = request.take_if(|request| may_retry(request)) {
                             match BufferedRequest::read(first).await? {
                                 Ok(small) => buffered = Some(small),
@@ -199,7 +210,7 @@ impl Dispatcher<'_> {
                     self.node.refresh.notify_one();
                 }
                 ShardLocation::Unowned => {
-                    let shard = [shard_of(self.network)];
+                    let shard = [self.network.shard()];
                     let claimed = tokio::time::timeout_at(deadline, self.node.claim(self.app, &shard)).await;
                     claimed.unwrap_or(Ok(()))?;
                     self.node.refresh.notify_one();
@@ -271,6 +282,9 @@ impl Dispatcher<'_> {
         request
             .headers_mut()
             .insert(FORWARDED_FROM.clone(), HeaderValue::try_from(signed).map_err(ApiError::internal)?);
+        if let Ok(name) = HeaderValue::try_from(&self.node.name) {
+            request.headers_mut().insert(peers::NODE.clone(), name);
+        }
         if lost.is_cancelled() {
             return Ok(Forwarded::Unreachable);
         }

@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::clock::Uptime;
+use crate::cluster::arrivals::Arrivals;
 use crate::values::NetworkId;
 
 /// This node's lease on a shard, from the claim to its end.
@@ -23,6 +24,8 @@ pub(super) struct ShardLease {
     pub(super) ending: CancellationToken,
     /// The requests that are served under it.
     pub(super) requests: TaskTracker,
+    /// Where its requests arrive.
+    pub(super) arrivals: Arrivals,
     networks: Mutex<HashMap<NetworkId, Arc<OnceCell<()>>>>,
 }
 
@@ -34,6 +37,7 @@ impl ShardLease {
             expires_at: Mutex::new(expires_at),
             ending: CancellationToken::new(),
             requests: TaskTracker::new(),
+            arrivals: Arrivals::new(),
             networks: Mutex::default(),
         }
     }

@@ -7,10 +7,7 @@ use parking_lot::RwLock;
 
 use crate::clock::Uptime;
 use crate::cluster::lease::ShardLease;
-use crate::values::NetworkId;
-
-/// How many shards the networks are spread over. The same at every node, for ever.
-pub(super) const SHARDS: u16 = 256;
+use crate::values::SHARDS;
 
 /// Where a shard is.
 #[derive(Clone, Debug)]
@@ -36,12 +33,6 @@ impl Default for ShardLocations {
     fn default() -> Self {
         Self(RwLock::new(vec![ShardLocation::Unowned; usize::from(SHARDS)]))
     }
-}
-
-/// The shard of a network.
-pub(super) fn shard_of(network: NetworkId) -> u16 {
-    // Ids are random in their last bytes.
-    (network.0.as_u128() % u128::from(SHARDS)) as u16
 }
 
 impl ShardLocations {

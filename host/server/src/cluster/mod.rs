@@ -13,10 +13,13 @@
 //!
 //! Nodes probe each other, and those that are cut off from others own nothing: see [`eligibility`].
 //!
+//! A shard whose requests mostly arrive at another node moves there: see [`arrivals`].
+//!
 //! When a network moves, its state moves through the database: see [`NetworkState`].
 //! A single node (without `--bus`) owns everything, and none of this runs.
 //! Tables: `hub_nodes`, `network_homes`.
 
+mod arrivals;
 mod balance;
 mod bus_health;
 mod client;

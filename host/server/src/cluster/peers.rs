@@ -21,7 +21,7 @@ use crate::cluster::store::NodeRow;
 
 /// On a request: it asks for the name of the node that answers.
 pub(super) static PROBE: HeaderName = HeaderName::from_static("x-hub-probe");
-/// On the answer: the node's name.
+/// The name of the node that answers a probe, or that forwards a request.
 pub(super) static NODE: HeaderName = HeaderName::from_static("x-hub-node");
 /// Nodes of every version answer it with 200.
 const PROBE_PATH: &str = "/healthz";

@@ -16,14 +16,14 @@ use crate::cluster::bus_health::BusHealth;
 use crate::cluster::client::{self, HttpClient};
 use crate::cluster::database_contact::DatabaseContact;
 use crate::cluster::lease::ShardLease;
-use crate::cluster::locations::{SHARDS, ShardLocation, ShardLocations, shard_of};
+use crate::cluster::locations::{ShardLocation, ShardLocations};
 use crate::cluster::network_state::NetworkState;
 use crate::cluster::node_clock::ClockWatch;
 use crate::cluster::peers::Peers;
 use crate::cluster::renewal::FarLeases;
 use crate::cluster::store::{self, Transferred};
 use crate::fault::{Fault, FaultKind};
-use crate::values::NetworkId;
+use crate::values::{NetworkId, SHARDS};
 
 /// How long a lease lasts from each renewal.
 pub(super) const LEASE_TTL: Duration = Duration::from_secs(4);
@@ -107,7 +107,7 @@ impl ShardRegistry {
     /// ends. State in memory is written under it, so that a node that was paused writes nothing outdated.
     pub(crate) async fn lock_lease(&self, tx: &mut Tx, network: NetworkId) -> Result<bool, hub_db::Error> {
         let Some(node) = &self.0 else { return Ok(true) };
-        let ShardLocation::Local(lease) = node.locations.get(shard_of(network)) else { return Ok(false) };
+        let ShardLocation::Local(lease) = node.locations.get(network.shard()) else { return Ok(false) };
         let is_held = store::lock_lease(tx, lease.shard, lease.fence, &node.name).await?;
         if !is_held {
             lease.end();
@@ -182,7 +182,7 @@ impl ShardRegistry {
 impl Node {
     /// The lease under which this node certainly owns the network.
     pub(super) fn valid_lease(&self, network: NetworkId) -> Option<Arc<ShardLease>> {
-        match self.locations.get(shard_of(network)) {
+        match self.locations.get(network.shard()) {
             ShardLocation::Local(lease) if lease.is_valid() => Some(lease),
             _ => None,
         }

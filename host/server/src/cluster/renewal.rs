@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::clock::{Millis, Uptime, millis};
-use crate::cluster::locations::{SHARDS, ShardLocation};
+use crate::cluster::locations::ShardLocation;
 use crate::cluster::node_clock::Reading;
 use crate::cluster::registry::{LEASE_TTL, Node};
 use crate::cluster::store::{self, Fitness, LeaseRow};
+use crate::values::SHARDS;
 
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 /// The holder considers a lease expired this much earlier: clocks run at slightly different rates.

@@ -159,7 +159,8 @@ pub(super) async fn create_network_on(
     let Origin { clock, ids, .. } = origin;
     let network = NetworkId(ids.uuid());
     let (name_of_key, bindings) = ("owner".to_owned(), Bindings::default());
-    let (key, sha256) = mint(ids, NewKey { name: name_of_key, scopes: Scopes::owner(), expires_at: None, bindings });
+    let (key, sha256) =
+        mint(ids, network, NewKey { name: name_of_key, scopes: Scopes::owner(), expires_at: None, bindings });
     let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
     db.transaction(async |mut tx| {
         if let Some(plan) = plan {
@@ -192,7 +193,7 @@ pub async fn create_key(
 
 async fn create_key_by(db: &Db, origin: &Origin, network: NetworkId, new: NewKey) -> Result<MintedKey, NetworksError> {
     let Origin { clock, ids, .. } = origin;
-    let (key, sha256) = mint(ids, new);
+    let (key, sha256) = mint(ids, network, new);
     let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
     db.transaction(async |mut tx| {
         if !store::network_exists(&mut tx, network).await? {
@@ -361,8 +362,8 @@ pub(crate) async fn network_ids(db: &Db) -> Result<Vec<NetworkId>, hub_db::Error
     store::network_ids(db).await
 }
 
-fn mint(ids: &Ids, new: NewKey) -> (MintedKey, KeyHash) {
-    let id = key::generate_id(ids);
+fn mint(ids: &Ids, network: NetworkId, new: NewKey) -> (MintedKey, KeyHash) {
+    let id = key::generate_id(ids, network);
     let (text, sha256) = key::mint(ids, &id);
     let NewKey { name, scopes, expires_at, bindings } = new;
     (MintedKey { id, text, name, scopes, expires_at, bindings }, sha256)

@@ -50,7 +50,7 @@ struct Node {
 }
 
 /// A process that is killed when the test ends.
-struct Daemon(Child);
+pub struct Daemon(pub Child);
 
 impl Drop for Daemon {
     fn drop(&mut self) {
@@ -446,7 +446,8 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-async fn wait_for(address: &str) {
+/// Waits until something listens there.
+pub async fn wait_for(address: &str) {
     wait_until(async || tokio::net::TcpStream::connect(address).await.is_ok()).await;
 }
 

@@ -19,6 +19,7 @@ mod moves;
 mod payments;
 mod propagation;
 mod reachability;
+mod routing;
 mod slots;
 #[path = "../it/support/events.rs"]
 mod stream;
