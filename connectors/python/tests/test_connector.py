@@ -171,8 +171,9 @@ async def test_a_command_that_the_main_thread_cannot_get_to_is_never_run_late(st
         try:
             answer = await owner.call("POST", path, {"command": "late", "timeoutMs": 1_000})
         except HubError as error:
+            if error.status != 503:
+                raise
             # On a loaded machine its answer may come too late for the hub, which says so.
-            assert error.status == 503
             return False
         assert answer["error"] == "The server's main thread did not get to it in time; it was not run."
         return True
