@@ -71,7 +71,7 @@ def check_sources(page):
 def run(commands):
     """Runs blocks in one shell. What each of them printed, or the problem."""
     script = PRELUDE + f"printf '\\n{MARK}\\n'\n".join(commands)
-    done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=90)
+    done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         raise RuntimeError(f"its commands fail:\n{done.stdout}{done.stderr}")
     return done.stdout.split(MARK)

@@ -216,13 +216,19 @@ start_demo() {
   export HUB_KEY HUB_PID HUB_URL
 }
 
-# Installs the npm packages of a folder's lock file once, and Node.js 20 or newer.
-need_npm_packages() {
+# Runs the TypeScript connector. What some distributions have is older, and is not replaced.
+need_node() {
   command -v npm >/dev/null || install_packages nodejs npm
   if [ "$(node -p 'parseInt(process.versions.node)')" -lt 20 ]; then
-    echo "Node.js 20 or newer is needed, not $(node --version)" >&2
+    echo "Node.js 20 or newer is needed, and $(command -v node) is $(node --version):" \
+      "install a newer one (https://nodejs.org/en/download) and put it first on the PATH" >&2
     return 1
   fi
+}
+
+# Installs the npm packages of a folder's lock file once.
+need_npm_packages() {
+  need_node
   if cmp -s "$1/package-lock.json" "$1/node_modules/installed.json"; then return; fi
   echo "installing the npm packages of $1" >&2
   npm ci --prefix "$1" --silent --no-audit --no-fund

@@ -62,7 +62,7 @@ class HubProcess:
     def close(self) -> None:
         self._process.terminate()
         try:
-            self._process.wait(10)
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             self.kill()
         self._log.close()
@@ -169,8 +169,8 @@ class FakeGame(GameServer):
         return "ran " + command
 
 
-async def eventually(what: str, condition: Callable[[], bool | Awaitable[bool]], patience: float = 20.0) -> None:
-    """Returns when the condition holds; fails after 20 seconds."""
+async def eventually(what: str, condition: Callable[[], bool | Awaitable[bool]], patience: float = 60.0) -> None:
+    """Returns when the condition holds; fails after a minute."""
     deadline = time.monotonic() + patience
     while True:
         holds = condition()
@@ -182,7 +182,7 @@ async def eventually(what: str, condition: Callable[[], bool | Awaitable[bool]],
         await asyncio.sleep(0.02)
 
 
-def soon(what: str, condition: Callable[[], bool], patience: float = 20.0) -> None:
+def soon(what: str, condition: Callable[[], bool], patience: float = 60.0) -> None:
     """The same for threads."""
     deadline = time.monotonic() + patience
     while not condition():

@@ -38,7 +38,7 @@ async def start(hub: HubProcess, owner: AsyncHubClient) -> AsyncIterator[Start]:
             info = ServerInfo(f"{type}-{next(numbers)}", type, 25565, host="10.0.0.1", max_players=10)
             client = await started.enter_async_context(hub.async_client())
             connector = await started.enter_async_context(HubConnector(client, info, game, options))
-            await asyncio.wait_for(connector.wait_until_connected(), 20)
+            await asyncio.wait_for(connector.wait_until_connected(), 60)
             return connector
 
         yield start
@@ -166,8 +166,19 @@ async def test_a_command_that_the_main_thread_cannot_get_to_is_never_run_late(st
     game = BusyGame()
     connector = await start("busy", game)
     path = f"/api/manage/servers/{connector.info.server_id}/command"
-    answer = await owner.call("POST", path, {"command": "late", "timeoutMs": 1_000})
-    assert answer["error"] == "The server's main thread did not get to it in time; it was not run."
+
+    async def was_not_run() -> bool:
+        try:
+            answer = await owner.call("POST", path, {"command": "late", "timeoutMs": 1_000})
+        except HubError as error:
+            if error.status != 503:
+                raise
+            # On a loaded machine its answer may come too late for the hub, which says so.
+            return False
+        assert answer["error"] == "The server's main thread did not get to it in time; it was not run."
+        return True
+
+    await eventually("the connector says that it was not run", was_not_run)
     game.go_on()
     assert (await owner.call("POST", path, {"command": "next"}))["output"] == "ran next"
     assert game.commands == ["next"]

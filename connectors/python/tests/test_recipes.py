@@ -27,7 +27,7 @@ async def connect(hub: HubProcess) -> AsyncIterator[Connect]:
             client = await started.enter_async_context(hub.async_client())
             info = ServerInfo(id, type, 1, host="10.0.0.1", max_players=8)
             connector = await started.enter_async_context(HubConnector(client, info, game))
-            await asyncio.wait_for(connector.wait_until_connected(), 20)
+            await asyncio.wait_for(connector.wait_until_connected(), 60)
             return connector
 
         yield connect

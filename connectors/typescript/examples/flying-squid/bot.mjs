@@ -3,7 +3,7 @@ import { once } from "node:events";
 import mineflayer from "mineflayer";
 import { HOST, VERSION } from "./settings.mjs";
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export class Bot {
   /** Every line of chat that came, and the reason of a kick. */

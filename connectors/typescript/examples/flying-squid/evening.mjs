@@ -75,7 +75,7 @@ async function knowsState(owner, serverId, gameState) {
     const { items } = await owner.servers.list({ search: serverId, online: true });
     return items.some((server) => server.serverId === serverId && server.live?.gameState === gameState);
   };
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (!(await isKnown())) {
     if (Date.now() > deadline) throw new Error(`${serverId} did not get to ${gameState}`);
     await sleep(50);

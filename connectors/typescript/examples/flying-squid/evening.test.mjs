@@ -10,7 +10,7 @@ after(async () => {
   for (const stop of cleanUp.reverse()) await stop();
 });
 
-test("an evening on the network", { timeout: 110_000 }, async () => {
+test("an evening on the network", { timeout: 300_000 }, async () => {
   const hub = await startHub(process.env.HUB_BINARY ?? "hub");
   cleanUp.push(hub.stop);
   const network = await startNetwork(hub);

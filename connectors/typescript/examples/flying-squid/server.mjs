@@ -7,11 +7,11 @@ import { HOST, TRANSFER_CHANNEL, VERSION, describePunishment, quiet } from "./se
 export async function startServer(client, { serverId, serverType, port }) {
   const minecraft = squid.createMCServer({
     host: HOST, port, version: VERSION, motd: serverId, "online-mode": false, "max-players": 10, "view-distance": 2, gameMode: 0,
-    difficulty: 0, generation: { name: "superflat", options: {} }, kickTimeout: 10_000, plugins: {}, "max-entities": 100,
+    difficulty: 0, generation: { name: "superflat", options: {} }, kickTimeout: 60_000, plugins: {}, "max-entities": 100,
     "player-list-text": { header: { text: serverId }, footer: { text: "" } }, noConsoleOutput: true, logging: false,
   });
   minecraft.log = () => {}; // It writes to the terminal even so.
-  await minecraft.waitForReady(10_000);
+  await minecraft.waitForReady(60_000);
 
   const isGame = serverType === "arena";
   const hub = new HubConnector(client, {

@@ -13,6 +13,7 @@ pub(crate) mod json;
 pub(crate) mod layers;
 pub(crate) mod openapi;
 pub(crate) mod page;
+mod parameters;
 pub(crate) mod publication;
 pub(crate) mod rate_limit;
 pub(crate) mod reference;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
+use crate::http::parameters::describe_parameters;
 use crate::http::sent_fields::require_sent_fields;
 
 pub(super) const SCHEMAS: &str = "#/components/schemas/";
@@ -16,6 +17,7 @@ pub(crate) fn publish(document: &OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     name_pages(&mut document);
     name_operations(&mut document);
+    describe_parameters(&mut document);
     write_constants(&mut document);
     name_free_objects(&mut document);
     require_sent_fields(&mut document);

@@ -33,6 +33,7 @@ mod modules;
 mod moving;
 mod networks;
 mod openapi;
+mod pages;
 mod people;
 mod permissions;
 mod plans;

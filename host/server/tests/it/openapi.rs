@@ -101,6 +101,7 @@ on_both! {
         let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
         assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
         let mut ids = std::collections::HashSet::new();
+        let mut undescribed = vec![];
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
                 let name = format!("{method} {path}");
@@ -114,9 +115,13 @@ on_both! {
                 }
                 for parameter in operation["parameters"].as_array().into_iter().flatten() {
                     assert!(parameter.get("schema").is_some(), "{name}: {parameter}");
+                    if parameter["description"].as_str().is_none_or(|text| text.len() < 10) {
+                        undescribed.push(format!("{name}: {}", parameter["name"]));
+                    }
                 }
             }
         }
+        assert!(undescribed.is_empty(), "parameters without a description:\n{}", undescribed.join("\n"));
     }
 
     async fn names_are_those_of_a_generated_client(hub: Hub) {

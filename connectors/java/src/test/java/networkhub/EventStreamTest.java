@@ -47,7 +47,7 @@ class EventStreamTest {
 
     private EventStream stream(Duration silence) {
         URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
-        Transport transport = new Transport(HttpClient.newHttpClient(), url, "key", Duration.ofSeconds(5), RetryPolicy.NONE);
+        Transport transport = new Transport(HttpClient.newHttpClient(), url, "key", Duration.ofSeconds(30), RetryPolicy.NONE);
         return new EventStream(transport, "a", List.of("CHAT"), thread, new EventStream.Listener() {
             @Override
             public void onEvent(HubEvent event) {
@@ -73,7 +73,7 @@ class EventStreamTest {
     void aSilentStreamIsOpenedAgainWhereItEnded() throws Exception {
         server.createContext("/api/plugin/events", exchange ->
                 answer(exchange, "retry: 10\nid: e-" + lastEventIds.size() + "\nevent: CHAT\ndata: {}\n\n"));
-        try (EventStream stream = stream(Duration.ofMillis(500))) {
+        try (EventStream stream = stream(Duration.ofMillis(1_500))) {
             stream.open();
             eventually("it was opened three times", () -> lastEventIds.size() >= 3);
         }

@@ -11,7 +11,7 @@ public final class Eventually {
 
     /** Returns when the condition holds; fails after 20 seconds. */
     public static void eventually(String what, Callable<Boolean> condition) throws Exception {
-        within(Duration.ofSeconds(20), what, condition);
+        within(Duration.ofSeconds(60), what, condition);
     }
 
     public static void within(Duration patience, String what, Callable<Boolean> condition) throws Exception {

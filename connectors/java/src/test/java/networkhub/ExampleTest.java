@@ -99,7 +99,7 @@ class ExampleTest {
             lobby.type("join Ann");
             lobby.sees("Ann may not join: banned for cheating");
             lobby.type("stop");
-            assertTrue(lobby.process.waitFor(20, TimeUnit.SECONDS));
+            assertTrue(lobby.process.waitFor(60, TimeUnit.SECONDS));
             eventually("the lobby is offline",
                     () -> hub.client().servers().list("lobby", true, null, 0, 1).join().total() == 0);
         }

@@ -72,7 +72,7 @@ public final class HubProcess implements AutoCloseable {
     @Override
     public void close() throws IOException, InterruptedException {
         process.destroy();
-        if (!process.waitFor(10, TimeUnit.SECONDS)) kill();
+        if (!process.waitFor(60, TimeUnit.SECONDS)) kill();
         try (var files = Files.walk(folder)) {
             files.sorted(java.util.Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
         }

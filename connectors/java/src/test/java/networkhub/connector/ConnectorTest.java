@@ -61,7 +61,7 @@ class ConnectorTest {
 
     @AfterEach
     void stopConnectors() throws Exception {
-        for (HubConnector connector : connectors) connector.stop().get(10, TimeUnit.SECONDS);
+        for (HubConnector connector : connectors) connector.stop().get(60, TimeUnit.SECONDS);
         game.close();
     }
 
@@ -94,7 +94,7 @@ class ConnectorTest {
         assertEquals("CONNECTED", owner.servers().list("state", true, null, 0, 1).join().items().get(0).connectivity());
         connector.playerLeft(player);
         eventually("the player has left", () -> !owner.players().get(player, null).join().orElseThrow().online());
-        connector.stop().get(10, TimeUnit.SECONDS);
+        connector.stop().get(60, TimeUnit.SECONDS);
         assertEquals(0, owner.servers().list("state", true, null, 0, 1).join().total());
     }
 
@@ -193,8 +193,17 @@ class ConnectorTest {
                 Thread.currentThread().interrupt();
             }
         });
-        JsonObject answer = hub.manage("POST", path, Map.of("command", "late", "timeoutMs", 1_000));
-        assertEquals("The server's main thread did not get to it in time; it was not run.", answer.get("error").getAsString());
+        eventually("the connector says that it was not run", () -> {
+            try {
+                JsonObject answer = hub.manage("POST", path, Map.of("command", "late", "timeoutMs", 1_000));
+                assertEquals("The server's main thread did not get to it in time; it was not run.", answer.get("error").getAsString());
+                return true;
+            } catch (CompletionException failure) {
+                // On a loaded machine its answer may come too late for the hub, which says so.
+                assertEquals(503, HubException.of(failure).status());
+                return false;
+            }
+        });
         stuck.countDown();
         assertEquals("ran next", hub.manage("POST", path, Map.of("command", "next")).get("output").getAsString());
         assertEquals(List.of("next"), game.commands);
@@ -288,7 +297,7 @@ class ConnectorTest {
         });
         node.start();
         eventually("the node is connected", () -> node.status().isConnected());
-        OpenedWorld world = node.openWorld(OpenWorldRequest.forPlayer("isles", player)).get(20, TimeUnit.SECONDS);
+        OpenedWorld world = node.openWorld(OpenWorldRequest.forPlayer("isles", player)).get(60, TimeUnit.SECONDS);
         assertTrue(world.success());
         assertEquals(options.info.serverId(), world.matchedServer().serverId());
     }

@@ -41,7 +41,7 @@ class RecipesTest {
 
     @AfterEach
     void stop() throws Exception {
-        for (HubConnector each : connectors) each.stop().get(10, TimeUnit.SECONDS);
+        for (HubConnector each : connectors) each.stop().get(60, TimeUnit.SECONDS);
         game.close();
         hub.close();
     }
@@ -77,7 +77,7 @@ class RecipesTest {
             node.client().worlds().ready(open.worldId(), "node-1", open.fence());
         });
         connector.playerJoined(player, "Ann");
-        assertTrue(recipes.visitIsland(player).get(30, TimeUnit.SECONDS).success());
+        assertTrue(recipes.visitIsland(player).get(60, TimeUnit.SECONDS).success());
         eventually("the player is sent", () -> game.transfers.size() == 1 && game.transfers.get(0).targetWorldId() != null);
     }
 
