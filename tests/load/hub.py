@@ -53,6 +53,10 @@ class Hub:
         command = [self.program, "network", "create", name, "--json", "--data", self.data, *self.options]
         return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["apiKey"]
 
+    def operator_key(self):
+        command = [self.program, "key", "create", "--operator", "--json", "--data", self.data, *self.options]
+        return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["apiKey"]
+
     def call(self, key, method, path, body=None, kind="application/json", connection=None):
         connection = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         headers = {"Content-Type": kind} if body is not None else {}

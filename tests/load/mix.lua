@@ -56,6 +56,12 @@ end
 local busy = '{"serverId":"busy","serverType":"game","gameState":"WAITING","playersToStart":0,"worlds":[' ..
   table.concat(worlds, ",") .. '],"players":[' .. table.concat(listed, ",") .. "]}"
 jobs["busy-heartbeat"] = function() return wrk.format("POST", "/api/plugin/servers/heartbeat", headers, busy) end
+jobs["bare-heartbeat"] = function() return wrk.format("POST", "/heartbeat", headers, busy) end
+jobs["version"] = function() return wrk.format("GET", "/api/version") end
+jobs["chat"] = function()
+  return wrk.format("POST", "/api/plugin/chat", headers, '{"playerUuid":"' .. player() ..
+    '","playerName":"Steve","message":"a quiet line","serverId":"lobby-1"}')
+end
 jobs["profile"] = function() return wrk.format("GET", "/api/plugin/players/" .. player(), headers) end
 jobs["currency-top"] = function()
   return wrk.format("GET", "/api/plugin/economy/currencies/leaderboard?currency=coins&limit=100", headers)

@@ -61,12 +61,17 @@ def busy_server(hub, key):
     hub.expect(key, "POST", "/api/plugin/servers/register", server(1, serverId="busy"))
 
 
-def module(hub, key):
-    register(hub, key, 100)
-    hub.upload(key, "region-first", (ROOT / "plugins/region-first/region-first.wasm").read_bytes())
-    while json.loads(hub.expect(key, "GET", "/api/manage/modules/region-first/1"))["state"] != "READY":
+def activate(hub, key, name, file, point, instances="FRESH"):
+    """Uploads a module and puts it alone in a chain."""
+    hub.upload(key, name, file.read_bytes())
+    while json.loads(hub.expect(key, "GET", f"/api/manage/modules/{name}/1"))["state"] != "READY":
         time.sleep(0.1)
-    hub.set_chain(key, [{"name": "region-first", "version": 1}], "matchmaking")
+    hub.set_chain(key, [{"name": name, "version": 1, "instances": instances}], point)
+
+
+def module(hub, key, servers=100):
+    register(hub, key, servers)
+    activate(hub, key, "region-first", ROOT / "plugins/region-first/region-first.wasm", "matchmaking")
 
 
 # Owners who rank below those whose values change.
@@ -130,36 +135,43 @@ def processor_time(hub):
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def run_wrk(hub, key, job, seconds, connections, **environment):
+    """Runs a job of mix.lua; returns requests a second, the median and the 99th percentile of their time in milliseconds, how
+    many were answered with an error, and the microseconds that the hub computed for each."""
+    used = processor_time(hub)
+    command = ["wrk", "-t", "2", "-c", str(connections), "-d", f"{seconds}s", "--latency", "-s", LUA,
+               f"http://127.0.0.1:{hub.port}"]
+    environment = os.environ | {"JOB": job, "HUB_KEY": key or ""} | environment
+    output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    used = processor_time(hub) - used
+    rate, p50, p99, errors = map(float, re.search(r"RESULT (\S+) (\S+) (\S+) (\S+)", output).groups())
+    requests = int(re.search(r"(\d+) requests in", output).group(1))
+    return rate, p50, p99, int(errors), used / max(requests, 1) * 1e6
+
+
 def measure(hub, key, row, seconds, connections):
     job, prepare, changing = ROWS[row]
     if prepare:
         prepare(hub, key)
     updater = update(hub, key, changing, seconds + 1) if changing else None
-    used = processor_time(hub)
-    command = ["wrk", "-t", "2", "-c", str(connections), "-d", f"{seconds}s", "--latency", "-s", LUA,
-               f"http://127.0.0.1:{hub.port}"]
-    environment = os.environ | {"JOB": job, "HUB_KEY": key}
-    output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
-    used = processor_time(hub) - used
-    rate, p50, p99, errors = re.search(r"RESULT (\S+) (\S+) (\S+) (\S+)", output).groups()
-    requests = int(re.search(r"(\d+) requests in", output).group(1))
+    rate, p50, p99, errors, used = run_wrk(hub, key, job, seconds, connections)
     changes = ""
     if updater:
         changed = re.search(r"RESULT (\S+)", updater.communicate()[0]).group(1)
         changes = f"  {changed} changes/s"
-    print(f"{row:22} {rate:>7}/s  p50 {p50} ms  p99 {p99} ms  errors {errors}  "
-          f"{used / requests * 1e6:.1f} µs of processor time each{changes}", flush=True)
+    print(f"{row:22} {rate:>7.0f}/s  p50 {p50} ms  p99 {p99} ms  errors {errors}  "
+          f"{used:.1f} µs of processor time each{changes}", flush=True)
 
 
-def memory(hub, key):
-    """What an empty hub keeps in memory, and what each open stream adds."""
+def memory(hub, key, count=STREAMS):
+    """What an empty hub keeps in memory, in megabytes, and what each open stream adds, in kilobytes."""
     def megabytes():
         return hub.resident_bytes() / 1e6
 
     time.sleep(3)
     empty = megabytes()
     streams = []
-    for number in range(STREAMS):
+    for number in range(count):
         stream = socket.create_connection(("127.0.0.1", hub.port))
         request = (f"GET /api/plugin/events?serverId=s{number} HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {key}\r\n\r\n")
         stream.sendall(request.encode())
@@ -167,8 +179,10 @@ def memory(hub, key):
     for stream in streams:
         assert stream.recv(15).startswith(b"HTTP/1.1 200")
     time.sleep(2)
-    print(f"memory: empty {empty:.1f} MB, with {STREAMS} streams {megabytes():.1f} MB, "
-          f"{(megabytes() - empty) * 1000 / STREAMS:.1f} kB a stream")
+    full = megabytes()
+    for stream in streams:
+        stream.close()
+    return empty, (full - empty) * 1000 / count
 
 
 def main():
@@ -195,7 +209,8 @@ def main():
             try:
                 key = hub.network("rows")
                 if row == "memory":
-                    memory(hub, key)
+                    empty, stream = memory(hub, key)
+                    print(f"memory: empty {empty:.1f} MB, {stream:.1f} kB for each of {STREAMS} streams")
                 else:
                     measure(hub, key, row, given.seconds, given.connections)
             finally:

@@ -1,5 +1,6 @@
 //! The least that a service on the same stack does, to hold the hub's figures against: a bare axum route that answers
-//! text, one that does one prepared read, one that does one durable write. `scripts/load` runs it beside the hub.
+//! text, one that reads a heartbeat, one that does one prepared read, one that does one durable write. `scripts/bench` runs
+//! it beside the hub.
 //!
 //! `cargo run --release --example baseline -- 127.0.0.1:9090 sqlite:/tmp/baseline.db` (or a `postgres://` URL)
 
@@ -8,7 +9,7 @@
 use std::str::FromStr as _;
 
 use axum::extract::{Path, State};
-use axum::routing::{get, put};
+use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -58,12 +59,50 @@ async fn write(State(db): State<Database>, Path(id): Path<String>, body: String)
     })
 }
 
+/// As much of a heartbeat as has to be read.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(dead_code, reason = "it is read and dropped")]
+struct Heartbeat {
+    server_id: String,
+    server_type: String,
+    game_state: String,
+    players_to_start: i32,
+    worlds: Vec<World>,
+    players: Vec<Player>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(dead_code, reason = "it is read and dropped")]
+struct World {
+    world_id: String,
+    display_name: String,
+    current_players: i32,
+    max_players: i32,
+    game_state: String,
+    players_to_start: i32,
+    world_type: String,
+}
+
+#[derive(serde::Deserialize)]
+#[allow(dead_code, reason = "it is read and dropped")]
+struct Player {
+    uuid: uuid::Uuid,
+    name: String,
+}
+
+async fn heartbeat(Json(beat): Json<Heartbeat>) -> Json<usize> {
+    Json(beat.players.len() + beat.worlds.len())
+}
+
 #[tokio::main]
 async fn main() {
     let mut arguments = std::env::args().skip(1);
     let (address, url) = (arguments.next().unwrap(), arguments.next().unwrap());
     let routes = Router::new()
         .route("/text", get(async || "ok"))
+        .route("/heartbeat", post(heartbeat))
         .route("/entries/{id}", get(read))
         .route("/entries/{id}", put(write))
         .with_state(open(&url).await);
