@@ -19,8 +19,11 @@ mod moves;
 mod payments;
 mod propagation;
 mod reachability;
+#[path = "../it/webhooks/receiver.rs"]
+mod receiver;
 mod slots;
 #[path = "../it/support/events.rs"]
 mod stream;
 mod told;
 mod upgrade;
+mod webhooks;

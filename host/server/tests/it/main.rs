@@ -50,4 +50,5 @@ mod told;
 mod transfers;
 mod unauthorized;
 mod waitlist;
+mod webhooks;
 mod worlds;
