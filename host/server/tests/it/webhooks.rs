@@ -4,6 +4,7 @@ mod addresses;
 mod discord;
 mod manage;
 mod receiver;
+mod samples;
 mod schedule;
 
 use hub::limits::Limit;
