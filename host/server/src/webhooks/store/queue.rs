@@ -223,6 +223,7 @@ pub(in crate::webhooks) async fn forget(tx: &mut Tx, network: NetworkId, id: &st
     Ok(())
 }
 
+// Crosses networks: each delivery has had its time.
 const FORGET_BEFORE: Sql = Sql {
     sqlite: "DELETE FROM webhook_deliveries WHERE rowid IN (
                  SELECT rowid FROM webhook_deliveries WHERE finished_at < $1 AND finished_at IS NOT NULL
@@ -232,7 +233,7 @@ const FORGET_BEFORE: Sql = Sql {
                    ORDER BY finished_at LIMIT $2))",
 };
 
-/// Forgets what ended before; how much it was. Crosses networks: each delivery has had its time.
+/// Forgets what ended before; how much it was.
 pub(in crate::webhooks) async fn forget_before(db: &Db, before: Millis, limit: i64) -> Result<u64, Error> {
     db.write(FORGET_BEFORE).bind(before).bind(limit).execute().await
 }
