@@ -101,12 +101,13 @@ async fn forget_old(app: App) -> Result<(), Error> {
 /// Sends what is due until the hub stops.
 async fn watch(app: App) {
     loop {
+        let began = app.clock.now();
         if let Err(error) = start_due(&app).await {
             warn(&error, "could not look for what is due at webhooks");
         }
         tokio::select! {
             () = app.webhooks.wake.notified() => {}
-            () = app.clock.sleep(POLL_INTERVAL) => {}
+            () = app.clock.sleep_until(began.saturating_add(millis(POLL_INTERVAL))) => {}
         }
     }
 }

@@ -16,7 +16,7 @@ fn dump() -> String {
     let mut dump = format!("CREATE TABLE `litebans_bans` ({columns});\n");
     for id in 1..=BANS {
         let comma = if id % 500 == 1 { "INSERT INTO `litebans_bans` VALUES\n" } else { ",\n" };
-        let row = format!("({id},'{}','192.0.2.1','grief','CONSOLE','Console',1700000000000,0,'*',0,1)", uuid(id));
+        let row = format!("({id},'{}',NULL,'grief','CONSOLE','Console',1700000000000,0,'*',0,1)", uuid(id));
         write!(dump, "{comma}{row}{}", if id % 500 == 0 || id == BANS { ";\n" } else { "" }).unwrap();
     }
     dump

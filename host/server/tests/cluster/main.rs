@@ -20,6 +20,7 @@ mod moves;
 mod payments;
 mod propagation;
 mod reachability;
+#[allow(dead_code, reason = "the other tests use the rest")]
 #[path = "../it/webhooks/receiver.rs"]
 mod receiver;
 mod slots;

@@ -67,12 +67,12 @@ async fn expect_idle(owner: &Client, id: &str) {
 }
 
 on_each! {
-    events_arrive_signed_and_in_order(start)
-    only_what_is_subscribed_to_arrives(start)
-    what_a_hub_that_ends_left_is_sent_by_the_next(start)
-    what_hangs_slows_nobody
-    what_waits_and_what_is_kept_is_bounded
+    events_arrive_signed_and_in_order(crate::webhooks::start)
+    only_what_is_subscribed_to_arrives(crate::webhooks::start)
+    what_a_hub_that_ends_left_is_sent_by_the_next(crate::webhooks::start)
 }
+
+on_each! { what_hangs_slows_nobody what_waits_and_what_is_kept_is_bounded }
 
 async fn events_arrive_signed_and_in_order(hub: Hub) {
     let (owner, receiver) = (hub.network().await, receiver().await);
@@ -179,15 +179,11 @@ async fn what_a_hub_that_ends_left_is_sent_by_the_next(hub: Hub) {
     let (key, network) = (owner.key.clone().unwrap(), owner.network.unwrap());
     let data = json!({"type": "CONFIG_UPDATED", "at": 5, "namespace": "d"}).to_string();
     Hub::eventually("it is sent", async || receiver.count() == 1).await;
-    let hub = {
-        // As a hub leaves it that is killed between commit and publication.
-        let db = hub.app.db.clone();
-        let insert =
-            db.write("INSERT INTO outbox (network_id, name, data, created_at) VALUES ($1, 'CONFIG_UPDATED', $2, 5)");
-        insert.bind(network).bind(data).execute().await.unwrap();
-        receiver.always(Reply::Status(200));
-        hub.restart(std::time::Duration::from_secs(30)).await
-    };
+    // As a hub leaves it that is killed between commit and publication.
+    let insert = "INSERT INTO outbox (network_id, name, data, created_at) VALUES ($1, 'CONFIG_UPDATED', $2, 5)";
+    hub.app.db.write(insert).bind(network).bind(data).execute().await.unwrap();
+    receiver.always(Reply::Status(200));
+    let hub = hub.restart(std::time::Duration::from_secs(30)).await;
     let owner = hub.with_key(&key).for_network(network);
     Hub::eventually("all arrive", async || receiver.fields("namespace").contains(&json!("d"))).await;
     expect_idle(&owner, &id).await;

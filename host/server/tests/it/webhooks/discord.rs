@@ -7,7 +7,7 @@ use super::{WEBHOOKS, deliveries, expect_idle, expect_requests, get, publish, re
 use crate::servers::uuid;
 use crate::support::{Client, Hub, on_each};
 
-on_each! { messages_are_written_by_templates_and_ping_nobody(start) discords_own_answers_are_understood(start) }
+on_each! { messages_are_written_by_templates_and_ping_nobody(crate::webhooks::start) discords_own_answers_are_understood(crate::webhooks::start) }
 
 async fn add(owner: &Client, url: &str, events: &[&str], templates: Value) -> String {
     let body = json!({"kind": "DISCORD", "url": url, "events": events, "templates": templates});

@@ -8,7 +8,7 @@ use super::receiver::Reply;
 use super::{WEBHOOKS, add, deliveries, expect_idle, expect_requests, get, publish, receiver, start};
 use crate::support::{Client, Hub, on_each};
 
-on_each! { webhooks_are_one_networks_own(start) what_is_wrong_is_refused(start) the_commands_do_what_the_routes_do(start) }
+on_each! { webhooks_are_one_networks_own(crate::webhooks::start) what_is_wrong_is_refused(crate::webhooks::start) the_commands_do_what_the_routes_do(crate::webhooks::start) }
 
 async fn webhooks_are_one_networks_own(hub: Hub) {
     let (owner, other, receiver) = (hub.network().await, hub.network().await, receiver().await);
