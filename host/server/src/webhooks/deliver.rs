@@ -22,7 +22,7 @@ use crate::values::NetworkId;
 use crate::webhooks::client::WebhookClient;
 use crate::webhooks::model::{Delivery, DeliveryState, DisabledReason, Webhook};
 use crate::webhooks::outcome::{Attempt, Verdict};
-use crate::webhooks::store::queue::{self, WebhookChange};
+use crate::webhooks::store::queue;
 use crate::webhooks::store::webhooks as store;
 use crate::webhooks::{notice, schedule};
 
@@ -228,11 +228,13 @@ async fn finish(app: &App, webhook: &Webhook, delivery: &Delivery, attempt: &Att
     let (next, disabled) = app
         .db
         .transaction(async |mut tx| {
-            let noted = queue::note_attempt(&mut tx, network, (id, delivery.seq), (state, attempt), now).await?;
-            let finished = (noted && state != DeliveryState::Waiting).then_some(delivery.data.len() as i64);
-            let change = WebhookChange { finished_bytes: finished, has_failed, next_attempt_at };
+            let change = (has_failed, next_attempt_at);
             let after = queue::note_in_webhook(&mut tx, network, id, change, now).await?;
             let Some((updated_at, failing_since)) = after else { return Ok((Next::Later, None)) };
+            let noted = queue::note_attempt(&mut tx, network, (id, delivery.seq), (state, attempt), now).await?;
+            if noted && state != DeliveryState::Waiting {
+                queue::count_finished(&mut tx, network, id, (1, delivery.data.len() as i64)).await?;
+            }
             let disabled = disabled_by(attempt, failing_since, now);
             if let Some(reason) = disabled {
                 notice::disable(app, &mut tx, webhook, reason).await?;

@@ -140,45 +140,53 @@ pub(in crate::webhooks) async fn note_attempt(
     Ok(rows > 0)
 }
 
-/// What an attempt changes of its webhook.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::webhooks) struct WebhookChange {
-    /// Of the delivery that waits no more, if it does not.
-    pub(in crate::webhooks) finished_bytes: Option<i64>,
-    pub(in crate::webhooks) has_failed: bool,
-    pub(in crate::webhooks) next_attempt_at: Millis,
-}
-
 /// What is left after an attempt: when the webhook was changed, and since when it fails.
 pub(in crate::webhooks) type AfterAttempt = (Millis, Option<Millis>);
 
-/// Writes down in the webhook's row that an attempt was made; none where it is not enabled any more.
+/// Writes down in the webhook's row that an attempt was made; none where it is not enabled any more. It comes first in its
+/// transaction, as in all others: who has the row may change the deliveries.
 pub(in crate::webhooks) async fn note_in_webhook(
     tx: &mut Tx,
     network: NetworkId,
     id: &str,
-    change: WebhookChange,
+    (has_failed, next_attempt_at): (bool, Millis),
     now: Millis,
 ) -> Result<Option<AfterAttempt>, Error> {
     const SUCCESS: &str =
-        "UPDATE webhooks SET waiting = waiting - $3, waiting_bytes = waiting_bytes - $4, next_attempt_at = $5,
-             failures = 0, failing_since = NULL, last_success_at = $6
+        "UPDATE webhooks SET next_attempt_at = $3, failures = 0, failing_since = NULL, last_success_at = $4
          WHERE network_id = $1 AND webhook_id = $2 AND state = 'ENABLED'
          RETURNING updated_at, failing_since";
-    const FAILURE: &str =
-        "UPDATE webhooks SET waiting = waiting - $3, waiting_bytes = waiting_bytes - $4, next_attempt_at = $5,
-             failures = failures + 1, failing_since = COALESCE(failing_since, $6), last_failure_at = $6
+    const FAILURE: &str = "UPDATE webhooks SET next_attempt_at = $3, failures = failures + 1,
+             failing_since = COALESCE(failing_since, $4), last_failure_at = $4
          WHERE network_id = $1 AND webhook_id = $2 AND state = 'ENABLED'
          RETURNING updated_at, failing_since";
-    tx.query(if change.has_failed { FAILURE } else { SUCCESS })
+    tx.query(if has_failed { FAILURE } else { SUCCESS })
         .bind(network)
         .bind(id)
-        .bind(i64::from(change.finished_bytes.is_some()))
-        .bind(change.finished_bytes.unwrap_or(0))
-        .bind(change.next_attempt_at)
+        .bind(next_attempt_at)
         .bind(now)
         .optional()
         .await
+}
+
+/// Counts what waits no more.
+pub(in crate::webhooks) async fn count_finished(
+    tx: &mut Tx,
+    network: NetworkId,
+    id: &str,
+    (rows, bytes): (i64, i64),
+) -> Result<(), Error> {
+    tx.query(
+        "UPDATE webhooks SET waiting = waiting - $3, waiting_bytes = waiting_bytes - $4
+         WHERE network_id = $1 AND webhook_id = $2",
+    )
+    .bind(network)
+    .bind(id)
+    .bind(rows)
+    .bind(bytes)
+    .execute()
+    .await?;
+    Ok(())
 }
 
 const GIVE_UP: &str = "UPDATE webhook_deliveries SET state = 'FAILED', error = COALESCE(error, $4), finished_at = $5
@@ -198,17 +206,8 @@ pub(in crate::webhooks) async fn give_up(
     if given_up.is_empty() {
         return Ok(());
     }
-    tx.query(
-        "UPDATE webhooks SET waiting = waiting - $3, waiting_bytes = waiting_bytes - $4
-         WHERE network_id = $1 AND webhook_id = $2",
-    )
-    .bind(network)
-    .bind(id)
-    .bind(i64::try_from(given_up.len()).unwrap_or(i64::MAX))
-    .bind(given_up.iter().map(|(bytes,)| bytes).sum::<i64>())
-    .execute()
-    .await?;
-    Ok(())
+    let rows = i64::try_from(given_up.len()).unwrap_or(i64::MAX);
+    count_finished(tx, network, id, (rows, given_up.iter().map(|(bytes,)| bytes).sum())).await
 }
 
 const FORGET: &str = "DELETE FROM webhook_deliveries

@@ -188,12 +188,12 @@ pub(in crate::webhooks) async fn list(
 
 /// Deletes a webhook and its deliveries.
 pub(in crate::webhooks) async fn delete(tx: &mut Tx, network: NetworkId, id: &str) -> Result<(), Error> {
+    tx.query("DELETE FROM webhooks WHERE network_id = $1 AND webhook_id = $2").bind(network).bind(id).execute().await?;
     tx.query("DELETE FROM webhook_deliveries WHERE network_id = $1 AND webhook_id = $2")
         .bind(network)
         .bind(id)
         .execute()
         .await?;
-    tx.query("DELETE FROM webhooks WHERE network_id = $1 AND webhook_id = $2").bind(network).bind(id).execute().await?;
     Ok(())
 }
 
