@@ -39,6 +39,7 @@ use crate::servers::Presence;
 use crate::shared_reads::SharedReads;
 use crate::values::NetworkId;
 use crate::waitlist::Waitlist;
+use crate::webhooks::Webhooks;
 
 const LOOPBACK: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8);
 
@@ -123,6 +124,8 @@ pub struct AppState {
     pub(crate) people: People,
     /// What the waitlist keeps in memory.
     pub waitlist: Waitlist,
+    /// Sends to webhooks.
+    pub(crate) webhooks: Webhooks,
     /// Since when what is wrong is so.
     pub faults: FaultLog,
     stop: CancellationToken,
@@ -177,6 +180,7 @@ impl AppState {
             mailer: Mailer::new(&settings)?,
             people: People::default(),
             waitlist: Waitlist::default(),
+            webhooks: Webhooks::new(&settings)?,
             faults: FaultLog::default(),
             listening: stop.child_token(),
             stop,

@@ -2,11 +2,13 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use figment::Figment;
 use figment::providers::{Env, Format as _, Serialized, Toml};
+use futures_util::future::BoxFuture;
 use hub_sandbox::contract::Point;
 use hub_sandbox::{CallClock, Limits};
 use ipnet::IpNet;
@@ -145,6 +147,29 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mail_from: Option<String>,
+    /// Networks that webhooks may reach though they are not public, without TLS, too, as `10.1.0.0/16,127.0.0.1`. Every
+    /// network's owner can then send requests there [default: none]
+    #[arg(long, value_name = "CIDR,…", value_delimiter = ',')]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub webhook_networks: Option<Vec<String>>,
+}
+
+/// Looks up the addresses of a host.
+pub type HostResolver = Arc<dyn Fn(String) -> BoxFuture<'static, std::io::Result<Vec<IpAddr>>> + Send + Sync>;
+
+/// Settings of webhooks that are not for users.
+#[derive(Clone)]
+pub struct WebhookSettings {
+    /// What looks up their hosts; none: the system.
+    pub resolver: Option<HostResolver>,
+    /// The longest that a request may take.
+    pub timeout: Duration,
+}
+
+impl Default for WebhookSettings {
+    fn default() -> Self {
+        Self { resolver: None, timeout: Duration::from_secs(10) }
+    }
 }
 
 /// Settings of snapshots that are not for users.
@@ -286,6 +311,12 @@ pub struct Settings {
     pub smtp: Option<String>,
     /// Who mail is from.
     pub mail_from: String,
+    /// Networks that webhooks may reach though they are not public.
+    #[serde(deserialize_with = "networks")]
+    pub webhook_networks: Vec<IpNet>,
+    /// Not for users.
+    #[serde(skip)]
+    pub webhooks: WebhookSettings,
     /// Bounds of every network that are lower than the hub's own, by their names; a table of the config file.
     pub limits: Bounds,
     /// Not for users.
@@ -339,6 +370,8 @@ impl Default for Settings {
             module_cache: 4096,
             smtp: None,
             mail_from: "Network Hub <no-reply@localhost>".to_owned(),
+            webhook_networks: Vec::new(),
+            webhooks: WebhookSettings::default(),
             limits: Bounds::default(),
             modules: ModuleSettings::default(),
         }
@@ -389,6 +422,7 @@ impl Settings {
             "module_cache",
             "smtp",
             "mail_from",
+            "webhook_networks",
         ];
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
         let figment = figment.merge(environment).merge(Serialized::defaults(args));

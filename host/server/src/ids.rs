@@ -36,6 +36,13 @@ impl Ids {
         self.with(|rng| (0..length).map(|_| char::from(BASE62[rng.random_range(0..BASE62.len())])).collect())
     }
 
+    /// Random bytes, such as a secret is made of.
+    pub(crate) fn bytes<const N: usize>(&self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.with(|rng| rng.fill_bytes(&mut bytes));
+        bytes
+    }
+
     /// A seed for a module's own randomness.
     pub fn seed(&self) -> u64 {
         self.with(|rng| rng.next_u64())

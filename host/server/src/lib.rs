@@ -68,4 +68,5 @@ mod text_type;
 pub mod transfers;
 pub mod values;
 mod waitlist;
+mod webhooks;
 pub mod worlds;

@@ -11,7 +11,7 @@ use crate::config::Settings;
 use crate::ids::Ids;
 use crate::{
     audit, auth, blobs, collections, control, data_folder, events, health, idempotency, imports, limits, modules,
-    networks, people, plans, servers, waitlist,
+    networks, people, plans, servers, waitlist, webhooks,
 };
 use crate::{punishments, transfers, worlds};
 
@@ -46,7 +46,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     blobs::start(&app);
     collections::start(&app);
     control::start(&app).await?;
-    events::start(&app).await?;
+    events::start(&app, &webhooks::FanOut).await?;
     idempotency::start(&app);
     servers::start(&app).await?;
     punishments::start(&app);
@@ -54,6 +54,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     worlds::start(&app);
     waitlist::start(&app);
     imports::start(&app);
+    webhooks::start(&app);
     people::start(&app);
     health::start(&app);
     Ok(app)

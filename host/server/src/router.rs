@@ -59,6 +59,7 @@ fn in_database() -> Endpoints {
         .merge(crate::provisioning::router())
         .merge(crate::signing_secret::router())
         .merge(crate::statistics::router())
+        .merge(crate::webhooks::router())
 }
 
 fn routes() -> (Router<App>, OpenApi, RouteTable) {

@@ -124,6 +124,17 @@ tables! {
     ];
     waitlist_links [sha256: Bytes] [email_folded: Text, made_at: Integer, sent_at: Integer, used_at: Integer];
     import_sources [source: Text, source_key: Text] [value: Integer];
+    event_subscriptions [name: Text, subscriber: Text] [];
+    webhooks [webhook_id: Text] [
+        kind: Text, name: Text, url: Text, events: Text, templates: Text, secret: Text, previous_secret: Text,
+        previous_until: Integer, state: Text, disabled_reason: Text, created_at: Integer, updated_at: Integer, last_seq:
+        Integer, waiting: Integer, waiting_bytes: Integer, dropped: Integer, failures: Integer, failing_since: Integer,
+        last_success_at: Integer, last_failure_at: Integer, next_attempt_at: Integer
+    ];
+    webhook_deliveries [webhook_id: Text, seq: Integer] [
+        message_id: Text, event: Text, data: Text, event_at: Integer, queued_at: Integer, state: Text, attempts: Integer,
+        attempted_at: Integer, status: Integer, error: Text, duration_ms: Integer, finished_at: Integer
+    ];
     audit_log [id: Text] [
         at: Integer, actor_type: Text, actor_id: Text, actor_name: Text, action: Text, target: Text, value_before: Text,
         value_after: Text, request_id: Text, address: Text

@@ -60,4 +60,11 @@ actions! {
     SigningSecretRotated = "signing_secret.rotated";
     WaitlistEntryInvited = "waitlist_entry.invited";
     WaitlistEntryDeleted = "waitlist_entry.deleted";
+    WebhookChanged = "webhook.changed";
+    WebhookCreated = "webhook.created";
+    WebhookDeleted = "webhook.deleted";
+    WebhookDeliveryResent = "webhook_delivery.resent";
+    WebhookDisabled = "webhook.disabled";
+    WebhookSecretRotated = "webhook.secret_rotated";
+    WebhookTested = "webhook.tested";
 }

@@ -15,6 +15,7 @@ mod plan;
 mod serve;
 #[cfg(test)]
 mod tests;
+mod webhook;
 
 use clap::{Parser, Subcommand};
 
@@ -56,6 +57,9 @@ enum Command {
     /// Move in: import permissions, punishments and balances from other tools
     #[command(subcommand)]
     Import(import::Import),
+    /// Webhooks: events that are sent to URLs and to channels in Discord
+    #[command(subcommand)]
+    Webhook(webhook::Webhook),
     /// Print the OpenAPI document
     Openapi,
     /// Print the bounds of every network as a Markdown table
@@ -105,6 +109,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Person(person) => person.run().await,
             Command::Module(module) => module.run().await,
             Command::Import(import) => import.run().await,
+            Command::Webhook(webhook) => webhook.run().await,
             Command::CompileModule { .. } => Ok(()),
             Command::Limits(limits) => {
                 limits.print();

@@ -60,7 +60,7 @@ pub(super) async fn renew(app: App) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether some stream of the network asks for one of these events. Publishing asks the same for each event; this spares a
+/// Whether some stream or subscriber of the network asks for one of these events. Publishing asks the same for each event; this spares a
 /// change of many events the trouble.
 pub(crate) async fn is_listening(
     app: &App,
@@ -68,6 +68,7 @@ pub(crate) async fn is_listening(
     network: NetworkId,
     kinds: &[EventKind],
 ) -> Result<bool, Error> {
-    let wanted = store::listeners(tx, network, app.clock.now()).await?;
+    let mut wanted = store::listeners(&mut *tx, network, app.clock.now()).await?;
+    wanted.extend(store::subscribed_names(tx, network).await?);
     Ok(kinds.iter().any(|kind| wanted.contains(kind.name())))
 }

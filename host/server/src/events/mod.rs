@@ -5,7 +5,9 @@
 //! never shows another network's events; a server has at most one stream; a stream ends within a second after its key was
 //! revoked or expired.
 //! An event that streams must ask for is published only where one does: it costs the networks of others one look-up.
-//! Tables: `outbox`, with the events that are not published yet, and `event_listeners`. The bus retains recent events.
+//! Events also go to subscribers (webhooks): to each, once, in the transaction that deletes them from the outbox.
+//! Tables: `outbox`, with the events that are not published yet, `event_listeners` and `event_subscriptions`. The bus retains
+//! recent events.
 
 mod listeners;
 mod model;
@@ -19,10 +21,10 @@ mod stream;
 
 pub(crate) use listeners::is_listening;
 pub use model::EventKind;
+pub(crate) use outbox::{EventConsumer, WaitingEvents, open_data, publish_resync_in, publish_written};
 pub use outbox::{Outbox, publish_in};
-pub(crate) use outbox::{WaitingEvents, open_data, publish_resync_in, publish_written};
 pub(crate) use routes::router;
 pub(crate) use schema::{ANY_EVENT, EventSchema, add_to};
-pub(crate) use service::start;
 pub use service::{PublishError, Streams, publish};
-pub(crate) use store::insert_event;
+pub(crate) use service::{start, subscribe_in};
+pub(crate) use store::{SubscribedEvent, insert_event};

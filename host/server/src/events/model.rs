@@ -83,6 +83,31 @@ impl EventKind {
         )
     }
 
+    /// Whether webhooks may be sent it. Commands to one server, with links and signatures, are for that server alone.
+    pub(crate) fn is_subscribable(self) -> bool {
+        match self {
+            Self::Chat
+            | Self::Punishment
+            | Self::LocalizationUpdated
+            | Self::WorldReady
+            | Self::ConfigUpdated
+            | Self::ServerOnline
+            | Self::ServerOffline
+            | Self::PlayerJoined
+            | Self::PlayerLeft
+            | Self::PlayerSwitched
+            | Self::PermissionsUpdated
+            | Self::BalanceChanged
+            | Self::WorldState => true,
+            Self::Transfer
+            | Self::ExecuteCommand
+            | Self::WorldOpen
+            | Self::WorldSnapshot
+            | Self::WorldUnload
+            | Self::SigningSecretRotated => false,
+        }
+    }
+
     /// Whether it holds a secret of connectors, which a key for the stream alone must not learn.
     fn is_secret(self) -> bool {
         matches!(self, Self::SigningSecretRotated)

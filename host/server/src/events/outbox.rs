@@ -1,9 +1,9 @@
 //! Publishing an event with the change it reports, and which networks have such events waiting.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
@@ -17,7 +17,7 @@ use crate::clock::Millis;
 use crate::cluster::NetworkState;
 use crate::events::model::EventKind;
 use crate::events::service::{data, resync};
-use crate::events::store;
+use crate::events::store::{self, SubscribedEvent};
 use crate::values::NetworkId;
 
 /// How long anything waits for the relay. It is right behind, unless the bus cannot be reached.
@@ -26,7 +26,7 @@ const SETTLE_TIMEOUT: Duration = Duration::from_millis(250);
 /// Publishes an event with the change it reports: never if `tx` is rolled back; once it is committed, whatever becomes of
 /// the caller or of this process. To the network's streams, or to that of the server `target` alone: the fields of
 /// `payload`, with the event's name as `type` and the time as `at`. An event that streams must ask for is dropped where none
-/// does.
+/// does, and no subscriber either.
 ///
 /// Call it after the change is written. Then streams see the events of one row in the order of its changes.
 pub async fn publish_in(
@@ -63,13 +63,24 @@ pub(crate) async fn publish_written(app: &App, network: NetworkId) {
     app.db.on_end(move || outbox.mark(network)).await;
 }
 
+/// Publishes an event of this name and data once `tx` is committed.
+pub(super) async fn insert_in(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    (name, target, data): (&str, Option<&str>, &str),
+    now: Millis,
+) -> Result<(), Error> {
+    store::insert(tx, network, name, target, data, now).await?;
+    mark_on_end(app, tx, network);
+    Ok(())
+}
+
 /// Tells all streams of the network, with a change, to read everything anew.
 pub(crate) async fn publish_resync_in(app: &App, tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
     let now = app.clock.now();
     let (name, data) = resync(now);
-    store::insert(tx, network, name, None, &data, now).await?;
-    mark_on_end(app, tx, network);
-    Ok(())
+    insert_in(app, tx, network, (name, None, &data), now).await
 }
 
 fn mark_on_end(app: &App, tx: &Tx, network: NetworkId) {
@@ -77,16 +88,71 @@ fn mark_on_end(app: &App, tx: &Tx, network: NetworkId) {
     tx.on_end(move || outbox.mark(network));
 }
 
+/// Takes the events of subscribers where they leave the outbox.
+pub(crate) trait EventConsumer: Sync {
+    /// Takes events of a network, in their order, in the transaction that deletes them.
+    fn take<'a>(
+        &'a self,
+        app: &'a App,
+        tx: &'a mut Tx,
+        network: NetworkId,
+        events: &'a [SubscribedEvent],
+    ) -> BoxFuture<'a, Result<(), Error>>;
+}
+
+/// Deletes events that were published, and gives them to their subscribers.
+pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
+    let subscribed = store::subscribed(&app.db, network, ids).await?;
+    let Some(consumer) = app.outbox.consumer().filter(|_| !subscribed.is_empty()) else {
+        return store::delete(&app.db, network, ids).await;
+    };
+    app.db
+        .transaction(async |mut tx| {
+            // Another node may have been faster, and has given them away.
+            let deleted = store::delete_returning(&mut tx, network, ids).await?;
+            let taken: Vec<_> = subscribed.iter().filter(|event| deleted.contains(&event.id)).cloned().collect();
+            if taken.is_empty() {
+                return Ok(());
+            }
+            consumer.take(app, &mut tx, network, &taken).await
+        })
+        .await
+}
+
+/// Where more than `most` events wait, replaces the oldest by a RESYNC. Their subscribers get them all the same. Answers how
+/// many went.
+pub(super) async fn trim(app: &App, network: NetworkId, most: i64) -> Result<u64, Error> {
+    let (name, data) = resync(app.clock.now());
+    app.db
+        .transaction(async |mut tx| {
+            let Some(last) = store::excess(&mut tx, network, most).await? else { return Ok(0) };
+            let taken = store::subscribed_up_to(&mut tx, network, last).await?;
+            let replaced = store::replace_up_to(&mut tx, network, last, (name, &data)).await?;
+            if let Some(consumer) = app.outbox.consumer().filter(|_| !taken.is_empty()) {
+                consumer.take(app, &mut tx, network, &taken).await?;
+            }
+            Ok::<_, Error>(replaced)
+        })
+        .await
+}
+
 /// The networks whose committed events wait to be published.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox(Arc<Inner>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Inner {
     networks: Mutex<Networks>,
+    consumer: OnceLock<&'static dyn EventConsumer>,
     /// Some network needs a relay.
     due: Notify,
     left_over_up_to: AtomicI64,
+}
+
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Outbox").field("networks", &self.networks).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -146,6 +212,16 @@ impl Outbox {
             }
             self.0.due.notified().await;
         }
+    }
+
+    /// Names who takes the events of subscribers.
+    pub(super) fn set_consumer(&self, consumer: &'static dyn EventConsumer) {
+        // There is one, and it is named once.
+        let _ = self.0.consumer.set(consumer);
+    }
+
+    fn consumer(&self) -> Option<&'static dyn EventConsumer> {
+        self.0.consumer.get().copied()
     }
 
     /// Events up to this one are left over from an earlier process.

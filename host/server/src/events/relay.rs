@@ -15,8 +15,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::events::outbox::Relay;
-use crate::events::service::resync;
+use crate::events::outbox::{self, Relay};
 use crate::events::store::{self, WaitingEvent};
 use crate::values::NetworkId;
 
@@ -71,8 +70,7 @@ pub(super) async fn sweep(app: App) -> Result<(), hub_db::Error> {
             continue;
         }
         if !app.bus.is_reachable() {
-            let (name, data) = resync(app.clock.now());
-            let dropped = store::trim(&app.db, network, MAX_WAITING, name, &data).await?;
+            let dropped = outbox::trim(&app, network, MAX_WAITING).await?;
             if dropped > 0 {
                 tracing::warn!(%network, dropped, "events waited too long for the bus; a RESYNC stands for them");
             }
@@ -212,7 +210,7 @@ async fn publish(app: &App, network: NetworkId, waiting: &WaitingEvent) -> Resul
 
 fn delete(app: App, network: NetworkId, ids: HashSet<i64>) -> BoxFuture<'static, Result<HashSet<i64>, hub_db::Error>> {
     Box::pin(async move {
-        store::delete(&app.db, network, &ids).await?;
+        outbox::delete(&app, network, &ids).await?;
         Ok(ids)
     })
 }

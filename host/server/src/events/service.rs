@@ -16,6 +16,7 @@ use crate::auth::{self, Scope};
 use crate::background::every;
 use crate::clock::Millis;
 use crate::events::model::EventKind;
+use crate::events::outbox::{self, EventConsumer};
 use crate::events::stream::OpenStream;
 use crate::events::{listeners, relay, store};
 use crate::http::error::ApiError;
@@ -33,6 +34,9 @@ pub enum PublishError {
     /// The caller is in a transaction that may still be rolled back.
     #[error("an event of a change is published in the change's transaction")]
     Uncommitted,
+    /// It is kept for those who subscribe to it, and the database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
     /// The payload has no JSON form.
     #[error("the event has no JSON form: {0}")]
     Payload(#[from] serde_json::Error),
@@ -53,6 +57,7 @@ impl From<PublishError> for ApiError {
                 "no answer in time",
                 "Events are unavailable right now; this one may still be delivered, so a repeat may come twice.",
             ),
+            PublishError::Database(error) => error.into(),
             other => Self::internal(other),
         }
     }
@@ -86,8 +91,8 @@ pub(super) fn resync(at: Millis) -> (&'static str, String) {
     ("RESYNC", format!(r#"{{"type":"RESYNC","at":{at}}}"#))
 }
 
-/// Publishes an event that reports no stored change, now: it is lost with the process. Else use
-/// [`publish_in`](super::publish_in).
+/// Publishes an event that reports no stored change, now: it is lost with the process, unless somebody subscribes to it. Else
+/// use [`publish_in`](super::publish_in).
 pub async fn publish(
     app: &App,
     network: NetworkId,
@@ -98,11 +103,30 @@ pub async fn publish(
     if hub_db::has_uncommitted_writes() {
         return Err(PublishError::Uncommitted);
     }
+    let now = app.clock.now();
+    let data = data(kind, now, payload)?;
+    if kind.is_subscribable() && store::is_subscribed(&app.db, network, kind.name()).await? {
+        let write = async |mut tx| outbox::insert_in(app, &mut tx, network, (kind.name(), target, &data), now).await;
+        return Ok(app.db.transaction(write).await?);
+    }
     // After the events of changes that were answered before.
     app.outbox.settled(network).await;
-    let now = app.clock.now();
-    let event = Event { name: kind.name(), target: target.map(str::to_owned), data: data(kind, now, payload)? };
-    app.bus.publish(network.0.as_u128(), event, now).await?;
+    let event = Event { name: kind.name(), target: target.map(str::to_owned), data };
+    app.bus.publish(network.0.as_u128(), event, app.clock.now()).await?;
+    Ok(())
+}
+
+/// Lets a subscriber take these events from now on, and no others.
+pub(crate) async fn subscribe_in(
+    tx: &mut hub_db::Tx,
+    network: NetworkId,
+    subscriber: &str,
+    kinds: &[EventKind],
+) -> Result<(), hub_db::Error> {
+    store::unsubscribe(tx, network, subscriber).await?;
+    for kind in kinds {
+        store::subscribe(tx, network, subscriber, kind.name()).await?;
+    }
     Ok(())
 }
 
@@ -131,8 +155,10 @@ impl Streams {
     }
 }
 
-/// Starts publishing what is in the outbox, and the maintenance of the open streams.
-pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
+/// Starts publishing what is in the outbox, and the maintenance of the open streams. What leaves the outbox goes to
+/// `consumer`, as far as somebody subscribes to it.
+pub(crate) async fn start(app: &App, consumer: &'static dyn EventConsumer) -> anyhow::Result<()> {
+    app.outbox.set_consumer(consumer);
     app.outbox.set_left_over(store::newest(&app.db).await?.unwrap_or_default());
     if let Some(inbox) = app.shards.listen(relay::TOPIC).await? {
         app.spawn(relay::listen(app.clone(), inbox));

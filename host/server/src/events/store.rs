@@ -8,6 +8,16 @@ use sqlx::FromRow;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
+/// An event that a subscriber takes where it leaves the outbox.
+#[derive(Clone, Debug, FromRow)]
+pub(crate) struct SubscribedEvent {
+    pub(super) id: i64,
+    pub(crate) subscriber: String,
+    pub(crate) name: String,
+    pub(crate) data: String,
+    pub(crate) created_at: Millis,
+}
+
 /// An event that waits to be published.
 #[derive(Debug, FromRow)]
 pub(super) struct WaitingEvent {
@@ -39,7 +49,8 @@ pub(super) async fn insert(
 
 const INSERT_IF_WANTED: &str = "INSERT INTO outbox (network_id, name, target, data, created_at)
      SELECT $1, $2, $3, $4, $5
-     WHERE EXISTS (SELECT until FROM event_listeners WHERE network_id = $1 AND name = $2 AND until > $5)";
+     WHERE EXISTS (SELECT until FROM event_listeners WHERE network_id = $1 AND name = $2 AND until > $5)
+        OR EXISTS (SELECT subscriber FROM event_subscriptions WHERE network_id = $1 AND name = $2)";
 
 /// The part of a larger writing statement that does what [`insert_if_wanted`] does: the event `$name` at the time `$now`,
 /// with the data `$data`, for each row of `$from`. See [`publish_written`](super::publish_written).
@@ -54,11 +65,13 @@ macro_rules! insert_event {
             $now,
             " FROM ",
             $from,
-            " AND EXISTS (SELECT until FROM event_listeners WHERE network_id = $1 AND name = ",
+            " AND (EXISTS (SELECT until FROM event_listeners WHERE network_id = $1 AND name = ",
             $name,
             " AND until > ",
             $now,
-            ")"
+            ") OR EXISTS (SELECT subscriber FROM event_subscriptions WHERE network_id = $1 AND name = ",
+            $name,
+            "))"
         )
     };
     // PostgreSQL looks at all tables as of the statement's begin, but the function as of its call: after the change got
@@ -73,7 +86,7 @@ macro_rules! insert_event {
             $now,
             " FROM ",
             $from,
-            " WHERE is_listening($1, ",
+            " WHERE is_wanted($1, ",
             $name,
             ", ",
             $now,
@@ -83,7 +96,7 @@ macro_rules! insert_event {
 }
 pub(crate) use insert_event;
 
-/// As [`insert`], where some stream asks for the event; answers whether one does.
+/// As [`insert`], where some stream or subscriber asks for the event; answers whether one does.
 pub(super) async fn insert_if_wanted(
     tx: &mut Tx,
     network: NetworkId,
@@ -106,6 +119,81 @@ pub(super) async fn listeners(
 ) -> Result<HashSet<String>, Error> {
     let rows: Vec<(String,)> = on.into().query(LISTENERS).bind(network).bind(time).all().await?;
     Ok(rows.into_iter().map(|(name,)| name).collect())
+}
+
+const SUBSCRIBED_NAMES: &str = "SELECT name FROM event_subscriptions WHERE network_id = $1";
+
+/// The events that some subscriber takes, each once for each of them.
+pub(super) async fn subscribed_names(tx: &mut Tx, network: NetworkId) -> Result<Vec<String>, Error> {
+    let rows: Vec<(String,)> = tx.query(SUBSCRIBED_NAMES).bind(network).all().await?;
+    Ok(rows.into_iter().map(|(name,)| name).collect())
+}
+
+const IS_SUBSCRIBED: &str = "SELECT subscriber FROM event_subscriptions WHERE network_id = $1 AND name = $2 LIMIT 1";
+
+/// Whether some subscriber takes an event.
+pub(super) async fn is_subscribed(db: &Db, network: NetworkId, name: &str) -> Result<bool, Error> {
+    let row: Option<(String,)> = db.query(IS_SUBSCRIBED).bind(network).bind(name).optional().await?;
+    Ok(row.is_some())
+}
+
+/// Ends all that a subscriber takes.
+pub(super) async fn unsubscribe(tx: &mut Tx, network: NetworkId, subscriber: &str) -> Result<(), Error> {
+    tx.query("DELETE FROM event_subscriptions WHERE network_id = $1 AND subscriber = $2")
+        .bind(network)
+        .bind(subscriber)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// Lets a subscriber take an event.
+pub(super) async fn subscribe(tx: &mut Tx, network: NetworkId, subscriber: &str, name: &str) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO event_subscriptions (network_id, name, subscriber) VALUES ($1, $2, $3)
+         ON CONFLICT (network_id, name, subscriber) DO NOTHING",
+    )
+    .bind(network)
+    .bind(name)
+    .bind(subscriber)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+macro_rules! select_subscribed {
+    ($condition:literal) => {
+        concat!(
+            "SELECT o.id, s.subscriber, o.name, o.data, o.created_at
+             FROM outbox o JOIN event_subscriptions s ON s.network_id = o.network_id AND s.name = o.name
+             WHERE o.network_id = $1 AND ",
+            $condition,
+            " ORDER BY o.id, s.subscriber"
+        )
+    };
+}
+
+const SUBSCRIBED: Sql = Sql {
+    sqlite: select_subscribed!("o.id IN (SELECT value FROM json_each($2))"),
+    postgres: select_subscribed!(
+        "o.id IN (SELECT CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($2 AS JSONB)))"
+    ),
+};
+
+/// Those of the events that subscribers take, in order, each once for each subscriber.
+pub(super) async fn subscribed(db: &Db, network: NetworkId, ids: &HashSet<i64>) -> Result<Vec<SubscribedEvent>, Error> {
+    db.query(SUBSCRIBED).bind(network).bind(serde_json::json!(ids).to_string()).all().await
+}
+
+const SUBSCRIBED_UP_TO: &str = select_subscribed!("o.id <= $2");
+
+/// As [`subscribed`], of all waiting events up to one.
+pub(super) async fn subscribed_up_to(
+    tx: &mut Tx,
+    network: NetworkId,
+    last: i64,
+) -> Result<Vec<SubscribedEvent>, Error> {
+    tx.query(SUBSCRIBED_UP_TO).bind(network).bind(last).all().await
 }
 
 /// Notes that some stream asks for these events.
@@ -149,17 +237,39 @@ pub(super) async fn waiting(db: &Db, network: NetworkId, limit: i64) -> Result<V
     db.query(WAITING).bind(network).bind(limit).all().await
 }
 
-const DELETE: Sql = Sql {
-    sqlite: "DELETE FROM outbox WHERE network_id = $1 AND id IN (SELECT value FROM json_each($2))",
-    postgres: "DELETE FROM outbox
-               WHERE network_id = $1 AND id IN (SELECT CAST(value AS BIGINT)
-                                                FROM jsonb_array_elements_text(CAST($2 AS JSONB)))",
-};
+macro_rules! delete {
+    ($($end:literal)?) => {
+        Sql {
+            sqlite: concat!(
+                "DELETE FROM outbox WHERE network_id = $1 AND id IN (SELECT value FROM json_each($2))" $(, $end)?
+            ),
+            postgres: concat!(
+                "DELETE FROM outbox
+                 WHERE network_id = $1 AND id IN (SELECT CAST(value AS BIGINT)
+                                                  FROM jsonb_array_elements_text(CAST($2 AS JSONB)))" $(, $end)?
+            ),
+        }
+    };
+}
+
+const DELETE: Sql = delete!();
+const DELETE_RETURNING: Sql = delete!(" RETURNING id");
 
 /// Deletes events that were published.
 pub(super) async fn delete(db: &Db, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
     db.write(DELETE).bind(network).bind(serde_json::json!(ids).to_string()).execute().await?;
     Ok(())
+}
+
+/// As [`delete`]; answers those that were there.
+pub(super) async fn delete_returning(
+    tx: &mut Tx,
+    network: NetworkId,
+    ids: &HashSet<i64>,
+) -> Result<HashSet<i64>, Error> {
+    let deleted = tx.query(DELETE_RETURNING).bind(network).bind(serde_json::json!(ids).to_string());
+    let rows: Vec<(i64,)> = deleted.all().await?;
+    Ok(rows.into_iter().map(|(id,)| id).collect())
 }
 
 // From network to network in the index: with `DISTINCT` it would read every event.
@@ -184,25 +294,30 @@ pub(super) async fn newest(db: &Db) -> Result<Option<i64>, Error> {
 
 const NTH_NEWEST: &str = "SELECT id FROM outbox WHERE network_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2";
 
-/// Where more than `most` events and a tenth of that wait, keeps the newest `most`. One event with this name and data takes
-/// the place of the others. Answers how many went.
-pub(super) async fn trim(db: &Db, network: NetworkId, most: i64, name: &str, data: &str) -> Result<u64, Error> {
-    db.transaction(async |mut tx| {
-        let nth = async |tx: &mut Tx, nth: i64| tx.query(NTH_NEWEST).bind(network).bind(nth).optional::<(i64,)>().await;
-        if nth(&mut tx, most + most / 10).await?.is_none() {
-            return Ok(0);
-        }
-        let Some((replaced,)) = nth(&mut tx, most).await? else { return Ok(0) };
-        tx.query("UPDATE outbox SET name = $3, target = NULL, data = $4 WHERE network_id = $1 AND id = $2")
-            .bind(network)
-            .bind(replaced)
-            .bind(name)
-            .bind(data)
-            .execute()
-            .await?;
-        tx.query("DELETE FROM outbox WHERE network_id = $1 AND id < $2").bind(network).bind(replaced).execute().await
-    })
-    .await
+/// Where more than `most` events and a tenth of that wait, the oldest of the newest `most` and one: all up to it are to go.
+pub(super) async fn excess(tx: &mut Tx, network: NetworkId, most: i64) -> Result<Option<i64>, Error> {
+    let nth = async |tx: &mut Tx, nth: i64| tx.query(NTH_NEWEST).bind(network).bind(nth).optional::<(i64,)>().await;
+    if nth(tx, most + most / 10).await?.is_none() {
+        return Ok(None);
+    }
+    Ok(nth(tx, most).await?.map(|(id,)| id))
+}
+
+/// Replaces all waiting events up to `last` by one with this name and data. Answers how many went.
+pub(super) async fn replace_up_to(
+    tx: &mut Tx,
+    network: NetworkId,
+    last: i64,
+    (name, data): (&str, &str),
+) -> Result<u64, Error> {
+    tx.query("UPDATE outbox SET name = $3, target = NULL, data = $4 WHERE network_id = $1 AND id = $2")
+        .bind(network)
+        .bind(last)
+        .bind(name)
+        .bind(data)
+        .execute()
+        .await?;
+    tx.query("DELETE FROM outbox WHERE network_id = $1 AND id < $2").bind(network).bind(last).execute().await
 }
 
 #[cfg(test)]
@@ -230,11 +345,19 @@ mod tests {
             let waiting = waiting(&db, network, 100).await.unwrap();
             waiting.into_iter().map(|event| (event.name, event.target)).collect::<Vec<_>>()
         };
+        let trim = async || {
+            db.transaction(async |mut tx| match excess(&mut tx, network, 20).await? {
+                Some(last) => replace_up_to(&mut tx, network, last, ("RESYNC", "{}")).await,
+                None => Ok(0),
+            })
+            .await
+            .unwrap()
+        };
         add(network, 22).await;
         add(other, 30).await;
-        assert_eq!(trim(&db, network, 20, "RESYNC", "{}").await.unwrap(), 0, "a tenth more is kept");
+        assert_eq!(trim().await, 0, "a tenth more is kept");
         add(network, 1).await;
-        assert_eq!(trim(&db, network, 20, "RESYNC", "{}").await.unwrap(), 2);
+        assert_eq!(trim().await, 2);
         let kept = names(network).await;
         assert_eq!((kept.len(), &kept[0]), (21, &("RESYNC".to_owned(), None)));
         assert!(kept[1..].iter().all(|(name, target)| name == "CHAT" && target.as_deref() == Some("a")));
@@ -249,7 +372,18 @@ mod tests {
 
     #[tokio::test]
     async fn every_statement_reads_its_networks_events_alone() {
-        for plan in query_plans(&[WAITING, DELETE.sqlite, NTH_NEWEST, LISTENERS]).await {
+        let statements = [
+            WAITING,
+            DELETE.sqlite,
+            NTH_NEWEST,
+            LISTENERS,
+            INSERT_IF_WANTED,
+            SUBSCRIBED_NAMES,
+            IS_SUBSCRIBED,
+            SUBSCRIBED.sqlite,
+            SUBSCRIBED_UP_TO,
+        ];
+        for plan in query_plans(&statements).await {
             assert!(plan.iter().all(|step| !step.contains("SCAN outbox")), "{plan:?}");
             assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{plan:?}");
         }

@@ -77,6 +77,11 @@ pub const ERROR_CODES: &[(&str, &str)] = &[
     // Imports from other tools.
     ("unknown_import", "There is no such import."),
     ("import_running", "Another import of the network has not ended."),
+    // Webhooks.
+    ("unknown_webhook", "There is no such webhook."),
+    ("unknown_delivery", "The webhook has no such delivery, or it was forgotten."),
+    ("webhook_disabled", "The webhook is disabled, so nothing is sent to it."),
+    ("delivery_waiting", "The delivery still waits to be sent."),
     // Worlds.
     ("unknown_world", "The network has no such lease of a world."),
     ("lease_ended", "The lease has ended; the world may be another node's by now."),

@@ -35,6 +35,7 @@ const TAGS: &[(&str, &str)] = &[
     ("Manage: economy", "Define currencies and read the ledger."),
     ("Modules", "Upload WebAssembly modules, and choose which decide."),
     ("Artifacts", "Files such as plugins, and links to them."),
+    ("Webhooks", "Events that are sent to URLs and to channels in Discord."),
     ("Imports", "Take over what other tools stored: permissions, punishments, balances."),
     ("Keys", "API keys and the signing secret."),
     ("People", "Who works on a network: invitations, roles, signing in."),

@@ -183,6 +183,16 @@ limits! {
     /// Records of a file that is imported: groups, players, punishments, names, balances.
     ImportRecords = "importRecords", 2_000_000, "the import fails before it changes anything";
 
+    // Webhooks.
+    /// Webhooks.
+    Webhooks = "webhooks", 20;
+    /// Deliveries that wait for one webhook.
+    WebhookBacklog = "webhookBacklog", 5_000, "the oldest deliveries are dropped";
+    /// Bytes of events that wait for one webhook.
+    WebhookBacklogBytes = "webhookBacklogBytes", 8 * 1_024 * 1_024, "the oldest deliveries are dropped";
+    /// Deliveries of one webhook that have ended and are listed, for up to seven days.
+    WebhookDeliveries = "webhookDeliveries", 1_000, "the oldest deliveries are forgotten";
+
     // Keys, people and requests.
     /// People who are members, and those who are invited.
     People = "people", 500;

@@ -82,6 +82,10 @@ pub(crate) struct PlanLimits {
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 20)]
     pub(crate) modules: Option<i64>,
+    /// Webhooks.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 5)]
+    pub(crate) webhooks: Option<i64>,
     /// Milliseconds that all modules together may compute in a second; once they are used up, the built-in behaviour
     /// serves.
     #[serde(deserialize_with = "quota")]
@@ -228,6 +232,7 @@ impl PlanLimits {
             ("storageBytes", self.storage_bytes),
             ("fileBytes", self.file_bytes),
             ("modules", self.modules),
+            ("webhooks", self.webhooks),
         ];
         quotas.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }

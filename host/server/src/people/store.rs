@@ -235,6 +235,20 @@ macro_rules! select_member {
     };
 }
 
+/// The addresses of the members with a role.
+pub(super) async fn addresses(db: &Db, network: NetworkId, role: Role) -> Result<Vec<String>, Error> {
+    let rows: Vec<(String,)> = db
+        .query(
+            "SELECT p.email FROM network_members m JOIN persons p ON p.person_id = m.person_id
+             WHERE m.network_id = $1 AND m.role = $2 ORDER BY m.joined_at, m.person_id",
+        )
+        .bind(network)
+        .bind(role.as_str())
+        .all()
+        .await?;
+    Ok(rows.into_iter().map(|(email,)| email).collect())
+}
+
 pub(super) async fn member(tx: &mut Tx, network: NetworkId, person: &str) -> Result<Option<MemberRow>, Error> {
     tx.query(select_member!("AND m.person_id = $2")).bind(network).bind(person).optional().await
 }

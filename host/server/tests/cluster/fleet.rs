@@ -126,6 +126,12 @@ impl Fleet {
         Self::on(FLEET_LOCK.lock().await, CURRENT, environment, &url, "127.0.0.1", None).await
     }
 
+    /// A fleet whose nodes run with these variables.
+    pub async fn start_with_variables(environment: Vec<(&'static str, String)>) -> Self {
+        let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
+        Self::on(FLEET_LOCK.lock().await, CURRENT, environment, &url, "127.0.0.1", None).await
+    }
+
     /// A fleet whose database can be restarted and whose first node can be disconnected.
     pub async fn start_isolated() -> Self {
         let lock = FLEET_LOCK.lock().await;

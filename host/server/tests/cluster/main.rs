@@ -11,6 +11,7 @@ mod control;
 mod events;
 mod faults;
 mod fleet;
+mod imports;
 mod isolation;
 mod lease_model;
 mod leases;
@@ -19,9 +20,13 @@ mod moves;
 mod payments;
 mod propagation;
 mod reachability;
+#[allow(dead_code, reason = "the other tests use the rest")]
+#[path = "../it/webhooks/receiver.rs"]
+mod receiver;
 mod routing;
 mod slots;
 #[path = "../it/support/events.rs"]
 mod stream;
 mod told;
 mod upgrade;
+mod webhooks;

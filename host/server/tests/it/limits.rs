@@ -51,6 +51,11 @@ fn each_limit_has_a_test() {
         Limit::Imports,
         Limit::ImportBytes,
         Limit::ImportRecords,
+        // A test of webhooks.
+        Limit::Webhooks,
+        Limit::WebhookBacklog,
+        Limit::WebhookBacklogBytes,
+        Limit::WebhookDeliveries,
     ];
     for limit in Limit::VARIANTS.iter().filter(|limit| !elsewhere.contains(limit)) {
         assert!(tests.iter().any(|text| text.contains(&format!("Limit::{limit:?}"))), "{limit:?} has no test");

@@ -51,4 +51,5 @@ mod told;
 mod transfers;
 mod unauthorized;
 mod waitlist;
+mod webhooks;
 mod worlds;

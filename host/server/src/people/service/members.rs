@@ -92,3 +92,8 @@ pub(crate) async fn delete_person(app: &App, origin: &Origin, person: &str) -> R
     app.keys.clear();
     Ok(())
 }
+
+/// Where the network's owners get mail.
+pub(crate) async fn owner_addresses(app: &App, network: NetworkId) -> Result<Vec<String>, hub_db::Error> {
+    store::addresses(&app.db, network, Role::Owner).await
+}

@@ -12,6 +12,7 @@ pub(super) use account::{change_password, lose_password, me, reset_password, sig
 pub(super) use error::PeopleError;
 pub(crate) use invitations::invite_by_operator;
 pub(super) use invitations::{NewPerson, accept, delete_invitation, invitations, invite, invite_as_operator, join};
+pub(crate) use members::owner_addresses;
 pub(super) use members::{Member, change_role, delete_person, members, persons, remove};
 pub(super) use second_factor::{Enrollment, confirm, disable, enroll};
 pub(super) use sign_in::{Attempt, Session, sign_in};

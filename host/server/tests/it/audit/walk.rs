@@ -151,6 +151,26 @@ impl Walk {
         answering.await.unwrap();
     }
 
+    async fn webhooks(&mut self) {
+        // It leads nowhere.
+        let hook = json!({"url": "https://webhook.invalid/token-in-the-query?token=sesame", "events": ["CHAT"]});
+        let made = self.plain("POST /api/manage/webhooks", hook).await;
+        let route = "/api/manage/webhooks/{webhookId}";
+        let path = format!("/api/manage/webhooks/{}", made["webhookId"].as_str().unwrap());
+        self.json(&format!("PATCH {route}"), &path, json!({"name": "w"})).await;
+        self.json(&format!("POST {route}/rotate-secret"), &format!("{path}/rotate-secret"), json!({})).await;
+        self.json(&format!("POST {route}/test"), &format!("{path}/test"), json!({})).await;
+        // What waits fails, and can then be sent again.
+        for enabled in [false, true] {
+            self.owner.patch(&path, json!({"enabled": enabled})).await.expect(200);
+        }
+        let resend = format!("{route}/deliveries/{{deliveryId}}/resend");
+        self.json(&format!("POST {resend}"), &format!("{path}/deliveries/1/resend"), json!({})).await;
+        let log = self.owner.get("/api/manage/audit").await.body.to_string();
+        assert!(log.contains("webhook.invalid") && !log.contains("sesame") && !log.contains("whsec_"), "{log}");
+        self.json(&format!("DELETE {route}"), &path, json!({})).await;
+    }
+
     /// Somebody is invited, joins, and is changed and removed again.
     async fn people(&mut self, hub: &Hub) {
         let invite = |email: &str| json!({"email": email, "role": "VIEWER"});
@@ -218,6 +238,7 @@ on_both! {
         walk.servers().await;
         walk.artifacts().await;
         walk.modules().await;
+        walk.webhooks().await;
         walk.people(&hub).await;
         walk.operator().await;
         let expected = changing_routes(&owner).await;

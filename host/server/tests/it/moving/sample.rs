@@ -31,6 +31,7 @@ const PATHS: &[&str] = &[
     "/api/manage/provisioning/servers",
     "/api/plugin/provisioning/agent/bedwars",
     "/api/manage/artifacts",
+    "/api/manage/webhooks",
 ];
 
 /// What the network must answer after it has moved.
@@ -127,6 +128,13 @@ async fn things(owner: &Client) {
             .await
             .expect(200);
     }
+    // One is disabled, and nothing happens for the other, so that neither hub sends anything.
+    let idle = json!({"url": "https://webhook.invalid/", "events": ["SERVER_OFFLINE"]});
+    owner.post("/api/manage/webhooks", idle).await.expect(201);
+    let hook = json!({"url": "https://webhook.invalid/", "events": ["CHAT"]});
+    let hook = owner.post("/api/manage/webhooks", hook).await.expect(201)["webhookId"].as_str().unwrap().to_owned();
+    owner.post(&format!("/api/manage/webhooks/{hook}/test"), json!({})).await.expect(201);
+    owner.patch(&format!("/api/manage/webhooks/{hook}"), json!({"enabled": false})).await.expect(200);
     let lines = json!({"lines": [{"at": NOW, "stream": "stdout", "text": "two\té\u{1b}[0m"}]});
     owner.post("/api/plugin/servers/lobby-1/logs", lines).await.expect(200);
     let bundle = owner.request(Method::PUT, "/api/manage/provisioning/bundles/bedwars").body("mods");

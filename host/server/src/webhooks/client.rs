@@ -1,0 +1,196 @@
+//! Sends requests to webhooks, and to no address that is not allowed.
+
+use std::error::Error;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{CONTENT_TYPE, USER_AGENT};
+use reqwest::{Response, Url, redirect};
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
+
+use crate::clock::Millis;
+use crate::config::{HostResolver, Settings};
+use crate::http_client;
+use crate::webhooks::addresses::AddressPolicy;
+use crate::webhooks::message::Message;
+use crate::webhooks::model::{Delivery, Webhook, WebhookKind};
+use crate::webhooks::outcome::{Attempt, Verdict, quiet, verdict};
+use crate::webhooks::url;
+
+/// Who calls.
+const AGENT: &str = concat!("NetworkHub/", env!("CARGO_PKG_VERSION"), " (webhooks)");
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// For the rest of an answer whose head is there.
+const BODY_TIMEOUT: Duration = Duration::from_secs(1);
+const BODY_LIMIT: usize = 4 * 1_024;
+/// Characters of a refusal that are kept.
+const EXCERPT: usize = 300;
+/// Names that are looked up at once: each look-up takes a thread.
+const LOOK_UPS: usize = 64;
+
+/// Sends requests to webhooks. Redirects are not followed, and a proxy of the environment is not asked.
+#[derive(Debug)]
+pub(super) struct WebhookClient {
+    https: reqwest::Client,
+    /// To the operator's own networks alone; none where there are none.
+    http: Option<reqwest::Client>,
+    /// Of `https`.
+    policy: AddressPolicy,
+    http_policy: AddressPolicy,
+}
+
+impl WebhookClient {
+    pub(super) fn new(settings: &Settings) -> anyhow::Result<Self> {
+        let networks = &settings.webhook_networks;
+        let (policy, http_policy) = (AddressPolicy::PublicAnd(networks.clone()), AddressPolicy::Only(networks.clone()));
+        let look_up = settings.webhooks.resolver.clone();
+        let timeout = settings.webhooks.timeout;
+        let build = |policy: &AddressPolicy, https_only| {
+            let resolver = AllowedAddresses { policy: policy.clone(), look_up: look_up.clone(), permits: permits() };
+            let client = http_client::builder()?
+                .https_only(https_only)
+                .redirect(redirect::Policy::none())
+                .no_proxy()
+                .dns_resolver(resolver)
+                .connect_timeout(CONNECT_TIMEOUT)
+                .timeout(timeout)
+                .pool_max_idle_per_host(1)
+                .pool_idle_timeout(Duration::from_secs(30));
+            Ok::<_, anyhow::Error>(client.build()?)
+        };
+        let http = if networks.is_empty() { None } else { Some(build(&http_policy, false)?) };
+        Ok(Self { https: build(&policy, true)?, http, policy, http_policy })
+    }
+
+    /// Reads a URL that a webhook may have; else says what is wrong with it.
+    pub(super) fn parse_url(&self, text: &str) -> Result<Url, String> {
+        url::parse(text, &self.policy, self.http.is_some())
+    }
+
+    /// Makes an attempt to deliver.
+    pub(super) async fn send(&self, webhook: &Webhook, delivery: &Delivery, now: Millis) -> Attempt {
+        let began = Instant::now();
+        let failed = |error: String| Attempt {
+            verdict: Verdict::Retry(None),
+            status: None,
+            error: Some(error),
+            quiet: None,
+            duration: began.elapsed(),
+        };
+        // What may be reached may have changed since it was stored.
+        let target = match self.parse_url(&webhook.url) {
+            Ok(target) => target,
+            Err(why) => return failed(format!("the URL {why}")),
+        };
+        let (client, policy) = match (&self.http, target.scheme()) {
+            (Some(http), "http") => (http, &self.http_policy),
+            _ => (&self.https, &self.policy),
+        };
+        // The client looks names up by our resolver, and addresses not at all.
+        if url::literal_address(&target).is_some_and(|address| !policy.allows(address)) {
+            return failed(NOT_ALLOWED.to_owned());
+        }
+        let Message { body, headers } = Message::new(webhook, delivery, now);
+        let target = if webhook.kind == WebhookKind::Discord { with_wait(target) } else { target };
+        let request = client.post(target).header(CONTENT_TYPE, "application/json").header(USER_AGENT, AGENT).body(body);
+        let request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+        match request.send().await {
+            Err(error) => failed(describe(error)),
+            Ok(response) => {
+                let status = response.status();
+                let verdict = verdict(webhook.kind, status, response.headers());
+                let quiet = quiet(webhook.kind, response.headers());
+                let body = timeout(BODY_TIMEOUT, read(response)).await.unwrap_or_default();
+                let error = match verdict {
+                    Verdict::Delivered => None,
+                    _ if status.is_redirection() => Some(format!("{status}: redirects are not followed")),
+                    _ => Some(format!("{status} {}", excerpt(&body)).trim_end().to_owned()),
+                };
+                Attempt { verdict, status: Some(status.as_u16()), error, quiet, duration: began.elapsed() }
+            }
+        }
+    }
+}
+
+fn permits() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(LOOK_UPS))
+}
+
+/// Discord then answers whether it took the message, and not before.
+fn with_wait(mut target: Url) -> Url {
+    target.query_pairs_mut().append_pair("wait", "true");
+    target
+}
+
+/// The beginning of an answer's body.
+async fn read(mut response: Response) -> Vec<u8> {
+    let mut body = vec![];
+    while body.len() < BODY_LIMIT
+        && let Ok(Some(chunk)) = response.chunk().await
+    {
+        body.extend_from_slice(&chunk[..chunk.len().min(BODY_LIMIT - body.len())]);
+    }
+    body
+}
+
+/// What of a body can be shown on a line.
+fn excerpt(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    text.chars().map(|it| if it.is_control() { ' ' } else { it }).take(EXCERPT).collect()
+}
+
+/// The cause of a failure, without the URL.
+fn describe(error: reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "no answer in time".to_owned();
+    }
+    let error = error.without_url();
+    let mut cause: &dyn Error = &error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string().chars().take(EXCERPT).collect()
+}
+
+const NOT_ALLOWED: &str = "the name has no public address, so nothing was sent";
+
+/// Looks names up, and answers what may be reached alone: the client connects to exactly that.
+struct AllowedAddresses {
+    policy: AddressPolicy,
+    /// The system's where there is none.
+    look_up: Option<HostResolver>,
+    permits: Arc<Semaphore>,
+}
+
+impl Resolve for AllowedAddresses {
+    fn resolve(&self, name: Name) -> Resolving {
+        let host = name.as_str().to_owned();
+        let (policy, look_up, permits) = (self.policy.clone(), self.look_up.clone(), Arc::clone(&self.permits));
+        Box::pin(async move {
+            let addresses = match look_up {
+                Some(look_up) => look_up(host).await?.into_iter().map(|address| SocketAddr::new(address, 0)).collect(),
+                None => ask_system(host, permits).await?,
+            };
+            let allowed: Vec<_> = addresses.into_iter().filter(|address| policy.allows(address.ip())).collect();
+            if allowed.is_empty() {
+                return Err(NOT_ALLOWED.into());
+            }
+            Ok(Box::new(allowed.into_iter()) as Addrs)
+        })
+    }
+}
+
+/// Asks the system, whose answer cannot be cancelled: the permit is back when it is there.
+async fn ask_system(host: String, permits: Arc<Semaphore>) -> io::Result<Vec<SocketAddr>> {
+    let permit = permits.acquire_owned().await.map_err(io::Error::other)?;
+    let asked = tokio::task::spawn_blocking(move || {
+        let addresses = (host.as_str(), 0).to_socket_addrs().map(Iterator::collect);
+        drop(permit);
+        addresses
+    });
+    asked.await.map_err(io::Error::other)?
+}

@@ -1,0 +1,174 @@
+//! Events as messages in Discord.
+
+use serde_json::{Value, json};
+
+use crate::webhooks::model::Templates;
+use crate::webhooks::template::{Embed, Template, fill};
+
+/// Discord's own limits.
+const CONTENT: usize = 2_000;
+const TITLE: usize = 256;
+const DESCRIPTION: usize = 4_096;
+const FIELD_NAME: usize = 256;
+const FIELD_VALUE: usize = 1_024;
+/// Of all embeds of a message together.
+const EMBEDS: usize = 6_000;
+
+/// Messages of webhooks whose owner wrote none.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("BALANCE_CHANGED", "{currencyName} of {ownerKey}: {applied}, now {balance}"),
+    ("CHAT", "**{playerName}** ({serverId}): {message}"),
+    ("CONFIG_UPDATED", "Config {group}/{namespace} was changed"),
+    ("LOCALIZATION_UPDATED", "The texts were changed, version {version}"),
+    ("PERMISSIONS_UPDATED", "Permissions were changed: {playerUuid}{groupId}"),
+    ("PLAYER_JOINED", "**{playerName}** joined {serverId}"),
+    ("PLAYER_LEFT", "**{playerName}** left {previousServerId}"),
+    ("PLAYER_SWITCHED", "**{playerName}** went from {previousServerId} to {serverId}"),
+    (
+        "PUNISHMENT",
+        "{punishment.type} {action}: **{punishment.playerName}** by {punishment.issuerName}. {punishment.reason}",
+    ),
+    ("SERVER_OFFLINE", "Server **{server.serverId}** is offline"),
+    ("SERVER_ONLINE", "Server **{server.serverId}** is online"),
+    ("TEST", "This is a test of the webhook {webhookId}."),
+    ("WORLD_READY", "World {worldInstanceId} is ready on {server.serverId}"),
+    ("WORLD_STATE", "World {worldInstanceId}: {state}"),
+];
+
+/// What Discord is sent of an event. Nobody is pinged.
+pub(super) fn message(templates: &Templates, name: &str, event: &Value) -> Value {
+    let default = || DEFAULTS.iter().find(|(of, _)| *of == name).map_or("{type}", |(_, text)| text);
+    let template = templates.get(name).cloned().unwrap_or_else(|| Template::text(default()));
+    let mut message = json!({"allowed_mentions": {"parse": []}});
+    let content = template.content.map(|text| cut(&fill(&text, event), CONTENT)).filter(|text| !text.trim().is_empty());
+    let mut left = EMBEDS;
+    let embeds: Vec<_> = template.embeds.iter().map(|template| embed(template, event, &mut left)).collect();
+    // Discord refuses an empty one, which placeholders of what an event has not may leave.
+    let content = content.or_else(|| embeds.is_empty().then(|| name.to_owned()));
+    if let Some(content) = content {
+        message["content"] = content.into();
+    }
+    if !embeds.is_empty() {
+        message["embeds"] = embeds.into();
+    }
+    message
+}
+
+fn embed(template: &Embed, event: &Value, left: &mut usize) -> Value {
+    let mut text = |text: &str, most: usize| {
+        let filled = cut(&fill(text, event), most.min(*left));
+        *left -= length(&filled);
+        filled
+    };
+    let mut embed = json!({});
+    if let Some(title) = &template.title {
+        embed["title"] = text(title, TITLE).into();
+    }
+    if let Some(description) = &template.description {
+        embed["description"] = text(description, DESCRIPTION).into();
+    }
+    if let Some(color) = template.color {
+        embed["color"] = color.into();
+    }
+    let mut fields = vec![];
+    for field in &template.fields {
+        let (name, value) = (text(&field.name, FIELD_NAME), text(&field.value, FIELD_VALUE));
+        // Discord refuses empty ones.
+        if !name.trim().is_empty() && !value.trim().is_empty() {
+            fields.push(json!({"name": name, "value": value, "inline": field.inline}));
+        }
+    }
+    if !fields.is_empty() {
+        embed["fields"] = fields.into();
+    }
+    embed
+}
+
+/// As Discord counts.
+fn length(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// At most so many characters of a text; what is cut ends with an ellipsis.
+fn cut(text: &str, most: usize) -> String {
+    if length(text) <= most {
+        return text.to_owned();
+    }
+    let (mut kept, mut used) = (String::new(), 1);
+    for character in text.chars() {
+        used += character.len_utf16();
+        if used > most {
+            break;
+        }
+        kept.push(character);
+    }
+    // An escape that lost its character would escape the ellipsis.
+    while kept.ends_with('\\') {
+        kept.pop();
+    }
+    if most > 0 {
+        kept.push('…');
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use strum::VariantArray as _;
+
+    use super::*;
+    use crate::events::EventKind;
+    use crate::webhooks::template::Field;
+
+    #[test]
+    fn every_event_has_a_message() {
+        for kind in EventKind::VARIANTS.iter().filter(|kind| kind.is_subscribable()) {
+            let (_, text) = DEFAULTS.iter().find(|(name, _)| *name == kind.name()).unwrap();
+            Template::text(text).check().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_message_pings_nobody_and_fits() {
+        let event = json!({"playerName": "Alex", "serverId": "lobby", "message": "@everyone ".repeat(400)});
+        let sent = message(&Templates::new(), "CHAT", &event);
+        assert_eq!(sent["allowed_mentions"], json!({"parse": []}));
+        let content = sent["content"].as_str().unwrap();
+        assert!(content.starts_with("**Alex** (lobby): \\@everyone") && content.ends_with('…'));
+        assert_eq!(length(content), 2_000);
+        assert!(sent.get("embeds").is_none());
+        let emoji = cut(&"\u{1f3f0}".repeat(2_000), CONTENT);
+        assert_eq!((length(&emoji), emoji.chars().count()), (1_999, 1_000));
+        assert_eq!(cut(&"\\*".repeat(2_000), 10), "\\*\\*\\*\\*…");
+    }
+
+    #[test]
+    fn embeds_fit_together() {
+        let event = json!({"long": "x".repeat(5_000), "empty": ""});
+        let text = || Some("{long}".to_owned());
+        let field = |value: &str| Field { name: "n".to_owned(), value: value.to_owned(), inline: true };
+        let embed = Embed {
+            title: text(),
+            description: text(),
+            color: Some(5),
+            fields: vec![field("{long}"), field("{empty}")],
+        };
+        let templates = Templates::from([("CHAT".to_owned(), Template { content: None, embeds: vec![embed; 3] })]);
+        let sent = message(&templates, "CHAT", &event);
+        assert!(sent.get("content").is_none());
+        let embeds = sent["embeds"].as_array().unwrap();
+        assert_eq!((length(embeds[0]["title"].as_str().unwrap()), embeds[0]["color"].clone()), (256, json!(5)));
+        assert_eq!(length(embeds[0]["description"].as_str().unwrap()), 4_096);
+        assert_eq!(embeds[0]["fields"].as_array().unwrap().len(), 1, "an empty one is left out");
+        let mut all = 0;
+        for embed in embeds {
+            let texts = ["title", "description"].into_iter().map(|name| embed[name].as_str().unwrap_or_default());
+            let fields = embed["fields"].as_array().into_iter().flatten();
+            let fields = fields.flat_map(|field| ["name", "value"].map(|name| field[name].as_str().unwrap()));
+            all += texts.chain(fields).map(length).sum::<usize>();
+        }
+        assert!((5_900..=6_000).contains(&all), "{all}");
+        let nothing = Templates::from([("CHAT".to_owned(), Template::text("{empty}"))]);
+        assert_eq!(message(&nothing, "CHAT", &event)["content"], "CHAT");
+    }
+}

@@ -1,0 +1,187 @@
+//! Webhooks and their deliveries.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::{Deserialize, Deserializer, Serialize};
+use strum::VariantArray as _;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::clock::Millis;
+use crate::events::EventKind;
+use crate::ids::Ids;
+use crate::secret_text::SecretText;
+use crate::values::NetworkId;
+use crate::webhooks::template::Template;
+
+/// What secrets begin with.
+pub(super) const SECRET_PREFIX: &str = "whsec_";
+const SECRET_BYTES: usize = 32;
+/// The event of a test, which no webhook subscribes to.
+pub(super) const TEST_EVENT: &str = "TEST";
+
+/// Messages by the events' names.
+pub(super) type Templates = BTreeMap<String, Template>;
+
+/// What is sent.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    ToSchema,
+    strum::EnumString,
+    strum::IntoStaticStr,
+)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
+#[schema(as = WebhookKind)]
+pub(super) enum WebhookKind {
+    /// The event, signed as Standard Webhooks says.
+    #[default]
+    Standard,
+    /// A message for a channel in Discord.
+    Discord,
+}
+
+/// Why a webhook is disabled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, strum::EnumString, strum::IntoStaticStr)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
+#[schema(as = WebhookDisabledReason)]
+pub(super) enum DisabledReason {
+    /// Somebody asked for it.
+    Requested,
+    /// No attempt has succeeded for five days.
+    Failing,
+    /// The receiver said that it is gone: 410, or Discord's 401, 403 or 404.
+    Gone,
+}
+
+/// What became of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, strum::EnumString, strum::IntoStaticStr)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
+#[schema(as = WebhookDeliveryState)]
+pub(super) enum DeliveryState {
+    /// It is tried, or waits behind others.
+    Waiting,
+    /// The receiver answered with 2xx.
+    Delivered,
+    /// It is not tried any more.
+    Failed,
+}
+
+/// An event that webhooks can subscribe to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WebhookEvent(pub(super) EventKind);
+
+impl WebhookEvent {
+    fn all() -> impl Iterator<Item = &'static str> {
+        EventKind::VARIANTS.iter().filter(|kind| kind.is_subscribable()).map(|kind| kind.name())
+    }
+
+    /// The event of this name; else what is wrong with it.
+    pub(super) fn parse(name: &str) -> Result<Self, String> {
+        let kind = name.parse().ok().filter(|kind: &EventKind| kind.is_subscribable());
+        let known = || Self::all().collect::<Vec<_>>().join(", ");
+        kind.map(Self).ok_or_else(|| format!("`{name}` is no event of webhooks; there are {}", known()))
+    }
+}
+
+impl<'de> Deserialize<'de> for WebhookEvent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for WebhookEvent {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}
+
+impl PartialSchema for WebhookEvent {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some("An event that webhooks can subscribe to, as streams know it."))
+            .enum_values(Some(Self::all()))
+            .into()
+    }
+}
+impl ToSchema for WebhookEvent {}
+
+/// A webhook.
+#[derive(Clone, Debug)]
+pub(super) struct Webhook {
+    pub(super) network: NetworkId,
+    pub(super) id: String,
+    pub(super) kind: WebhookKind,
+    pub(super) name: Option<String>,
+    /// Discord's holds a token.
+    pub(super) url: SecretText,
+    pub(super) events: Vec<WebhookEvent>,
+    pub(super) templates: Templates,
+    pub(super) secret: SecretText,
+    pub(super) previous_secret: Option<SecretText>,
+    pub(super) previous_until: Option<Millis>,
+    /// None while it is enabled.
+    pub(super) disabled: Option<DisabledReason>,
+    pub(super) created_at: Millis,
+    pub(super) updated_at: Millis,
+    pub(super) waiting: i64,
+    pub(super) dropped: i64,
+    pub(super) failures: i64,
+    pub(super) failing_since: Option<Millis>,
+    pub(super) last_success_at: Option<Millis>,
+    pub(super) last_failure_at: Option<Millis>,
+    pub(super) next_attempt_at: Millis,
+}
+
+impl Webhook {
+    /// The secrets that are good at `now`, the newest first.
+    pub(super) fn secrets(&self, now: Millis) -> impl Iterator<Item = &SecretText> {
+        let previous = self.previous_secret.as_ref().filter(|_| self.previous_until.is_some_and(|until| now < until));
+        std::iter::once(&self.secret).chain(previous)
+    }
+}
+
+/// A new secret.
+pub(super) fn new_secret(ids: &Ids) -> SecretText {
+    format!("{SECRET_PREFIX}{}", BASE64_STANDARD.encode(ids.bytes::<SECRET_BYTES>())).into()
+}
+
+/// An event on its way to a webhook, or what became of it.
+#[derive(Clone, Debug)]
+pub(super) struct Delivery {
+    pub(super) seq: i64,
+    pub(super) message_id: String,
+    pub(super) event: String,
+    pub(super) data: String,
+    pub(super) event_at: Millis,
+    pub(super) queued_at: Millis,
+    pub(super) state: DeliveryState,
+    pub(super) attempts: i64,
+    pub(super) attempted_at: Option<Millis>,
+    pub(super) status: Option<i64>,
+    pub(super) error: Option<String>,
+    pub(super) duration_ms: Option<i64>,
+    pub(super) finished_at: Option<Millis>,
+}
+
+/// An event that is to be delivered.
+#[derive(Clone, Debug)]
+pub(super) struct NewDelivery {
+    pub(super) message_id: String,
+    pub(super) event: String,
+    pub(super) data: String,
+    pub(super) event_at: Millis,
+}

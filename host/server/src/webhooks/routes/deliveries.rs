@@ -1,0 +1,174 @@
+//! What is sent to webhooks.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::app::App;
+use crate::auth::NetworkManage;
+use crate::clock::Millis;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::{Limit, Page, PageNumber};
+use crate::values::not_blank;
+use crate::webhooks::model::{Delivery, DeliveryState};
+use crate::webhooks::service;
+
+/// A delivery of an event to a webhook.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WebhookDelivery)]
+pub(super) struct DeliveryBody {
+    /// Counts up for each webhook, in the order in which they are sent.
+    #[schema(example = 42)]
+    delivery_id: i64,
+    /// What the receiver sees as `webhook-id`; a delivery that is resent has that of the first.
+    #[schema(example = "msg_1Ab2Cd3Ef4Gh5Ij6Kl7Mn8Op")]
+    message_id: String,
+    /// The event's name, or `TEST`.
+    #[schema(example = "PUNISHMENT")]
+    event: String,
+    state: DeliveryState,
+    /// How often it was tried.
+    #[schema(example = 1)]
+    attempts: i64,
+    /// When the event was.
+    #[schema(example = 1_804_680_000_000_i64)]
+    event_at: Millis,
+    /// From when its day counts in which it is tried.
+    #[schema(example = 1_804_680_000_000_i64)]
+    queued_at: Millis,
+    /// When the last attempt ended.
+    attempted_at: Option<Millis>,
+    /// The status of its answer; null where there was none.
+    status: Option<i64>,
+    /// Why it failed.
+    error: Option<String>,
+    /// How long it took.
+    duration_ms: Option<i64>,
+    /// When it was delivered, or given up.
+    finished_at: Option<Millis>,
+}
+
+impl From<Delivery> for DeliveryBody {
+    fn from(delivery: Delivery) -> Self {
+        Self {
+            delivery_id: delivery.seq,
+            message_id: delivery.message_id,
+            event: delivery.event,
+            state: delivery.state,
+            attempts: delivery.attempts,
+            event_at: delivery.event_at,
+            queued_at: delivery.queued_at,
+            attempted_at: delivery.attempted_at,
+            status: delivery.status,
+            error: delivery.error,
+            duration_ms: delivery.duration_ms,
+            finished_at: delivery.finished_at,
+        }
+    }
+}
+
+/// A delivery with its event.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WebhookDeliveryWithEvent)]
+pub(super) struct DeliveryWithEvent {
+    #[serde(flatten)]
+    delivery: DeliveryBody,
+    /// The event as streams carry it.
+    #[schema(value_type = Object, example = json!({"type": "CONFIG_UPDATED", "at": 1_804_680_000_000_i64,
+        "group": "lobby", "namespace": "board"}))]
+    data: Box<RawValue>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub(super) struct DeliveriesQuery {
+    /// How many rows are wanted: 50 when absent, 200 at most.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+    /// Which page is wanted, counted from 0.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    page: PageNumber,
+    /// Only those that are `WAITING`, `DELIVERED` or `FAILED`.
+    #[param(example = "FAILED")]
+    state: Option<String>,
+}
+
+/// List a webhook's deliveries
+///
+/// The newest first: those that wait, and those of the last seven days that have ended, as many as are kept.
+#[utoipa::path(get, path = "/api/manage/webhooks/{webhookId}/deliveries", operation_id = "list_webhook_deliveries",
+    tag = "Webhooks", security(("apiKey" = ["network:manage"])),
+    params(("webhookId" = String, Path, description = "The webhook's id"), DeliveriesQuery),
+    responses((status = 200, body = Page<DeliveryBody>),
+        (status = 404, body = ErrorBody, description = "No such webhook")))]
+pub(super) async fn list(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Query(query): Query<DeliveriesQuery>,
+) -> Result<Json<Page<DeliveryBody>>, ApiError> {
+    let wrong = |_| ApiError::invalid("In the query, `state`: must be WAITING, DELIVERED or FAILED.");
+    let state = not_blank(query.state.as_deref()).map(|state| state.parse::<DeliveryState>().map_err(wrong));
+    let part = (query.limit.0, query.page.offset(query.limit));
+    let (rows, total) = service::list_deliveries(&app, caller.network, &id, state.transpose()?, part).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(DeliveryBody::from)))
+}
+
+/// Show a delivery with its event
+#[utoipa::path(get, path = "/api/manage/webhooks/{webhookId}/deliveries/{deliveryId}",
+    operation_id = "get_webhook_delivery", tag = "Webhooks", security(("apiKey" = ["network:manage"])),
+    params(("webhookId" = String, Path, description = "The webhook's id"),
+        ("deliveryId" = i64, Path, description = "The delivery's number")),
+    responses((status = 200, body = DeliveryWithEvent),
+        (status = 404, body = ErrorBody, description = "No such webhook or delivery")))]
+pub(super) async fn get(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path((id, delivery)): Path<(String, i64)>,
+) -> Result<Json<DeliveryWithEvent>, ApiError> {
+    let mut delivery = service::delivery(&app, caller.network, &id, delivery).await?;
+    let data = RawValue::from_string(std::mem::take(&mut delivery.data)).map_err(ApiError::internal)?;
+    Ok(Json(DeliveryWithEvent { delivery: delivery.into(), data }))
+}
+
+/// Send a test to a webhook
+///
+/// An event `TEST`, behind what waits; a pause after a failure ends at once. Ask for the delivery to see what became of it.
+#[utoipa::path(post, path = "/api/manage/webhooks/{webhookId}/test", operation_id = "test_webhook", tag = "Webhooks",
+    security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
+    responses((status = 201, body = DeliveryBody), (status = 404, body = ErrorBody, description = "No such webhook"),
+        (status = 409, body = ErrorBody, description = "The webhook is disabled")))]
+pub(super) async fn test(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<(StatusCode, Json<DeliveryBody>), ApiError> {
+    Ok((StatusCode::CREATED, Json(service::test(&app, &caller, &id).await?.into())))
+}
+
+/// Send a delivery again
+///
+/// One that was delivered or has failed, behind what waits, with the same `webhook-id`; a pause after a failure ends at
+/// once. It is a delivery of its own.
+#[utoipa::path(post, path = "/api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/resend",
+    operation_id = "resend_webhook_delivery", tag = "Webhooks", security(("apiKey" = ["network:manage"])),
+    params(("webhookId" = String, Path, description = "The webhook's id"),
+        ("deliveryId" = i64, Path, description = "The delivery's number")),
+    responses((status = 201, body = DeliveryBody),
+        (status = 404, body = ErrorBody, description = "No such webhook or delivery"),
+        (status = 409, body = ErrorBody, description = "The webhook is disabled, or the delivery still waits")))]
+pub(super) async fn resend(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path((id, delivery)): Path<(String, i64)>,
+) -> Result<(StatusCode, Json<DeliveryBody>), ApiError> {
+    Ok((StatusCode::CREATED, Json(service::resend(&app, &caller, &id, delivery).await?.into())))
+}

@@ -1,0 +1,268 @@
+//! Webhooks themselves.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::auth::NetworkManage;
+use crate::clock::{Millis, millis};
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::{Page, PageQuery};
+use crate::secret_text::SecretText;
+use crate::values::Identifier;
+use crate::webhooks::model::{DisabledReason, Templates, Webhook, WebhookEvent, WebhookKind};
+use crate::webhooks::notice::shown_url;
+use crate::webhooks::service::{self, WebhookRequest};
+use crate::webhooks::template::Template;
+
+/// How long the old secret is good beside the new one, where nothing is said.
+const OVERLAP: std::time::Duration = std::time::Duration::from_hours(24);
+
+/// A webhook.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Webhook)]
+pub(super) struct WebhookBody {
+    #[schema(example = "Zk3vXq0aP1mB7s2T")]
+    webhook_id: String,
+    kind: WebhookKind,
+    #[schema(example = "ban feed")]
+    name: Option<String>,
+    /// Where events are sent. The token of one in Discord is not shown.
+    #[schema(example = "https://example.org/hub")]
+    url: String,
+    /// The events that it is sent.
+    events: Vec<WebhookEvent>,
+    /// Messages in Discord by the name of their event; other events get a message of the hub's.
+    #[schema(value_type = BTreeMap<String, Template>, example = json!({"CHAT": {"content": "{playerName}: {message}"}}))]
+    templates: Templates,
+    enabled: bool,
+    /// Why it is disabled; null while it is not.
+    disabled_reason: Option<DisabledReason>,
+    #[schema(example = 1_804_680_000_000_i64)]
+    created_at: Millis,
+    #[schema(example = 1_804_680_000_000_i64)]
+    updated_at: Millis,
+    /// Deliveries that wait.
+    #[schema(example = 0)]
+    waiting: i64,
+    /// Deliveries that were dropped because too many waited.
+    #[schema(example = 0)]
+    dropped: i64,
+    /// Attempts that failed since the last success.
+    #[schema(example = 0)]
+    failures: i64,
+    /// When the first of them was.
+    failing_since: Option<Millis>,
+    last_success_at: Option<Millis>,
+    last_failure_at: Option<Millis>,
+    /// When the next attempt is, or a little later; null where nothing waits.
+    next_attempt_at: Option<Millis>,
+    /// Until when messages are signed with the secret before, too.
+    previous_secret_until: Option<Millis>,
+}
+
+impl WebhookBody {
+    fn new(webhook: Webhook, now: Millis) -> Self {
+        let is_due = webhook.waiting > 0 && webhook.disabled.is_none();
+        Self {
+            url: shown_url(&webhook),
+            enabled: webhook.disabled.is_none(),
+            previous_secret_until: webhook.previous_until.filter(|until| now < *until),
+            next_attempt_at: is_due.then_some(webhook.next_attempt_at.max(now)),
+            webhook_id: webhook.id,
+            kind: webhook.kind,
+            name: webhook.name,
+            events: webhook.events,
+            templates: webhook.templates,
+            disabled_reason: webhook.disabled,
+            created_at: webhook.created_at,
+            updated_at: webhook.updated_at,
+            waiting: webhook.waiting,
+            dropped: webhook.dropped,
+            failures: webhook.failures,
+            failing_since: webhook.failing_since,
+            last_success_at: webhook.last_success_at,
+            last_failure_at: webhook.last_failure_at,
+        }
+    }
+}
+
+/// List the network's webhooks
+///
+/// The oldest first.
+#[utoipa::path(get, path = "/api/manage/webhooks", operation_id = "list_webhooks", tag = "Webhooks",
+    security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<WebhookBody>)))]
+pub(super) async fn list(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<Page<WebhookBody>>, ApiError> {
+    let (offset, now) = (query.page.offset(query.limit), app.clock.now());
+    let (rows, total) = service::list(&app, caller.network, query.limit.0, offset).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(|webhook| WebhookBody::new(webhook, now))))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WebhookCreation)]
+pub(super) struct CreateWebhook {
+    /// What is sent; `STANDARD` when absent.
+    #[serde(default)]
+    #[schema(default = "STANDARD")]
+    kind: WebhookKind,
+    /// What you call it.
+    #[schema(example = "ban feed")]
+    name: Option<Identifier>,
+    /// Where events are sent: a URL that begins with `https://` and leads to a public address.
+    #[schema(max_length = 2_048, example = "https://example.org/hub")]
+    url: String,
+    /// The events that it is sent; at least one.
+    #[schema(min_items = 1)]
+    events: Vec<WebhookEvent>,
+    /// Messages in Discord by the name of their event; other events get a message of the hub's.
+    #[schema(value_type = Option<BTreeMap<String, Template>>,
+        example = json!({"CHAT": {"content": "{playerName}: {message}"}}))]
+    templates: Option<Templates>,
+}
+
+/// A webhook with its secret, which is shown this once.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = NewWebhook)]
+pub(super) struct CreatedWebhook {
+    #[serde(flatten)]
+    webhook: WebhookBody,
+    /// What its messages are signed with. Receivers of the kind `STANDARD` verify them with it; those in Discord need none.
+    #[schema(value_type = String, example = "whsec_…")]
+    secret: SecretText,
+}
+
+/// Create a webhook
+///
+/// It is sent the events of changes from now on, in their order, each at least once: as `POST` requests, until one is
+/// answered with 2xx or a day has passed. The answer holds the secret, which is shown this once.
+#[utoipa::path(post, path = "/api/manage/webhooks", operation_id = "create_webhook", tag = "Webhooks",
+    security(("apiKey" = ["network:manage"])), responses((status = 201, body = CreatedWebhook)))]
+pub(super) async fn create(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Json(body): Json<CreateWebhook>,
+) -> Result<(StatusCode, Json<CreatedWebhook>), ApiError> {
+    let CreateWebhook { kind, name, url, events, templates } = body;
+    let request = WebhookRequest { name, url: Some(url), events: Some(events), templates, is_enabled: None };
+    let webhook = service::create(&app, &caller, kind, request).await?;
+    let secret = webhook.secret.clone();
+    let webhook = WebhookBody::new(webhook, app.clock.now());
+    Ok((StatusCode::CREATED, Json(CreatedWebhook { webhook, secret })))
+}
+
+/// Show a webhook
+#[utoipa::path(get, path = "/api/manage/webhooks/{webhookId}", operation_id = "get_webhook", tag = "Webhooks",
+    security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
+    responses((status = 200, body = WebhookBody), (status = 404, body = ErrorBody, description = "No such webhook")))]
+pub(super) async fn get(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<Json<WebhookBody>, ApiError> {
+    Ok(Json(WebhookBody::new(service::get(&app, caller.network, &id).await?, app.clock.now())))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WebhookChange)]
+pub(super) struct ChangeWebhook {
+    /// What you call it; absent or null: as it is.
+    #[schema(example = "ban feed")]
+    name: Option<Identifier>,
+    /// Where events are sent; absent or null: as it is.
+    #[schema(max_length = 2_048, example = "https://example.org/hub")]
+    url: Option<String>,
+    /// The events that it is sent from now on; absent or null: as they are.
+    #[schema(min_items = 1)]
+    events: Option<Vec<WebhookEvent>>,
+    /// All of its messages in Discord; absent or null: as they are.
+    #[schema(value_type = Option<BTreeMap<String, Template>>,
+        example = json!({"CHAT": {"content": "{playerName}: {message}"}}))]
+    templates: Option<Templates>,
+    /// Whether it is sent anything. `true` also tries at once what waits after a failure.
+    enabled: Option<bool>,
+}
+
+/// Change a webhook
+///
+/// What is absent stays as it is. Deliveries that wait for a webhook that is disabled fail; they can be resent.
+#[utoipa::path(patch, path = "/api/manage/webhooks/{webhookId}", operation_id = "change_webhook", tag = "Webhooks",
+    security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
+    responses((status = 200, body = WebhookBody), (status = 404, body = ErrorBody, description = "No such webhook")))]
+pub(super) async fn change(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Json(body): Json<ChangeWebhook>,
+) -> Result<Json<WebhookBody>, ApiError> {
+    let ChangeWebhook { name, url, events, templates, enabled: is_enabled } = body;
+    let request = WebhookRequest { name, url, events, templates, is_enabled };
+    Ok(Json(WebhookBody::new(service::change(&app, &caller, &id, request).await?, app.clock.now())))
+}
+
+/// Delete a webhook
+///
+/// Nothing is sent to it any more, and its deliveries are forgotten.
+#[utoipa::path(delete, path = "/api/manage/webhooks/{webhookId}", operation_id = "delete_webhook", tag = "Webhooks",
+    security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
+    responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such webhook")))]
+pub(super) async fn delete(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    service::delete(&app, &caller, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WebhookSecretRotation)]
+pub(super) struct RotateSecret {
+    /// How long messages are signed with the old secret, too, in milliseconds; absent or null: a day.
+    #[schema(minimum = 0, example = 86_400_000)]
+    overlap_ms: Option<Millis>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NewWebhookSecret)]
+pub(super) struct RotatedSecret {
+    /// What messages are signed with from now on.
+    #[schema(value_type = String, example = "whsec_…")]
+    secret: SecretText,
+    /// Until when they are signed with the old one, too.
+    #[schema(example = 1_804_766_400_000_i64)]
+    previous_secret_until: Millis,
+}
+
+/// Replace a webhook's secret
+///
+/// Until the overlap ends, `webhook-signature` carries a signature of each secret, with a space between. Only the secret
+/// before is kept: rotating again ends the overlap of the one before that.
+#[utoipa::path(post, path = "/api/manage/webhooks/{webhookId}/rotate-secret", operation_id = "rotate_webhook_secret",
+    tag = "Webhooks", security(("apiKey" = ["network:manage"])),
+    params(("webhookId" = String, Path, description = "The webhook's id")),
+    responses((status = 201, body = RotatedSecret), (status = 404, body = ErrorBody, description = "No such webhook")))]
+pub(super) async fn rotate_secret(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(id): Path<String>,
+    Json(body): Json<RotateSecret>,
+) -> Result<(StatusCode, Json<RotatedSecret>), ApiError> {
+    let overlap = body.overlap_ms.unwrap_or(millis(OVERLAP));
+    if overlap < 0 {
+        return Err(ApiError::invalid("In the body, `overlapMs`: must be 0 or more."));
+    }
+    let (secret, previous_secret_until) = service::rotate_secret(&app, &caller, &id, overlap).await?;
+    Ok((StatusCode::CREATED, Json(RotatedSecret { secret, previous_secret_until })))
+}

@@ -1,0 +1,349 @@
+//! The rules of webhooks.
+
+use std::collections::BTreeSet;
+
+use axum::http::StatusCode;
+use hub_db::Tx;
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Caller;
+use crate::clock::Millis;
+use crate::events::{self, EventKind};
+use crate::http::answer::json_size;
+use crate::http::error::ApiError;
+use crate::limits::{self, Limit, QuotaExceeded};
+use crate::secret_text::SecretText;
+use crate::values::{Identifier, NetworkId};
+use crate::webhooks::fan_out::{enqueue, new_message_id};
+use crate::webhooks::model::{
+    Delivery, DeliveryState, DisabledReason, NewDelivery, TEST_EVENT, Templates, Webhook, WebhookEvent, WebhookKind,
+    new_secret,
+};
+use crate::webhooks::notice::{end_deliveries, shown_url};
+use crate::webhooks::store::deliveries;
+use crate::webhooks::store::webhooks::{self as store, WEBHOOKS};
+use crate::webhooks::template::LONGEST_TEMPLATES;
+
+const ID_LENGTH: usize = 16;
+
+/// What can be wrong with a request about webhooks.
+#[derive(Debug, Error)]
+pub(super) enum WebhooksError {
+    /// No such webhook in the caller's network.
+    #[error("This network has no such webhook.")]
+    Unknown,
+    /// The webhook has no such delivery, or it was forgotten.
+    #[error("The webhook has no such delivery; those that have ended are forgotten after seven days.")]
+    UnknownDelivery,
+    /// Nothing is sent to it.
+    #[error("The webhook is disabled; enable it first.")]
+    Disabled,
+    /// It will be sent.
+    #[error("The delivery still waits to be sent.")]
+    Waiting,
+    /// A value of the body is wrong.
+    #[error("In the body, `{0}`: {1}.")]
+    Invalid(&'static str, String),
+    /// The network has as many as it may.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<WebhooksError> for ApiError {
+    fn from(error: WebhooksError) -> Self {
+        let message = error.to_string();
+        match error {
+            WebhooksError::Unknown => Self::not_found("unknown_webhook", message),
+            WebhooksError::UnknownDelivery => Self::not_found("unknown_delivery", message),
+            WebhooksError::Disabled => Self::new(StatusCode::CONFLICT, "webhook_disabled", message),
+            WebhooksError::Waiting => Self::new(StatusCode::CONFLICT, "delivery_waiting", message),
+            WebhooksError::Invalid(..) => Self::invalid(message),
+            WebhooksError::Quota(exceeded) => exceeded.into(),
+            WebhooksError::Database(error) => error.into(),
+        }
+    }
+}
+
+/// What is asked of a webhook; what is absent is not changed.
+#[derive(Debug, Default)]
+pub(super) struct WebhookRequest {
+    pub(super) name: Option<Identifier>,
+    pub(super) url: Option<String>,
+    pub(super) events: Option<Vec<WebhookEvent>>,
+    pub(super) templates: Option<Templates>,
+    pub(super) is_enabled: Option<bool>,
+}
+
+impl WebhookRequest {
+    /// Checks what is asked of a webhook of this kind.
+    fn check(&self, app: &App, kind: WebhookKind) -> Result<(), WebhooksError> {
+        if let Some(url) = &self.url {
+            app.webhooks.client.parse_url(url).map_err(|why| WebhooksError::Invalid("url", why))?;
+        }
+        if self.events.as_ref().is_some_and(Vec::is_empty) {
+            return Err(WebhooksError::Invalid("events", "must name at least one".to_owned()));
+        }
+        let Some(templates) = &self.templates else { return Ok(()) };
+        let wrong = |why: String| WebhooksError::Invalid("templates", why);
+        if kind != WebhookKind::Discord && !templates.is_empty() {
+            return Err(wrong("only messages in Discord have templates".to_owned()));
+        }
+        if json_size(templates) > LONGEST_TEMPLATES {
+            return Err(wrong(format!("must have at most {LONGEST_TEMPLATES} bytes together")));
+        }
+        for (name, template) in templates {
+            if name != TEST_EVENT {
+                WebhookEvent::parse(name).map_err(wrong)?;
+            }
+            template.check().map_err(|why| wrong(format!("the one of {name} {why}")))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the changes. Whoever disables a webhook, or enables it, says why it is so.
+    fn apply(&self, webhook: &mut Webhook) {
+        if let Some(name) = &self.name {
+            webhook.name = Some(name.as_str().to_owned());
+        }
+        if let Some(url) = &self.url {
+            webhook.url = url.clone().into();
+        }
+        if let Some(events) = &self.events {
+            let names: BTreeSet<_> = events.iter().map(|event| event.0.name()).collect();
+            webhook.events = names.into_iter().filter_map(|name| WebhookEvent::parse(name).ok()).collect();
+        }
+        if let Some(templates) = &self.templates {
+            webhook.templates.clone_from(templates);
+        }
+        webhook.disabled = match self.is_enabled {
+            Some(true) => None,
+            Some(false) => webhook.disabled.or(Some(DisabledReason::Requested)),
+            None => webhook.disabled,
+        };
+    }
+}
+
+/// What the audit log shows of a webhook.
+fn audited(webhook: &Webhook) -> Value {
+    let url = shown_url(webhook);
+    let url = url.split_once('?').map_or(url.as_str(), |(url, _)| url);
+    json!({"kind": webhook.kind, "name": webhook.name, "url": url, "events": webhook.events,
+        "enabled": webhook.disabled.is_none()})
+}
+
+/// Creates a webhook, with its secret.
+pub(super) async fn create(
+    app: &App,
+    caller: &Caller,
+    kind: WebhookKind,
+    request: WebhookRequest,
+) -> Result<Webhook, WebhooksError> {
+    let network = caller.network;
+    request.check(app, kind)?;
+    limits::check_rows::<WebhooksError>(app, network, WEBHOOKS, 1, std::future::ready(Ok(false))).await?;
+    let now = app.clock.now();
+    let mut webhook = Webhook {
+        network,
+        id: app.ids.token(ID_LENGTH),
+        kind,
+        name: None,
+        url: String::new().into(),
+        events: vec![],
+        templates: Templates::new(),
+        secret: new_secret(&app.ids),
+        previous_secret: None,
+        previous_until: None,
+        disabled: None,
+        created_at: now,
+        updated_at: now,
+        waiting: 0,
+        dropped: 0,
+        failures: 0,
+        failing_since: None,
+        last_success_at: None,
+        last_failure_at: None,
+        next_attempt_at: 0,
+    };
+    request.apply(&mut webhook);
+    let origin = caller.origin(app);
+    app.db
+        .transaction(async |mut tx| {
+            store::insert(&mut tx, &webhook).await?;
+            subscribe(&mut tx, &webhook).await?;
+            let change = Change::new(Action::WebhookCreated, &webhook.id).after(audited(&webhook));
+            audit::record(&mut tx, network, &origin, change).await
+        })
+        .await?;
+    Ok(webhook)
+}
+
+async fn subscribe(tx: &mut Tx, webhook: &Webhook) -> Result<(), hub_db::Error> {
+    let kinds: Vec<EventKind> = match webhook.disabled {
+        None => webhook.events.iter().map(|event| event.0).collect(),
+        Some(_) => vec![],
+    };
+    events::subscribe_in(tx, webhook.network, &webhook.id, &kinds).await
+}
+
+/// One webhook.
+pub(super) async fn get(app: &App, network: NetworkId, id: &str) -> Result<Webhook, WebhooksError> {
+    store::find(&app.db, network, id).await?.ok_or(WebhooksError::Unknown)
+}
+
+/// One page of the network's webhooks, the oldest first, and how many there are.
+pub(super) async fn list(
+    app: &App,
+    network: NetworkId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<Webhook>, i64), WebhooksError> {
+    Ok(store::list(&app.db, network, limit, offset).await?)
+}
+
+/// Changes a webhook. One that is enabled again begins anew; what waited for one that is disabled fails.
+pub(super) async fn change(
+    app: &App,
+    caller: &Caller,
+    id: &str,
+    request: WebhookRequest,
+) -> Result<Webhook, WebhooksError> {
+    let (network, origin, now) = (caller.network, caller.origin(app), app.clock.now());
+    // Its kind never changes.
+    request.check(app, get(app, network, id).await?.kind)?;
+    app.db
+        .transaction(async |mut tx| {
+            let before = store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            let mut after = Webhook { updated_at: now.max(before.updated_at + 1), ..before.clone() };
+            request.apply(&mut after);
+            store::update(&mut tx, &after).await?;
+            if after.disabled.is_some() && before.disabled.is_none() {
+                end_deliveries(app, &mut tx, &after).await?;
+            } else {
+                subscribe(&mut tx, &after).await?;
+            }
+            if request.is_enabled == Some(true) {
+                store::retry(&mut tx, network, id, true, now).await?;
+                wake(app, &tx);
+            }
+            let change = Change::new(Action::WebhookChanged, id).before(audited(&before)).after(audited(&after));
+            audit::record(&mut tx, network, &origin, change).await?;
+            store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)
+        })
+        .await
+}
+
+fn wake(app: &App, tx: &Tx) {
+    let wake = app.webhooks.wake_handle();
+    tx.on_end(move || wake.notify_one());
+}
+
+/// Deletes a webhook and what is kept of its deliveries.
+pub(super) async fn delete(app: &App, caller: &Caller, id: &str) -> Result<(), WebhooksError> {
+    let (network, origin) = (caller.network, caller.origin(app));
+    app.db
+        .transaction(async |mut tx| {
+            let before = store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            events::subscribe_in(&mut tx, network, id, &[]).await?;
+            store::delete(&mut tx, network, id).await?;
+            let change = Change::new(Action::WebhookDeleted, id).before(audited(&before));
+            Ok::<_, WebhooksError>(audit::record(&mut tx, network, &origin, change).await?)
+        })
+        .await?;
+    app.usage.removed(network, Limit::Webhooks, 1);
+    Ok(())
+}
+
+/// Replaces the secret; answers the new one, and until when messages are signed with the old one, too.
+pub(super) async fn rotate_secret(
+    app: &App,
+    caller: &Caller,
+    id: &str,
+    overlap_ms: Millis,
+) -> Result<(SecretText, Millis), WebhooksError> {
+    let (network, origin, now) = (caller.network, caller.origin(app), app.clock.now());
+    let (secret, until) = (new_secret(&app.ids), now.saturating_add(overlap_ms));
+    app.db
+        .transaction(async |mut tx| {
+            let webhook = store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            let times = (until, now.max(webhook.updated_at + 1));
+            store::rotate(&mut tx, network, id, &secret, times).await?;
+            let change = Change::new(Action::WebhookSecretRotated, id).after(json!({"overlapUntil": until}));
+            Ok::<_, WebhooksError>(audit::record(&mut tx, network, &origin, change).await?)
+        })
+        .await?;
+    Ok((secret, until))
+}
+
+/// Sends an event that nothing happened for.
+pub(super) async fn test(app: &App, caller: &Caller, id: &str) -> Result<Delivery, WebhooksError> {
+    send(app, caller, id, None).await
+}
+
+/// Sends a delivery that has ended once more, behind what waits. The receiver sees the same message.
+pub(super) async fn resend(app: &App, caller: &Caller, id: &str, seq: i64) -> Result<Delivery, WebhooksError> {
+    send(app, caller, id, Some(seq)).await
+}
+
+/// Queues a test, or an earlier delivery once more, and ends the pause after a failure, so that it is tried at once.
+async fn send(app: &App, caller: &Caller, id: &str, earlier: Option<i64>) -> Result<Delivery, WebhooksError> {
+    let (network, origin, now) = (caller.network, caller.origin(app), app.clock.now());
+    let action = if earlier.is_some() { Action::WebhookDeliveryResent } else { Action::WebhookTested };
+    app.db
+        .transaction(async |mut tx| {
+            let webhook = store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            if webhook.disabled.is_some() {
+                return Err(WebhooksError::Disabled);
+            }
+            let delivery = match earlier {
+                Some(seq) => again(&mut tx, network, id, seq).await?,
+                None => test_event(app, id, now),
+            };
+            let queued = enqueue(app, &mut tx, network, id, std::slice::from_ref(&delivery)).await?;
+            let seq = queued.ok_or(WebhooksError::Disabled)?;
+            store::retry(&mut tx, network, id, false, now).await?;
+            let change = Change::new(action, id).after(json!({"deliveryId": seq, "messageId": delivery.message_id}));
+            audit::record(&mut tx, network, &origin, change).await?;
+            deliveries::find(&mut tx, network, id, seq).await?.ok_or(WebhooksError::UnknownDelivery)
+        })
+        .await
+}
+
+fn test_event(app: &App, id: &str, now: Millis) -> NewDelivery {
+    let data = json!({"type": TEST_EVENT, "at": now, "webhookId": id}).to_string();
+    NewDelivery { message_id: new_message_id(app), event: TEST_EVENT.to_owned(), data, event_at: now }
+}
+
+async fn again(tx: &mut Tx, network: NetworkId, id: &str, seq: i64) -> Result<NewDelivery, WebhooksError> {
+    let ended = deliveries::find(tx, network, id, seq).await?.ok_or(WebhooksError::UnknownDelivery)?;
+    if ended.state == DeliveryState::Waiting {
+        return Err(WebhooksError::Waiting);
+    }
+    let Delivery { message_id, event, data, event_at, .. } = ended;
+    Ok(NewDelivery { message_id, event, data, event_at })
+}
+
+/// One delivery.
+pub(super) async fn delivery(app: &App, network: NetworkId, id: &str, seq: i64) -> Result<Delivery, WebhooksError> {
+    match deliveries::find(&app.db, network, id, seq).await? {
+        Some(delivery) => Ok(delivery),
+        None => Err(get(app, network, id).await.err().unwrap_or(WebhooksError::UnknownDelivery)),
+    }
+}
+
+/// One page of a webhook's deliveries, the newest first, and how many there are.
+pub(super) async fn list_deliveries(
+    app: &App,
+    network: NetworkId,
+    id: &str,
+    state: Option<DeliveryState>,
+    (limit, offset): (i64, i64),
+) -> Result<(Vec<Delivery>, i64), WebhooksError> {
+    get(app, network, id).await?;
+    Ok(deliveries::list(&app.db, network, (id, state), limit, offset).await?)
+}

@@ -1,0 +1,329 @@
+//! The SQL of webhooks themselves.
+
+use hub_db::{Db, Error, Executor, Tx};
+
+use crate::clock::Millis;
+use crate::limits::{Limit, Rows};
+use crate::secret_text::SecretText;
+use crate::values::NetworkId;
+use crate::webhooks::model::{DisabledReason, Webhook, WebhookEvent};
+use crate::webhooks::store::{json, unreadable};
+
+/// What a network's limit counts.
+pub(in crate::webhooks) const WEBHOOKS: Rows =
+    Rows::few(Limit::Webhooks, "SELECT COUNT(*) FROM webhooks WHERE network_id = $1");
+
+macro_rules! columns {
+    () => {
+        "network_id, webhook_id, kind, name, url, events, templates, secret, previous_secret, previous_until, state,
+         disabled_reason, created_at, updated_at, waiting, dropped, failures, failing_since, last_success_at,
+         last_failure_at, next_attempt_at"
+    };
+}
+
+#[derive(sqlx::FromRow)]
+struct WebhookRow {
+    network_id: NetworkId,
+    webhook_id: String,
+    kind: String,
+    name: Option<String>,
+    url: SecretText,
+    events: String,
+    templates: String,
+    secret: SecretText,
+    previous_secret: Option<SecretText>,
+    previous_until: Option<Millis>,
+    state: String,
+    disabled_reason: Option<String>,
+    created_at: Millis,
+    updated_at: Millis,
+    waiting: i64,
+    dropped: i64,
+    failures: i64,
+    failing_since: Option<Millis>,
+    last_success_at: Option<Millis>,
+    last_failure_at: Option<Millis>,
+    next_attempt_at: Millis,
+}
+
+const ENABLED: &str = "ENABLED";
+const DISABLED: &str = "DISABLED";
+
+impl TryFrom<WebhookRow> for Webhook {
+    type Error = Error;
+
+    fn try_from(row: WebhookRow) -> Result<Self, Error> {
+        let names: Vec<String> = serde_json::from_str(&row.events).map_err(unreadable)?;
+        let reason = || row.disabled_reason.as_deref().unwrap_or_default().parse().map_err(unreadable);
+        Ok(Self {
+            disabled: if row.state == DISABLED { Some(reason()?) } else { None },
+            network: row.network_id,
+            id: row.webhook_id,
+            kind: row.kind.parse().map_err(unreadable)?,
+            name: row.name,
+            url: row.url,
+            // A newer node may know more of them.
+            events: names.iter().filter_map(|name| WebhookEvent::parse(name).ok()).collect(),
+            templates: serde_json::from_str(&row.templates).map_err(unreadable)?,
+            secret: row.secret,
+            previous_secret: row.previous_secret,
+            previous_until: row.previous_until,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+            waiting: row.waiting,
+            dropped: row.dropped,
+            failures: row.failures,
+            failing_since: row.failing_since,
+            last_success_at: row.last_success_at,
+            last_failure_at: row.last_failure_at,
+            next_attempt_at: row.next_attempt_at,
+        })
+    }
+}
+
+fn state(webhook: &Webhook) -> &'static str {
+    if webhook.disabled.is_some() { DISABLED } else { ENABLED }
+}
+
+fn reason(webhook: &Webhook) -> Option<&'static str> {
+    webhook.disabled.map(<&str>::from)
+}
+
+pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO webhooks (network_id, webhook_id, kind, name, url, events, templates, secret, state, disabled_reason,
+             created_at, updated_at, last_seq, waiting, waiting_bytes, dropped, failures, next_attempt_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, 0, 0, 0, 0, 0, 0)",
+    )
+    .bind(webhook.network)
+    .bind(&webhook.id)
+    .bind(<&str>::from(webhook.kind))
+    .bind(&webhook.name)
+    .bind(&webhook.url)
+    .bind(json(&webhook.events)?)
+    .bind(json(&webhook.templates)?)
+    .bind(&webhook.secret)
+    .bind(state(webhook))
+    .bind(reason(webhook))
+    .bind(webhook.created_at)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// Stores what its owner changed.
+pub(in crate::webhooks) async fn update(tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
+    tx.query(
+        "UPDATE webhooks SET name = $3, url = $4, events = $5, templates = $6, state = $7, disabled_reason = $8,
+             updated_at = $9
+         WHERE network_id = $1 AND webhook_id = $2",
+    )
+    .bind(webhook.network)
+    .bind(&webhook.id)
+    .bind(&webhook.name)
+    .bind(&webhook.url)
+    .bind(json(&webhook.events)?)
+    .bind(json(&webhook.templates)?)
+    .bind(state(webhook))
+    .bind(reason(webhook))
+    .bind(webhook.updated_at)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// Ends the pause after a failure. `is_new` forgets the failures, too.
+pub(in crate::webhooks) async fn retry(
+    tx: &mut Tx,
+    network: NetworkId,
+    id: &str,
+    is_new: bool,
+    now: Millis,
+) -> Result<(), Error> {
+    const FORGET: &str = "UPDATE webhooks SET next_attempt_at = $3, failures = 0, failing_since = NULL
+         WHERE network_id = $1 AND webhook_id = $2";
+    const RETRY: &str = "UPDATE webhooks SET next_attempt_at = $3
+         WHERE network_id = $1 AND webhook_id = $2 AND failures > 0 AND next_attempt_at > $3";
+    tx.query(if is_new { FORGET } else { RETRY }).bind(network).bind(id).bind(now).execute().await?;
+    Ok(())
+}
+
+pub(in crate::webhooks) async fn find(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    id: &str,
+) -> Result<Option<Webhook>, Error> {
+    let row: Option<WebhookRow> = on
+        .into()
+        .query(concat!("SELECT ", columns!(), " FROM webhooks WHERE network_id = $1 AND webhook_id = $2"))
+        .bind(network)
+        .bind(id)
+        .optional()
+        .await?;
+    row.map(Webhook::try_from).transpose()
+}
+
+/// The network's webhooks, the oldest first, and how many there are.
+pub(in crate::webhooks) async fn list(
+    db: &Db,
+    network: NetworkId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<Webhook>, i64), Error> {
+    let (rows, total): (Vec<WebhookRow>, i64) = db
+        .page(
+            "SELECT COUNT(*) FROM webhooks WHERE network_id = $1",
+            concat!(
+                "SELECT ",
+                columns!(),
+                " FROM webhooks WHERE network_id = $1 ORDER BY created_at, webhook_id LIMIT $2 OFFSET $3"
+            ),
+            |statement| statement.bind(network),
+            limit,
+            offset,
+        )
+        .await?;
+    Ok((rows.into_iter().map(Webhook::try_from).collect::<Result<_, _>>()?, total))
+}
+
+/// Deletes a webhook and its deliveries.
+pub(in crate::webhooks) async fn delete(tx: &mut Tx, network: NetworkId, id: &str) -> Result<(), Error> {
+    tx.query("DELETE FROM webhooks WHERE network_id = $1 AND webhook_id = $2").bind(network).bind(id).execute().await?;
+    tx.query("DELETE FROM webhook_deliveries WHERE network_id = $1 AND webhook_id = $2")
+        .bind(network)
+        .bind(id)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// Replaces the secret; the one before is good until then.
+pub(in crate::webhooks) async fn rotate(
+    tx: &mut Tx,
+    network: NetworkId,
+    id: &str,
+    secret: &SecretText,
+    (previous_until, now): (Millis, Millis),
+) -> Result<(), Error> {
+    tx.query(
+        "UPDATE webhooks SET previous_secret = secret, previous_until = $4, secret = $3, updated_at = $5
+         WHERE network_id = $1 AND webhook_id = $2",
+    )
+    .bind(network)
+    .bind(id)
+    .bind(secret)
+    .bind(previous_until)
+    .bind(now)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// Disables a webhook whose deliveries fail; false where it is none that is enabled.
+pub(in crate::webhooks) async fn disable(
+    tx: &mut Tx,
+    network: NetworkId,
+    id: &str,
+    reason: DisabledReason,
+    now: Millis,
+) -> Result<bool, Error> {
+    let rows = tx
+        .query(
+            "UPDATE webhooks SET state = 'DISABLED', disabled_reason = $3, updated_at = $4
+             WHERE network_id = $1 AND webhook_id = $2 AND state = 'ENABLED'",
+        )
+        .bind(network)
+        .bind(id)
+        .bind(<&str>::from(reason))
+        .bind(now)
+        .execute()
+        .await?;
+    Ok(rows > 0)
+}
+
+const DUE_NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
+         SELECT (SELECT network_id FROM webhooks WHERE state = 'ENABLED' AND waiting > 0 AND next_attempt_at <= $1
+                 ORDER BY network_id LIMIT 1)
+         UNION ALL
+         SELECT (SELECT w.network_id FROM webhooks w
+                 WHERE w.state = 'ENABLED' AND w.waiting > 0 AND w.next_attempt_at <= $1 AND w.network_id > n.network_id
+                 ORDER BY w.network_id LIMIT 1)
+         FROM n WHERE n.network_id IS NOT NULL)
+     SELECT network_id FROM n WHERE network_id IS NOT NULL";
+
+/// The networks with webhooks for which something waits that can be tried. Crosses networks: each is then served by itself.
+pub(in crate::webhooks) async fn due_networks(db: &Db, now: Millis) -> Result<Vec<NetworkId>, Error> {
+    let rows: Vec<(NetworkId,)> = db.query(DUE_NETWORKS).bind(now).all().await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
+}
+
+const DUE: &str = "SELECT webhook_id, failures FROM webhooks
+     WHERE network_id = $1 AND state = 'ENABLED' AND waiting > 0 AND next_attempt_at <= $2
+     ORDER BY next_attempt_at LIMIT $3";
+
+/// A network's webhooks that can be tried, and how often they failed lately; the longest due first.
+pub(in crate::webhooks) async fn due(
+    db: &Db,
+    network: NetworkId,
+    now: Millis,
+    limit: i64,
+) -> Result<Vec<(String, i64)>, Error> {
+    db.query(DUE).bind(network).bind(now).bind(limit).all().await
+}
+
+/// Takes a webhook that can be tried, so that no other node does until `until`.
+pub(in crate::webhooks) async fn claim(
+    db: &Db,
+    network: NetworkId,
+    id: &str,
+    (now, until): (Millis, Millis),
+) -> Result<Option<Webhook>, Error> {
+    let row: Option<WebhookRow> = db
+        .write(concat!(
+            "UPDATE webhooks SET next_attempt_at = $4
+             WHERE network_id = $1 AND webhook_id = $2 AND state = 'ENABLED' AND waiting > 0 AND next_attempt_at <= $3
+             RETURNING ",
+            columns!()
+        ))
+        .bind(network)
+        .bind(id)
+        .bind(now)
+        .bind(until)
+        .optional()
+        .await?;
+    row.map(Webhook::try_from).transpose()
+}
+
+/// Gives a webhook back that was claimed until `until`.
+pub(in crate::webhooks) async fn release(
+    db: &Db,
+    network: NetworkId,
+    id: &str,
+    (until, now): (Millis, Millis),
+) -> Result<(), Error> {
+    db.write(
+        "UPDATE webhooks SET next_attempt_at = $4
+         WHERE network_id = $1 AND webhook_id = $2 AND next_attempt_at = $3",
+    )
+    .bind(network)
+    .bind(id)
+    .bind(until)
+    .bind(now)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query_plan::query_plans;
+
+    #[tokio::test]
+    async fn what_is_due_is_found_by_its_index() {
+        for plan in query_plans(&[DUE_NETWORKS, DUE]).await {
+            assert!(plan.iter().any(|step| step.contains("webhooks_due")), "{plan:#?}");
+            assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{plan:#?}");
+        }
+    }
+}

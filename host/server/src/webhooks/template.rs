@@ -1,0 +1,204 @@
+//! Texts with placeholders, such as `{punishment.playerName}`, and what is put in their place.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// What owners may write for all messages of a webhook, as JSON.
+pub(super) const LONGEST_TEMPLATES: usize = 32 * 1_024;
+const MOST_EMBEDS: usize = 10;
+const MOST_FIELDS: usize = 25;
+const MAX_COLOR: u32 = 0xff_ff_ff;
+/// Behind a placeholder's name: the number is a time, and shown as one.
+const TIME: &str = ":time";
+
+/// A message in Discord. `{name}` in its texts stands for a field of the event, `{punishment.reason}` for a field of an
+/// object in it, and `{at:time}` for a time that everybody sees in their own zone; `{{` and `}}` are braces.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schema(as = WebhookTemplate)]
+pub(super) struct Template {
+    /// The text; cut to 2,000 characters.
+    #[schema(example = "**{playerName}**: {message}")]
+    pub(super) content: Option<String>,
+    /// Boxes below it, at most 10.
+    #[schema(max_items = 10)]
+    pub(super) embeds: Vec<Embed>,
+}
+
+/// A box in a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+#[schema(as = WebhookEmbed)]
+pub(super) struct Embed {
+    /// Cut to 256 characters.
+    #[schema(example = "{punishment.playerName} was punished")]
+    pub(super) title: Option<String>,
+    /// Cut to 4,096 characters.
+    #[schema(example = "{punishment.reason}")]
+    pub(super) description: Option<String>,
+    /// Red, green and blue as one number.
+    #[schema(maximum = 16_777_215, example = 15_158_332)]
+    pub(super) color: Option<u32>,
+    /// Rows of it, at most 25.
+    #[schema(max_items = 25)]
+    pub(super) fields: Vec<Field>,
+}
+
+/// A row of a box.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WebhookEmbedField)]
+pub(super) struct Field {
+    /// Cut to 256 characters.
+    #[schema(example = "Until")]
+    pub(super) name: String,
+    /// Cut to 1,024 characters.
+    #[schema(example = "{punishment.expiresAt:time}")]
+    pub(super) value: String,
+    /// Whether it may stand beside others.
+    #[serde(default)]
+    pub(super) inline: bool,
+}
+
+impl Template {
+    /// A text alone.
+    pub(super) fn text(content: &str) -> Self {
+        Self { content: Some(content.to_owned()), embeds: vec![] }
+    }
+
+    /// What is wrong with it, if anything is.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.content.is_none() && self.embeds.is_empty() {
+            return Err("needs `content` or `embeds`".to_owned());
+        }
+        if self.embeds.len() > MOST_EMBEDS {
+            return Err(format!("has more than {MOST_EMBEDS} embeds"));
+        }
+        let mut texts: Vec<_> = self.content.iter().collect();
+        for embed in &self.embeds {
+            if embed.title.is_none() && embed.description.is_none() && embed.fields.is_empty() {
+                return Err("has an embed without title, description and fields".to_owned());
+            }
+            if embed.fields.len() > MOST_FIELDS {
+                return Err(format!("has an embed with more than {MOST_FIELDS} fields"));
+            }
+            if embed.color.is_some_and(|color| color > MAX_COLOR) {
+                return Err(format!("has a color above {MAX_COLOR}"));
+            }
+            texts.extend(embed.title.iter().chain(&embed.description));
+            texts.extend(embed.fields.iter().flat_map(|field| [&field.name, &field.value]));
+        }
+        texts.into_iter().try_for_each(|text| parts(text).map(|_| ()))
+    }
+}
+
+enum Part<'t> {
+    Text(&'t str),
+    Placeholder(&'t str),
+}
+
+/// Takes a text apart; says what is wrong with its braces.
+fn parts(mut text: &str) -> Result<Vec<Part<'_>>, String> {
+    let mut parts = vec![];
+    while let Some(at) = text.find(['{', '}']) {
+        parts.push(Part::Text(&text[..at]));
+        let rest = &text[at..];
+        text = if rest.starts_with("{{") || rest.starts_with("}}") {
+            parts.push(Part::Text(&rest[..1]));
+            &rest[2..]
+        } else if let Some((name, after)) = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+            let path = name.strip_suffix(TIME).unwrap_or(name);
+            if path.is_empty() || !path.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '.' | '_')) {
+                return Err(format!("has a placeholder `{{{name}}}` that is no name of a field"));
+            }
+            parts.push(Part::Placeholder(name));
+            after
+        } else {
+            return Err("has a brace without its pair; write {{ or }} for the character".to_owned());
+        };
+    }
+    parts.push(Part::Text(text));
+    Ok(parts)
+}
+
+/// A text with the event's values in the place of its placeholders; what the event has not is left out.
+pub(super) fn fill(text: &str, event: &Value) -> String {
+    // It was checked when it was stored.
+    let Ok(parts) = parts(text) else { return text.to_owned() };
+    let mut filled = String::new();
+    for part in parts {
+        match part {
+            Part::Text(text) => filled.push_str(text),
+            Part::Placeholder(name) => filled.push_str(&value(name, event)),
+        }
+    }
+    filled
+}
+
+fn value(name: &str, event: &Value) -> String {
+    let path = name.strip_suffix(TIME).unwrap_or(name);
+    let found = path.split('.').try_fold(event, |object, field| object.get(field));
+    match found {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::Number(millis)) if name != path => {
+            millis.as_i64().map_or_else(String::new, |millis| format!("<t:{}:f>", millis.div_euclid(1_000)))
+        }
+        Some(Value::String(text)) => escape(text),
+        Some(other) => escape(&other.to_string()),
+    }
+}
+
+/// So that what players write stays text: no bold, no links, no mentions.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(
+            character,
+            '\\' | '*' | '_' | '~' | '`' | '|' | '>' | '<' | '[' | ']' | '(' | ')' | '#' | '@' | ':' | '-'
+        ) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn placeholders_are_filled_and_what_players_write_stays_text() {
+        let event = json!({"playerName": "_Al*ex_", "message": "@everyone <@1> [x](https://e.vil)", "at": 1_804_680_000_999_i64,
+            "punishment": {"reason": null, "id": 7, "active": true}});
+        assert_eq!(fill("{playerName} {{x}}", &event), "\\_Al\\*ex\\_ {x}");
+        assert_eq!(fill("{message}", &event), "\\@everyone \\<\\@1\\> \\[x\\]\\(https\\://e.vil\\)");
+        assert_eq!(fill("{at:time} {at}", &event), "<t:1804680000:f> 1804680000999");
+        assert_eq!(
+            fill("{punishment.id} {punishment.reason}|{nothing.at.all}|{punishment.active}", &event),
+            "7 ||true"
+        );
+        assert_eq!(fill("**{playerName:time}**", &event), "**\\_Al\\*ex\\_**");
+    }
+
+    #[test]
+    fn wrong_templates_are_refused() {
+        for wrong in ["{", "}", "a } b", "{a b}", "{}", "{a", "{:time}", "{$x}"] {
+            assert!(Template::text(wrong).check().is_err(), "{wrong}");
+        }
+        for good in ["", "x", "{{}}", "{a.b:time} {c}"] {
+            assert!(Template::text(good).check().is_ok(), "{good}");
+        }
+        assert!(Template::default().check().is_err());
+        let embed = Embed { title: Some("t".to_owned()), ..Embed::default() };
+        let with = |embeds: Vec<Embed>| Template { content: None, embeds }.check();
+        assert!(with(vec![embed.clone(); 10]).is_ok() && with(vec![embed.clone(); 11]).is_err());
+        assert!(with(vec![Embed::default()]).is_err());
+        assert!(with(vec![Embed { color: Some(MAX_COLOR + 1), ..embed.clone() }]).is_err());
+        let field = Field { name: "{".to_owned(), value: "v".to_owned(), inline: false };
+        assert!(with(vec![Embed { fields: vec![field], ..embed }]).is_err());
+    }
+}

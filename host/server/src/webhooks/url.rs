@@ -1,0 +1,108 @@
+//! What a webhook's URL may be.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use crate::webhooks::addresses::AddressPolicy;
+
+const LONGEST: usize = 2_048;
+const HTTPS: u16 = 443;
+const HTTP: u16 = 80;
+/// Below it are ports of services that speak anything but HTTP.
+const FIRST_FREE_PORT: u16 = 1_024;
+
+/// Reads a URL; says what is wrong with one that webhooks may not have. Names are looked up when something is sent.
+pub(super) fn parse(text: &str, policy: &AddressPolicy, may_be_plain: bool) -> Result<Url, String> {
+    let wrong = |why: &str| Err(why.to_owned());
+    if text.len() > LONGEST {
+        return Err(format!("must have at most {LONGEST} characters"));
+    }
+    let Ok(url) = Url::parse(text) else { return wrong("must be a URL, such as https://example.org/hooks") };
+    match url.scheme() {
+        "https" => {}
+        "http" if may_be_plain => {}
+        _ => return wrong("must begin with https://"),
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return wrong("must not hold a user or a password");
+    }
+    if url.fragment().is_some() {
+        return wrong("must not have a fragment");
+    }
+    match url.port_or_known_default() {
+        Some(HTTPS | HTTP | FIRST_FREE_PORT..) => {}
+        _ => return wrong("must have the port 443, 80, or one from 1024 on"),
+    }
+    match literal_address(&url) {
+        Some(address) if !policy.allows(address) => wrong("must not lead to an address that is not public"),
+        _ => Ok(url),
+    }
+}
+
+/// The address that a URL names itself, without a look-up.
+pub(super) fn literal_address(url: &Url) -> Option<IpAddr> {
+    let host = url.host_str()?;
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).parse().ok()
+}
+
+/// What may be shown of a URL whose path holds a secret, as Discord's do: all but the last part and the query.
+pub(super) fn without_token(url: &str) -> String {
+    let Ok(mut url) = Url::parse(url) else { return String::new() };
+    url.set_query(None);
+    let (kept, _) = url.path().trim_end_matches('/').rsplit_once('/').unwrap_or_default();
+    let path = format!("{kept}/***");
+    url.set_path(&path);
+    url.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_leads_to_a_public_place() {
+        let policy = AddressPolicy::PublicAnd(vec!["10.0.0.0/8".parse().unwrap()]);
+        for good in [
+            "https://example.org/h?a=b",
+            "https://example.org:8443",
+            "https://1.1.1.1/",
+            "https://10.1.1.1/",
+            "https://[2606:4700::1111]/x",
+        ] {
+            assert!(parse(good, &policy, false).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "example.org",
+            "ftp://example.org",
+            "http://example.org",
+            "https://u@example.org",
+            "https://u:p@example.org",
+            "https://example.org/#x",
+            "https://example.org:22",
+            "https://example.org:25/",
+            "https://127.0.0.1/",
+            "https://2130706433/",
+            "https://0x7f.1/",
+            "https://017700000001/",
+            "https://[::1]/",
+            "https://[::ffff:127.0.0.1]/",
+            "https://[64:ff9b::7f00:1]/",
+            "https://192.168.0.1:8080/",
+            "https:///x",
+        ] {
+            assert!(parse(bad, &policy, false).is_err(), "{bad}");
+        }
+        assert!(parse("http://example.org/", &policy, true).is_ok());
+        assert!(parse(&format!("https://example.org/{}", "x".repeat(2_048)), &policy, true).is_err());
+    }
+
+    #[test]
+    fn a_token_is_not_shown() {
+        let shown = without_token("https://discord.com/api/webhooks/123/secret-Token_1?thread_id=5");
+        assert_eq!(shown, "https://discord.com/api/webhooks/123/***");
+        assert_eq!(without_token("https://example.org/secret/"), "https://example.org/***");
+        assert_eq!(without_token("https://example.org"), "https://example.org/***");
+    }
+}

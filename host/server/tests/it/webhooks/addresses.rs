@@ -1,0 +1,125 @@
+//! No request goes to an address that is not public, whatever a name's look-up says.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use super::receiver::{Receiver, Reply};
+use super::{WEBHOOKS, add, deliveries, expect_idle, expect_requests, get, publish, start};
+use crate::support::{Backend, Hub, on_each};
+
+const ALLOWED: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+const VICTIM: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+on_each! { a_name_that_changes_its_address_leads_nowhere urls_that_lead_inside_are_refused }
+
+/// What a name server answers, and how often it was asked.
+#[derive(Clone, Default)]
+struct Names(Arc<Mutex<(Vec<IpAddr>, usize)>>);
+
+impl Names {
+    fn answer(&self, addresses: &[IpAddr]) {
+        self.0.lock().0 = addresses.to_vec();
+    }
+
+    fn asked(&self) -> usize {
+        self.0.lock().1
+    }
+}
+
+async fn a_name_that_changes_its_address_leads_nowhere(backend: Backend) {
+    let names = Names::default();
+    let resolver = names.clone();
+    let hub = Hub::start_with(backend, |settings| {
+        settings.webhook_networks = vec!["127.0.0.2/32".parse().unwrap()];
+        settings.webhooks.resolver = Some(Arc::new(move |_| {
+            let mut names = resolver.0.lock();
+            names.1 += 1;
+            let addresses = names.0.clone();
+            async move { Ok(addresses) }.boxed()
+        }));
+    })
+    .await;
+    let owner = hub.network().await;
+    // The same port of both addresses, so that only the address decides.
+    let receiver = Receiver::start("127.0.0.2:0").await;
+    let victim = Receiver::start(&format!("127.0.0.1:{}", receiver.address().port())).await;
+    // Each request is a connection of its own, so that each is looked up.
+    let closing = |status: u16| Reply::With(status, "connection", "close".to_owned());
+    receiver.always(closing(200));
+    names.answer(&[ALLOWED]);
+    let url = format!("http://rebind.test:{}/hook", receiver.address().port());
+    let (id, _) = add(&owner, &url, &["CONFIG_UPDATED"]).await;
+    publish(&owner, "a").await;
+    expect_requests(&receiver, 1).await;
+    expect_idle(&owner, &id).await;
+    assert_eq!(names.asked(), 1, "it is connected to what was looked up, once");
+    for addresses in [
+        &[VICTIM][..],
+        &["::1".parse().unwrap(), "::ffff:127.0.0.1".parse().unwrap()],
+        &["169.254.169.254".parse().unwrap(), "10.0.0.1".parse().unwrap()],
+        &["1.1.1.1".parse().unwrap()],
+        &[],
+    ] {
+        names.answer(addresses);
+        let failures = get(&owner, &id).await["failures"].as_i64().unwrap();
+        owner.post(&format!("{WEBHOOKS}/{id}/test"), json!({})).await.expect(201);
+        Hub::eventually("it fails", async || get(&owner, &id).await["failures"].as_i64().unwrap() > failures).await;
+        let log = deliveries(&owner, &id).await;
+        let waiting = log.iter().rfind(|it| it["state"] == "WAITING").unwrap();
+        assert!(waiting["error"].as_str().unwrap().contains("no public address"), "{addresses:?}: {waiting}");
+        assert_eq!(waiting["status"], Value::Null);
+    }
+    assert_eq!((receiver.count(), victim.count()), (1, 0));
+    // Of several addresses, only what is allowed is tried.
+    names.answer(&[VICTIM, ALLOWED]);
+    owner.patch(&format!("{WEBHOOKS}/{id}"), json!({"enabled": true})).await.expect(200);
+    expect_idle(&owner, &id).await;
+    expect_requests(&receiver, 6).await;
+    assert_eq!(victim.count(), 0);
+    // A redirect is an answer, and no way inside.
+    receiver.will([Reply::With(307, "location", victim.url()), Reply::With(302, "location", victim.url())]);
+    publish(&owner, "redirected").await;
+    Hub::eventually("it fails", async || get(&owner, &id).await["failures"] == 1).await;
+    let error = deliveries(&owner, &id).await[0]["error"].as_str().unwrap().to_owned();
+    assert!(error.contains("redirects are not followed"), "{error}");
+    assert_eq!(victim.count(), 0);
+}
+
+async fn urls_that_lead_inside_are_refused(backend: Backend) {
+    let hub = start(backend).await;
+    let owner = hub.network().await;
+    for url in [
+        "https://127.0.0.1/",
+        "https://[::1]/",
+        "https://2130706433/",
+        "https://0x7f000001/",
+        "https://[::ffff:127.0.0.1]/",
+        "https://169.254.169.254/latest",
+        "http://127.0.0.1:8080/",
+        "https://10.0.0.1/",
+        "https://100.64.0.1/",
+        "https://[fd00::1]/",
+        "https://[64:ff9b::7f00:1]/",
+        "https://user:pass@example.org/",
+        "https://example.org:22/",
+        "ftp://example.org/",
+        "gopher://example.org",
+        "example.org",
+        "",
+    ] {
+        let refused = owner.post(WEBHOOKS, json!({"url": url, "events": ["CHAT"]})).await;
+        refused.expect_error(400, "invalid_request");
+        assert!(refused.body["error"].as_str().unwrap().contains("`url`"), "{url}: {}", refused.body);
+    }
+    // Without a network of the operator's there is no plain HTTP at all.
+    let strict = Hub::start(Backend::sqlite()).await;
+    let owner = strict.network().await;
+    for url in ["http://example.org/", "http://127.0.0.2/", "https://127.0.0.2/"] {
+        owner.post(WEBHOOKS, json!({"url": url, "events": ["CHAT"]})).await.expect_error(400, "invalid_request");
+    }
+    owner.post(WEBHOOKS, json!({"url": "https://example.org/", "events": ["CHAT"]})).await.expect(201);
+}

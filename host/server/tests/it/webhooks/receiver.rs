@@ -1,0 +1,129 @@
+//! Receivers of webhooks that answer as they are told to.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use parking_lot::Mutex;
+use ring::hmac;
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+/// What a receiver does with a request.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    Status(u16),
+    /// A status and a header.
+    With(u16, &'static str, String),
+    /// It answers after so long.
+    Late(Duration),
+    /// It takes the request and never answers.
+    Hang,
+}
+
+/// A request that arrived.
+#[derive(Clone, Debug)]
+pub struct Received {
+    pub uri: String,
+    pub headers: HeaderMap,
+    pub text: String,
+    pub body: Value,
+}
+
+#[derive(Clone)]
+pub struct Receiver(Arc<Inner>);
+
+struct Inner {
+    address: SocketAddr,
+    received: Mutex<Vec<Received>>,
+    /// For the next requests; then `usual`.
+    replies: Mutex<VecDeque<Reply>>,
+    usual: Mutex<Reply>,
+}
+
+impl Receiver {
+    /// Listens at an address such as `127.0.0.2:0`.
+    pub async fn start(address: &str) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
+        let receiver = Self(Arc::new(Inner {
+            address: listener.local_addr().unwrap(),
+            received: Mutex::default(),
+            replies: Mutex::default(),
+            usual: Mutex::new(Reply::Status(204)),
+        }));
+        let router = Router::new().fallback(receive).with_state(receiver.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        receiver
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.0.address
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/hook", self.0.address)
+    }
+
+    pub fn will(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.0.replies.lock().extend(replies);
+    }
+
+    pub fn always(&self, reply: Reply) {
+        *self.0.usual.lock() = reply;
+    }
+
+    pub fn received(&self) -> Vec<Received> {
+        self.0.received.lock().clone()
+    }
+
+    pub fn count(&self) -> usize {
+        self.0.received.lock().len()
+    }
+
+    /// One field of the events that arrived, in order.
+    pub fn fields(&self, name: &str) -> Vec<Value> {
+        self.received().iter().map(|it| it.body["data"][name].clone()).collect()
+    }
+}
+
+async fn receive(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, bytes: Bytes) -> Response {
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    let body = serde_json::from_str(&text).unwrap_or_default();
+    receiver.0.received.lock().push(Received { uri: uri.to_string(), headers, text, body });
+    let reply = receiver.0.replies.lock().pop_front();
+    let reply = reply.unwrap_or_else(|| receiver.0.usual.lock().clone());
+    match reply {
+        Reply::Status(status) => StatusCode::from_u16(status).unwrap().into_response(),
+        Reply::With(status, name, value) => {
+            (StatusCode::from_u16(status).unwrap(), [(name, value)], "what is wrong").into_response()
+        }
+        Reply::Late(after) => {
+            tokio::time::sleep(after).await;
+            StatusCode::OK.into_response()
+        }
+        Reply::Hang => std::future::pending().await,
+    }
+}
+
+impl Received {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).unwrap_or_else(|| panic!("no {name}")).to_str().unwrap()
+    }
+
+    /// How many of its signatures are of this secret.
+    pub fn signatures_of(&self, secret: &str) -> usize {
+        let key = BASE64_STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
+        let signed = format!("{}.{}.{}", self.header("webhook-id"), self.header("webhook-timestamp"), self.text);
+        let expected = format!("v1,{}", BASE64_STANDARD.encode(hmac::sign(&key, signed.as_bytes())));
+        self.header("webhook-signature").split(' ').filter(|it| *it == expected).count()
+    }
+}
