@@ -170,7 +170,7 @@ impl AppState {
             control: Control::default(),
             modules: Modules::open(&settings, &ids)?,
             mailer: Mailer::new(&settings)?,
-            people: People::default(),
+            people: People::open(&settings)?,
             waitlist: Waitlist::default(),
             faults: FaultLog::default(),
             listening: stop.child_token(),

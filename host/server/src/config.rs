@@ -145,6 +145,19 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mail_from: Option<String>,
+    /// OpenID provider that people sign in with, just as it writes its own name (`issuer`), as `https://id.example`; needs
+    /// the two below and --public-url
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oidc_issuer: Option<String>,
+    /// What the OpenID provider calls this hub
+    #[arg(long, value_name = "ID")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oidc_client_id: Option<String>,
+    /// Secret that this hub shows the OpenID provider. Better set as `HUB_OIDC_CLIENT_SECRET`, which other users cannot see
+    #[arg(long, value_name = "SECRET")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oidc_client_secret: Option<String>,
 }
 
 /// Settings of snapshots that are not for users.
@@ -286,6 +299,12 @@ pub struct Settings {
     pub smtp: Option<String>,
     /// Who mail is from.
     pub mail_from: String,
+    /// OpenID provider that people sign in with; absent: they sign in by passwords alone.
+    pub oidc_issuer: Option<String>,
+    /// What the OpenID provider calls this hub.
+    pub oidc_client_id: Option<String>,
+    /// What this hub shows the OpenID provider.
+    pub oidc_client_secret: Option<String>,
     /// Bounds of every network that are lower than the hub's own, by their names; a table of the config file.
     pub limits: Bounds,
     /// Not for users.
@@ -293,7 +312,7 @@ pub struct Settings {
     pub modules: ModuleSettings,
 }
 
-/// `Debug` without the URLs, which hold passwords.
+/// `Debug` without the secrets, and the URLs, which hold passwords.
 macro_rules! debug_without_secrets {
     ($($type:ident { $($shown:ident),+ })+) => {$(
         impl std::fmt::Debug for $type {
@@ -339,6 +358,9 @@ impl Default for Settings {
             module_cache: 4096,
             smtp: None,
             mail_from: "Network Hub <no-reply@localhost>".to_owned(),
+            oidc_issuer: None,
+            oidc_client_id: None,
+            oidc_client_secret: None,
             limits: Bounds::default(),
             modules: ModuleSettings::default(),
         }
@@ -389,6 +411,9 @@ impl Settings {
             "module_cache",
             "smtp",
             "mail_from",
+            "oidc_issuer",
+            "oidc_client_id",
+            "oidc_client_secret",
         ];
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
         let figment = figment.merge(environment).merge(Serialized::defaults(args));
