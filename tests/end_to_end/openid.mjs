@@ -1,10 +1,13 @@
 // Signs somebody in at the hub with a real OpenID provider, as a browser does: follows the link of an invitation's mail, fills in
 // the provider's forms, and comes back. Arguments: the hub's URL and its public one, the provider's port, the hub's outbox, and
 // an owner's key.
-import { Provider } from "oidc-provider";
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+
+// It warns that, like this, it is for tests only.
+console.warn = console.info = () => {};
+const { Provider } = await import("oidc-provider");
 
 const [hub, publicUrl, port, outbox, key] = process.argv.slice(2);
 const issuer = `http://127.0.0.1:${port}`;

@@ -55,7 +55,7 @@ pub(super) struct BeginQuery {
     #[param(inline, required = false)]
     return_to: Option<ReturnPath>,
     /// The code of an invitation's mail, for whoever has no account, or joins a network.
-    #[param(value_type = Option<String>)]
+    #[param(inline, required = false)]
     invitation: Option<Text<100>>,
 }
 

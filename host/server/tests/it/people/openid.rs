@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::provider::{HUB, Provider, Signature};
 use super::sessions::shown;
 use super::{PASSWORD, accept, code, get, invite, member, send, sign_in};
+use crate::cli::Installation;
 use crate::support::{Answer, Backend, Client, Hub, NOW, on_each};
 
 const ALEX: &str = "alex@example.org";
@@ -146,7 +147,14 @@ async fn nobody_comes_in_without_an_invitation_to_a_verified_address(site: Site)
     let invitation = site.invitation(&owner, "kim@example.org", "VIEWER").await;
     site.sign_in(&invitation).await.expect_error(403, "forbidden_origin");
     assert_eq!(owner.get("/api/manage/people").await.expect(200)["total"], 0);
-    for unverified in [json!({"email_verified": false}), json!({"email_verified": null}), json!({"email": null})] {
+    for unverified in [
+        json!({"email_verified": false}),
+        json!({"email_verified": null}),
+        json!({"email": null}),
+        json!({"email": "kim"}),
+        // With the sign of the unit Kelvin.
+        json!({"email": "\u{212a}im@example.org"}),
+    ] {
         site.provider.claim(json!({"email": "kim@example.org", "email_verified": true}));
         site.provider.claim(unverified);
         site.sign_in(&invitation).await.expect_error(403, "openid_email_unverified");
@@ -353,6 +361,15 @@ async fn one_address_guesses_few_answers(site: Site) {
     assert_eq!(refused, 10);
 }
 
+async fn half_of_the_options_is_refused_at_the_start(backend: Backend) {
+    let installation = Installation::new(backend);
+    let secret = "kept-to-itself";
+    let refused = installation.run(&["serve", "--listen", "127.0.0.1:0", "--oidc-client-secret", secret]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains("--oidc-issuer and --oidc-client-id"), "{said}");
+    assert!(!said.contains(secret), "{said}");
+}
+
 async fn without_a_provider_nobody_signs_in_with_one(backend: Backend) {
     let hub = Hub::start(backend).await;
     let client = hub.anonymous();
@@ -376,5 +393,6 @@ on_each! {
     a_second_factor_of_the_hub_is_asked_for(start)
     the_provider_may_be_away_and_change_its_keys(start)
     one_address_guesses_few_answers(start)
+    half_of_the_options_is_refused_at_the_start(std::future::ready)
     without_a_provider_nobody_signs_in_with_one(std::future::ready)
 }
