@@ -178,7 +178,7 @@ impl AppState {
             control: Control::default(),
             modules: Modules::open(&settings, &ids)?,
             mailer: Mailer::new(&settings)?,
-            people: People::default(),
+            people: People::open(&settings)?,
             waitlist: Waitlist::default(),
             webhooks: Webhooks::new(&settings)?,
             faults: FaultLog::default(),

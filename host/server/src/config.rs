@@ -152,6 +152,19 @@ pub struct ServeArgs {
     #[arg(long, value_name = "CIDR,…", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook_networks: Option<Vec<String>>,
+    /// OpenID provider that people sign in with, just as it writes its own name (`issuer`), as `https://id.example`; needs
+    /// the two below and --public-url
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oidc_issuer: Option<String>,
+    /// What the OpenID provider calls this hub
+    #[arg(long, value_name = "ID")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oidc_client_id: Option<String>,
+    /// Secret that this hub shows the OpenID provider. Better set as `HUB_OIDC_CLIENT_SECRET`, which other users cannot see
+    #[arg(long, value_name = "SECRET")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oidc_client_secret: Option<String>,
 }
 
 /// Looks up the addresses of a host.
@@ -317,6 +330,12 @@ pub struct Settings {
     /// Not for users.
     #[serde(skip)]
     pub webhooks: WebhookSettings,
+    /// OpenID provider that people sign in with; absent: they sign in by passwords alone.
+    pub oidc_issuer: Option<String>,
+    /// What the OpenID provider calls this hub.
+    pub oidc_client_id: Option<String>,
+    /// What this hub shows the OpenID provider.
+    pub oidc_client_secret: Option<String>,
     /// Bounds of every network that are lower than the hub's own, by their names; a table of the config file.
     pub limits: Bounds,
     /// Not for users.
@@ -324,7 +343,7 @@ pub struct Settings {
     pub modules: ModuleSettings,
 }
 
-/// `Debug` without the URLs, which hold passwords.
+/// `Debug` without the secrets, and the URLs, which hold passwords.
 macro_rules! debug_without_secrets {
     ($($type:ident { $($shown:ident),+ })+) => {$(
         impl std::fmt::Debug for $type {
@@ -372,6 +391,9 @@ impl Default for Settings {
             mail_from: "Network Hub <no-reply@localhost>".to_owned(),
             webhook_networks: Vec::new(),
             webhooks: WebhookSettings::default(),
+            oidc_issuer: None,
+            oidc_client_id: None,
+            oidc_client_secret: None,
             limits: Bounds::default(),
             modules: ModuleSettings::default(),
         }
@@ -423,6 +445,9 @@ impl Settings {
             "smtp",
             "mail_from",
             "webhook_networks",
+            "oidc_issuer",
+            "oidc_client_id",
+            "oidc_client_secret",
         ];
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
         let figment = figment.merge(environment).merge(Serialized::defaults(args));

@@ -43,6 +43,7 @@ actions! {
     OperatorInvited = "operator.invited";
     PersonCreated = "person.created";
     PersonDeleted = "person.deleted";
+    PersonOpenIdLinked = "person.openid_linked";
     PersonPasswordChanged = "person.password_changed";
     PersonSecondFactorDisabled = "person.second_factor_disabled";
     PersonSecondFactorEnabled = "person.second_factor_enabled";

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use axum::http::header::{AUTHORIZATION, COOKIE};
+use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use subtle::ConstantTimeEq as _;
@@ -12,6 +12,7 @@ use crate::auth::model::{KeyId, KeyRow, Scope};
 use crate::auth::role::Role;
 use crate::auth::store::{self, MemberRow, SessionRow};
 use crate::auth::{OPERATOR_NETWORK, key};
+use crate::http::cookie;
 use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::secret_text::SecretText;
@@ -63,10 +64,8 @@ impl SentToken {
         if let Some(text) = bearer.and_then(|value| value.strip_prefix("Bearer ")) {
             return Some(Self { text: text.trim().to_owned(), is_cookie: false });
         }
-        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let (_, text) = pairs.find(|(name, _)| *name == SESSION_COOKIE)?;
-        Some(Self { text: text.to_owned(), is_cookie: true })
+        let text = cookie::find(headers, SESSION_COOKIE)?.to_owned();
+        Some(Self { text, is_cookie: true })
     }
 
     /// The session's id, and the hash of the token.

@@ -47,7 +47,8 @@ impl FromRequestParts<App> for HubUrl {
     }
 }
 
-fn is_loopback(host: &str) -> bool {
+/// Whether a host is the hub's own machine.
+pub(crate) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     address.map_or_else(
         |_| host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost"),

@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod client_address;
 pub(crate) mod connection;
+pub(crate) mod cookie;
 pub mod document;
 pub mod error;
 pub mod error_code;

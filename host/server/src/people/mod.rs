@@ -4,10 +4,11 @@
 //! are hashed beside the threads that serve requests, few at a time; wrong ones are counted by account, known or not, and
 //! by address; an answer tells nobody who has an account; nobody gives a role beyond their own; a password that was reset
 //! ends all sessions.
-//! Tables: `persons`, `person_sessions`, `person_recovery_codes`, `sign_in_failures`, which are the hub's; and of networks
-//! `network_members` and `person_links`. `auth` reads those that say who calls.
+//! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `sign_in_failures`, which are the
+//! hub's; and of networks `network_members` and `person_links`. `auth` reads those that say who calls.
 
 mod model;
+mod openid;
 mod password;
 mod routes;
 mod sender;
@@ -22,16 +23,28 @@ pub(crate) use routes::{public, router};
 
 use crate::app::App;
 use crate::background::every;
+use crate::config::Settings;
+use crate::people::openid::Provider;
 use crate::people::password::Hashing;
 
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
 /// What the component keeps in memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct People {
     hashing: Hashing,
+    /// Whom people sign in with, besides by passwords.
+    openid: Option<Provider>,
     /// Wakes the sender: a mail may have become due.
     wake: Notify,
+}
+
+impl People {
+    /// # Errors
+    /// Where the settings of the OpenID provider are incomplete or wrong.
+    pub(crate) fn open(settings: &Settings) -> anyhow::Result<Self> {
+        Ok(Self { hashing: Hashing::default(), openid: Provider::new(settings)?, wake: Notify::new() })
+    }
 }
 
 /// Starts the background work.

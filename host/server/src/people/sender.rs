@@ -77,10 +77,15 @@ fn mail(app: &App, link: &LinkRow, network: Option<&str>, token: &str) -> (Strin
         network.map_or_else(|| "the Network Hub, as an operator".to_owned(), |name| format!("the network {name}"));
     let role = link.role.as_deref().map_or(String::new(), |role| format!(" as {role}"));
     let (accept, join) = (app.settings.url("/api/people/accept"), app.settings.url("/api/people/join"));
+    let by_openid = app.people.openid.as_ref().map_or(String::new(), |_| {
+        let url = app.settings.url(&format!("/api/people/openid/sign-in?invitation={token}"));
+        format!("To sign in without a password of the hub's, accept by following this link:\n\n{url}\n\n")
+    });
     let text = format!(
         "Hello,\n\n\
          you are invited to {place}{role}.\n\n\
          Accept within seven days, with this code:\n\n{token}\n\n\
+         {by_openid}\
          Where there is no page that asks for it, send it to {accept}:\n\n\
          {{\"token\": \"{token}\", \"name\": \"your name\", \"password\": \"a new password\"}}\n\n\
          If you have an account already, sign in and send {{\"token\": \"{token}\"}} to {join}.\n"

@@ -1,4 +1,4 @@
-//! All SQL of people. Persons, sessions and failures are the hub's; members and links are of a network.
+//! All SQL of people. Persons, whom providers know them as, sessions and failures are the hub's; members and links are of a network.
 
 use hub_db::{Db, Error, Executor, Tx};
 
@@ -23,6 +23,50 @@ pub(super) async fn find_by_email(on: impl Into<Executor<'_>>, folded: &str) -> 
 
 pub(super) async fn find(on: impl Into<Executor<'_>>, person: &str) -> Result<Option<PersonRow>, Error> {
     on.into().query(select_person!("WHERE person_id = $1")).bind(person).optional().await
+}
+
+/// The person whom a provider knows as this subject.
+pub(super) async fn find_by_openid(
+    on: impl Into<Executor<'_>>,
+    issuer: &str,
+    subject: &str,
+) -> Result<Option<PersonRow>, Error> {
+    on.into()
+        .query(select_person!(
+            "WHERE person_id = (SELECT person_id FROM person_openid_subjects WHERE issuer = $1 AND subject = $2)"
+        ))
+        .bind(issuer)
+        .bind(subject)
+        .optional()
+        .await
+}
+
+/// Whether any provider, or with `issuer` this one, knows the person.
+pub(super) async fn has_openid(on: impl Into<Executor<'_>>, person: &str, issuer: Option<&str>) -> Result<bool, Error> {
+    let rows: Vec<(String,)> =
+        on.into().query("SELECT issuer FROM person_openid_subjects WHERE person_id = $1").bind(person).all().await?;
+    Ok(rows.iter().any(|(known,)| issuer.is_none_or(|issuer| issuer == known)))
+}
+
+/// Remembers whom a provider knows as this subject. One whose person is gone may be somebody else's.
+pub(super) async fn link_openid(
+    tx: &mut Tx,
+    issuer: &str,
+    subject: &str,
+    person: &str,
+    now: Millis,
+) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO person_openid_subjects (issuer, subject, person_id, linked_at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (issuer, subject) DO UPDATE SET person_id = excluded.person_id, linked_at = excluded.linked_at",
+    )
+    .bind(issuer)
+    .bind(subject)
+    .bind(person)
+    .bind(now)
+    .execute()
+    .await?;
+    Ok(())
 }
 
 /// The hub's people, the earliest first, and how many there are.
@@ -69,6 +113,7 @@ pub(super) async fn delete(tx: &mut Tx, person: &str) -> Result<Vec<NetworkId>, 
     // Crosses networks: a person may be a member of many.
     let rows: Vec<(NetworkId,)> =
         tx.query("DELETE FROM network_members WHERE person_id = $1 RETURNING network_id").bind(person).all().await?;
+    tx.query("DELETE FROM person_openid_subjects WHERE person_id = $1").bind(person).execute().await?;
     tx.query("DELETE FROM persons WHERE person_id = $1").bind(person).execute().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }

@@ -1,5 +1,7 @@
 //! People: invited by mail, signed in, acting by their roles.
 
+mod openid;
+mod provider;
 mod sessions;
 mod smtp;
 

@@ -3,6 +3,7 @@
 mod account;
 mod admin;
 mod manage;
+mod openid;
 mod sign_in;
 
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
@@ -30,6 +31,9 @@ pub(crate) fn public() -> Endpoints {
         sign_in::accept,
         sign_in::lose_password,
         sign_in::reset_password,
+        openid::begin,
+        openid::finish,
+        openid::finish_with_code,
         account::me,
         account::join,
         account::sign_out,

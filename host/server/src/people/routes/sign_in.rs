@@ -19,7 +19,7 @@ use crate::http::extract::Json;
 use crate::http::hub_url::HubUrl;
 use crate::limits;
 use crate::people::model::{MembershipRow, Password, SESSION_TTL};
-use crate::people::service::{self, Attempt, NewPerson, Session};
+use crate::people::service::{self, Attempt, Me, NewPerson, Session};
 use crate::secret_text::SecretText;
 use crate::values::{Identifier, NetworkId};
 
@@ -68,6 +68,10 @@ pub(super) struct MeBody {
     /// Whether this person may do the operator's work.
     pub(super) operator: bool,
     pub(super) second_factor: bool,
+    /// Whether a password signs this person in.
+    pub(super) has_password: bool,
+    /// Whether they have signed in by OpenID Connect.
+    pub(super) has_open_id: bool,
     /// One of them is named by the header `X-Network-Id` of every request for it.
     pub(super) networks: Vec<MembershipBody>,
     /// What changes that go by the cookie carry in `X-CSRF-Token`.
@@ -76,13 +80,15 @@ pub(super) struct MeBody {
 
 /// What `me` answers of a person.
 pub(super) async fn me_of(app: &App, person: &str, csrf_token: String) -> Result<MeBody, ApiError> {
-    let (person, networks) = service::me(app, person).await?;
+    let Me { person, networks, has_openid } = service::me(app, person).await?;
     Ok(MeBody {
         person_id: person.person_id,
         email: person.email,
         name: person.name,
         operator: person.is_operator,
         second_factor: person.totp_confirmed,
+        has_password: person.password_hash.is_some(),
+        has_open_id: has_openid,
         networks: networks.into_iter().map(MembershipBody::from).collect(),
         csrf_token,
     })
@@ -92,7 +98,7 @@ pub(super) async fn me_of(app: &App, person: &str, csrf_token: String) -> Result
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewSession)]
-struct SessionBody {
+pub(super) struct SessionBody {
     /// For `Authorization: Bearer …`. Null where the session is a cookie, which no script of a page reads.
     #[schema(value_type = Option<String>, example = "hubs_4fTq0ZkX91ab4fTq_…")]
     token: Option<SecretText>,
@@ -101,7 +107,7 @@ struct SessionBody {
 }
 
 /// The answer to who has signed in: with the token, or with the cookie.
-async fn answer(app: &App, hub: &HubUrl, session: Session, is_cookie: bool) -> Result<Response, ApiError> {
+pub(super) async fn answer(app: &App, hub: &HubUrl, session: Session, is_cookie: bool) -> Result<Response, ApiError> {
     let Session { person, token, csrf_token, expires_at } = session;
     let person = me_of(app, &person.person_id, csrf_token).await?;
     let cookie = is_cookie.then(|| cookie(hub, token.text.expose(), SESSION_TTL / 1000)).flatten();
@@ -116,10 +122,15 @@ async fn answer(app: &App, hub: &HubUrl, session: Session, is_cookie: bool) -> R
 /// The session's cookie: no script reads it, no other site's page sends it, and it goes over TLS alone, but to a hub that
 /// is not reached by TLS.
 pub(super) fn cookie(hub: &HubUrl, token: &str, seconds: Millis) -> Option<HeaderValue> {
-    let is_plain = hub.0.as_deref().is_some_and(|url| url.starts_with("http://"));
-    let secure = if is_plain { "" } else { "; Secure" };
+    let secure = secure(hub);
     let text = format!("{SESSION_COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
     text.try_into().ok()
+}
+
+/// The attribute of cookies that go over TLS alone.
+pub(super) fn secure(hub: &HubUrl) -> &'static str {
+    let is_plain = hub.0.as_deref().is_some_and(|url| url.starts_with("http://"));
+    if is_plain { "" } else { "; Secure" }
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -21,11 +21,21 @@ pub(super) async fn person(app: &App, who: &SignedIn) -> Result<PersonRow, Peopl
     person.ok_or_else(|| PeopleError::UnknownPerson(who.person.clone()))
 }
 
-/// Who is signed in, and the networks they are a member of.
-pub(crate) async fn me(app: &App, person: &str) -> Result<(PersonRow, Vec<MembershipRow>), PeopleError> {
-    let row = store::find(&app.db, person).await?;
-    let row = row.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
-    Ok((row, store::memberships(&app.db, person).await?))
+/// Somebody with an account.
+pub(crate) struct Me {
+    pub(crate) person: PersonRow,
+    /// Those they are a member of.
+    pub(crate) networks: Vec<MembershipRow>,
+    /// Whether an OpenID provider knows them.
+    pub(crate) has_openid: bool,
+}
+
+/// Who is signed in.
+pub(crate) async fn me(app: &App, id: &str) -> Result<Me, PeopleError> {
+    let person = store::find(&app.db, id).await?;
+    let person = person.ok_or_else(|| PeopleError::UnknownPerson(id.to_owned()))?;
+    let networks = store::memberships(&app.db, id).await?;
+    Ok(Me { person, networks, has_openid: store::has_openid(&app.db, id, None).await? })
 }
 
 /// Ends this session.

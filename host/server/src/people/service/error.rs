@@ -6,6 +6,7 @@ use thiserror::Error;
 use crate::clock::Millis;
 use crate::http::error::ApiError;
 use crate::limits::QuotaExceeded;
+use crate::people::openid::OpenIdError;
 
 /// What can be wrong with a request about people.
 #[derive(Debug, Error)]
@@ -13,7 +14,7 @@ pub(crate) enum PeopleError {
     /// Which of them is not told.
     #[error("The address, the password or the code is wrong.")]
     WrongCredentials,
-    /// The password is right.
+    /// The password is right, or the provider knows the person.
     #[error("A code of the second factor, or a recovery code, is needed in `code`.")]
     SecondFactorNeeded,
     /// Too many have failed for this address.
@@ -52,6 +53,32 @@ pub(crate) enum PeopleError {
     /// There is none to confirm.
     #[error("There is no second factor that could be confirmed.")]
     SecondFactorMissing,
+    /// It has never had one.
+    #[error("This account has no password: it signs in by OpenID Connect. Say that the password is lost to set one.")]
+    NoPassword,
+    /// The operator has named no provider.
+    #[error("Nobody signs in by OpenID Connect here: the hub's operator has set up no provider (--oidc-issuer).")]
+    OpenIdNotSetUp,
+    /// No cookie of a sign-in, or an old one.
+    #[error(
+        "This sign-in was begun in another browser, has ended already, or took longer than ten minutes: sign in again."
+    )]
+    SignInEnded,
+    /// Of another sign-in.
+    #[error("This answer of the OpenID provider belongs to another sign-in: sign in again.")]
+    StateWrong,
+    /// What the provider calls the reason.
+    #[error("The OpenID provider did not sign you in: {0}.")]
+    RefusedByProvider(String),
+    /// The address is an account's that the provider knows as somebody else.
+    #[error("Another account of the OpenID provider signs in with this address; ask the hub's operator.")]
+    OtherSubject,
+    /// No account, and no invitation.
+    #[error("There is no account with your address: have yourself invited, and follow the invitation's link.")]
+    NotInvited,
+    /// The provider has identified nobody.
+    #[error(transparent)]
+    OpenId(#[from] OpenIdError),
     /// More than the network may have.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
@@ -83,6 +110,23 @@ impl From<PeopleError> for ApiError {
             PeopleError::RoleExceedsOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
             PeopleError::SecondFactorEnabled => Self::bad_request("second_factor_enabled", message),
             PeopleError::SecondFactorMissing => Self::bad_request("second_factor_missing", message),
+            PeopleError::NoPassword => Self::bad_request("no_password", message),
+            PeopleError::OpenIdNotSetUp => Self::not_found("openid_not_set_up", message),
+            PeopleError::SignInEnded => Self::bad_request("openid_sign_in_ended", message),
+            PeopleError::StateWrong => Self::bad_request("openid_state_wrong", message),
+            PeopleError::RefusedByProvider(_) => Self::new(StatusCode::FORBIDDEN, "openid_refused", message),
+            PeopleError::OtherSubject => Self::new(StatusCode::FORBIDDEN, "openid_subject_differs", message),
+            PeopleError::NotInvited => Self::new(StatusCode::FORBIDDEN, "not_invited", message),
+            PeopleError::OpenId(OpenIdError::Unavailable) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "openid_unavailable", message).retry_after(5)
+            }
+            PeopleError::OpenId(OpenIdError::CodeRefused) => Self::bad_request("openid_code_refused", message),
+            PeopleError::OpenId(OpenIdError::Untrusted(_)) => {
+                Self::new(StatusCode::FORBIDDEN, "openid_token_invalid", message)
+            }
+            PeopleError::OpenId(OpenIdError::EmailUnverified) => {
+                Self::new(StatusCode::FORBIDDEN, "openid_email_unverified", message)
+            }
             PeopleError::Quota(exceeded) => exceeded.into(),
             PeopleError::Refused(error) => error,
             PeopleError::Database(error) => error.into(),

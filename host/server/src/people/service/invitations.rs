@@ -190,7 +190,7 @@ pub(crate) async fn join(app: &App, who: &SignedIn, token: &str) -> Result<Netwo
 }
 
 /// Uses up an invitation.
-async fn take_invitation(app: &App, tx: &mut Tx, sha256: &[u8]) -> Result<LinkRow, PeopleError> {
+pub(super) async fn take_invitation(app: &App, tx: &mut Tx, sha256: &[u8]) -> Result<LinkRow, PeopleError> {
     let link = store::find_link(tx, sha256).await?;
     let is_good = |link: &LinkRow| app.clock.now() < link.expires_at && link.is(LinkKind::Invitation);
     let link = link.filter(is_good).ok_or(PeopleError::UnknownToken)?;
@@ -201,7 +201,14 @@ async fn take_invitation(app: &App, tx: &mut Tx, sha256: &[u8]) -> Result<LinkRo
     }
 }
 
-async fn enter(app: &App, tx: &mut Tx, link: &LinkRow, person: &str, origin: &Origin) -> Result<(), PeopleError> {
+/// Makes somebody what an invitation says.
+pub(super) async fn enter(
+    app: &App,
+    tx: &mut Tx,
+    link: &LinkRow,
+    person: &str,
+    origin: &Origin,
+) -> Result<(), PeopleError> {
     let network = link.network_id;
     let change = Change::new(Action::MemberJoined, person);
     let change = match (link.role(), network) {

@@ -4,16 +4,18 @@ mod account;
 mod error;
 mod invitations;
 mod members;
+mod openid;
 mod second_factor;
 mod sign_in;
 
 pub(crate) use account::create_operator;
-pub(super) use account::{change_password, lose_password, me, reset_password, sign_out, sign_out_everywhere};
+pub(super) use account::{Me, change_password, lose_password, me, reset_password, sign_out, sign_out_everywhere};
 pub(super) use error::PeopleError;
 pub(crate) use invitations::invite_by_operator;
 pub(super) use invitations::{NewPerson, accept, delete_invitation, invitations, invite, invite_as_operator, join};
 pub(crate) use members::owner_addresses;
 pub(super) use members::{Member, change_role, delete_person, members, persons, remove};
+pub(super) use openid::{Callback, SignedInByOpenId, begin_openid, finish_openid, finish_openid_with_code};
 pub(super) use second_factor::{Enrollment, confirm, disable, enroll};
 pub(super) use sign_in::{Attempt, Session, sign_in};
 

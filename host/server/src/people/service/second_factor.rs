@@ -114,6 +114,9 @@ pub(crate) async fn disable(
 /// The person who is signed in, if this is their password.
 pub(super) async fn with_password(app: &App, who: &SignedIn, password: &Password) -> Result<PersonRow, PeopleError> {
     let person = account::person(app, who).await?;
+    if person.password_hash.is_none() {
+        return Err(PeopleError::NoPassword);
+    }
     begin_attempt(app, who.remote, &person.email_folded).await?;
     let person = check_password(app, Some(person), password).await?;
     store::remove_failure(&app.db, &hash(&person.email_folded)).await?;

@@ -18,6 +18,7 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("imports", "of files that only this hub has; what they brought is exported"),
     ("network_usage", "counted by triggers"),
     ("persons", "accounts of the hub, no network's"),
+    ("person_openid_subjects", "accounts of the hub, no network's"),
     ("person_sessions", "who is signed in at this hub"),
     ("person_recovery_codes", "of accounts of the hub"),
     ("sign_in_failures", "of addresses, no network's"),

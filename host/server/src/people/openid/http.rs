@@ -1,0 +1,64 @@
+//! How the provider is called.
+
+use std::time::Duration;
+
+use axum::http::Response;
+use futures_util::future::BoxFuture;
+use openidconnect::{AsyncHttpClient, HttpRequest, HttpResponse};
+use reqwest::redirect::Policy;
+use thiserror::Error;
+
+use crate::http_client;
+
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+const LARGEST_ANSWER: usize = 1024 * 1024;
+
+/// Why the provider was not reached.
+#[derive(Debug, Error)]
+pub(super) enum HttpError {
+    /// No answer.
+    #[error(transparent)]
+    Http(#[from] reqwest::Error),
+    /// An answer without end.
+    #[error("the answer is larger than {LARGEST_ANSWER} bytes")]
+    TooLarge,
+    /// An answer that cannot be passed on.
+    #[error(transparent)]
+    Unreadable(#[from] axum::http::Error),
+}
+
+/// Follows no redirect, which could lead into the hub's own network, and waits for no answer without end.
+pub(super) struct HttpClient(reqwest::Client);
+
+impl HttpClient {
+    pub(super) fn new(is_https_only: bool) -> anyhow::Result<Self> {
+        let builder = http_client::builder()?.redirect(Policy::none()).https_only(is_https_only);
+        Ok(Self(builder.connect_timeout(CONNECT_WITHIN).timeout(ANSWER_WITHIN).build()?))
+    }
+
+    async fn execute(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let mut response = self.0.execute(request.try_into()?).await?;
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await? {
+            if body.len() + chunk.len() > LARGEST_ANSWER {
+                return Err(HttpError::TooLarge);
+            }
+            body.extend_from_slice(&chunk);
+        }
+        let mut answer = Response::builder().status(response.status());
+        if let Some(headers) = answer.headers_mut() {
+            headers.clone_from(response.headers());
+        }
+        Ok(answer.body(body)?)
+    }
+}
+
+impl<'c> AsyncHttpClient<'c> for HttpClient {
+    type Error = HttpError;
+    type Future = BoxFuture<'c, Result<HttpResponse, HttpError>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        Box::pin(self.execute(request))
+    }
+}

@@ -1,0 +1,172 @@
+//! Signing in by OpenID Connect: a browser goes to the provider and comes back.
+
+use axum::extract::State;
+use axum::http::header::{LOCATION, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::http::cookie;
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Query};
+use crate::http::hub_url::HubUrl;
+use crate::people::model::SESSION_TTL;
+use crate::people::openid::{FLOW_TTL, Flow, PENDING_TTL, ReturnPath};
+use crate::people::routes::sign_in::{self, Remote, SessionBody, answer, secure};
+use crate::people::service::{self, Callback, PeopleError, Session, SignedInByOpenId};
+use crate::values::Text;
+
+/// What the browser keeps of a sign-in that has not ended: first for the provider's answer, then for a code.
+const COOKIE: &str = "hub_openid";
+/// Where that cookie is sent.
+const COOKIE_PATH: &str = "/api/people/openid";
+
+/// Sent along when the provider sends a browser back, and at no other request from another site.
+fn sign_in_cookie(hub: &HubUrl, value: &str, ttl: Millis) -> Option<HeaderValue> {
+    // A proxy may serve the hub under a path of its own.
+    let base = hub.0.as_deref().and_then(|url| url.parse::<Uri>().ok());
+    let base = base.as_ref().map_or("", |url| url.path().trim_end_matches('/'));
+    let (secure, seconds) = (secure(hub), ttl / 1000);
+    let text = format!("{COOKIE}={value}; Path={base}{COOKIE_PATH}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+    text.try_into().ok()
+}
+
+/// Sends a browser elsewhere.
+fn see_other(url: &str) -> Result<Response, ApiError> {
+    let location = HeaderValue::try_from(url).map_err(ApiError::internal)?;
+    Ok((StatusCode::SEE_OTHER, [(LOCATION, location)]).into_response())
+}
+
+fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
+    if let Some(cookie) = cookie {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    response
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct BeginQuery {
+    /// The path on this hub that the browser is sent to in the end. Absent: the answer is that of `sign-in`.
+    #[serde(rename = "return")]
+    #[param(inline, required = false)]
+    return_to: Option<ReturnPath>,
+    /// The code of an invitation's mail, for whoever has no account, or joins a network.
+    #[param(inline, required = false)]
+    invitation: Option<Text<100>>,
+}
+
+/// Sign in by OpenID Connect
+///
+/// For browsers: sends them to the provider's page. From there they come back to `callback`, within ten minutes.
+#[utoipa::path(get, path = "/api/people/openid/sign-in", operation_id = "begin_openid_sign_in", tag = "People",
+    params(BeginQuery),
+    responses((status = 303, description = "The provider's page"),
+        (status = 404, body = ErrorBody, description = "The operator has set up no provider"),
+        (status = 503, body = ErrorBody, description = "The provider does not answer")))]
+pub(super) async fn begin(
+    State(app): State<App>,
+    hub: HubUrl,
+    Query(query): Query<BeginQuery>,
+) -> Result<Response, ApiError> {
+    let invitation = query.invitation.map(Text::into_string);
+    let (url, flow) = service::begin_openid(&app, query.return_to, invitation).await?;
+    Ok(with_cookie(see_other(&url)?, sign_in_cookie(&hub, flow.cookie(), FLOW_TTL)))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct FinishQuery {
+    /// From the provider.
+    state: Option<String>,
+    /// From the provider.
+    code: Option<String>,
+    /// Why the provider did not sign the person in.
+    error: Option<String>,
+}
+
+/// Come back from the OpenID provider
+///
+/// The provider sends browsers here. Whoever signs in for the first time needs an account with the address that the
+/// provider has verified, or an invitation to it. The session is a cookie. Where the account has a second factor, the
+/// browser then sends a code to `second-factor`, within five minutes: the page that it returns to finds
+/// `signIn=second_factor_needed` in its query.
+#[utoipa::path(get, path = "/api/people/openid/callback", operation_id = "finish_openid_sign_in", tag = "People",
+    params(FinishQuery),
+    responses((status = 200, body = SessionBody, description = "Signed in"),
+        (status = 303, description = "Signed in, or a code is needed; where the sign-in named a path to return to"),
+        (status = 401, body = ErrorBody, description = "A code of the second factor is needed"),
+        (status = 403, body = ErrorBody, description = "Refused by the provider, not trusted, or not invited"),
+        (status = 404, body = ErrorBody, description = "The operator has set up no provider"),
+        (status = 429, body = ErrorBody, description = "Too many attempts; see `Retry-After`"),
+        (status = 503, body = ErrorBody, description = "The provider does not answer")))]
+pub(super) async fn finish(
+    State(app): State<App>,
+    Remote(remote): Remote,
+    hub: HubUrl,
+    headers: HeaderMap,
+    Query(query): Query<FinishQuery>,
+) -> Response {
+    let FinishQuery { state, code, error } = query;
+    let flow = cookie::find(&headers, COOKIE).and_then(|cookie| Flow::read(cookie, app.clock.now()));
+    let finished = service::finish_openid(&app, remote, flow.as_ref(), Callback { state, code, error }).await;
+    let return_to = flow.as_ref().and_then(Flow::return_to);
+    let (response, cookie) = match finished {
+        Ok(SignedInByOpenId::Session(session)) => (signed_in(&app, &hub, session, return_to).await, None),
+        Ok(SignedInByOpenId::CodeNeeded(pending)) => {
+            let response = return_to.map_or_else(
+                || Err(PeopleError::SecondFactorNeeded.into()),
+                |path| see_other(&app.settings.url(&path.with("signIn=second_factor_needed"))),
+            );
+            (response, Some(pending))
+        }
+        Err(error) => (Err(error.into()), None),
+    };
+    // What the cookie was for has ended, however it did.
+    let cookie = cookie.map_or_else(|| sign_in_cookie(&hub, "", 0), |it| sign_in_cookie(&hub, &it, PENDING_TTL));
+    with_cookie(response.into_response(), cookie)
+}
+
+/// The answer to who has signed in: where they are sent to, or who they are.
+async fn signed_in(
+    app: &App,
+    hub: &HubUrl,
+    session: Session,
+    return_to: Option<&ReturnPath>,
+) -> Result<Response, ApiError> {
+    let Some(path) = return_to else { return answer(app, hub, session, true).await };
+    let cookie = sign_in::cookie(hub, session.token.text.expose(), SESSION_TTL / 1000);
+    Ok(with_cookie(see_other(&app.settings.url(path.as_str()))?, cookie))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = OpenIdSecondFactor)]
+pub(super) struct SecondFactor {
+    /// Of the second factor, or a recovery code.
+    #[schema(example = "123456")]
+    code: String,
+}
+
+/// Finish an OpenID Connect sign-in with a code of the second factor
+///
+/// For the browser that has just come back from the provider. The session is a cookie.
+#[utoipa::path(post, path = "/api/people/openid/second-factor", operation_id = "finish_openid_sign_in_with_code",
+    tag = "People",
+    responses((status = 200, body = SessionBody, description = "Signed in"),
+        (status = 401, body = ErrorBody, description = "The code is wrong"),
+        (status = 404, body = ErrorBody, description = "The operator has set up no provider"),
+        (status = 429, body = ErrorBody, description = "Too many have failed; see `Retry-After`")))]
+pub(super) async fn finish_with_code(
+    State(app): State<App>,
+    Remote(remote): Remote,
+    hub: HubUrl,
+    headers: HeaderMap,
+    Json(body): Json<SecondFactor>,
+) -> Result<Response, ApiError> {
+    let pending = cookie::find(&headers, COOKIE).unwrap_or_default();
+    let session = service::finish_openid_with_code(&app, remote, pending, &body.code).await?;
+    Ok(with_cookie(answer(&app, &hub, session, true).await?, sign_in_cookie(&hub, "", 0)))
+}
