@@ -39,7 +39,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         let path = error.path().to_string();
         let path = path.strip_suffix('?').map_or(&*path, |path| path.trim_end_matches('.'));
         let path = if path.is_empty() { "." } else { path }.to_owned();
-        let reason = error.into_inner();
+        let reason = without_type_names(&error.into_inner().to_string());
         if bytes.is_empty() {
             ApiError::invalid("A JSON body is needed here and none was sent.")
         } else if let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes) {
@@ -58,6 +58,13 @@ impl<T: Serialize + Send + 'static> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
         json::unwritten(self.0)
     }
+}
+
+/// A reason of serde's that names no type of this program.
+fn without_type_names(reason: &str) -> String {
+    let Some((before, after)) = reason.split_once("expected struct ") else { return reason.to_owned() };
+    let after = after.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_');
+    format!("{before}expected an object{after}")
 }
 
 /// Reads a struct from a JSON object only: serde by itself accepts an array of its fields, too.
