@@ -2,7 +2,11 @@
 
 use std::{io, sync::Arc};
 
-use sqlx::{error::DatabaseError, migrate::MigrateError, postgres::PgDatabaseError};
+use sqlx::{
+    error::DatabaseError,
+    migrate::MigrateError,
+    postgres::{PgDatabaseError, PgSeverity},
+};
 
 /// Why the database did not do as asked.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +102,7 @@ impl Error {
         match self.driver() {
             Some(Protocol(message)) => is_unanswered_greeting(message),
             Some(Io(_) | PoolTimedOut | Tls(_) | WorkerCrashed) => true,
-            Some(Database(error)) => error.code().is_some_and(|code| is_transient(&code)),
+            Some(Database(error)) => error.code().is_some_and(|code| is_transient(&code)) || ends_session(&**error),
             Some(_) => false,
             None => matches!(self, Self::Closed | Self::Conflict | Self::TimedOut | Self::Busy | Self::StorageFull),
         }
@@ -158,6 +162,13 @@ impl Error {
 /// does not know; nothing was sent yet.
 fn is_unanswered_greeting(message: &str) -> bool {
     message.contains("unexpected response from SSLRequest: 0x00")
+}
+
+/// Whether PostgreSQL ended the session, or did not begin it, for whatever reason: a full disk on which it could not write
+/// its init file is an internal error (XX000) of its own.
+fn ends_session(error: &dyn DatabaseError) -> bool {
+    let error = error.try_downcast_ref::<PgDatabaseError>();
+    error.is_some_and(|error| matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic))
 }
 
 /// Whether a database's error code is about its own state, not about the statement.

@@ -42,6 +42,9 @@ pub(crate) struct RouteFacts {
     /// It is dropped when its caller hangs up, though it is no GET: it waits for somebody on the caller's behalf, or only
     /// computes.
     pub(crate) is_ended_with_caller: bool,
+    /// It may rightly take longer than ten seconds: it waits for a game server or its agent, or runs a module many times. A
+    /// node that forwarded it waits for the answer as long as it reaches the owner.
+    pub(crate) is_long: bool,
     /// Its answer may be larger than one document: it reserves memory before it begins, and waits behind its own network's
     /// other answers.
     pub(crate) is_large_answer: bool,
@@ -108,6 +111,10 @@ impl RouteFacts {
 
     pub(crate) fn ends_with_caller(self) -> Self {
         Self { is_ended_with_caller: true, ..self }
+    }
+
+    pub(crate) fn long(self) -> Self {
+        Self { is_long: true, ..self }
     }
 
     pub(crate) fn large_answer(self) -> Self {

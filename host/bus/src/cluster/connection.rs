@@ -88,16 +88,9 @@ struct Inner {
     config: ClusterConfig,
     client: Client,
     jetstream: jetstream::Context,
-    link: watch::Receiver<LinkState>,
+    /// Whether it is connected.
+    link: watch::Receiver<bool>,
     message_count: AtomicU64,
-}
-
-/// The state of the connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LinkState {
-    pub(crate) connected: bool,
-    /// Counts the connections.
-    pub(crate) connection: u64,
 }
 
 impl std::fmt::Debug for Cluster {
@@ -116,7 +109,7 @@ impl Cluster {
     }
 
     async fn open(config: ClusterConfig) -> Result<Self, ClusterError> {
-        let (sender, link) = watch::channel(LinkState { connected: false, connection: 0 });
+        let (sender, link) = watch::channel(false);
         let sender = Arc::new(sender);
         let on_event = Arc::clone(&sender);
         let options = ConnectOptions::new()
@@ -128,11 +121,9 @@ impl Cluster {
             .max_reconnects(None)
             .event_callback(move |event| {
                 match event {
-                    Event::Connected => on_event.send_modify(|link| {
-                        link.connected = true;
-                        link.connection += 1;
-                    }),
-                    Event::Disconnected | Event::Closed => on_event.send_modify(|link| link.connected = false),
+                    // Also where nobody saw that it was lost.
+                    Event::Connected => drop(on_event.send_replace(true)),
+                    Event::Disconnected | Event::Closed => drop(on_event.send_replace(false)),
                     other => tracing::warn!(event = %other, "from the bus between nodes"),
                 }
                 std::future::ready(())
@@ -160,11 +151,16 @@ impl Cluster {
 
     /// Whether the bus can be reached now, as far as this node knows.
     pub fn is_connected(&self) -> bool {
-        self.0.link.borrow().connected
+        *self.0.link.borrow()
+    }
+
+    /// Which connection there is: they are counted. What came over one before may still wait to be read.
+    pub(super) fn connection(&self) -> u64 {
+        self.0.client.statistics().connects.load(Relaxed)
     }
 
     /// Changes whenever the connection is lost or restored.
-    pub(crate) fn link(&self) -> watch::Receiver<LinkState> {
+    pub(crate) fn link(&self) -> watch::Receiver<bool> {
         self.0.link.clone()
     }
 
@@ -207,7 +203,7 @@ impl Cluster {
 }
 
 /// After the process was suspended (stopped, or the machine asleep) it reconnects, whatever the socket says.
-async fn reconnect_after_suspension(client: Client, link: Arc<watch::Sender<LinkState>>) {
+async fn reconnect_after_suspension(client: Client, link: Arc<watch::Sender<bool>>) {
     let mut checked = Instant::now();
     while !link.is_closed() {
         tokio::time::sleep(CHECK_INTERVAL).await;

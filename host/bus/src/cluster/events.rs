@@ -33,8 +33,8 @@ impl StreamWatch {
             if event.data.len() > self.cluster.max_event_bytes() {
                 return Err(PublishError::TooLarge);
             }
-            let message_id = message_id.map_or_else(|| self.cluster.new_message_id(), str::to_owned);
-            let sending = self.send_until_stored(network, encode(event, now_ms), message_id);
+            let message = encode(event, now_ms);
+            let sending = self.send_until_stored(network, &message, message_id);
             let sent = tokio::time::timeout(PUBLISH_TIMEOUT, sending).await;
             let sequence = sent.unwrap_or(Err(PublishError::Unreachable))?;
             self.bound_history(network, sequence, event.data.len()).await;
@@ -45,21 +45,40 @@ impl StreamWatch {
     async fn send_until_stored(
         &self,
         network: u128,
-        message: PublishMessage,
-        message_id: String,
+        message: &PublishMessage,
+        given_id: Option<&str>,
     ) -> Result<u64, PublishError> {
-        let message = message.message_id(&message_id);
+        let own_id = given_id.map_or_else(|| self.cluster.new_message_id(), str::to_owned);
+        let mut message_id = own_id.clone();
+        let first = self.position();
         loop {
             let (epoch, head) = self.position();
-            match self.cluster.send(network, message.clone()).await {
-                Ok(stored) if stored.duplicate || stored.sequence > head => {
-                    self.note(epoch, stored.sequence, &message_id);
-                    return Ok(stored.sequence);
-                }
-                // A number that was given before: it is of the epoch that ends now, or in a stream that is replaced.
-                Ok(_) => {
-                    let _ = self.look(Instant::now(), Some(epoch)).await;
-                    return Err(PublishError::Unreachable);
+            match self.cluster.send(network, message.clone().message_id(&message_id)).await {
+                Ok(stored) => {
+                    // An earlier attempt of this call was stored after `first`, one of an earlier process at any time.
+                    let taken = match (stored.duplicate, given_id) {
+                        (false, _) => head,
+                        (true, None) if epoch == first.0 => first.1,
+                        (true, _) => 0,
+                    };
+                    let is_taken = stored.sequence <= taken;
+                    if is_taken {
+                        // Its epoch ends now, or the stream was replaced.
+                        let _ = self.look(Instant::now(), Some(epoch.number)).await;
+                    }
+                    let (current, _) = self.position();
+                    if stored.sequence <= current.begin {
+                        // Nobody is told of what was stored before the epoch began.
+                        message_id = format!("{own_id}-{}-{}", current.number, current.begin);
+                    } else if current.number == epoch.number {
+                        // A number that is still taken could not be looked at.
+                        if is_taken {
+                            return Err(PublishError::Unreachable);
+                        }
+                        self.note(epoch.number, stored.sequence, &message_id);
+                        return Ok(stored.sequence);
+                    }
+                    // Else the stream may have been replaced, with this event; sent again, it is stored once.
                 }
                 Err(error) => {
                     tracing::debug!(%error, "an event was not acknowledged; retrying");

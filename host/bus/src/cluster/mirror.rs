@@ -97,7 +97,7 @@ impl Follower {
                     if changed.is_err() {
                         return;
                     }
-                    if !link.borrow_and_update().connected {
+                    if !*link.borrow_and_update() {
                         continue;
                     }
                     true
@@ -159,7 +159,7 @@ impl Follower {
     async fn catch_up(&self, is_in_order: bool) -> Result<(), ClusterError> {
         let mut in_step_on = self.in_step_on.lock().await;
         let Some(network) = self.network.upgrade() else { return Ok(()) };
-        let connection = self.watch.cluster.link().borrow().connection;
+        let connection = self.watch.cluster.connection();
         let stream = self.watch.cluster.event_stream().await?;
         let (epoch, state) = (Epoch::of(stream.cached_info()), &stream.cached_info().state);
         if epoch.number != network.epoch || state.last_sequence < network.head() {

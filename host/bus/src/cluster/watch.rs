@@ -26,6 +26,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const CONFIRM_DELAY: Duration = Duration::from_millis(250);
 /// Connections that are remembered.
 const CONNECTIONS: usize = 64;
+/// Events whose message ids are remembered.
+const REMEMBERED: usize = 1_000;
+/// The first events of a connection that must be found like the last one of the connection before: some of them may have
+/// come over that one.
+const FIRST: usize = 16;
 
 /// What this node knows of the stream, and the task that keeps it true.
 pub(crate) struct StreamWatch {
@@ -40,34 +45,66 @@ pub(crate) struct StreamWatch {
     wanted: Notify,
 }
 
-#[derive(Clone)]
 struct Known {
     epoch: Epoch,
     /// The highest number that is known to be assigned.
     head: u64,
-    /// The newest event seen over the connection `seen_on`, and its message id.
-    newest: Option<(u64, String)>,
-    seen_on: u64,
-    /// The newest ones of connections before, which no look has found since: a later event may follow on a lost one.
+    /// The message ids of the newest events that were seen, by number.
+    recent: BTreeMap<u64, String>,
+    /// The connection over which the latest one came, and how many came over it.
+    seen_on: (u64, usize),
+    /// The newest ones of connections before and the first ones after, which no look has found since: a later event may
+    /// follow on a lost one.
     unconfirmed: Vec<(u64, String)>,
+    /// Two events were seen with one number.
+    is_contradicted: bool,
+}
+
+/// What the stream must have.
+struct Expected {
+    epoch: u64,
+    head: u64,
+    /// Events and their message ids, as far as they have not expired.
+    witnesses: Vec<(u64, String)>,
+    /// It lacks something whatever it says.
+    is_contradicted: bool,
 }
 
 impl Known {
     fn new(epoch: Epoch, head: u64) -> Self {
-        Self { epoch, head, newest: None, seen_on: 0, unconfirmed: vec![] }
+        Self { epoch, head, recent: BTreeMap::new(), seen_on: (0, 0), unconfirmed: vec![], is_contradicted: false }
     }
 
-    /// Events that the stream must have, as far as they have not expired.
-    fn witnesses(&self) -> impl Iterator<Item = &(u64, String)> {
-        self.unconfirmed.iter().chain(&self.newest)
+    fn newest(&self) -> Option<(u64, String)> {
+        self.recent.last_key_value().map(|(sequence, id)| (*sequence, id.clone()))
     }
 
-    /// The stream has these.
-    fn confirm(&mut self, found: &[(u64, String)]) {
-        self.unconfirmed.retain(|one| !found.contains(one));
-        if let Some(newest) = found.iter().max().filter(|found| self.newest.as_ref().is_none_or(|own| own < found)) {
-            self.newest = Some(newest.clone());
+    fn expected(&self) -> Expected {
+        let witnesses = self.unconfirmed.iter().cloned().chain(self.newest()).collect();
+        Expected { epoch: self.epoch.number, head: self.head, witnesses, is_contradicted: self.is_contradicted }
+    }
+
+    /// Notes an event. Answers whether another one had its number.
+    fn note(&mut self, connection: u64, sequence: u64, message_id: &str) -> bool {
+        self.head = self.head.max(sequence);
+        if self.seen_on.0 != connection {
+            self.seen_on = (connection, 0);
+            self.unconfirmed.extend(self.newest());
         }
+        if let Some(other) = self.recent.get(&sequence) {
+            let is_other = other != message_id;
+            self.is_contradicted |= is_other;
+            return is_other;
+        }
+        if self.seen_on.1 < FIRST {
+            self.seen_on.1 += 1;
+            self.unconfirmed.push((sequence, message_id.to_owned()));
+        }
+        self.recent.insert(sequence, message_id.to_owned());
+        if self.recent.len() > REMEMBERED {
+            self.recent.pop_first();
+        }
+        false
     }
 }
 
@@ -111,38 +148,25 @@ impl StreamWatch {
             }
             let config = self.cluster.config();
             self.stored.expire(config.retention, config.network_events);
-            if link.borrow_and_update().connected {
+            if *link.borrow_and_update() {
                 // It says itself why it fails.
                 let _ = self.look(Instant::now(), None).await;
             }
         }
     }
 
-    fn known(&self) -> Known {
-        self.known.lock().clone()
-    }
-
-    /// The epoch's number, and the highest number that is known to be assigned in it.
-    pub(crate) fn position(&self) -> (u64, u64) {
+    /// The epoch, and the highest number that is known to be assigned in it.
+    pub(crate) fn position(&self) -> (Epoch, u64) {
         let known = self.known.lock();
-        (known.epoch.number, known.head)
+        (known.epoch, known.head)
     }
 
     /// Notes that an event has this number.
     pub(crate) fn note(&self, epoch: u64, sequence: u64, message_id: &str) {
-        let connection = self.cluster.link().borrow().connection;
+        let connection = self.cluster.connection();
         let mut known = self.known.lock();
-        if known.epoch.number != epoch {
-            return;
-        }
-        known.head = known.head.max(sequence);
-        if known.seen_on != connection {
-            known.seen_on = connection;
-            let newest = known.newest.take();
-            known.unconfirmed.extend(newest);
-        }
-        if known.newest.as_ref().is_none_or(|(newest, _)| *newest < sequence) {
-            known.newest = Some((sequence, message_id.to_owned()));
+        if known.epoch.number == epoch && known.note(connection, sequence, message_id) {
+            self.want_look();
         }
     }
 
@@ -194,26 +218,28 @@ impl StreamWatch {
     }
 
     async fn examine(&self, proof: Option<u64>) -> Result<(), ClusterError> {
-        let connection = self.cluster.link().borrow().connection;
-        let known = self.known();
+        let connection = self.cluster.connection();
+        let expected = self.known.lock().expected();
         let mut stream = self.cluster.event_stream().await?;
-        let mut has_lost = self.has_lost(&stream, &known).await?;
+        let mut has_lost = lacks_events(&stream, &expected).await?;
         if has_lost {
             // A server that has just begun to lead may be behind for a moment.
             tokio::time::sleep(CONFIRM_DELAY).await;
             stream = self.cluster.event_stream().await?;
-            has_lost = self.has_lost(&stream, &known).await?;
+            has_lost = lacks_events(&stream, &expected).await?;
         }
         let info = stream.cached_info();
         let mut epoch = Epoch::of(info);
         if has_lost || proof == Some(epoch.number) {
-            epoch = self.cluster.begin_epoch(info, known.epoch.number + 1).await?;
+            epoch = self.cluster.begin_epoch(info, expected.epoch + 1).await?;
         }
         let head = info.state.last_sequence;
-        if epoch.number == known.epoch.number {
+        if epoch.number == expected.epoch {
             self.note_head(epoch.number, head);
-            let found: Vec<_> = known.witnesses().cloned().collect();
-            self.known.lock().confirm(&found);
+            let mut known = self.known.lock();
+            // Of two nodes that begin it, the later one says where.
+            known.epoch = epoch;
+            known.unconfirmed.retain(|event| !expected.witnesses.contains(event));
         } else {
             tracing::warn!("the bus between nodes lost events; all streams begin anew");
             *self.known.lock() = Known::new(epoch, head);
@@ -221,31 +247,33 @@ impl StreamWatch {
                 registry.write().restart(epoch.number);
             }
         }
-        self.arrived.lock().note(Look { connection, at: Instant::now(), head });
+        if connection == self.cluster.connection() {
+            self.arrived.lock().note(Look { connection, at: Instant::now(), head });
+        }
         Ok(())
     }
+}
 
-    /// Whether the stream lacks events that it had, or is an earlier one.
-    async fn has_lost(&self, stream: &Stream, known: &Known) -> Result<bool, ClusterError> {
-        let info = stream.cached_info();
-        let epoch = Epoch::of(info).number;
-        if epoch != known.epoch.number {
-            return Ok(epoch < known.epoch.number);
-        }
-        if info.state.last_sequence < known.head {
-            return Ok(true);
-        }
-        for (sequence, message_id) in known.witnesses() {
-            match stream.get_raw_message(*sequence).await {
-                Ok(found) if found.headers.get(NATS_MESSAGE_ID).is_some_and(|id| id.as_str() == message_id) => {}
-                Ok(_) => return Ok(true),
-                // It has expired.
-                Err(error) if matches!(error.kind(), RawMessageErrorKind::NoMessageFound) => {}
-                Err(error) => return Err(ClusterError::Stream(error.to_string())),
-            }
-        }
-        Ok(false)
+/// Whether the stream lacks events that it had, or is an earlier one.
+async fn lacks_events(stream: &Stream, expected: &Expected) -> Result<bool, ClusterError> {
+    let info = stream.cached_info();
+    let epoch = Epoch::of(info).number;
+    if epoch != expected.epoch {
+        return Ok(epoch < expected.epoch);
     }
+    if expected.is_contradicted || info.state.last_sequence < expected.head {
+        return Ok(true);
+    }
+    for (sequence, message_id) in &expected.witnesses {
+        match stream.get_raw_message(*sequence).await {
+            Ok(found) if found.headers.get(NATS_MESSAGE_ID).is_some_and(|id| id.as_str() == message_id) => {}
+            Ok(_) => return Ok(true),
+            // It has expired.
+            Err(error) if matches!(error.kind(), RawMessageErrorKind::NoMessageFound) => {}
+            Err(error) => return Err(ClusterError::Stream(error.to_string())),
+        }
+    }
+    Ok(false)
 }
 
 impl Arrived {

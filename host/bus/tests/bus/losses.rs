@@ -214,6 +214,59 @@ async fn an_older_store_is_noticed_after_it_has_grown_again() {
 }
 
 #[tokio::test]
+async fn a_line_that_was_stored_before_anybody_noticed_the_loss_is_told() {
+    let mut nats = Nats::start().await;
+    let ((one, link), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut reader = Reader::start(&two).await;
+    publish_all(&one, NETWORK, (0..5).map(|number| numbered(number, None)).collect()).await;
+    let older = nats.save();
+    nats.restart().await;
+    until(|| link.is_connected()).await;
+    publish_all(&one, NETWORK, (5..15).map(|number| numbered(number, None)).collect()).await;
+    reader.read_until(14).await;
+    nats.restore(older);
+    until(|| !link.is_connected()).await;
+    // Its first attempt waits in the client for the next connection, and its publisher gives that up after 2 s. So it is
+    // stored with a number that readers have, and the second attempt is told that it is stored.
+    let late = tokio::spawn(async move { one.publish(NETWORK, numbered(15, None), 1).await });
+    tokio::time::sleep(Duration::from_millis(2_300)).await;
+    nats.restart().await;
+    late.await.unwrap().unwrap();
+    reader.read_until(15).await;
+    assert_eq!(reader.resyncs, 1, "{:?}", reader.seen);
+}
+
+#[tokio::test]
+async fn numbers_that_are_given_again_while_the_connection_lasts_begin_a_new_sequence() {
+    let nats = Nats::start().await;
+    let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
+    // Whoever only publishes would remember what it published last.
+    let (mut reader, _other) = (Reader::start(&two).await, Reader::start(&one).await);
+    publish_all(&one, NETWORK, (0..15).map(|number| numbered(number, None)).collect()).await;
+    reader.read_until(14).await;
+    // As a server of a cluster does that lost the stream, while nodes are connected to another one: the same stream by its
+    // description, and by the time that anybody looks it has more than it had.
+    let url = nats.url();
+    let replacing = async move {
+        let jetstream = jetstream::new(async_nats::connect(&url).await.unwrap());
+        let stream = jetstream.get_stream("hub-events").await.unwrap();
+        let epoch = stream.cached_info().created.unix_timestamp_nanos() / 1_000;
+        let description = Some(format!("epoch {epoch} after 0"));
+        let config = jetstream::stream::Config { description, ..stream.cached_info().config.clone() };
+        jetstream.delete_stream("hub-events").await.unwrap();
+        jetstream.create_stream(config).await.unwrap();
+        let (three, _) = node_with(&url, "three", |_| {}, |_| {}).await;
+        publish_all(&three, NETWORK, (100..130).map(|number| numbered(number, None)).collect()).await;
+    };
+    // The other nodes run on this thread. They get everything at once.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    std::thread::spawn(move || runtime.block_on(replacing)).join().unwrap();
+    reader.read_until_resync().await;
+    one.publish(NETWORK, numbered(200, None), 1).await.unwrap();
+    reader.read_until(200).await;
+}
+
+#[tokio::test]
 async fn events_that_the_stream_dropped_early_are_announced() {
     let nats = Nats::start().await;
     let proxy = Proxy::start(&nats.url()).await;
@@ -283,8 +336,23 @@ async fn a_network_of_large_events_drops_its_own_history_alone() {
     }
     proxy.open();
     reader.read_until_resync().await;
-    one.publish(NETWORK, numbered(1_000, None), 1).await.unwrap();
-    reader.read_until(1_000).await;
+    // While it reads the rest, more may be dropped: another RESYNC stands for the first ones.
+    let mut number = 1_000;
+    let is_told = async |reader: &mut Reader, number| {
+        let reading = async {
+            while !reader.seen.contains(&number) {
+                reader.step().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(2), reading).await.is_ok()
+    };
+    while {
+        one.publish(NETWORK, numbered(number, None), 1).await.unwrap();
+        !is_told(&mut reader, number).await
+    } {
+        number += 1;
+        assert!(number < 1_010, "{} RESYNCs, {:?}", reader.resyncs, reader.seen);
+    }
     one.publish(NETWORK + 1, numbered(8, None), 1).await.unwrap();
     assert_eq!(data(&mut other, 2).await, data_of([7, 8]));
     let (four, _) = node_with(&nats.url(), "four", bounded, |_| {}).await;

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hub_db::{Config, Db, Error};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 use tokio::sync::Barrier;
 
 use crate::common::{Failure, Fixture, count};
@@ -201,6 +203,34 @@ async fn a_server_that_does_not_answer_is_unavailable() {
     let config = Config::postgres("postgres://nobody@127.0.0.1:1/nothing");
     let Err(error) = Db::connect(&config).await else { panic!("nothing listens there") };
     assert!(error.is_unavailable(), "{error}");
+}
+
+/// A PostgreSQL that answers everybody with this error, field by field.
+async fn refusing_server(fields: &'static str) -> Config {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let config = Config::postgres(format!("postgres://hub@{}/hub?sslmode=disable", listener.local_addr().unwrap()));
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let size = client.read_i32().await.unwrap();
+            client.read_exact(&mut vec![0; usize::try_from(size).unwrap() - 4]).await.unwrap();
+            client.write_u8(b'E').await.unwrap();
+            client.write_i32(i32::try_from(fields.len()).unwrap() + 4).await.unwrap();
+            client.write_all(fields.as_bytes()).await.unwrap();
+        }
+    });
+    config
+}
+
+/// As one does whose disk is full when it starts.
+#[tokio::test]
+async fn a_server_that_begins_no_session_is_unavailable() {
+    let fatal = "SFATAL\0VFATAL\0CXX000\0Mcould not write init file\0\0";
+    let Err(error) = Db::connect(&refusing_server(fatal).await).await else { panic!("it is refused") };
+    assert!(error.is_unavailable(), "{error}");
+    // The same of a statement is an error of the hub's or PostgreSQL's, and the session goes on.
+    let statement = "SERROR\0VERROR\0CXX000\0Mcache lookup failed\0\0";
+    let Err(error) = Db::connect(&refusing_server(statement).await).await else { panic!("it is refused") };
+    assert!(!error.is_unavailable(), "{error}");
 }
 
 #[test]

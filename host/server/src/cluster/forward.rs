@@ -36,11 +36,13 @@ use crate::values::NetworkId;
 static FORWARDED_FROM: HeaderName = HeaderName::from_static("x-hub-from");
 /// On a response: this node does not own the network, and did nothing.
 static NOT_OWNER: HeaderName = HeaderName::from_static("x-hub-not-here");
-/// How long a request waits for its network to have an owner.
+/// How long a request waits for its network to have an owner, and for an owner on another node to answer.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long a request may go on at a node that does not reach the database, after its leases have expired.
 const LOST_GRACE: Duration = Duration::from_secs(2);
 const RETRY_DELAY: Duration = Duration::from_millis(50);
+/// How long an owner has to answer what is forwarded to it late.
+const LEAST_ANSWER_TIME: Duration = Duration::from_secs(1);
 /// Bodies up to this size are buffered until the owner has answered, so that they can be sent to the next owner.
 const MAX_BUFFERED_BODY: usize = 1 << 20;
 
@@ -116,7 +118,7 @@ enum Forwarded {
     NotOwner,
     /// The other node cannot be reached, and was sent nothing.
     Unreachable,
-    /// The other node was sent the request, and was lost before it responded.
+    /// The other node was sent the request, and was lost before it responded, or did not respond in time.
     Lost,
 }
 
@@ -152,7 +154,7 @@ impl Dispatcher<'_> {
 
     async fn serve_or_forward(&self, request: Request, next: Next) -> Result<Response, ApiError> {
         let mut deadline = Instant::now() + OWNER_TIMEOUT;
-        let may_repeat = Repetition::of(&request);
+        let (may_repeat, is_long) = (Repetition::of(&request), facts(&request).is_long);
         let mut is_in_doubt = false;
         let mut buffered = None;
         let mut request = Some(request);
@@ -188,7 +190,8 @@ impl Dispatcher<'_> {
                         match BufferedRequest::read(request).await? {
                             Ok(small) => buffered = Some(small),
                             Err(large) => {
-                                return match self.forward(&url, &lost, large).await? {
+                                // It takes as long as its caller takes to send it.
+                                return match self.forward(&url, &lost, None, large).await? {
                                     Forwarded::Response(response) => Ok(response),
                                     Forwarded::NotOwner | Forwarded::Unreachable => Err(no_owner()),
                                     Forwarded::Lost => Err(may_repeat.lost()),
@@ -198,11 +201,12 @@ impl Dispatcher<'_> {
                     }
                     let sent_at = Instant::now();
                     if let Some(buffered) = &buffered {
-                        match self.forward(&url, &lost, buffered.request()).await? {
+                        let answered_by = (!is_long).then(|| deadline.max(sent_at + LEAST_ANSWER_TIME));
+                        match self.forward(&url, &lost, answered_by, buffered.request()).await? {
                             Forwarded::Response(response) => return Ok(response),
                             // It may have waited there for what it asks for, which is not waiting for an owner.
-                            Forwarded::NotOwner => deadline += sent_at.elapsed(),
-                            Forwarded::Unreachable => {}
+                            Forwarded::NotOwner if is_long => deadline += sent_at.elapsed(),
+                            Forwarded::NotOwner | Forwarded::Unreachable => {}
                             Forwarded::Lost if may_repeat == Repetition::None => return Err(may_repeat.lost()),
                             Forwarded::Lost => is_in_doubt = true,
                         }
@@ -271,8 +275,15 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Forwards a request to the node at `url`, for as long as that is not `lost`.
-    async fn forward(&self, url: &str, lost: &CancellationToken, mut request: Request) -> Result<Forwarded, ApiError> {
+    /// Forwards a request to the node at `url`, for as long as that is not `lost`. Some link may swallow what is sent to a
+    /// node that is reached otherwise, so it must begin to answer by a time.
+    async fn forward(
+        &self,
+        url: &str,
+        lost: &CancellationToken,
+        answered_by: Option<Instant>,
+        mut request: Request,
+    ) -> Result<Forwarded, ApiError> {
         let client = request.extensions().get::<ConnectInfo<SocketAddr>>().map_or(UNKNOWN_ADDRESS, |client| client.0);
         let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
         let uri: Uri = format!("{url}{path}").parse().map_err(ApiError::internal)?;
@@ -288,8 +299,18 @@ impl Dispatcher<'_> {
         if lost.is_cancelled() {
             return Ok(Forwarded::Unreachable);
         }
+        let expired = async {
+            match answered_by {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
         let sent = tokio::select! {
             sent = self.node.http.request(request) => sent,
+            () = expired => {
+                tracing::warn!(network = %self.network, "a network's owner did not answer a request in time");
+                return Ok(Forwarded::Lost);
+            }
             () = lost.cancelled() => {
                 tracing::warn!(network = %self.network, "a network's owner is not reached any more during a request");
                 return Ok(Forwarded::Lost);
@@ -343,14 +364,14 @@ impl Repetition {
             Self::ReadOnly => no_owner(),
             Self::Idempotent => unavailable(
                 "node_lost",
-                "The node that serves this network failed during the request, which may or may not have taken effect; \
+                "The node that serves this network did not answer the request, which may or may not have taken effect; \
                  send it again with the same Idempotency-Key.",
             ),
             // No `Retry-After`: clients that obey it would repeat what may have been done.
             Self::None => ApiError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "node_lost",
-                "The node that serves this network failed during the request, which may or may not have taken effect; \
+                "The node that serves this network did not answer the request, which may or may not have taken effect; \
                  see whether it has before you send it again.",
             ),
         }

@@ -32,6 +32,9 @@ const LOST_AFTER: u32 = 3;
 /// Probes in a row that succeed before a node that was lost counts as reached.
 const BACK_AFTER: u32 = 3;
 
+/// How long answers of a node that left may be on their way.
+const LEAVE_GRACE: Duration = Duration::from_secs(1);
+
 /// The other nodes, and whether they are reached.
 #[derive(Debug, Default)]
 pub(super) struct Peers {
@@ -52,7 +55,7 @@ struct Peer {
     reach: Reach,
     /// Probes in a row that say otherwise than `reach`.
     contrary: u32,
-    /// Cancelled when it is lost.
+    /// Cancelled when it is lost, or has left.
     lost: CancellationToken,
 }
 
@@ -73,6 +76,16 @@ impl Peer {
             contrary: 0,
             lost: CancellationToken::new(),
         }
+    }
+
+    /// A node answers all requests before it leaves. Those that still wait for it were lost on the way, and nobody probes
+    /// it any more.
+    fn leave(&self) {
+        let lost = self.lost.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(LEAVE_GRACE).await;
+            lost.cancel();
+        });
     }
 
     /// Counts a probe. Answers whether it changed what is known of the node.
@@ -111,7 +124,13 @@ impl Peers {
     /// Sets which nodes there are; `live_within` is how long a node may be silent and still counts as live.
     pub(super) fn set(&self, own: &str, nodes: &[NodeRow], live_within: i64) {
         let mut peers = self.by_name.lock();
-        peers.retain(|name, peer| nodes.iter().any(|row| row.node == *name && row.url == peer.url));
+        peers.retain(|name, peer| {
+            let is_there = nodes.iter().any(|row| row.node == *name && row.url == peer.url);
+            if !is_there {
+                peer.leave();
+            }
+            is_there
+        });
         for row in nodes.iter().filter(|row| row.node != own) {
             let peer = peers.entry(row.node.clone()).or_insert_with(|| {
                 self.wake.notify_one();
@@ -207,10 +226,27 @@ mod tests {
     use super::*;
     use crate::cluster::store::Fitness;
 
-    fn peer() -> Peer {
+    fn row() -> NodeRow {
         let fitness = Fitness { reaches_bus: true, is_clock_right: true };
-        let row = NodeRow { node: "n".into(), url: "u".into(), fitness, reached: None, silent: 0 };
-        Peer::new(&row)
+        NodeRow { node: "n".into(), url: "u".into(), fitness, reached: None, silent: 0 }
+    }
+
+    fn peer() -> Peer {
+        Peer::new(&row())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_that_left_is_lost() {
+        let peers = Peers::default();
+        peers.set("own", &[row()], 1_000);
+        let lost = peers.lost("n");
+        peers.set("own", &[row()], 1_000);
+        tokio::time::sleep(10 * LEAVE_GRACE).await;
+        assert!(!lost.is_cancelled(), "it is there");
+        peers.set("own", &[], 1_000);
+        tokio::time::sleep(LEAVE_GRACE / 2).await;
+        assert!(!lost.is_cancelled(), "its last answers may arrive");
+        tokio::time::timeout(LEAVE_GRACE, lost.cancelled()).await.unwrap();
     }
 
     #[test]

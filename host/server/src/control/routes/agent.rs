@@ -21,7 +21,7 @@ use crate::http::page::BoundedInt;
 use crate::values::{Identifier, Text, blank_as_absent};
 
 pub(super) fn router() -> Endpoints {
-    endpoints![poll, result, ship_logs]
+    endpoints![poll: long, result, ship_logs]
 }
 
 /// Capabilities that an agent may report.

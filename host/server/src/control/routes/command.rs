@@ -16,7 +16,7 @@ use crate::http::extract::{Json, Path};
 use crate::values::Identifier;
 
 pub(super) fn router() -> Endpoints {
-    endpoints![execute: retry_on_owner ends_with_caller publishing, executed]
+    endpoints![execute: retry_on_owner ends_with_caller long publishing, executed]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

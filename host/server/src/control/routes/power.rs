@@ -17,11 +17,11 @@ use crate::values::Identifier;
 
 pub(super) fn router() -> Endpoints {
     endpoints![
-        console: retry_on_owner ends_with_caller,
-        kill: retry_on_owner ends_with_caller,
-        restart: retry_on_owner ends_with_caller,
-        start: retry_on_owner ends_with_caller,
-        stop: retry_on_owner ends_with_caller,
+        console: retry_on_owner ends_with_caller long,
+        kill: retry_on_owner ends_with_caller long,
+        restart: retry_on_owner ends_with_caller long long,
+        start: retry_on_owner ends_with_caller long,
+        stop: retry_on_owner ends_with_caller long,
     ]
 }
 

@@ -23,8 +23,8 @@ pub(crate) fn router() -> Endpoints {
         points::put: retry_on_owner,
         points::roll_back: retry_on_owner,
         logs::logs,
-        dry_run::dry_run: read_only ends_with_caller,
-        replay::replay: read_only ends_with_caller,
+        dry_run::dry_run: read_only ends_with_caller long,
+        replay::replay: read_only ends_with_caller long,
         calls::list,
         calls::find,
     ]
