@@ -145,6 +145,14 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mail_from: Option<String>,
+    /// Where what networks used is reported, each hour of each network as one CloudEvent by POST; without it nowhere
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage_sink: Option<String>,
+    /// Bearer token of these reports. Better set as `HUB_USAGE_SINK_TOKEN`, which other users cannot see
+    #[arg(long, value_name = "TOKEN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage_sink_token: Option<String>,
 }
 
 /// Settings of snapshots that are not for users.
@@ -286,6 +294,11 @@ pub struct Settings {
     pub smtp: Option<String>,
     /// Who mail is from.
     pub mail_from: String,
+    /// Where what networks used is reported.
+    #[serde(deserialize_with = "web_address")]
+    pub usage_sink: Option<String>,
+    /// Bearer token of these reports.
+    pub usage_sink_token: Option<String>,
     /// Bounds of every network that are lower than the hub's own, by their names; a table of the config file.
     pub limits: Bounds,
     /// Not for users.
@@ -339,6 +352,8 @@ impl Default for Settings {
             module_cache: 4096,
             smtp: None,
             mail_from: "Network Hub <no-reply@localhost>".to_owned(),
+            usage_sink: None,
+            usage_sink_token: None,
             limits: Bounds::default(),
             modules: ModuleSettings::default(),
         }
@@ -389,6 +404,8 @@ impl Settings {
             "module_cache",
             "smtp",
             "mail_from",
+            "usage_sink",
+            "usage_sink_token",
         ];
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
         let figment = figment.merge(environment).merge(Serialized::defaults(args));
@@ -469,6 +486,15 @@ fn base_url<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<
         return Ok(Some(text.to_owned()));
     }
     Err(serde::de::Error::custom("an address must read as https://hub.example does"))
+}
+
+fn web_address<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    let url = reqwest::Url::parse(&text).ok();
+    if url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
+        return Ok(Some(text));
+    }
+    Err(serde::de::Error::custom("an address must read as https://billing.example/usage does"))
 }
 
 /// A list as TOML writes it, or as one comma-separated text of the environment.

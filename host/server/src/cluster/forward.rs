@@ -83,12 +83,12 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
         _ => return serve_anywhere(app, node, request, next).await,
     };
     let dispatcher = Dispatcher { app, node, network };
-    let response = if is_forwarded {
-        dispatcher.serve_forwarded(request, next).await
-    } else {
-        dispatcher.serve_or_forward(request, next).await
-    };
-    response.unwrap_or_else(ApiError::into_response)
+    if is_forwarded {
+        let mut response = dispatcher.serve_forwarded(request, next).await.unwrap_or_else(ApiError::into_response);
+        response.extensions_mut().insert(auth::CountedElsewhere);
+        return response;
+    }
+    dispatcher.serve_or_forward(request, next).await.unwrap_or_else(ApiError::into_response)
 }
 
 /// Serves a request that needs no owner, while this node reaches the database.

@@ -24,3 +24,4 @@ mod slots;
 mod stream;
 mod told;
 mod upgrade;
+mod usage;

@@ -49,5 +49,6 @@ mod support;
 mod told;
 mod transfers;
 mod unauthorized;
+mod usage;
 mod waitlist;
 mod worlds;

@@ -28,6 +28,8 @@ pub(crate) struct NetworkPresence {
     unsaved: Unsaved,
     /// Counts how often the unsaved changes were taken.
     pub(crate) batch: u64,
+    /// The most players and servers since they were last taken.
+    peaks: (usize, usize),
 }
 
 /// Why presence did not change.
@@ -120,6 +122,18 @@ impl NetworkPresence {
         let id = self.id_of(server.info.server_id.as_str());
         self.by_type.entry(server.info.server_type.clone()).or_default().insert(Arc::clone(&id));
         self.servers.insert(id, server);
+        self.note_peaks();
+    }
+
+    fn note_peaks(&mut self) {
+        let (players, servers) = self.peaks;
+        self.peaks = (players.max(self.players.len()), servers.max(self.servers.len()));
+    }
+
+    /// The most players and servers that were online at once, since the last call.
+    pub(super) fn take_peaks(&mut self) -> (usize, usize) {
+        self.note_peaks();
+        std::mem::replace(&mut self.peaks, (self.players.len(), self.servers.len()))
     }
 
     /// Keeps a server online, with the state and the players it reports.
