@@ -53,9 +53,10 @@ pub(in crate::metering) async fn page(
 
 /// Whether there is such a network, or was one.
 pub(in crate::metering) async fn is_known(db: &Db, network: NetworkId) -> Result<bool, Error> {
-    let sql = "SELECT 1 FROM networks WHERE network_id = $1
-               UNION ALL SELECT 1 FROM network_deletions WHERE network_id = $1";
-    Ok(db.query(sql).bind(network).execute().await? > 0)
+    let sql = "SELECT (SELECT COUNT(*) FROM networks WHERE network_id = $1)
+                    + (SELECT COUNT(*) FROM network_deletions WHERE network_id = $1)";
+    let (rows,): (i64,) = db.query(sql).bind(network).one().await?;
+    Ok(rows > 0)
 }
 
 /// What a network used in several hours; of what is stored, and of peaks, the most.
