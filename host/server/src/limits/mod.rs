@@ -27,11 +27,11 @@ pub use document::{document, to_json};
 pub use limit::Limit;
 pub(crate) use modules::{charge_module_time, has_module_time};
 pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits, object};
-pub(crate) use plan_store::StoredCounts;
+pub(crate) use plan_store::StorageCounts;
 pub(crate) use rates::{PublicRoute, PublishingRoute, count_request, layer, public_layer, remote_address};
 pub use state::Limits;
 pub(crate) use store::FILE_BYTES;
-pub(crate) use stored::{check_storage, row_bytes, stored_counts, stored_counts_of};
+pub(crate) use stored::{check_storage, row_bytes, storage_counts, storage_counts_of};
 pub use usage::Usage;
 pub(crate) use usage::{OpenGuard, Rows, check_rows, open};
 

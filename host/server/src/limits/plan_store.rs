@@ -54,7 +54,7 @@ pub(super) async fn module_store_bytes(module_store: &Db, network: NetworkId) ->
 
 /// What the triggers have counted of a network, and what its modules store.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StoredCounts {
+pub(crate) struct StorageCounts {
     /// Documents of collections.
     pub(crate) documents: i64,
     /// Bytes of rows, without those of modules' stores.
@@ -66,12 +66,12 @@ pub(crate) struct StoredCounts {
 }
 
 /// What the networks after `after` store, by their ids.
-pub(super) async fn stored_counts(
+pub(super) async fn storage_counts(
     db: &Db,
     module_store: &Db,
     after: NetworkId,
     most: i64,
-) -> Result<Vec<(NetworkId, StoredCounts)>, Error> {
+) -> Result<Vec<(NetworkId, StorageCounts)>, Error> {
     // Crosses networks: one loop is for all.
     let rows: Vec<(NetworkId, i64, i64, i64)> = db
         .query(
@@ -97,13 +97,13 @@ pub(super) async fn stored_counts(
     let modules: HashMap<_, _> = modules.into_iter().collect();
     let counts = |(network, documents, row_bytes, file_bytes)| {
         let module_store_bytes = modules.get(&network).copied().unwrap_or(0);
-        (network, StoredCounts { documents, row_bytes, module_store_bytes, file_bytes })
+        (network, StorageCounts { documents, row_bytes, module_store_bytes, file_bytes })
     };
     Ok(rows.into_iter().map(counts).collect())
 }
 
 /// What one network stores.
-pub(super) async fn stored_counts_of(db: &Db, module_store: &Db, network: NetworkId) -> Result<StoredCounts, Error> {
+pub(super) async fn storage_counts_of(db: &Db, module_store: &Db, network: NetworkId) -> Result<StorageCounts, Error> {
     let (documents, row_bytes, file_bytes) = db
         .query(
             "SELECT CAST(COALESCE(SUM(documents), 0) AS BIGINT), CAST(COALESCE(SUM(storage_bytes), 0) AS BIGINT),
@@ -114,7 +114,7 @@ pub(super) async fn stored_counts_of(db: &Db, module_store: &Db, network: Networ
         .one()
         .await?;
     let module_store_bytes = module_store_bytes(module_store, network).await?;
-    Ok(StoredCounts { documents, row_bytes, module_store_bytes, file_bytes })
+    Ok(StorageCounts { documents, row_bytes, module_store_bytes, file_bytes })
 }
 
 /// Crosses networks: those whose rows from before the triggers are not counted yet.

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::limits::plan_store::{self, StoredCounts};
+use crate::limits::plan_store::{self, StorageCounts};
 use crate::limits::{Limit, NetworkLimits, QuotaExceeded};
 use crate::values::NetworkId;
 
@@ -64,17 +64,17 @@ async fn stored_bytes(app: &App, network: NetworkId) -> Result<i64, hub_db::Erro
 }
 
 /// What the networks after `after` store, by their ids.
-pub(crate) async fn stored_counts(
+pub(crate) async fn storage_counts(
     app: &App,
     after: NetworkId,
     most: i64,
-) -> Result<Vec<(NetworkId, StoredCounts)>, hub_db::Error> {
-    plan_store::stored_counts(&app.db, &app.module_store, after, most).await
+) -> Result<Vec<(NetworkId, StorageCounts)>, hub_db::Error> {
+    plan_store::storage_counts(&app.db, &app.module_store, after, most).await
 }
 
 /// What a network stores.
-pub(crate) async fn stored_counts_of(app: &App, network: NetworkId) -> Result<StoredCounts, hub_db::Error> {
-    plan_store::stored_counts_of(&app.db, &app.module_store, network).await
+pub(crate) async fn storage_counts_of(app: &App, network: NetworkId) -> Result<StorageCounts, hub_db::Error> {
+    plan_store::storage_counts_of(&app.db, &app.module_store, network).await
 }
 
 /// Refuses to store `bytes` where the network's limits allow no more. `replaced` is asked for what goes in exchange, only

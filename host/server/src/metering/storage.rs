@@ -4,7 +4,7 @@ use hub_db::Error;
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::limits::{self, StoredCounts};
+use crate::limits::{self, StorageCounts};
 use crate::metering::hour_of;
 use crate::metering::store::{self, Stored};
 use crate::values::NetworkId;
@@ -16,7 +16,7 @@ const BATCH: i64 = 500;
 pub(super) async fn note_all(app: &App, now: Millis) -> Result<(), Error> {
     let mut last = NetworkId(uuid::Uuid::nil());
     loop {
-        let counted = limits::stored_counts(app, last, BATCH).await?;
+        let counted = limits::storage_counts(app, last, BATCH).await?;
         let Some((network, _)) = counted.last() else { return Ok(()) };
         last = *network;
         let stored: Vec<_> = counted.into_iter().map(|(network, counts)| (network, stored(counts))).collect();
@@ -27,7 +27,7 @@ pub(super) async fn note_all(app: &App, now: Millis) -> Result<(), Error> {
 
 /// Notes what one network stores at `now`.
 pub(super) async fn note(app: &App, network: NetworkId, now: Millis) -> Result<(), Error> {
-    let stored = stored(limits::stored_counts_of(app, network).await?);
+    let stored = stored(limits::storage_counts_of(app, network).await?);
     if stored.is_empty() {
         return Ok(());
     }
@@ -35,7 +35,7 @@ pub(super) async fn note(app: &App, network: NetworkId, now: Millis) -> Result<(
 }
 
 /// What the triggers have counted may be below zero until what was there before them is counted.
-fn stored(counts: StoredCounts) -> Stored {
+fn stored(counts: StorageCounts) -> Stored {
     let module_store_bytes = counts.module_store_bytes.max(0);
     Stored {
         documents: counts.documents.max(0),
