@@ -31,6 +31,7 @@ use crate::imports::Imports;
 use crate::keyed_lock::KeyedLock;
 use crate::limits::{Limits, Usage};
 use crate::mail::Mailer;
+use crate::metering::Metering;
 use crate::modules::Modules;
 use crate::people::People;
 use crate::players::PlayerRegions;
@@ -84,6 +85,8 @@ pub struct AppState {
     pub geo: Geo,
     /// What networks use of their limits, as far as it is counted in memory.
     pub usage: Usage,
+    /// What networks have used since it was last stored.
+    pub metering: Metering,
     /// The hub's own secrets.
     pub secrets: HubSecrets,
     /// Connections that are open.
@@ -160,6 +163,7 @@ impl AppState {
             geo: Geo::open(settings.geoip.as_deref())?,
             blobs: Blobs::open(&settings, &db)?,
             usage: Usage::default(),
+            metering: Metering::new(ids.token(16)),
             secrets: HubSecrets::default(),
             connections: connections(&settings),
             outbox: Outbox::default(),

@@ -165,6 +165,14 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECRET")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oidc_client_secret: Option<String>,
+    /// Where what networks used is reported, each hour of each network as one CloudEvent by POST; without it nowhere
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage_sink: Option<String>,
+    /// Bearer token of these reports. Better set as `HUB_USAGE_SINK_TOKEN`, which other users cannot see
+    #[arg(long, value_name = "TOKEN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage_sink_token: Option<String>,
 }
 
 /// Looks up the addresses of a host.
@@ -336,6 +344,11 @@ pub struct Settings {
     pub oidc_client_id: Option<String>,
     /// What this hub shows the OpenID provider.
     pub oidc_client_secret: Option<String>,
+    /// Where what networks used is reported.
+    #[serde(deserialize_with = "web_address")]
+    pub usage_sink: Option<String>,
+    /// Bearer token of these reports.
+    pub usage_sink_token: Option<String>,
     /// Bounds of every network that are lower than the hub's own, by their names; a table of the config file.
     pub limits: Bounds,
     /// Not for users.
@@ -394,6 +407,8 @@ impl Default for Settings {
             oidc_issuer: None,
             oidc_client_id: None,
             oidc_client_secret: None,
+            usage_sink: None,
+            usage_sink_token: None,
             limits: Bounds::default(),
             modules: ModuleSettings::default(),
         }
@@ -448,6 +463,8 @@ impl Settings {
             "oidc_issuer",
             "oidc_client_id",
             "oidc_client_secret",
+            "usage_sink",
+            "usage_sink_token",
         ];
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
         let figment = figment.merge(environment).merge(Serialized::defaults(args));
@@ -528,6 +545,15 @@ fn base_url<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<
         return Ok(Some(text.to_owned()));
     }
     Err(serde::de::Error::custom("an address must read as https://hub.example does"))
+}
+
+fn web_address<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    let url = reqwest::Url::parse(&text).ok();
+    if url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
+        return Ok(Some(text));
+    }
+    Err(serde::de::Error::custom("an address must read as https://billing.example/usage does"))
 }
 
 /// A list as TOML writes it, or as one comma-separated text of the environment.

@@ -41,6 +41,7 @@ mod localization;
 mod mac;
 mod mail;
 pub mod matchmaking;
+pub mod metering;
 mod moderation;
 pub mod modules;
 pub mod networks;

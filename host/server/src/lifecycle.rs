@@ -10,8 +10,8 @@ use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::{
-    audit, auth, blobs, collections, control, data_folder, events, health, idempotency, imports, limits, modules,
-    networks, people, plans, servers, waitlist, webhooks,
+    audit, auth, blobs, collections, control, data_folder, events, health, idempotency, imports, limits, metering,
+    modules, networks, people, plans, servers, waitlist, webhooks,
 };
 use crate::{punishments, transfers, worlds};
 
@@ -56,6 +56,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     imports::start(&app);
     webhooks::start(&app);
     people::start(&app);
+    metering::start(&app)?;
     health::start(&app);
     Ok(app)
 }
@@ -80,6 +81,7 @@ pub async fn finish_stop(app: &App) {
     app.background_ended().await;
     servers::stop(app).await;
     control::stop(app).await;
+    metering::stop(app).await;
     cluster::leave(app).await;
     if let Err(error) = auth::flush_uses(app).await {
         tracing::warn!(%error, "could not note when keys were used");

@@ -49,6 +49,7 @@ fn in_database() -> Endpoints {
         .merge(crate::economy::router())
         .merge(crate::imports::router())
         .merge(crate::localization::router())
+        .merge(crate::metering::router())
         .merge(crate::moderation::router())
         .merge(crate::networks::router())
         .merge(crate::plans::router())

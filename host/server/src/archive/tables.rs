@@ -168,6 +168,8 @@ tables! {
     slot_reservations [reservation_id: Uuid] [
         server_id: Text, player_id: Uuid, world_id: Text, promised: Bool, expires_at: Integer
     ];
+    // Its hours stay, so that the last ones can be billed.
+    usage_streams [node: Text] [streams: Integer, seen_at: Integer];
     unreferenced_blobs [blob_key: Text] [delete_at: Integer];
 }
 

@@ -28,19 +28,40 @@ struct Identified(Result<ActiveKey, ApiError>);
 /// Identifies the caller of a request that has a key, and shares the database and the processor fairly among networks.
 pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let mut tenant = PUBLIC;
+    let mut counted = None;
     if Sent::of(request.headers()).is_some() {
         let remote = limits::remote_address(request.extensions());
         let identified = authenticate(&app, request.method(), request.headers(), remote).await;
         let identified = identified.map_err(|error| count_wrong_key(&app, remote, error));
-        tenant = identified.as_ref().map_or(PUBLIC, |key| key.network.0);
+        if let Ok(key) = &identified {
+            tenant = key.network.0;
+            counted = Some(app.metering.begin_request(key.network));
+        }
         request.extensions_mut().insert(Identified(identified));
     }
     let response = hub_db::with_tenant(tenant, next.run(request)).await;
+    if let Some(counted) = counted
+        && !is_counted(&response)
+    {
+        counted.cancel();
+    }
     // What is made while it is sent is the network's work, too.
     if response.body().size_hint().exact().is_some() {
         return response;
     }
     response.map(|body| Body::new(TenantBody { tenant, body }))
+}
+
+/// On the response to a request that another node forwarded, which counts it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CountedElsewhere;
+
+/// Whether a network used the hub by a request with this response: not where its plan's rate or a fault of the hub's refused it.
+fn is_counted(response: &Response) -> bool {
+    let status = response.status();
+    status != StatusCode::TOO_MANY_REQUESTS
+        && !status.is_server_error()
+        && response.extensions().get::<CountedElsewhere>().is_none()
 }
 
 /// A body that is made as the work of a tenant.

@@ -25,7 +25,7 @@ pub(crate) use caller::{
     AddressesWrite, Agent, Caller, EconomyWrite, EventsRead, Matchmaking, ModulesRead, ModulesWrite, NetworkManage,
     Operator, Permission, PermissionsWrite, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead,
 };
-pub(crate) use layer::{identify, layer};
+pub(crate) use layer::{CountedElsewhere, identify, layer};
 pub(crate) use model::Credential;
 pub(crate) use model::KeyRow;
 pub use model::{KeyId, Scope, Scopes};

@@ -15,6 +15,7 @@ mod plan;
 mod serve;
 #[cfg(test)]
 mod tests;
+mod usage;
 mod webhook;
 
 use clap::{Parser, Subcommand};
@@ -48,6 +49,8 @@ enum Command {
     /// Audit logs, on the database itself
     #[command(subcommand)]
     Audit(audit::Audit),
+    /// What networks used, on the database itself
+    Usage(usage::Usage),
     /// People who sign in, on the database itself
     #[command(subcommand)]
     Person(person::Person),
@@ -106,6 +109,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Plan(plan) => plan.run().await,
             Command::Key(key) => key.run().await,
             Command::Audit(audit) => audit.run().await,
+            Command::Usage(usage) => usage.run().await,
             Command::Person(person) => person.run().await,
             Command::Module(module) => module.run().await,
             Command::Import(import) => import.run().await,

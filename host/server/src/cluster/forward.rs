@@ -86,11 +86,12 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
         _ => return serve_anywhere(app, node, request, next).await,
     };
     let dispatcher = Dispatcher { app, node, network };
-    let response = match forwarded_by {
-        Some(by) => dispatcher.serve_forwarded(by, request, next).await,
-        None => dispatcher.serve_or_forward(request, next).await,
-    };
-    response.unwrap_or_else(ApiError::into_response)
+    if let Some(by) = forwarded_by {
+        let mut response = dispatcher.serve_forwarded(by, request, next).await.unwrap_or_else(ApiError::into_response);
+        response.extensions_mut().insert(auth::CountedElsewhere);
+        return response;
+    }
+    dispatcher.serve_or_forward(request, next).await.unwrap_or_else(ApiError::into_response)
 }
 
 /// Serves a request that needs no owner, while this node reaches the database.

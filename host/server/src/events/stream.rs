@@ -17,6 +17,7 @@ use crate::clock::{Millis, millis};
 use crate::events::model::EventTypes;
 use crate::http::connection::Connection;
 use crate::limits::OpenGuard;
+use crate::metering::NetworkCounters;
 use crate::values::NetworkId;
 
 const PING_INTERVAL: Duration = Duration::from_secs(15);
@@ -26,6 +27,8 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 const BATCH_SIZE: usize = 64;
 /// Clients wait 2 to 4 s before they reconnect, so that they do not all come at once after a restart.
 const RETRY_MS: u64 = 2_000;
+/// What a frame begins with that is no event.
+const COMMENT: &[u8] = b":";
 
 /// The part of a stream that the maintenance loops see.
 pub(super) struct OpenStream {
@@ -79,6 +82,7 @@ struct Sender {
     subscription: Subscription,
     types: EventTypes,
     stream: Arc<OpenStream>,
+    counters: Arc<NetworkCounters>,
     /// Read and not yet sent, the next one last.
     frames: Vec<Bytes>,
     /// Counts it; none where it replaces the stream of its server.
@@ -112,9 +116,18 @@ pub(super) fn body(
         wake: Notify::new(),
     });
     app.streams.add(Arc::clone(&stream));
+    let counters = app.metering.network(caller.network);
     let preamble = preamble(app, (!has_id).then(|| subscription.start_id()));
-    let sender =
-        Sender { app: app.clone(), subscription, types, stream, frames: vec![preamble], skipped: None, _open: open };
+    let sender = Sender {
+        app: app.clone(),
+        subscription,
+        types,
+        stream,
+        counters,
+        frames: vec![preamble],
+        skipped: None,
+        _open: open,
+    };
     Body::from_stream(unfold(sender, async |mut sender| {
         let frame = sender.next().await?;
         Some((Ok::<_, Infallible>(frame), sender))
@@ -132,6 +145,9 @@ impl Sender {
                 return Some(ping(self.app.clock.now(), self.skipped.take().as_deref()));
             }
             if let Some(frame) = self.frames.pop() {
+                if !frame.starts_with(COMMENT) {
+                    self.counters.add_event();
+                }
                 return Some(frame);
             }
             tokio::select! {

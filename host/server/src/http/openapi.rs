@@ -40,6 +40,7 @@ const TAGS: &[(&str, &str)] = &[
     ("Keys", "API keys and the signing secret."),
     ("People", "Who works on a network: invitations, roles, signing in."),
     ("Audit", "Who changed what, when and from where."),
+    ("Usage", "What the network used, by hours."),
     ("Waitlist", "The list of who waits for the launch."),
     ("Operator", "Networks and plans, for whoever runs the hub."),
     ("Health", "Whether the hub works."),

@@ -27,10 +27,11 @@ pub use document::{document, to_json};
 pub use limit::Limit;
 pub(crate) use modules::{charge_module_time, has_module_time};
 pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits, object};
+pub(crate) use plan_store::StorageCounts;
 pub(crate) use rates::{PublicRoute, PublishingRoute, count_request, layer, public_layer, remote_address};
 pub use state::Limits;
 pub(crate) use store::FILE_BYTES;
-pub(crate) use stored::{check_storage, row_bytes};
+pub(crate) use stored::{check_storage, row_bytes, storage_counts, storage_counts_of};
 pub use usage::Usage;
 pub(crate) use usage::{OpenGuard, Rows, check_rows, open};
 
@@ -106,6 +107,11 @@ impl NetworkLimits {
     /// How many days entries of the audit log stay.
     pub(crate) fn audit_days(&self) -> i64 {
         self.plan.audit_days()
+    }
+
+    /// How many days hours of usage stay.
+    pub(crate) fn usage_days(&self) -> i64 {
+        self.plan.usage_days()
     }
 
     /// What one call of a module may cost at a point, as far as the plan says.

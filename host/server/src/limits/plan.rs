@@ -24,6 +24,9 @@ const MAX_MEMORY_BYTES: i64 = 64 << 20;
 /// The longest that a plan keeps entries of the audit log, and how long they stay where it says nothing.
 const MAX_AUDIT_DAYS: i64 = 3_650;
 const AUDIT_DAYS: i64 = 365;
+/// The longest that a plan keeps hours of usage, and how long they stay where it says nothing: a year and a month.
+const MAX_USAGE_DAYS: i64 = 3_650;
+const USAGE_DAYS: i64 = 400;
 const MAX_FUEL: i64 = 1_000_000_000_000;
 const MAX_HOST_CALLS: i64 = 64;
 const MAX_LOG_LINES: i64 = 256;
@@ -95,6 +98,10 @@ pub(crate) struct PlanLimits {
     #[serde(deserialize_with = "within::<_, 1, MAX_AUDIT_DAYS>")]
     #[schema(minimum = 1, maximum = 3_650, example = 365)]
     pub(crate) audit_days: Option<i64>,
+    /// Days that hours of usage stay; 400 unless it is set.
+    #[serde(deserialize_with = "within::<_, 1, MAX_USAGE_DAYS>")]
+    #[schema(minimum = 1, maximum = 3_650, example = 400)]
+    pub(crate) usage_days: Option<i64>,
 }
 
 /// What one call of a module may cost at one extension point, and how many may run. Null or absent: the default of the
@@ -246,12 +253,18 @@ pub(crate) struct Plan {
     pub(super) module_time: Option<ModuleTime>,
     pub(super) module_limits: ModuleLimits,
     audit_days: Option<i64>,
+    usage_days: Option<i64>,
 }
 
 impl Plan {
     /// How long entries of the audit log stay.
     pub(super) fn audit_days(&self) -> i64 {
         self.audit_days.unwrap_or(AUDIT_DAYS)
+    }
+
+    /// How long hours of usage stay.
+    pub(super) fn usage_days(&self) -> i64 {
+        self.usage_days.unwrap_or(USAGE_DAYS)
     }
 
     pub(super) fn new(limits: &PlanLimits, module_limits: ModuleLimits) -> Self {
@@ -261,6 +274,7 @@ impl Plan {
             module_time: limits.module_time(),
             module_limits,
             audit_days: limits.audit_days,
+            usage_days: limits.usage_days,
         }
     }
 

@@ -9,7 +9,8 @@ use parking_lot::Mutex;
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::limits::{Limit, NetworkLimits, QuotaExceeded, plan_store};
+use crate::limits::plan_store::{self, StorageCounts};
+use crate::limits::{Limit, NetworkLimits, QuotaExceeded};
 use crate::values::NetworkId;
 
 /// How long a count holds near the limit, and how long where less than half of it is used.
@@ -60,6 +61,20 @@ async fn stored_bytes(app: &App, network: NetworkId) -> Result<i64, hub_db::Erro
         plan_store::module_store_bytes(&app.module_store, network)
     )?;
     Ok(counted.saturating_add(modules).max(0))
+}
+
+/// What the networks after `after` store, by their ids.
+pub(crate) async fn storage_counts(
+    app: &App,
+    after: NetworkId,
+    most: i64,
+) -> Result<Vec<(NetworkId, StorageCounts)>, hub_db::Error> {
+    plan_store::storage_counts(&app.db, &app.module_store, after, most).await
+}
+
+/// What a network stores.
+pub(crate) async fn storage_counts_of(app: &App, network: NetworkId) -> Result<StorageCounts, hub_db::Error> {
+    plan_store::storage_counts_of(&app.db, &app.module_store, network).await
 }
 
 /// Refuses to store `bytes` where the network's limits allow no more. `replaced` is asked for what goes in exchange, only

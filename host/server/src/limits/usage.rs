@@ -53,7 +53,16 @@ impl Rows {
 #[derive(Clone, Debug)]
 pub struct Usage {
     counts: Cache<(NetworkId, Limit), Arc<Mutex<Count>>>,
-    open: Arc<Mutex<HashMap<(NetworkId, Limit), i64>>>,
+    open: OpenCounts,
+}
+
+type OpenCounts = Arc<Mutex<HashMap<(NetworkId, Limit), OpenCount>>>;
+
+/// How many are open, and the most since that was last asked.
+#[derive(Clone, Copy, Debug, Default)]
+struct OpenCount {
+    now: i64,
+    peak: i64,
 }
 
 impl Default for Usage {
@@ -89,6 +98,20 @@ impl Count {
 impl Usage {
     fn count(&self, network: NetworkId, limit: Limit) -> Arc<Mutex<Count>> {
         self.counts.get_with((network, limit), Arc::default)
+    }
+
+    /// The most that networks have had open at once of what the limit counts, since the last call.
+    pub(crate) fn take_peaks(&self, limit: Limit) -> Vec<(NetworkId, i64)> {
+        let mut open = self.open.lock();
+        let mut peaks = vec![];
+        open.retain(|(network, of), count| {
+            if *of == limit {
+                peaks.push((*network, count.peak));
+                count.peak = count.now;
+            }
+            count.now > 0
+        });
+        peaks
     }
 
     /// Notes that rows came without a check.
@@ -199,7 +222,7 @@ async fn select(app: &App, network: NetworkId, rows: Rows, most: Option<i64>) ->
 /// One more of what is open, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenGuard {
-    open: Arc<Mutex<HashMap<(NetworkId, Limit), i64>>>,
+    open: OpenCounts,
     key: (NetworkId, Limit),
 }
 
@@ -212,25 +235,18 @@ where
     let key = (network, limit);
     let mut open = app.usage.open.lock();
     let count = open.entry(key).or_default();
-    if let Err(exceeded) = limits.check(limit, *count, 1) {
-        if *count == 0 {
-            open.remove(&key);
-        }
-        return Err(exceeded.into());
-    }
-    *count += 1;
+    limits.check(limit, count.now, 1)?;
+    count.now += 1;
+    count.peak = count.peak.max(count.now);
     drop(open);
     Ok(OpenGuard { open: Arc::clone(&app.usage.open), key })
 }
 
 impl Drop for OpenGuard {
     fn drop(&mut self) {
-        let mut open = self.open.lock();
-        if let Some(count) = open.get_mut(&self.key) {
-            *count -= 1;
-            if *count <= 0 {
-                open.remove(&self.key);
-            }
+        // Its peak stays until it is taken.
+        if let Some(count) = self.open.lock().get_mut(&self.key) {
+            count.now -= 1;
         }
     }
 }

@@ -29,4 +29,5 @@ mod slots;
 mod stream;
 mod told;
 mod upgrade;
+mod usage;
 mod webhooks;

@@ -50,6 +50,7 @@ mod support;
 mod told;
 mod transfers;
 mod unauthorized;
+mod usage;
 mod waitlist;
 mod webhooks;
 mod worlds;

@@ -13,7 +13,7 @@ mod recorded_calls;
 mod replay;
 mod reviews;
 mod specification;
-mod starters;
+pub mod starters;
 mod templates;
 pub mod wasm;
 

@@ -45,8 +45,10 @@ pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) 
             }
             let call = new_call(app, network);
             let outcome = app.modules.sandbox.run_chain::<O>(&chain.chain, &call, Arc::clone(&input)).await;
-            let micros =
-                outcome.steps.iter().filter_map(|step| step.report.as_ref()).map(|report| report.compute_micros).sum();
+            let reports = || outcome.steps.iter().filter_map(|step| step.report.as_ref());
+            let micros = reports().map(|report| report.compute_micros).sum();
+            let (calls, fuel) = (reports().count() as u64, reports().map(|report| report.fuel).sum());
+            app.metering.network(network).add_module_calls(calls, micros, fuel);
             limits::charge_module_time(app, network, Duration::from_micros(micros)).await;
             finish::<O>(app, network, &chain, call, O::any_input(&input), outcome)
         }
@@ -93,7 +95,9 @@ fn finish<O: Operation>(
         let (task, call, point, link) = (app.clone(), call.clone(), chain.point, Arc::clone(shadow.link()));
         app.spawn(async move {
             let Some(run) = task.modules.sandbox.run_shadow(shadow).await else { return };
-            limits::charge_module_time(&task, network, Duration::from_micros(run.report.compute_micros)).await;
+            let report = &run.report;
+            task.metering.network(network).add_module_calls(1, report.compute_micros, report.fuel);
+            limits::charge_module_time(&task, network, Duration::from_micros(report.compute_micros)).await;
             task.modules.logs.add(network, point, link.config(), &call, &run.report);
             if let Some(opening) = &run.opening {
                 report_opening(&task, network, point, &link, &call, opening);

@@ -83,6 +83,12 @@ impl Presence {
         *self.server_start.lock() = Some(started_at);
     }
 
+    /// The most players and servers that networks have had online at once, since the last call.
+    pub(crate) fn take_peaks(&self) -> Vec<(NetworkId, usize, usize)> {
+        let peaks = self.all().into_iter().map(|(network, shared)| (network, shared.with(NetworkPresence::take_peaks)));
+        peaks.map(|(network, (players, servers))| (network, players, servers)).collect()
+    }
+
     pub(super) fn all(&self) -> Vec<(NetworkId, Arc<SharedPresence>)> {
         self.networks.read().iter().map(|(network, shared)| (*network, Arc::clone(shared))).collect()
     }

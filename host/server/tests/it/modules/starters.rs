@@ -11,7 +11,7 @@ use crate::support::{Client, on_both};
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
 /// Uploads a starter module and makes it the chain of its point.
-async fn install(owner: &Client, name: &str, at: &str, config: Value) {
+pub async fn install(owner: &Client, name: &str, at: &str, config: Value) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../plugins/{name}/{name}.wasm"));
     let module = upload(owner, name, std::fs::read(file).unwrap()).await;
     assert_eq!(module.body["points"], json!([at]), "{}", module.body);

@@ -29,6 +29,8 @@ pub(crate) struct NetworkPresence {
     unsaved: Unsaved,
     /// Counts how often the unsaved changes were taken.
     pub(crate) batch: u64,
+    /// The most players and servers since they were last taken.
+    peaks: (usize, usize),
 }
 
 /// Why presence did not change.
@@ -133,7 +135,19 @@ impl NetworkPresence {
             self.unsaved.server_event(EventKind::ServerOnline, &server);
         }
         self.servers.insert(server);
+        self.note_peaks();
         self.unsaved.server(&id, ServerChange::Any);
+    }
+
+    fn note_peaks(&mut self) {
+        let (players, servers) = self.peaks;
+        self.peaks = (players.max(self.players.len()), servers.max(self.servers.len()));
+    }
+
+    /// The most players and servers that were online at once, since the last call.
+    pub(super) fn take_peaks(&mut self) -> (usize, usize) {
+        self.note_peaks();
+        std::mem::replace(&mut self.peaks, (self.players.len(), self.servers.len()))
     }
 
     /// Keeps a server online, with the state and the players it reports.

@@ -125,6 +125,7 @@ impl NetworkPresence {
             server.players.insert(player, new);
             self.players.insert(player, Arc::clone(id));
             self.unsaved.players.insert(player);
+            self.peaks.0 = self.peaks.0.max(self.players.len());
         }
         if self.reserved.get(&player) == Some(id) {
             self.reserved.remove(&player);

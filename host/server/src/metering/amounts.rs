@@ -1,0 +1,34 @@
+//! What a network has used in an hour, or in a part of it.
+
+/// Counts are added up over an hour's parts; of peaks the highest counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Amounts {
+    pub(super) requests: i64,
+    pub(super) events: i64,
+    pub(super) module_calls: i64,
+    pub(super) module_micros: i64,
+    pub(super) fuel: i64,
+    pub(super) peak_players: i64,
+    pub(super) peak_servers: i64,
+}
+
+impl Amounts {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Adds another part of the same hour.
+    pub(super) fn add(&mut self, other: &Self) {
+        for (sum, more) in [
+            (&mut self.requests, other.requests),
+            (&mut self.events, other.events),
+            (&mut self.module_calls, other.module_calls),
+            (&mut self.module_micros, other.module_micros),
+            (&mut self.fuel, other.fuel),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        self.peak_players = self.peak_players.max(other.peak_players);
+        self.peak_servers = self.peak_servers.max(other.peak_servers);
+    }
+}

@@ -1,0 +1,35 @@
+//! Closes hours, at one node: afterwards their rows do not change any more.
+
+use std::sync::atomic::Ordering;
+
+use hub_db::Error;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::metering::store::progress::{self, Progress, Work};
+use crate::metering::{hour_of, storage};
+
+/// How long an hour stays open after its end, for what nodes have counted of it and not yet stored.
+pub(super) const GRACE: Millis = 15_000;
+/// How long a node that has died keeps others from it.
+const CLAIM: Millis = 30_000;
+/// From one look at what networks store to the next.
+const STORAGE_INTERVAL: Millis = 10 * 60 * 1000;
+
+pub(super) async fn run(app: &App) -> Result<(), Error> {
+    let node = app.metering.unsent.lock().await.node().to_owned();
+    let now = app.clock.now();
+    let claimed = progress::claim(&app.db, Work::Close, &node, now, now.saturating_add(CLAIM)).await?;
+    let Some(progress) = claimed else { return Ok(()) };
+    let noted_at = app.metering.storage_noted_at.load(Ordering::Relaxed);
+    if now.saturating_sub(noted_at) >= STORAGE_INTERVAL || hour_of(noted_at) != hour_of(now) {
+        storage::note_all(app, now).await?;
+        app.metering.storage_noted_at.store(now, Ordering::Relaxed);
+    }
+    let hour = hour_of(now.saturating_sub(GRACE));
+    if progress.hour < hour {
+        let until = app.clock.now().saturating_add(CLAIM);
+        progress::advance(&app.db, Work::Close, &node, &Progress { hour, ..progress }, until).await?;
+    }
+    Ok(())
+}

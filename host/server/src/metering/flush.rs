@@ -1,0 +1,108 @@
+//! Adds what was counted in memory to the hours in the database, each second.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use hub_db::Error;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::metering::amounts::Amounts;
+use crate::metering::peaks::NotedPeaks;
+use crate::metering::store::progress::{self, Work};
+use crate::metering::{hour_of, store};
+use crate::values::NetworkId;
+
+/// Rows that one transaction writes.
+const BATCH: usize = 500;
+
+/// What was taken from the counters and is not stored for certain.
+#[derive(Debug)]
+pub(crate) struct Unsent {
+    /// This process, by a name that no other has or had.
+    node: String,
+    /// The number of the last batch.
+    sequence: i64,
+    /// Taken, and in no batch yet.
+    waiting: BTreeMap<(NetworkId, Millis), Amounts>,
+    /// The next to be stored, oldest first. What becomes of one that failed is not known, so it stays as it is.
+    batches: VecDeque<Batch>,
+    peaks: NotedPeaks,
+}
+
+/// Amounts that are stored together, under a number.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) sequence: i64,
+    pub(super) rows: Vec<(NetworkId, Millis, Amounts)>,
+}
+
+impl Unsent {
+    pub(super) fn new(node: String) -> Self {
+        let (waiting, batches) = Default::default();
+        Self { node, sequence: 0, waiting, batches, peaks: NotedPeaks::default() }
+    }
+
+    /// The name of this process.
+    pub(super) fn node(&self) -> &str {
+        &self.node
+    }
+
+    fn take(&mut self, app: &App, now: Millis) {
+        let hour = hour_of(now);
+        for (network, amounts) in app.metering.drain().into_iter().chain(self.peaks.online(app, hour)) {
+            self.waiting.entry((network, hour)).or_default().add(&amounts);
+        }
+        if !self.batches.is_empty() {
+            return;
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        let rows: Vec<_> = waiting.into_iter().map(|((network, hour), amounts)| (network, hour, amounts)).collect();
+        for rows in rows.chunks(BATCH) {
+            self.sequence += 1;
+            self.batches.push_back(Batch { sequence: self.sequence, rows: rows.to_vec() });
+        }
+    }
+}
+
+/// Stores what was counted until now.
+pub(super) async fn run(app: &App) -> Result<(), Error> {
+    let now = app.clock.now();
+    let mut unsent = app.metering.unsent.lock().await;
+    unsent.take(app, now);
+    while let Some(batch) = unsent.batches.front() {
+        store::add(&app.db, &unsent.node, batch, now).await?;
+        unsent.batches.pop_front();
+    }
+    let streams = unsent.peaks.streams(app, now);
+    for streams in streams.chunks(BATCH) {
+        if let Err(error) = store::note_streams(&app.db, &unsent.node, streams, hour_of(now), now).await {
+            unsent.peaks.forget_streams();
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Stores what was counted until the end.
+pub(crate) async fn stop(app: &App) {
+    let stored = match run(app).await {
+        // Some of it may have waited behind a batch that had failed.
+        Ok(()) => run(app).await,
+        failed => failed,
+    };
+    let node = app.metering.unsent.lock().await.node.clone();
+    let left = match stored {
+        Ok(()) => leave(app, &node).await,
+        failed => failed,
+    };
+    if let Err(error) = left {
+        tracing::warn!(%error, "could not store what networks used last");
+    }
+}
+
+/// Gives up what other nodes can go on with.
+async fn leave(app: &App, node: &str) -> Result<(), Error> {
+    progress::release(&app.db, Work::Close, node).await?;
+    progress::release(&app.db, Work::Report, node).await?;
+    store::remove_node(&app.db, node).await
+}

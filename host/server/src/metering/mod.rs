@@ -1,0 +1,49 @@
+//! What networks use, by hour: counted in memory, added to the database each second, listed, and reported for billing.
+//!
+//! Invariants: an hour's counts are exact over all nodes and restarts. A process that is killed loses what it counted since
+//! its last batch, a second at most; a batch whose commit is uncertain is sent again under its number and counts once. Once
+//! an hour is closed its rows do not change any more: what comes late is added to the next hour that is open. So each row
+//! is reported as it is listed, once.
+//! Counting costs a request an atomic add: it waits for no lock and allocates nothing.
+//! Tables: `usage_hours`, `usage_nodes`, `usage_streams`, `usage_progress`.
+
+mod amounts;
+mod close;
+mod counters;
+mod flush;
+mod peaks;
+mod report;
+mod retention;
+mod routes;
+pub(crate) mod service;
+mod storage;
+mod store;
+
+pub use counters::Metering;
+pub(crate) use counters::NetworkCounters;
+pub(crate) use flush::stop;
+pub(crate) use routes::{UsageHour, router};
+
+use std::time::Duration;
+
+use crate::app::App;
+use crate::background::every;
+use crate::clock::Millis;
+
+/// From one batch to the next, which is what a process that is killed loses at most.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+const CLOSE_INTERVAL: Duration = Duration::from_secs(5);
+const HOUR: Millis = 60 * 60 * 1000;
+
+/// Starts the background work.
+pub(crate) fn start(app: &App) -> anyhow::Result<()> {
+    every(app, FLUSH_INTERVAL, "store what networks used", async |app: App| flush::run(&app).await);
+    every(app, CLOSE_INTERVAL, "close an hour of what networks used", async |app: App| close::run(&app).await);
+    retention::start(app);
+    report::start(app)
+}
+
+/// When the hour begins that `at` is in.
+fn hour_of(at: Millis) -> Millis {
+    at.div_euclid(HOUR).saturating_mul(HOUR)
+}

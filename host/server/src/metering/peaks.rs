@@ -1,0 +1,64 @@
+//! How many players and servers networks had online at once, and how many streams they had open.
+
+use std::collections::HashMap;
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::limits::Limit;
+use crate::metering::amounts::Amounts;
+use crate::values::NetworkId;
+
+/// How long a node's count of streams holds: longer than from one to the next.
+pub(super) const STREAMS_TTL: Millis = 8_000;
+const STREAMS_INTERVAL: Millis = 5_000;
+
+/// What was written of the peaks, so that only what is new is written.
+#[derive(Debug, Default)]
+pub(super) struct NotedPeaks {
+    online: HashMap<NetworkId, (Millis, Amounts)>,
+    streams: HashMap<NetworkId, (Millis, i64)>,
+}
+
+impl NotedPeaks {
+    /// The peaks of players and servers that are higher than what was noted for this hour.
+    pub(super) fn online(&mut self, app: &App, hour: Millis) -> Vec<(NetworkId, Amounts)> {
+        let mut new = vec![];
+        self.online.retain(|_, (noted, _)| *noted == hour);
+        for (network, players, servers) in app.presence.take_peaks() {
+            let (peak_players, peak_servers) = (players as i64, servers as i64);
+            let peaks = Amounts { peak_players, peak_servers, ..Amounts::default() };
+            let (_, noted) = self.online.entry(network).or_insert((hour, Amounts::default()));
+            if peak_players > noted.peak_players || peak_servers > noted.peak_servers {
+                noted.add(&peaks);
+                new.push((network, peaks));
+            }
+        }
+        new
+    }
+
+    /// The streams that this node has had open since the last time, where that is to be written: it is another number, or the
+    /// last one was written some time ago.
+    pub(super) fn streams(&mut self, app: &App, now: Millis) -> Vec<(NetworkId, i64)> {
+        let open: HashMap<_, _> = app.usage.take_peaks(Limit::Streams).into_iter().collect();
+        let closed = self.streams.iter().filter(|(network, (_, streams))| *streams > 0 && !open.contains_key(network));
+        let closed: Vec<_> = closed.map(|(network, _)| (*network, 0)).collect();
+        let is_due = |network: &NetworkId, streams: i64| {
+            self.streams.get(network).is_none_or(|(at, noted)| *noted != streams || now - at >= STREAMS_INTERVAL)
+        };
+        let open = open.into_iter().filter(|(network, streams)| is_due(network, *streams));
+        let due: Vec<_> = open.chain(closed).collect();
+        for (network, streams) in &due {
+            if *streams == 0 {
+                self.streams.remove(network);
+            } else {
+                self.streams.insert(*network, (now, *streams));
+            }
+        }
+        due
+    }
+
+    /// Writes them again next time: they could not be written.
+    pub(super) fn forget_streams(&mut self) {
+        self.streams.clear();
+    }
+}

@@ -1,0 +1,51 @@
+//! How long hours stay.
+
+use std::time::Duration;
+
+use hub_db::Error;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::background::every;
+use crate::clock::Millis;
+use crate::limits;
+use crate::metering::hour_of;
+use crate::metering::store::progress::{self, Work};
+use crate::metering::store::{self, read};
+use crate::values::NetworkId;
+
+const INTERVAL: Duration = Duration::from_hours(1);
+const DAY: Millis = 24 * 60 * 60 * 1000;
+/// Hours that are deleted by one statement.
+const BATCH: i64 = 500;
+/// A process that was suspended for longer than this, while its last batch was stored, would count that batch twice.
+const NODES_STAY: Millis = 30 * DAY;
+const STREAMS_STAY: Millis = 60_000;
+
+/// Deletes hours that are older than each network's plan says, and what is left of nodes that died.
+pub(super) fn start(app: &App) {
+    every(app, INTERVAL, "delete old hours of what networks used", async |app: App| run(&app).await);
+}
+
+async fn run(app: &App) -> Result<(), Error> {
+    let now = app.clock.now();
+    store::remove_old_nodes(&app.db, now.saturating_sub(NODES_STAY), now.saturating_sub(STREAMS_STAY)).await?;
+    // What is to be reported stays until it is.
+    let reported = match app.settings.usage_sink {
+        Some(_) => progress::reached(&app.db, Work::Report).await?.hour,
+        None => Millis::MAX,
+    };
+    let mut last = NetworkId(Uuid::nil());
+    while let Some(network) = read::next_network(&app.db, last).await? {
+        last = network;
+        let days = limits::of(app, network).await?.usage_days();
+        let before = hour_of(now.saturating_sub(days.saturating_mul(DAY))).min(reported);
+        hub_db::with_tenant(network.0, delete(app, network, before)).await?;
+    }
+    Ok(())
+}
+
+async fn delete(app: &App, network: NetworkId, before: Millis) -> Result<(), Error> {
+    while read::delete(&app.db, network, before, BATCH).await? == BATCH.unsigned_abs() {}
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Reading what networks used.
+
+use hub_db::{Db, Error};
+
+use crate::app::App;
+use crate::auth::OPERATOR_NETWORK;
+use crate::clock::Millis;
+use crate::metering::store::read;
+pub(crate) use crate::metering::store::read::{HourRow, TotalRow};
+use crate::metering::{HOUR, hour_of, storage};
+use crate::values::NetworkId;
+
+/// From when to when: hours that overlap with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeRange {
+    pub(crate) from: Millis,
+    pub(crate) to: Millis,
+}
+
+impl TimeRange {
+    /// An hour that begins after this, and before `to`, overlaps.
+    fn after(self) -> Millis {
+        self.from.saturating_sub(HOUR)
+    }
+}
+
+/// A page of a network's hours, newest first, and how many there are. The running hour is among them.
+pub(super) async fn page(
+    app: &App,
+    network: NetworkId,
+    range: TimeRange,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<HourRow>, i64), Error> {
+    let now = app.clock.now();
+    if range.to > hour_of(now) && range.from <= now {
+        storage::note(app, network, now).await?;
+    }
+    hours(&app.db, network, range, limit, offset).await
+}
+
+/// A page of a network's hours as they are stored.
+pub(crate) async fn hours(
+    db: &Db,
+    network: NetworkId,
+    range: TimeRange,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<HourRow>, i64), Error> {
+    read::page(db, network, range.after(), range.to, limit, offset).await
+}
+
+/// Whether there is such a network, or was one.
+pub(super) async fn is_known(db: &Db, network: NetworkId) -> Result<bool, Error> {
+    if network == OPERATOR_NETWORK { Ok(false) } else { read::is_known(db, network).await }
+}
+
+/// What each network used.
+pub(crate) async fn totals(db: &Db, range: TimeRange) -> Result<Vec<TotalRow>, Error> {
+    read::totals(db, range.after(), range.to).await
+}
