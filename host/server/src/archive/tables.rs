@@ -124,6 +124,9 @@ tables! {
     ];
     waitlist_links [sha256: Bytes] [email_folded: Text, made_at: Integer, sent_at: Integer, used_at: Integer];
     import_sources [source: Text, source_key: Text] [value: Integer];
+    forgotten_players [player_uuid: Uuid] [
+        forgotten_at: Integer, replacement: Uuid, finished_at: Integer, claimed_until: Integer
+    ];
     audit_log [id: Text] [
         at: Integer, actor_type: Text, actor_id: Text, actor_name: Text, action: Text, target: Text, value_before: Text,
         value_after: Text, request_id: Text, address: Text

@@ -26,7 +26,7 @@ pub use bounds::Bounds;
 pub use document::{document, to_json};
 pub use limit::Limit;
 pub(crate) use modules::{charge_module_time, has_module_time};
-pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits, object};
+pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits, RetentionDays, object};
 pub(crate) use rates::{PublicRoute, PublishingRoute, count_request, layer, public_layer, remote_address};
 pub use state::Limits;
 pub(crate) use store::FILE_BYTES;
@@ -106,6 +106,11 @@ impl NetworkLimits {
     /// How many days entries of the audit log stay.
     pub(crate) fn audit_days(&self) -> i64 {
         self.plan.audit_days()
+    }
+
+    /// For how long what grows old is kept.
+    pub(crate) fn retention_days(&self) -> RetentionDays {
+        self.plan.retention_days
     }
 
     /// What one call of a module may cost at a point, as far as the plan says.
