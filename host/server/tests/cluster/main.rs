@@ -11,6 +11,7 @@ mod control;
 mod events;
 mod faults;
 mod fleet;
+mod forgetting;
 mod isolation;
 mod lease_model;
 mod leases;

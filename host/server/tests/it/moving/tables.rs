@@ -10,6 +10,7 @@ use crate::support::{Backend, Hub};
 /// Tables that are not exported, and why.
 const EXCLUDED: &[(&str, &str)] = &[
     ("_sqlx_migrations", "the schema's own"),
+    ("backup_holds", "backups under way"),
     ("hub_nodes", "the hub's nodes"),
     ("hub_secrets", "the hub's own secrets, no network's"),
     ("network_homes", "leases of the hub's nodes"),
@@ -17,6 +18,7 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("network_imports", "imports under way"),
     ("imports", "of files that only this hub has; what they brought is exported"),
     ("network_usage", "counted by triggers"),
+    ("restores", "of the database itself"),
     ("persons", "accounts of the hub, no network's"),
     ("person_sessions", "who is signed in at this hub"),
     ("person_recovery_codes", "of accounts of the hub"),
