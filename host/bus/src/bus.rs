@@ -217,6 +217,14 @@ impl Bus {
         self.registry.write().close_network(network);
     }
 
+    /// Empties the retained events of a network for whose frames `is_redacted` answers true: streams that resume get their
+    /// ids alone. What the bus between nodes keeps stays until it expires.
+    pub fn redact(&self, network: u128, is_redacted: impl Fn(&[u8]) -> bool) {
+        if let Some(network) = self.existing(network) {
+            network.log.lock().redact(&is_redacted);
+        }
+    }
+
     /// Ends all streams of all networks, for good.
     pub fn close(&self) {
         self.registry.write().close();

@@ -81,6 +81,17 @@ pub(crate) fn resync(head: EventId, now_ms: i64) -> Bytes {
     frame(head, "RESYNC", &format!(r#"{{"type":"RESYNC","at":{now_ms}}}"#))
 }
 
+/// A frame with the id of another and nothing but a comment, as long as that one: readers count bytes.
+pub(crate) fn empty_frame(frame: &Bytes) -> Bytes {
+    let id = frame.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let mut empty = frame[..id].to_vec();
+    let padding = frame.len().saturating_sub(id + 3);
+    empty.push(b':');
+    empty.extend(std::iter::repeat_n(b' ', padding));
+    empty.extend(b"\n\n");
+    Bytes::from(empty)
+}
+
 /// An event as streams send it.
 pub(crate) fn frame(id: EventId, name: &str, data: &(impl AsRef<[u8]> + ?Sized)) -> Bytes {
     let id = id.to_string();
@@ -100,6 +111,16 @@ mod tests {
         let id = EventId { epoch: 7, sequence: 12 };
         let sent = frame(id, "CHAT", r#"{"type":"CHAT","at":5}"#);
         assert_eq!(sent, "id: 7.12\nevent: CHAT\ndata: {\"type\":\"CHAT\",\"at\":5}\n\n");
+    }
+
+    #[test]
+    fn an_empty_frame_keeps_id_and_length() {
+        let sent = frame(EventId { epoch: 7, sequence: 12 }, "CHAT", r#"{"type":"CHAT","at":5}"#);
+        let empty = empty_frame(&sent);
+        assert_eq!(empty.len(), sent.len());
+        let text = std::str::from_utf8(&empty).unwrap();
+        let comment = text.strip_prefix("id: 7.12\n:").and_then(|rest| rest.strip_suffix("\n\n")).unwrap();
+        assert!(comment.chars().all(|character| character == ' '));
     }
 
     #[test]

@@ -117,6 +117,14 @@ impl EventLog {
         *self = Self { closed: self.closed, idle_since_ms: self.idle_since_ms, ..empty };
     }
 
+    /// Empties retained events that are not to be sent any more.
+    pub(crate) fn redact(&mut self, is_redacted: &dyn Fn(&[u8]) -> bool) {
+        self.broadcast.redact(is_redacted);
+        for server in self.servers.values_mut() {
+            server.queue.redact(is_redacted);
+        }
+    }
+
     fn cutoff(&self, config: &BusConfig, now_ms: i64) -> Cutoff {
         Cutoff {
             at_ms: now_ms.saturating_sub(config.retention_ms()),

@@ -1,4 +1,5 @@
 use crate::count::Count;
+use crate::event::empty_frame;
 use bytes::Bytes;
 use std::collections::VecDeque;
 
@@ -68,6 +69,15 @@ impl EventQueue {
             freed += self.drop_oldest();
         }
         freed
+    }
+
+    /// Replaces the frames of events that are not to be sent any more by empty ones of the same length.
+    pub(crate) fn redact(&mut self, is_redacted: &dyn Fn(&[u8]) -> bool) {
+        for event in &mut self.events {
+            if is_redacted(&event.frame) {
+                event.frame = empty_frame(&event.frame);
+            }
+        }
     }
 
     /// Frees capacity left over from a past burst.

@@ -9,9 +9,9 @@ use uuid::Uuid;
 use crate::{Backend, Error, Tx, query::Query};
 
 /// Placeholders in one statement. SQLite takes 32,766.
-const MAX_PLACEHOLDERS: usize = 32_000;
+pub(crate) const MAX_PLACEHOLDERS: usize = 32_000;
 /// Rows in one statement.
-const MAX_ROWS: usize = 500;
+pub(crate) const MAX_ROWS: usize = 500;
 
 /// A column's type, one for each line of the table at the top of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,11 +62,8 @@ impl Table {
     /// All rows of a network in the order of their keys, which is the same on both databases.
     pub(crate) fn select(&self, backend: Backend) -> String {
         let columns = if self.columns.is_empty() { "1".to_owned() } else { names(self.columns).join(", ") };
-        let order = self.columns[..self.key_columns].iter().map(|column| match (backend, column.column_type) {
-            (Backend::Postgres, ColumnType::Text) => format!("{} COLLATE \"C\"", column.name),
-            _ => column.name.to_owned(),
-        });
-        let order = std::iter::once("network_id".to_owned()).chain(order).collect::<Vec<_>>().join(", ");
+        let key = order_by(backend, &self.columns[..self.key_columns]);
+        let order = if key.is_empty() { "network_id".to_owned() } else { format!("network_id, {key}") };
         format!("SELECT {columns} FROM {} WHERE network_id = $1 ORDER BY {order}", self.name)
     }
 
@@ -98,7 +95,16 @@ impl Table {
     }
 }
 
-fn names(columns: &[Column]) -> Vec<&'static str> {
+/// What sorts rows alike on both databases.
+pub(crate) fn order_by(backend: Backend, key: &[Column]) -> String {
+    let order = key.iter().map(|column| match (backend, column.column_type) {
+        (Backend::Postgres, ColumnType::Text) => format!("{} COLLATE \"C\"", column.name),
+        _ => column.name.to_owned(),
+    });
+    order.collect::<Vec<_>>().join(", ")
+}
+
+pub(crate) fn names(columns: &[Column]) -> Vec<&'static str> {
     columns.iter().map(|column| column.name).collect()
 }
 
@@ -135,24 +141,29 @@ fn bind(query: &mut Query, table: &Table, network: Uuid, rows: &[Vec<Cell>]) -> 
         }
         query.bind(network)?;
         for (column, cell) in table.columns.iter().zip(row) {
-            match (column.column_type, cell) {
-                (ColumnType::Bool, Cell::Null) => query.bind(None::<bool>),
-                (ColumnType::Integer, Cell::Null) => query.bind(None::<i64>),
-                (ColumnType::Float, Cell::Null) => query.bind(None::<f64>),
-                (ColumnType::Text, Cell::Null) => query.bind(None::<&str>),
-                (ColumnType::Bytes, Cell::Null) => query.bind(None::<&[u8]>),
-                (ColumnType::Uuid, Cell::Null) => query.bind(None::<Uuid>),
-                (ColumnType::Bool, Cell::Bool(value)) => query.bind(value),
-                (ColumnType::Integer, Cell::Integer(value)) => query.bind(value),
-                (ColumnType::Float, Cell::Float(value)) => query.bind(value),
-                (ColumnType::Text, Cell::Text(value)) => query.bind(value),
-                (ColumnType::Bytes, Cell::Bytes(value)) => query.bind(value),
-                (ColumnType::Uuid, Cell::Uuid(value)) => query.bind(value),
-                (column_type, _) => Err(format!("{}.{} is {column_type:?}", table.name, column.name).into()),
-            }?;
+            bind_cell(query, table.name, column, cell)?;
         }
     }
     Ok(())
+}
+
+/// Binds a value of a column.
+pub(crate) fn bind_cell(query: &mut Query, table: &str, column: &Column, cell: &Cell) -> Result<(), BoxDynError> {
+    match (column.column_type, cell) {
+        (ColumnType::Bool, Cell::Null) => query.bind(None::<bool>),
+        (ColumnType::Integer, Cell::Null) => query.bind(None::<i64>),
+        (ColumnType::Float, Cell::Null) => query.bind(None::<f64>),
+        (ColumnType::Text, Cell::Null) => query.bind(None::<&str>),
+        (ColumnType::Bytes, Cell::Null) => query.bind(None::<&[u8]>),
+        (ColumnType::Uuid, Cell::Null) => query.bind(None::<Uuid>),
+        (ColumnType::Bool, Cell::Bool(value)) => query.bind(value),
+        (ColumnType::Integer, Cell::Integer(value)) => query.bind(value),
+        (ColumnType::Float, Cell::Float(value)) => query.bind(value),
+        (ColumnType::Text, Cell::Text(value)) => query.bind(value),
+        (ColumnType::Bytes, Cell::Bytes(value)) => query.bind(value),
+        (ColumnType::Uuid, Cell::Uuid(value)) => query.bind(value),
+        (column_type, _) => Err(format!("{table}.{} is {column_type:?}", column.name).into()),
+    }
 }
 
 impl Tx {

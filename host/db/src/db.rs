@@ -12,6 +12,7 @@ use crate::{
     limits::{TimeLimits, at_most},
     migrate,
     postgres::Postgres,
+    query::{Fetched, Query},
     retry::Attempts,
     snapshot,
     sqlite::{Durability, Sqlite},
@@ -157,6 +158,11 @@ impl Db {
                 Engine::Postgres(postgres) => Snapshot::postgres(postgres.server().connect_untimed().await?).await,
             }
         })
+    }
+
+    /// Runs a reading statement.
+    pub(crate) async fn read(&self, query: Query) -> Result<Fetched, Error> {
+        self.engine.read(self.lane, query).await
     }
 
     /// One writing statement, with or without `RETURNING`, that is atomic by itself. Answered when

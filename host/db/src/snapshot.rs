@@ -8,7 +8,7 @@ use sqlx::{
 use uuid::Uuid;
 
 use crate::{
-    Backend, Error, Table,
+    Backend, Column, Error, Table,
     bulk::{Cell, postgres_cells, sqlite_cells},
 };
 
@@ -48,15 +48,24 @@ impl Snapshot {
     ) -> Result<(), E> {
         let mut failure = None;
         let mut receive = |row| receive(row).map_err(|error| failure = Some(error)).is_ok();
-        self.read(table, network, &mut receive).await?;
+        let text = table.select(self.backend());
+        self.read(text, Some(network), table.columns, &mut receive).await?;
         failure.map_or(Ok(()), Err)
     }
 
+    pub(crate) fn backend(&self) -> Backend {
+        match &self.0 {
+            Connection::Sqlite(_) => Backend::Sqlite,
+            Connection::Postgres(_) => Backend::Postgres,
+        }
+    }
+
     /// Hands over rows as long as `receive` answers true.
-    fn read<'r>(
+    pub(crate) fn read<'r>(
         &'r mut self,
-        table: &'r Table,
-        network: Uuid,
+        text: String,
+        network: Option<Uuid>,
+        columns: &'r [Column],
         receive: &'r mut (dyn FnMut(Vec<Cell>) -> bool + Send),
     ) -> BoxFuture<'r, Result<(), Error>> {
         Box::pin(async move {
@@ -64,20 +73,22 @@ impl Snapshot {
             match &mut self.0 {
                 Connection::Sqlite(conn) => {
                     let mut arguments = SqliteArguments::default();
-                    arguments.add(network).map_err(invalid)?;
-                    let sql = AssertSqlSafe(table.select(Backend::Sqlite));
-                    let mut rows = sqlx::query_with(sql, arguments).persistent(false).fetch(conn);
+                    if let Some(network) = network {
+                        arguments.add(network).map_err(invalid)?;
+                    }
+                    let mut rows = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(false).fetch(conn);
                     while let Some(row) = rows.try_next().await?
-                        && receive(sqlite_cells(&row, table.columns)?)
+                        && receive(sqlite_cells(&row, columns)?)
                     {}
                 }
                 Connection::Postgres(conn) => {
                     let mut arguments = PgArguments::default();
-                    arguments.add(network).map_err(invalid)?;
-                    let sql = AssertSqlSafe(table.select(Backend::Postgres));
-                    let mut rows = sqlx::query_with(sql, arguments).persistent(false).fetch(conn);
+                    if let Some(network) = network {
+                        arguments.add(network).map_err(invalid)?;
+                    }
+                    let mut rows = sqlx::query_with(AssertSqlSafe(text), arguments).persistent(false).fetch(conn);
                     while let Some(row) = rows.try_next().await?
-                        && receive(postgres_cells(&row, table.columns)?)
+                        && receive(postgres_cells(&row, columns)?)
                     {}
                 }
             }

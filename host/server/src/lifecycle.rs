@@ -10,8 +10,8 @@ use crate::cluster;
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::{
-    audit, auth, blobs, collections, control, data_folder, events, health, idempotency, imports, limits, metering,
-    modules, networks, people, plans, servers, waitlist, webhooks,
+    archive, audit, auth, blobs, collections, control, data_folder, events, forgetting, health, idempotency, imports,
+    limits, metering, modules, networks, people, plans, servers, waitlist, webhooks,
 };
 use crate::{punishments, transfers, worlds};
 
@@ -33,6 +33,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let db = Db::connect_limited(&settings.database(), TimeLimits { statement, ..TimeLimits::default() }).await?;
     let clock = cluster::clock_of(&settings, clock, &db).await?;
     db.migrate().await?;
+    archive::backup::refuse_incomplete(&db).await?;
     // It may have to be moved from another file first.
     let module_store = without_time_limit(Box::pin(modules::open_store(&settings, &db))).await?;
     let (bus, shards) = cluster::open(&settings, &ids).await?;
@@ -55,6 +56,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     waitlist::start(&app);
     imports::start(&app);
     webhooks::start(&app);
+    forgetting::start(&app);
     people::start(&app);
     metering::start(&app)?;
     health::start(&app);

@@ -67,6 +67,11 @@ impl Mailer {
         Ok(Self { from, transport })
     }
 
+    /// The address that mail is from.
+    pub(crate) fn sender(&self) -> String {
+        self.from.email.to_string()
+    }
+
     /// Sends a text.
     pub(crate) async fn send(&self, ids: &Ids, to: &str, subject: &str, text: String) -> Result<(), MailError> {
         let message = Message::builder()

@@ -28,6 +28,7 @@ fn endpoints() -> Endpoints {
         .merge(crate::chat::router())
         .merge(crate::control::router())
         .merge(crate::events::router())
+        .merge(crate::forgetting::router())
         .merge(crate::matchmaking::router())
         .merge(crate::modules::router())
         .merge(crate::sessions::router())

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write as _};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
@@ -20,7 +20,7 @@ use crate::config::Settings;
 use crate::values::{NetworkId, hex};
 
 /// A chunk of a table ends with the row that reaches this size.
-const CHUNK_SIZE: usize = 1024 * 1024;
+pub(super) const CHUNK_SIZE: usize = 1024 * 1024;
 /// A tar pads each member to whole blocks.
 const BLOCK_SIZE: usize = 512;
 
@@ -54,7 +54,7 @@ pub(crate) async fn export(
         modules: HashMap::new(),
         files: vec![],
     };
-    writer.json(MANIFEST, &manifest)?;
+    append_json(&mut writer.tar, MANIFEST, &manifest)?;
     for table in TABLES {
         let from = if is_of_module_store(table) { &mut modules } else { &mut hub };
         writer.table(from, table).await.with_context(|| format!("the table {}", table.name))?;
@@ -117,7 +117,7 @@ impl Writer {
 
     fn chunk(&mut self, table: &Table, number: u32, hasher: &mut PartHasher, lines: &mut Vec<u8>) -> io::Result<()> {
         hasher.hash.update(&*lines);
-        self.member(&chunk_name(table, number), lines.len() as u64, &**lines)?;
+        append_member(&mut self.tar, &chunk_name(table.name, number), lines)?;
         lines.clear();
         // Frees the memory of a large row.
         lines.shrink_to(2 * CHUNK_SIZE);
@@ -128,7 +128,7 @@ impl Writer {
     async fn files(&mut self, blobs: &Blobs) -> anyhow::Result<()> {
         let mut hasher = PartHasher::default();
         for file in std::mem::take(&mut self.files) {
-            let sha256 = self.file(&file, blobs).await.with_context(|| {
+            let sha256 = append_file(&mut self.tar, &file, blobs).await.with_context(|| {
                 format!("{}; does a hub still change this network? suspend it first", file.member_name)
             })?;
             hasher.count += 1;
@@ -138,44 +138,55 @@ impl Writer {
         Ok(())
     }
 
-    async fn file(&mut self, file: &NamedFile, blobs: &Blobs) -> anyhow::Result<String> {
-        let blob = files::open(blobs, file).await?;
-        let (size, mut bytes) = (blob.size, blob.stream());
-        let header = header(&file.member_name, size)?;
-        // Like `Builder::append`, but from an asynchronous stream.
-        let tar = self.tar.get_mut();
-        tar.write_all(header.as_bytes())?;
-        let (mut hash, mut written) = (Sha256::new(), 0);
-        while let Some(chunk) = bytes.try_next().await? {
-            hash.update(&chunk);
-            written += chunk.len() as u64;
-            tar.write_all(&chunk)?;
-        }
-        ensure!(written == size, "{} ended early", file.key);
-        tar.write_all(&[0; BLOCK_SIZE][..size.next_multiple_of(BLOCK_SIZE as u64).wrapping_sub(size) as usize])?;
-        let sha256 = hex(&hash.finalize());
-        let is_right = file.sha256.as_ref().is_none_or(|known| *known == sha256);
-        ensure!(is_right, "{} has not the SHA-256 it should have", file.member_name);
-        Ok(sha256)
-    }
-
-    fn json(&mut self, member: &str, value: &impl serde::Serialize) -> anyhow::Result<()> {
-        let mut text = serde_json::to_vec(value)?;
-        text.push(b'\n');
-        Ok(self.member(member, text.len() as u64, &*text)?)
-    }
-
-    fn member(&mut self, name: &str, size: u64, bytes: impl Read) -> io::Result<()> {
-        self.tar.append(&header(name, size)?, bytes)
-    }
-
     fn finish(mut self) -> anyhow::Result<NamedTempFile> {
         let summary = std::mem::take(&mut self.summary);
-        self.json(SUMMARY, &summary)?;
+        append_json(&mut self.tar, SUMMARY, &summary)?;
         let mut buffered = self.tar.into_inner()?;
         buffered.flush()?;
         Ok(buffered.into_inner().map_err(io::IntoInnerError::into_error)?)
     }
+}
+
+/// Appends a file, and answers its SHA-256, which must be the one that its row says.
+pub(super) async fn append_file<W: Write>(
+    tar: &mut Builder<W>,
+    file: &NamedFile,
+    blobs: &Blobs,
+) -> anyhow::Result<String> {
+    let blob = files::open(blobs, file).await?;
+    let (size, mut bytes) = (blob.size, blob.stream());
+    let header = header(&file.member_name, size)?;
+    // Like `Builder::append`, but from an asynchronous stream.
+    let tar = tar.get_mut();
+    tar.write_all(header.as_bytes())?;
+    let (mut hash, mut written) = (Sha256::new(), 0);
+    while let Some(chunk) = bytes.try_next().await? {
+        hash.update(&chunk);
+        written += chunk.len() as u64;
+        tar.write_all(&chunk)?;
+    }
+    ensure!(written == size, "{} ended early", file.key);
+    tar.write_all(&[0; BLOCK_SIZE][..size.next_multiple_of(BLOCK_SIZE as u64).wrapping_sub(size) as usize])?;
+    let sha256 = hex(&hash.finalize());
+    let is_right = file.sha256.as_ref().is_none_or(|known| *known == sha256);
+    ensure!(is_right, "{} has not the SHA-256 it should have", file.member_name);
+    Ok(sha256)
+}
+
+/// Appends a JSON text and a line break.
+pub(super) fn append_json(
+    tar: &mut Builder<impl Write>,
+    member: &str,
+    value: &impl serde::Serialize,
+) -> anyhow::Result<()> {
+    let mut text = serde_json::to_vec(value)?;
+    text.push(b'\n');
+    Ok(append_member(tar, member, &text)?)
+}
+
+/// Appends bytes as a member of that name.
+pub(super) fn append_member(tar: &mut Builder<impl Write>, name: &str, bytes: &[u8]) -> io::Result<()> {
+    tar.append(&header(name, bytes.len() as u64)?, bytes)
 }
 
 /// A header with nothing but a name and a size, so that two exports of one network are alike.

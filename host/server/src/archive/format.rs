@@ -3,7 +3,7 @@
 use anyhow::{Context as _, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hub_db::{Cell, Column, ColumnType, Table};
+use hub_db::{Cell, Column, ColumnType};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
@@ -69,14 +69,25 @@ pub(super) struct PartHasher {
 }
 
 impl PartHasher {
+    /// Adds a row, or a file.
+    pub(super) fn add(&mut self, line: &[u8]) {
+        self.count += 1;
+        self.hash.update(line);
+    }
+
+    /// Adds bytes of rows that are counted apart.
+    pub(super) fn update(&mut self, lines: &[u8]) {
+        self.hash.update(lines);
+    }
+
     pub(super) fn part(self, name: &str) -> Part {
         Part { name: name.to_owned(), count: self.count, sha256: hex(&self.hash.finalize()) }
     }
 }
 
 /// The name of the member with a chunk of a table.
-pub(super) fn chunk_name(table: &Table, number: u32) -> String {
-    format!("tables/{}/{number:06}.jsonl", table.name)
+pub(super) fn chunk_name(table: &str, number: u32) -> String {
+    format!("tables/{table}/{number:06}.jsonl")
 }
 
 /// Appends a row as a line of JSON.
@@ -102,15 +113,15 @@ pub(super) fn write_row(row: &Row, to: &mut Vec<u8>) -> serde_json::Result<()> {
 }
 
 /// Parses a line.
-pub(super) fn read_row(table: &Table, line: &[u8]) -> anyhow::Result<Row> {
+pub(super) fn read_row(columns: &[Column], line: &[u8]) -> anyhow::Result<Row> {
     let cells: Vec<&RawValue> = serde_json::from_slice(line)?;
-    if cells.len() != table.columns.len() {
-        bail!("a row has {} columns, not {}", table.columns.len(), cells.len());
+    if cells.len() != columns.len() {
+        bail!("a row has {} columns, not {}", columns.len(), cells.len());
     }
     let read = |(column, cell): (&Column, &&RawValue)| {
         read_cell(column.column_type, cell.get()).with_context(|| format!("the column {}", column.name))
     };
-    table.columns.iter().zip(&cells).map(read).collect()
+    columns.iter().zip(&cells).map(read).collect()
 }
 
 /// Parses numbers from their digits, because JSON's own number type would round them.
@@ -135,18 +146,14 @@ fn read_cell(column_type: ColumnType, text: &str) -> anyhow::Result<Cell> {
 mod tests {
     use super::*;
 
-    const TABLE: &Table = &Table {
-        name: "all",
-        key_columns: 0,
-        columns: &[
-            Column { name: "a", column_type: ColumnType::Bool },
-            Column { name: "b", column_type: ColumnType::Integer },
-            Column { name: "c", column_type: ColumnType::Float },
-            Column { name: "d", column_type: ColumnType::Text },
-            Column { name: "e", column_type: ColumnType::Bytes },
-            Column { name: "f", column_type: ColumnType::Uuid },
-        ],
-    };
+    const COLUMNS: &[Column] = &[
+        Column { name: "a", column_type: ColumnType::Bool },
+        Column { name: "b", column_type: ColumnType::Integer },
+        Column { name: "c", column_type: ColumnType::Float },
+        Column { name: "d", column_type: ColumnType::Text },
+        Column { name: "e", column_type: ColumnType::Bytes },
+        Column { name: "f", column_type: ColumnType::Uuid },
+    ];
 
     #[test]
     fn rows_are_read_as_written() {
@@ -164,12 +171,12 @@ mod tests {
             let mut line = vec![];
             write_row(&row, &mut line).unwrap();
             assert_eq!(line.iter().position(|byte| *byte == b'\n'), Some(line.len() - 1), "a row is one line");
-            assert_eq!(read_row(TABLE, &line).unwrap(), row);
+            assert_eq!(read_row(COLUMNS, &line).unwrap(), row);
         }
         let nulls = vec![Cell::Null; 6];
         let mut line = vec![];
         write_row(&nulls, &mut line).unwrap();
-        assert_eq!(read_row(TABLE, &line).unwrap(), nulls);
+        assert_eq!(read_row(COLUMNS, &line).unwrap(), nulls);
     }
 
     #[test]
@@ -194,9 +201,9 @@ mod tests {
             (&format!("[true,1,1.0,\"\",\"*\",{uuid}]"), "column e"),
             ("[true,1,1.0,\"\",\"\",\"x\"]", "column f"),
         ] {
-            let error = format!("{:#}", read_row(TABLE, line.as_bytes()).unwrap_err());
+            let error = format!("{:#}", read_row(COLUMNS, line.as_bytes()).unwrap_err());
             assert!(error.contains(reason), "{line}: {error}");
         }
-        assert!(read_row(TABLE, b"[\"\xff\"]").is_err());
+        assert!(read_row(COLUMNS, b"[\"\xff\"]").is_err());
     }
 }

@@ -11,6 +11,7 @@
 //! of the manifest's network, since rows do not carry one; an imported network exists once all of it is there.
 //! Tables: `network_imports`; reads and writes all of [`TABLES`].
 
+pub mod backup;
 mod checks;
 mod export;
 mod files;

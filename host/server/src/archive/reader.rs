@@ -18,9 +18,9 @@ use crate::archive::hashing::HashingReader;
 use crate::archive::tables::{Row, TABLES};
 
 /// The largest manifest or summary.
-const MAX_JSON: u64 = 64 * 1024;
+pub(super) const MAX_JSON: u64 = 64 * 1024;
 /// The largest chunk of a table. A row may hold a module of 64 MiB twice, as it was sent and as a component.
-const MAX_CHUNK: u64 = 256 * 1024 * 1024;
+pub(super) const MAX_CHUNK: u64 = 256 * 1024 * 1024;
 
 /// Receives what is read. The file may still turn out to be damaged before its end.
 pub(super) trait Sink {
@@ -121,7 +121,7 @@ impl ReadState {
     fn rows(&mut self, name: &str, member: impl Read) -> anyhow::Result<(&'static Table, Vec<Row>)> {
         let table = loop {
             let Some(table) = self.current_table() else { bail!("this part is unknown, or in the wrong place") };
-            if name == chunk_name(table, self.chunks + 1) {
+            if name == chunk_name(table.name, self.chunks + 1) {
                 break table;
             }
             self.end_table(table);
@@ -132,7 +132,7 @@ impl ReadState {
         let lines = lines.strip_suffix(b"\n").context("it is cut short")?;
         let mut rows = vec![];
         for line in lines.split(|byte| *byte == b'\n') {
-            let row = read_row(table, line).with_context(|| format!("row {}", self.hasher.count + 1))?;
+            let row = read_row(table.columns, line).with_context(|| format!("row {}", self.hasher.count + 1))?;
             self.checks.row(table, &row).with_context(|| format!("row {}", self.hasher.count + 1))?;
             self.hasher.count += 1;
             rows.push(row);
@@ -164,7 +164,7 @@ impl ReadState {
     }
 }
 
-fn read_all(member: impl Read, limit: u64) -> anyhow::Result<Vec<u8>> {
+pub(super) fn read_all(member: impl Read, limit: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = vec![];
     member.take(limit + 1).read_to_end(&mut bytes)?;
     ensure!(bytes.len() as u64 <= limit, "a part of it is larger than {limit} bytes");
@@ -172,7 +172,7 @@ fn read_all(member: impl Read, limit: u64) -> anyhow::Result<Vec<u8>> {
 }
 
 /// A tar ends with zeros. All are read, so that a process that writes into a pipe does not fail.
-fn ensure_zeros(mut rest: impl Read) -> anyhow::Result<()> {
+pub(super) fn ensure_zeros(mut rest: impl Read) -> anyhow::Result<()> {
     let mut buffer = [0; 4096];
     loop {
         let read = rest.read(&mut buffer)?;
@@ -205,7 +205,7 @@ fn read_manifest(bytes: &[u8]) -> anyhow::Result<Manifest> {
     Ok(manifest)
 }
 
-fn compare(expected: &Summary, found: &Summary) -> anyhow::Result<()> {
+pub(super) fn compare(expected: &Summary, found: &Summary) -> anyhow::Result<()> {
     let all = |summary: &Summary| summary.tables.iter().chain([&summary.files]).cloned().collect::<Vec<Part>>();
     let (expected, found) = (all(expected), all(found));
     ensure!(expected.len() == found.len(), "it is damaged: its summary is of other parts");

@@ -135,6 +135,9 @@ tables! {
         message_id: Text, event: Text, data: Text, event_at: Integer, queued_at: Integer, state: Text, attempts: Integer,
         attempted_at: Integer, status: Integer, error: Text, duration_ms: Integer, finished_at: Integer
     ];
+    forgotten_players [player_uuid: Uuid] [
+        forgotten_at: Integer, replacement: Uuid, finished_at: Integer, claimed_until: Integer
+    ];
     audit_log [id: Text] [
         at: Integer, actor_type: Text, actor_id: Text, actor_name: Text, action: Text, target: Text, value_before: Text,
         value_after: Text, request_id: Text, address: Text

@@ -48,6 +48,8 @@ actions! {
     PersonSecondFactorDisabled = "person.second_factor_disabled";
     PersonSecondFactorEnabled = "person.second_factor_enabled";
     PersonSignedOutEverywhere = "person.signed_out_everywhere";
+    PlayerExported = "player.exported";
+    PlayerForgotten = "player.forgotten";
     PlanChanged = "plan.changed";
     PlanCreated = "plan.created";
     PlanDeleted = "plan.deleted";

@@ -2,8 +2,9 @@
 
 use hub_db::Db;
 
-use crate::audit::store;
 pub(crate) use crate::audit::store::{EntryRow, Filter};
+use crate::audit::{Action, store};
+use crate::clock::Millis;
 use crate::values::NetworkId;
 
 /// Entries that are read at a time for an export.
@@ -24,4 +25,15 @@ pub(super) async fn page(
 /// The next entries of an export, oldest first; none at the end.
 pub(crate) async fn next(db: &Db, network: NetworkId, after: &str) -> Result<Vec<EntryRow>, hub_db::Error> {
     store::after(db, network, after, BATCH).await
+}
+
+/// The modules whose breakers opened since then, the latest first.
+pub(crate) async fn breakers_opened_since(
+    db: &Db,
+    network: NetworkId,
+    since: Millis,
+) -> Result<Vec<String>, hub_db::Error> {
+    // An id begins with the microseconds of its entry.
+    let after = format!("{:015x}", since.saturating_mul(1000).max(0));
+    store::targets_after(db, network, Action::BreakerOpened.into(), &after, 10).await
 }

@@ -139,6 +139,27 @@ pub(super) async fn after(db: &Db, network: NetworkId, after: &str, limit: i64) 
     db.query(AFTER).bind(network).bind(after).bind(limit).all().await
 }
 
+/// What an action was done to, newest first, in entries above an id.
+pub(super) async fn targets_after(
+    db: &Db,
+    network: NetworkId,
+    action: &str,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<String>, Error> {
+    let rows: Vec<(String,)> = db
+        .query(
+            "SELECT target FROM audit_log WHERE network_id = $1 AND action = $2 AND id > $3 ORDER BY id DESC LIMIT $4",
+        )
+        .bind(network)
+        .bind(action)
+        .bind(after)
+        .bind(limit)
+        .all()
+        .await?;
+    Ok(rows.into_iter().map(|(target,)| target).collect())
+}
+
 /// The networks that have entries, the one after `after` first.
 pub(super) async fn networks(db: &Db, after: NetworkId, limit: i64) -> Result<Vec<NetworkId>, Error> {
     // Crosses networks: one loop is for all.

@@ -48,6 +48,11 @@ impl BlobKey {
         Self { network, path: Path::from(name), old: Kind::Snapshot.old_file(network, name) }
     }
 
+    /// Whose it is.
+    pub(crate) fn network(&self) -> NetworkId {
+        self.network
+    }
+
     fn new(network: NetworkId, names: &[&str], old: Option<OldPlace>) -> Self {
         let network_name = network.to_string();
         let path = [network_name.as_str()].iter().chain(names).copied().collect();

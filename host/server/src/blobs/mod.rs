@@ -6,8 +6,9 @@
 //! note names is deleted when it is due, so that neither a kill nor a failure leaves a blob without its row, or a row
 //! without its blob. What is acknowledged survives a power cut. Blobs are never shared between networks.
 //!
-//! Tables: `unreferenced_blobs`, `blob_moves`.
+//! Tables: `unreferenced_blobs`, `blob_moves`, `backup_holds`.
 
+mod hold;
 mod key;
 mod location;
 mod migration;
@@ -39,11 +40,14 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::app::App;
 use crate::background::every;
+use crate::clock::Millis;
 use crate::config::Settings;
 use crate::http::error::ApiError;
+use crate::ids::Ids;
 use crate::limits::QuotaExceeded;
 use crate::values::NetworkId;
 
+pub(crate) use hold::BlobHold;
 pub(crate) use key::BlobKey;
 pub(crate) use receive::{BlobWriter, ReceivedBlob, TemporaryBlob, Upload, check_bytes, receive};
 pub(crate) use send::{Blob, Validator};
@@ -80,6 +84,8 @@ pub enum BlobError {
     Missing(String),
     #[error("the blob {key} has {found} bytes and should have {expected}")]
     WrongSize { key: String, found: u64, expected: u64 },
+    #[error("a backup is being made, for which blobs are kept")]
+    Held,
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     #[error(transparent)]
@@ -186,6 +192,9 @@ impl Blobs {
 
     /// Deletes a blob; that it is gone already is no error. Whoever is reading it reads on.
     pub(crate) async fn delete(&self, key: &BlobKey) -> Result<(), BlobError> {
+        if self.is_held().await? {
+            return Err(BlobError::Held);
+        }
         migration::delete_old(self, key.old.as_ref()).await?;
         self.delete_path(&key.path).await
     }
@@ -195,6 +204,11 @@ impl Blobs {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether a backup is being made, for which blobs are kept.
+    pub(crate) async fn is_held(&self) -> Result<bool, hub_db::Error> {
+        Ok(!store::holds(&self.db).await?.is_empty())
     }
 
     /// Deletes all blobs of a network, also those of an older hub.
@@ -216,8 +230,10 @@ impl Blobs {
                 self.delete(key).await?;
                 Ok::<_, BlobError>(store::forget(&self.db, key.network, &key.path).await?)
             };
-            if let Err(error) = deleted.await {
-                tracing::warn!(%error, key = %key.path, "could not delete a blob");
+            match deleted.await {
+                Ok(()) => {}
+                Err(BlobError::Held) => tracing::debug!(key = %key.path, "a backup is being made: deleted later"),
+                Err(error) => tracing::warn!(%error, key = %key.path, "could not delete a blob"),
             }
         }
     }
@@ -236,6 +252,16 @@ impl Blobs {
     ) -> Result<Option<String>, BlobError> {
         let StoreBackend::S3(s3, _) = &self.backend else { return Ok(None) };
         Ok(Some(s3.signed_url(method, &self.path(&key.path), good_for).await?.into()))
+    }
+
+    /// Writes a temporary blob, reads it and deletes it again.
+    pub(crate) async fn probe(&self, now: Millis, ids: &Ids) -> Result<(), BlobError> {
+        let path = self.path(&Path::from(format!("{INCOMING}/{now}-{}", ids.token(20))));
+        let bytes = bytes::Bytes::from_static(b"a probe of hub doctor");
+        self.store.put(&path, bytes.clone().into()).await?;
+        let read = self.store.get(&path).await?.bytes().await;
+        self.store.delete(&path).await?;
+        if read? == bytes { Ok(()) } else { Err(BlobError::Missing(path.to_string())) }
     }
 
     /// Whether blobs are in a folder, so that the hub itself receives all of them.
@@ -286,7 +312,11 @@ pub(crate) use store::mark_all_referenced;
 
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
-    every(app, SWEEP_EVERY, "delete blobs that nothing refers to", async |app| sweep::sweep(&app).await);
+    let seen = Arc::new(hold::SeenHolds::default());
+    every(app, SWEEP_EVERY, "delete blobs that nothing refers to", move |app| {
+        let seen = Arc::clone(&seen);
+        async move { if seen.check(&app.db).await? { Ok(()) } else { sweep::sweep(&app).await } }
+    });
     migration::start(app);
 }
 

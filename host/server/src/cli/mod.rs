@@ -1,9 +1,11 @@
 //! The commands of the one binary.
 
 mod audit;
+mod backup;
 mod client;
 mod completions;
 mod demo;
+mod doctor;
 mod format;
 mod import;
 mod key;
@@ -12,6 +14,7 @@ mod module;
 mod network;
 mod person;
 mod plan;
+mod player;
 mod serve;
 #[cfg(test)]
 mod tests;
@@ -54,6 +57,15 @@ enum Command {
     /// People who sign in, on the database itself
     #[command(subcommand)]
     Person(person::Person),
+    /// Look at everything that the hub needs, and say what to do about what is wrong; the exit status is 1 where something is
+    Doctor(doctor::Doctor),
+    /// Write all of the hub to a file, while it serves
+    Backup(backup::Backup),
+    /// Restore a backup into an empty folder or database; run again, it goes on where it was interrupted
+    Restore(backup::Restore),
+    /// Players: export or delete all that a network keeps of one, on the database itself
+    #[command(subcommand)]
+    Player(player::Player),
     /// Modules: build one, upload it, put it into a chain
     #[command(subcommand)]
     Module(module::Module),
@@ -96,7 +108,12 @@ pub fn run() -> anyhow::Result<()> {
     }
     if matches!(
         cli.command,
-        Command::Serve(_) | Command::Demo(_) | Command::Network(_) | Command::Key(_) | Command::Person(_)
+        Command::Serve(_)
+            | Command::Demo(_)
+            | Command::Network(_)
+            | Command::Key(_)
+            | Command::Person(_)
+            | Command::Restore(_)
     ) {
         data_folder::create_private_files();
     }
@@ -111,6 +128,15 @@ pub fn run() -> anyhow::Result<()> {
             Command::Audit(audit) => audit.run().await,
             Command::Usage(usage) => usage.run().await,
             Command::Person(person) => person.run().await,
+            Command::Doctor(doctor) => {
+                if !doctor.run().await? {
+                    std::process::exit(1);
+                }
+                Ok(())
+            }
+            Command::Backup(backup) => backup.run().await,
+            Command::Restore(restore) => restore.run().await,
+            Command::Player(player) => player.run().await,
             Command::Module(module) => module.run().await,
             Command::Import(import) => import.run().await,
             Command::Webhook(webhook) => webhook.run().await,

@@ -38,16 +38,27 @@ mod secret;
 mod store;
 
 use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig};
+use hub_db::{Backend, Db, Error};
 
+use crate::clock::Millis;
 use crate::config::Settings;
 use crate::ids::Ids;
 
 pub(crate) use balance::{drain, leave, start};
 pub(crate) use forward::layer;
 pub(crate) use network_state::NetworkState;
-pub(crate) use node_clock::clock_of;
+pub(crate) use node_clock::{clock_of, clock_offset};
 pub use registry::ShardRegistry;
 pub use request_lease::RequestLease;
+
+/// The nodes that reported themselves within a day, each with the milliseconds since; none on SQLite.
+pub(crate) async fn silent_nodes(db: &Db) -> Result<Vec<(String, Millis)>, Error> {
+    const DAY: Millis = 24 * 60 * 60 * 1000;
+    if db.backend() == Backend::Sqlite {
+        return Ok(vec![]);
+    }
+    Ok(store::nodes(db, DAY).await?.into_iter().map(|node| (node.url, node.silent)).collect())
+}
 
 /// Connects to the bus, and to the cluster where the settings name one.
 pub(crate) async fn open(settings: &Settings, ids: &Ids) -> anyhow::Result<(Bus, ShardRegistry)> {

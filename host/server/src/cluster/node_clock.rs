@@ -43,6 +43,12 @@ pub(crate) async fn clock_of(settings: &Settings, clock: Clock, db: &Db) -> anyh
     Ok(Clock::Database(DatabaseClock::new(best.database, best.at)))
 }
 
+/// How far the machine's clock is ahead of the database's, in milliseconds.
+pub(crate) async fn clock_offset(db: &Db) -> Result<Millis, Error> {
+    let reading = Reading::take(db).await?;
+    Ok(reading.machine.saturating_sub(reading.database))
+}
+
 fn shown(at: Millis) -> String {
     Timestamp::from_millisecond(at).map_or_else(|_| at.to_string(), |at| at.to_string())
 }

@@ -39,6 +39,7 @@ const TAGS: &[(&str, &str)] = &[
     ("Imports", "Take over what other tools stored: permissions, punishments, balances."),
     ("Keys", "API keys and the signing secret."),
     ("People", "Who works on a network: invitations, roles, signing in."),
+    ("Privacy", "What is kept of a player, and its deletion."),
     ("Audit", "Who changed what, when and from where."),
     ("Usage", "What the network used, by hours."),
     ("Waitlist", "The list of who waits for the launch."),

@@ -22,6 +22,12 @@ use crate::app::App;
 use crate::background::every;
 use crate::clock::{Millis, millis};
 
+/// What is stored instead of an answer that told of a player who is forgotten: status, error code and message.
+pub(crate) fn forgotten_answer() -> (i64, String, Vec<u8>) {
+    let response = stored_response::StoredResponse::forgotten();
+    (response.status, response.error_code.unwrap_or_default(), response.body)
+}
+
 /// How long a response is stored.
 const TTL: Duration = Duration::from_hours(24);
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);

@@ -69,6 +69,17 @@ impl StoredResponse {
         }
     }
 
+    /// What is stored instead of a response that told of a player who is forgotten.
+    pub(super) fn forgotten() -> Self {
+        Self {
+            status: 409,
+            content_type: None,
+            error_code: Some(WITHHELD.to_owned()),
+            body: b"This was done when it was first sent. Its answer told of a player who was forgotten since."
+                .to_vec(),
+        }
+    }
+
     pub(super) fn is_withheld(&self) -> bool {
         self.error_code.as_deref() == Some(WITHHELD)
     }

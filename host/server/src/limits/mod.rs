@@ -26,7 +26,7 @@ pub use bounds::Bounds;
 pub use document::{document, to_json};
 pub use limit::Limit;
 pub(crate) use modules::{charge_module_time, has_module_time};
-pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits, object};
+pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits, RetentionDays, object};
 pub(crate) use plan_store::StorageCounts;
 pub(crate) use rates::{PublicRoute, PublishingRoute, count_request, layer, public_layer, remote_address};
 pub use state::Limits;
@@ -112,6 +112,11 @@ impl NetworkLimits {
     /// How many days hours of usage stay.
     pub(crate) fn usage_days(&self) -> i64 {
         self.plan.usage_days()
+    }
+
+    /// For how long what grows old is kept.
+    pub(crate) fn retention_days(&self) -> RetentionDays {
+        self.plan.retention_days
     }
 
     /// What one call of a module may cost at a point, as far as the plan says.

@@ -27,6 +27,7 @@ const AUDIT_DAYS: i64 = 365;
 /// The longest that a plan keeps hours of usage, and how long they stay where it says nothing: a year and a month.
 const MAX_USAGE_DAYS: i64 = 3_650;
 const USAGE_DAYS: i64 = 400;
+const MAX_RETENTION_DAYS: i64 = 36_500;
 const MAX_FUEL: i64 = 1_000_000_000_000;
 const MAX_HOST_CALLS: i64 = 64;
 const MAX_LOG_LINES: i64 = 256;
@@ -102,6 +103,31 @@ pub(crate) struct PlanLimits {
     #[serde(deserialize_with = "within::<_, 1, MAX_USAGE_DAYS>")]
     #[schema(minimum = 1, maximum = 3_650, example = 400)]
     pub(crate) usage_days: Option<i64>,
+    /// Days that addresses stay with which players were not seen again.
+    #[serde(deserialize_with = "within::<_, 1, MAX_RETENTION_DAYS>")]
+    #[schema(minimum = 1, maximum = 36_500, example = 90)]
+    pub(crate) address_days: Option<i64>,
+    /// Days that lines of servers' consoles stay.
+    #[serde(deserialize_with = "within::<_, 1, MAX_RETENTION_DAYS>")]
+    #[schema(minimum = 1, maximum = 36_500, example = 14)]
+    pub(crate) log_days: Option<i64>,
+    /// Days that entries of ledgers stay.
+    #[serde(deserialize_with = "within::<_, 1, MAX_RETENTION_DAYS>")]
+    #[schema(minimum = 1, maximum = 36_500, example = 3_650)]
+    pub(crate) ledger_days: Option<i64>,
+    /// Days that statistics of days, weeks and months stay after their last change; those of lifetimes stay.
+    #[serde(deserialize_with = "within::<_, 1, MAX_RETENTION_DAYS>")]
+    #[schema(minimum = 1, maximum = 36_500, example = 730)]
+    pub(crate) statistics_days: Option<i64>,
+}
+
+/// For how many days a plan keeps what nobody asks to delete; none: for good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RetentionDays {
+    pub(crate) addresses: Option<i64>,
+    pub(crate) logs: Option<i64>,
+    pub(crate) ledger: Option<i64>,
+    pub(crate) statistics: Option<i64>,
 }
 
 /// What one call of a module may cost at one extension point, and how many may run. Null or absent: the default of the
@@ -254,6 +280,7 @@ pub(crate) struct Plan {
     pub(super) module_limits: ModuleLimits,
     audit_days: Option<i64>,
     usage_days: Option<i64>,
+    pub(super) retention_days: RetentionDays,
 }
 
 impl Plan {
@@ -275,6 +302,12 @@ impl Plan {
             module_limits,
             audit_days: limits.audit_days,
             usage_days: limits.usage_days,
+            retention_days: RetentionDays {
+                addresses: limits.address_days,
+                logs: limits.log_days,
+                ledger: limits.ledger_days,
+                statistics: limits.statistics_days,
+            },
         }
     }
 

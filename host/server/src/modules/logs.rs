@@ -157,6 +157,15 @@ impl Logs {
         }
     }
 
+    /// Drops the lines of a network in which is what is looked for.
+    pub(super) fn forget_texts(&self, network: NetworkId, is_looked_for: &dyn Fn(&str) -> bool) {
+        for (_, log) in self.modules.iter().filter(|(key, _)| key.0 == network) {
+            let mut buffer = log.lines.lock();
+            buffer.lines.retain(|line| !is_looked_for(&line.message));
+            buffer.bytes = buffer.lines.iter().map(|line| line.message.len()).sum();
+        }
+    }
+
     fn log(&self, network: NetworkId, module: &str) -> Arc<ModuleLog> {
         self.modules.get_with((network, module.to_owned()), ModuleLog::new)
     }

@@ -168,6 +168,12 @@ impl Modules {
         self.records.forget(network);
     }
 
+    /// Drops what logs and recorded calls of a network have of a player who is forgotten.
+    pub(crate) fn forget_texts(&self, network: NetworkId, is_looked_for: impl Fn(&str) -> bool) {
+        self.logs.forget_texts(network, &is_looked_for);
+        self.records.forget_texts(network, &is_looked_for);
+    }
+
     fn find(&self, network: NetworkId) -> Option<Arc<NetworkChains>> {
         self.networks.read().get(&network).cloned()
     }

@@ -99,6 +99,10 @@ fn forget(app: &App, states: &[&dyn NetworkState], network: NetworkId) {
 impl Deletion<'_> {
     /// Deletes all of a network whose time has come, unless another node does.
     pub(crate) async fn run(&self, network: NetworkId) -> Result<(), DeletionError> {
+        if self.blobs.is_held().await? {
+            // A backup is being made, which has its rows.
+            return Ok(());
+        }
         let now = self.clock.now();
         if !store::claim_deletion(self.db, network, now, now.saturating_add(CLAIM)).await? {
             return Ok(());

@@ -33,6 +33,11 @@ impl PlayerRegions {
         }
     }
 
+    /// Drops a player who is forgotten.
+    pub(crate) fn forget_player(&self, network: NetworkId, player: PlayerId) {
+        self.0.invalidate(&(network, player));
+    }
+
     pub(super) fn put(&self, network: NetworkId, player: PlayerId, region: Region) {
         self.0.insert((network, player), region);
     }

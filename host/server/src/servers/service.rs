@@ -14,6 +14,7 @@ use crate::servers::snapshot::LiveServer;
 use crate::servers::store;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
+use crate::servers::saving::save;
 pub use crate::servers::saving::save_all;
 
 /// Servers that are forgotten at once, so that it is not done for each new one.
@@ -114,6 +115,19 @@ pub(crate) fn players_on(app: &App, network: NetworkId, server_id: &str, world_i
     let mut players: Vec<_> = locations.iter().filter(|at| in_world(at)).map(|at| at.player).collect();
     players.sort_unstable();
     players
+}
+
+/// Takes a player who is forgotten off their server, and releases the slot that is reserved for them, if this node knows
+/// who is online. A heartbeat that lists them makes them known as somebody new.
+pub(crate) async fn forget_player(app: &App, network: NetworkId, player: PlayerId) -> Result<(), hub_db::Error> {
+    if app.presence.find(network).is_none() {
+        return Ok(());
+    }
+    app.presence.with(network, |presence| {
+        presence.leave(player, None);
+        presence.release_any(player);
+    });
+    save(app, network).await
 }
 
 /// Where the player is, if they are online.

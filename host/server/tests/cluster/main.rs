@@ -11,6 +11,7 @@ mod control;
 mod events;
 mod faults;
 mod fleet;
+mod forgetting;
 mod imports;
 mod isolation;
 mod lease_model;

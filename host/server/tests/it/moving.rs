@@ -3,7 +3,7 @@
 mod deleted;
 mod interrupted;
 mod refused;
-mod sample;
+pub mod sample;
 mod tables;
 
 use std::collections::BTreeMap;

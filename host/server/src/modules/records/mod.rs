@@ -81,6 +81,18 @@ impl Records {
         }
     }
 
+    /// Drops the calls of a network in whose texts is what is looked for.
+    pub(super) fn forget_texts(&self, network: NetworkId, is_looked_for: &dyn Fn(&str) -> bool) {
+        let entries: Vec<_> = {
+            let points = self.points.read();
+            points.iter().filter(|(key, _)| key.0 == network).map(|(_, entry)| Arc::clone(entry)).collect()
+        };
+        for entry in entries {
+            let (before, after) = entry.records.lock().retain(&|record| !is_looked_for(&record.texts()));
+            self.bytes.fetch_sub(before - after, Ordering::Relaxed);
+        }
+    }
+
     /// Drops the calls of the points that were idle longest: somewhat more than needed, so that it is seldom needed.
     fn evict(&self, current: PointKey) {
         let mut points = self.points.write();

@@ -55,6 +55,18 @@ impl Record {
         self.bytes
     }
 
+    /// All that it holds, for a search.
+    pub(super) fn texts(&self) -> String {
+        let mut texts = self.input.to_json().to_string();
+        for step in &self.steps {
+            texts.push_str(&step.input.to_json().to_string());
+            if let Some(report) = &step.report {
+                texts.push_str(&format!("{:?}{:?}", report.host_calls, report.logs));
+            }
+        }
+        texts
+    }
+
     /// Whether a module failed. One that was late did not.
     pub(in crate::modules) fn has_failed(&self) -> bool {
         self.steps.iter().any(RecordedStep::has_failed)

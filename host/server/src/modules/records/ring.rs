@@ -66,6 +66,16 @@ impl PointRecords {
         (before, self.bytes(), dropped)
     }
 
+    /// Drops the calls that are not to be kept. Answers how many bytes there were before and are now.
+    pub(super) fn retain(&mut self, is_kept: &dyn Fn(&Record) -> bool) -> (usize, usize) {
+        let before = self.bytes();
+        for ring in [&mut self.latest, &mut self.failed] {
+            ring.calls.retain(|(_, record)| is_kept(record));
+            ring.bytes = ring.calls.iter().map(|(_, record)| record.bytes()).sum();
+        }
+        (before, self.bytes())
+    }
+
     /// Takes no more calls. Answers the bytes of those that it holds.
     pub(super) fn close(&mut self) -> usize {
         self.is_closed = true;

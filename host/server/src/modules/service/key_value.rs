@@ -164,6 +164,18 @@ pub(in crate::modules) async fn delete(app: &App, of: Owner<'_>, key: &str) -> R
 }
 
 /// Writes the store's usage; an error over the quota rolls the transaction back.
+/// Counts anew what a module stores: entries of it were deleted.
+pub(crate) async fn recount_store(
+    tx: &mut hub_db::Tx,
+    network: crate::values::NetworkId,
+    module: &str,
+) -> Result<(), hub_db::Error> {
+    let of = Owner { network, module };
+    store::lock_usage(tx, of).await?;
+    let used = store::count_bytes(tx, of).await?;
+    store::set_usage(tx, of, used).await
+}
+
 async fn write_usage(tx: &mut hub_db::Tx, of: Owner<'_>, mut used: i64, now: Millis) -> Result<(), StoreError> {
     if used > QUOTA {
         used -= store::purge(tx, of, now, i64::MAX).await?;

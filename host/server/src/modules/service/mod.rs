@@ -15,3 +15,4 @@ pub use calls::{call, has_chain, record_built_in, take_sample};
 pub use error::ModulesError;
 pub use hub_sandbox::Ranking;
 pub use hub_sandbox::contract::Point;
+pub(crate) use key_value::recount_store;

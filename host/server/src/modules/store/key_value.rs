@@ -116,6 +116,17 @@ pub(in crate::modules) async fn lock_usage(tx: &mut Tx, of: Owner<'_>) -> Result
     Ok(bytes)
 }
 
+/// How many bytes its entries have.
+pub(in crate::modules) async fn count_bytes(tx: &mut Tx, of: Owner<'_>) -> Result<i64, Error> {
+    let (bytes,) = tx
+        .query("SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM module_store WHERE network_id = $1 AND module = $2")
+        .bind(of.network)
+        .bind(of.module)
+        .one()
+        .await?;
+    Ok(bytes)
+}
+
 pub(in crate::modules) async fn set_usage(tx: &mut Tx, of: Owner<'_>, bytes: i64) -> Result<(), Error> {
     tx.query("UPDATE module_store_usage SET bytes = $3 WHERE network_id = $1 AND module = $2")
         .bind(of.network)

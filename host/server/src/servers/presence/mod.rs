@@ -69,6 +69,11 @@ impl Presence {
         Arc::clone(self.networks.write().entry(network).or_insert_with(|| Arc::new(new())))
     }
 
+    /// A network's presence, if this node has it.
+    pub(super) fn find(&self, network: NetworkId) -> Option<Arc<SharedPresence>> {
+        self.networks.read().get(&network).cloned()
+    }
+
     /// Drops a network's presence: it lives on another node.
     pub(crate) fn evict(&self, network: NetworkId) {
         self.networks.write().remove(&network);

@@ -30,6 +30,23 @@ pub(in crate::worlds) async fn exists(db: &Db, network: NetworkId, world: &World
     Ok(row.is_some())
 }
 
+/// Deletes a world with its leases and snapshots; answers the snapshots' files.
+pub(in crate::worlds) async fn delete(tx: &mut Tx, network: NetworkId, world: i64) -> Result<Vec<String>, Error> {
+    tx.query("DELETE FROM worlds WHERE network_id = $1 AND world_no = $2").bind(network).bind(world).execute().await?;
+    tx.query("DELETE FROM world_leases WHERE network_id = $1 AND world_no = $2")
+        .bind(network)
+        .bind(world)
+        .execute()
+        .await?;
+    let files: Vec<(Option<String>,)> = tx
+        .query("DELETE FROM world_blobs WHERE network_id = $1 AND world_no = $2 RETURNING file")
+        .bind(network)
+        .bind(world)
+        .all()
+        .await?;
+    Ok(files.into_iter().filter_map(|(file,)| file).collect())
+}
+
 /// The network's next lease id. Its counter is held until the transaction ends, so that worlds of a network are opened
 /// one after the other and each sees the leases of those before it.
 pub(in crate::worlds) async fn next_id(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {

@@ -99,6 +99,11 @@ impl Walk {
         self.json(&format!("DELETE {route}"), path, json!({})).await;
     }
 
+    async fn players(&mut self) {
+        let path = "/api/manage/players/069a79f4-44e9-4726-a5be-fca90e38aaf5";
+        self.json("DELETE /api/manage/players/{uuid}", path, json!({})).await;
+    }
+
     async fn artifacts(&mut self) {
         let (route, path) = ("POST /api/manage/artifacts", "/api/manage/artifacts?name=a&version=1");
         let made = self.call(route, path, |request| request.body("bytes")).await;
@@ -237,6 +242,7 @@ on_both! {
         walk.settings().await;
         walk.servers().await;
         walk.artifacts().await;
+        walk.players().await;
         walk.modules().await;
         walk.webhooks().await;
         walk.people(&hub).await;

@@ -10,6 +10,7 @@ use crate::support::{Backend, Hub};
 /// Tables that are not exported, and why.
 const EXCLUDED: &[(&str, &str)] = &[
     ("_sqlx_migrations", "the schema's own"),
+    ("backup_holds", "backups under way"),
     ("hub_nodes", "the hub's nodes"),
     ("hub_secrets", "the hub's own secrets, no network's"),
     ("network_homes", "leases of the hub's nodes"),
@@ -21,6 +22,7 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("usage_nodes", "the hub's nodes"),
     ("usage_progress", "the operator's"),
     ("usage_streams", "streams of this hub"),
+    ("restores", "of the database itself"),
     ("persons", "accounts of the hub, no network's"),
     ("person_openid_subjects", "accounts of the hub, no network's"),
     ("person_sessions", "who is signed in at this hub"),

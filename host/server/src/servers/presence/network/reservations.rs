@@ -37,6 +37,15 @@ impl NetworkPresence {
         }
     }
 
+    /// Releases the slot that is reserved for the player, wherever it is.
+    pub(crate) fn release_any(&mut self, player: PlayerId) {
+        let Some(id) = self.reserved.remove(&player) else { return };
+        let server = self.servers.get_mut(&id);
+        if let Some(released) = server.and_then(|server| server.reservations.remove(player)) {
+            self.unsaved.released(&released);
+        }
+    }
+
     /// Releases those of the slots that are still reserved on that server.
     pub(crate) fn release_slots(&mut self, server: &Identifier, slots: &[Uuid]) {
         let Some(mut at) = self.servers.get_mut(server.as_str()) else { return };

@@ -1,0 +1,53 @@
+//! The files that rows name.
+
+use std::collections::HashMap;
+
+use anyhow::Context as _;
+use hub_db::{Cell, Table, WholeTable};
+
+use crate::archive::files::{ModuleHashes, ModuleVersion, NamedFile, clear_large, version};
+use crate::archive::tables::{Row, TABLES};
+use crate::values::NetworkId;
+
+/// Finds files in rows, which come in the order of the backup.
+#[derive(Default)]
+pub(super) struct FileFinder {
+    modules: HashMap<(NetworkId, ModuleVersion), ModuleHashes>,
+}
+
+impl FileFinder {
+    /// The files that a row names. Large modules leave the row: they are files.
+    pub(super) fn find(&mut self, table: &WholeTable, row: &mut Row) -> anyhow::Result<Vec<NamedFile>> {
+        if !matches!(table.name, "modules" | "module_code" | "artifacts" | "provisioning_bundles" | "world_blobs") {
+            return Ok(vec![]);
+        }
+        let of_network: &Table =
+            TABLES.iter().find(|it| it.name == table.name).context("a table of files is not a network's")?;
+        let Some(Cell::Uuid(network)) = row.first() else { anyhow::bail!("a row of {} has no network", table.name) };
+        let network = NetworkId(*network);
+        let cells = row.split_off(1);
+        let mut cells: Row = cells;
+        let files = match table.name {
+            "modules" => {
+                let (version, hashes) = ModuleHashes::of(of_network, &cells)?;
+                self.modules.insert((network, version), hashes);
+                Ok(vec![])
+            }
+            "module_code" => {
+                clear_large(&mut cells);
+                let version = version(of_network, &cells).context("a module has no name")?;
+                let hashes = self.modules.get(&(network, version.clone())).context("bytes of an unknown module")?;
+                hashes.files(network, &version, of_network, &cells)
+            }
+            _ => NamedFile::of(network, of_network, &cells).map(|file| file.into_iter().collect()),
+        };
+        row.append(&mut cells);
+        Ok(files?.into_iter().map(|file| in_network(network, file)).collect())
+    }
+}
+
+/// The file under a name that no other network's has.
+fn in_network(network: NetworkId, file: NamedFile) -> NamedFile {
+    let rest = file.member_name.strip_prefix("files/").unwrap_or(&file.member_name);
+    NamedFile { member_name: format!("files/{network}/{rest}"), ..file }
+}

@@ -1,0 +1,68 @@
+//! The contents of the backup's members.
+
+use hub_db::{Snapshot, WholeTable};
+use serde::{Deserialize, Serialize};
+
+use crate::archive::format::{Part, PartHasher, Summary, write_row};
+use crate::archive::tables::Row;
+use crate::clock::Millis;
+
+/// The only format this hub writes and reads.
+pub(super) const FORMAT: u32 = 1;
+
+/// What the file is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Manifest {
+    /// The format of a backup, which other archives have not.
+    pub(super) backup_format: u32,
+    pub(super) schema: i64,
+    pub(super) backup_id: String,
+    pub(super) made_at: Millis,
+    /// Whether the blobs are in the file; else they stay in their own store.
+    pub(super) has_files: bool,
+}
+
+/// What was backed up or restored.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BackupReport {
+    pub(crate) backup_id: String,
+    pub(crate) made_at: Millis,
+    pub(crate) rows: u64,
+    pub(crate) files: u64,
+    /// Whether the files' bytes are in the backup.
+    pub(crate) has_files: bool,
+}
+
+impl BackupReport {
+    pub(super) fn new(manifest: &Manifest, summary: &Summary) -> Self {
+        Self {
+            backup_id: manifest.backup_id.clone(),
+            made_at: manifest.made_at,
+            rows: summary.tables.iter().map(|table| table.count).sum(),
+            files: summary.files.count,
+            has_files: manifest.has_files,
+        }
+    }
+}
+
+/// Hands over each row of a table as a line, after `prepare`, and answers what the summary says of them.
+pub(super) async fn read_lines(
+    from: &mut Snapshot,
+    table: &WholeTable,
+    mut prepare: impl FnMut(&mut Row) -> anyhow::Result<()> + Send,
+    mut receive: impl FnMut(&[u8]) -> anyhow::Result<()> + Send,
+) -> anyhow::Result<Part> {
+    let mut hasher = PartHasher::default();
+    let mut line = Vec::new();
+    from.for_each_row_of_all(table, |mut row| {
+        prepare(&mut row)?;
+        line.clear();
+        write_row(&row, &mut line)?;
+        hasher.add(&line);
+        receive(&line)
+    })
+    .await?;
+    Ok(hasher.part(table.name))
+}

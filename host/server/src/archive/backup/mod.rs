@@ -1,0 +1,21 @@
+//! All of a hub as one file: `hub backup` and `hub restore`. `docs/backup.md` describes it for operators.
+//!
+//! The file is a tar like that of a network, with whole tables: `manifest.json`; `tables/TABLE/000001.jsonl` …, whose rows
+//! begin with their network; `files/…`, where the store of blobs is a folder; `summary.json`.
+//!
+//! Invariants: rows are those of one moment, and no blob is deleted that they name until the backup is complete; a restore
+//! goes on where it was interrupted, and the database is not served before every table was read again and compared with
+//! the summary.
+//! Tables: `backup_holds` (in `blobs`), `restores`; reads and writes all that are not [`SKIPPED`].
+
+mod files;
+mod format;
+mod read;
+mod restore;
+mod store;
+mod tables;
+mod write;
+
+pub(crate) use restore::{refuse_incomplete, restore};
+pub use tables::{SKIPPED, table_names};
+pub(crate) use write::backup;

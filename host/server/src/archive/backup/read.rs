@@ -1,0 +1,198 @@
+//! Reads a backup from its beginning to its end, no more than a chunk of a table at a time.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use anyhow::{Context as _, bail, ensure};
+use hub_db::WholeTable;
+use tar::{Archive, EntryType};
+
+use crate::archive::backup::files::FileFinder;
+use crate::archive::backup::format::{FORMAT, Manifest};
+use crate::archive::backup::tables::tables;
+use crate::archive::files::NamedFile;
+use crate::archive::format::{MANIFEST, PartHasher, SUMMARY, Summary, chunk_name, read_row};
+use crate::archive::hashing::HashingReader;
+use crate::archive::reader::{MAX_CHUNK, MAX_JSON, compare, ensure_zeros, read_all};
+use crate::archive::tables::Row;
+
+/// Receives what is read, with the number of the part. The file may still turn out to be damaged before its end.
+pub(super) trait Sink {
+    async fn begin(&mut self, manifest: &Manifest) -> anyhow::Result<()>;
+    async fn rows(&mut self, part: i64, table: &WholeTable, rows: Vec<Row>) -> anyhow::Result<()>;
+    async fn file(&mut self, part: i64, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()>;
+}
+
+/// Discards what is read.
+pub(super) struct Discard;
+
+impl Sink for Discard {
+    async fn begin(&mut self, _: &Manifest) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    async fn rows(&mut self, _: i64, _: &WholeTable, _: Vec<Row>) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    async fn file(&mut self, _: i64, _: &NamedFile, _: &mut dyn Read) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a backup was found to hold.
+pub(super) struct Contents {
+    pub(super) manifest: Manifest,
+    pub(super) summary: Summary,
+    /// The files that are not in the backup itself.
+    pub(super) left_out: Vec<NamedFile>,
+}
+
+/// Reads all of the file, and compares it with its summary.
+pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<Contents> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let mut archive = Archive::new(BufReader::with_capacity(1024 * 1024, file));
+    let mut members = archive.entries()?.raw(true);
+    let mut next = || {
+        let Some(member) = members.next().transpose()? else { bail!("it ends before its summary") };
+        ensure!(member.header().entry_type() == EntryType::Regular, "it holds what is no file");
+        let name = String::from_utf8(member.path_bytes().into_owned())?;
+        anyhow::Ok((name, member))
+    };
+    let (name, member) = next().context("this is no backup")?;
+    ensure!(name == MANIFEST, "this is no backup: it does not begin with {MANIFEST}");
+    let manifest = read_manifest(&read_all(member, MAX_JSON)?)?;
+    sink.begin(&manifest).await?;
+    let mut state = ReadState::new(manifest.has_files);
+    let summary: Summary = loop {
+        let (name, member) = next()?;
+        if name == SUMMARY {
+            state.finish()?;
+            break serde_json::from_slice(&read_all(member, MAX_JSON)?).context(SUMMARY)?;
+        }
+        let in_member = || format!("in {name}");
+        state.parts += 1;
+        if name.starts_with("tables/") {
+            let rows = state.rows(&name, member).with_context(in_member)?;
+            let table = &state.tables[state.summary.tables.len()];
+            sink.rows(state.parts, table, rows).await.with_context(in_member)?;
+        } else {
+            let size = member.size();
+            let file = state.file(&name, size).with_context(in_member)?;
+            let mut bytes = HashingReader::new(member);
+            sink.file(state.parts, &file, &mut bytes).await.with_context(in_member)?;
+            std::io::copy(&mut bytes, &mut std::io::sink())?;
+            ensure!(bytes.size == size, "{name} is cut short");
+            let sha256 = bytes.sha256();
+            let is_right = file.sha256.as_ref().is_none_or(|known| *known == sha256);
+            ensure!(is_right, "{name} has not the SHA-256 it should have");
+            state.hasher.add(format!("{name} {sha256}\n").as_bytes());
+        }
+    };
+    compare(&summary, &state.summary)?;
+    ensure!(members.next().is_none(), "it goes on after its summary");
+    ensure_zeros(archive.into_inner())?;
+    Ok(Contents { manifest, summary, left_out: state.left_out })
+}
+
+struct ReadState {
+    tables: Vec<WholeTable>,
+    has_files: bool,
+    finder: FileFinder,
+    /// The files that must follow.
+    files: VecDeque<NamedFile>,
+    left_out: Vec<NamedFile>,
+    /// Of what was read so far.
+    summary: Summary,
+    /// Of the current table, or of the files.
+    hasher: PartHasher,
+    /// Of the current table.
+    chunks: u32,
+    parts: i64,
+}
+
+impl ReadState {
+    fn new(has_files: bool) -> Self {
+        Self {
+            tables: tables(),
+            has_files,
+            finder: FileFinder::default(),
+            files: VecDeque::new(),
+            left_out: vec![],
+            summary: Summary::default(),
+            hasher: PartHasher::default(),
+            chunks: 0,
+            parts: 0,
+        }
+    }
+
+    fn end_table(&mut self) {
+        let name = self.tables[self.summary.tables.len()].name;
+        self.summary.tables.push(std::mem::take(&mut self.hasher).part(name));
+        self.chunks = 0;
+    }
+
+    fn rows(&mut self, name: &str, member: impl Read) -> anyhow::Result<Vec<Row>> {
+        while let Some(table) = self.tables.get(self.summary.tables.len())
+            && name != chunk_name(table.name, self.chunks + 1)
+        {
+            self.end_table();
+        }
+        let table = self.tables.get(self.summary.tables.len());
+        let table = table.context("this part is unknown, or in the wrong place")?;
+        self.chunks += 1;
+        let lines = read_all(member, MAX_CHUNK)?;
+        let mut rows = vec![];
+        for line in lines.strip_suffix(b"\n").context("it is cut short")?.split(|byte| *byte == b'\n') {
+            let mut row = read_row(&table.columns, line).with_context(|| format!("row {}", self.hasher.count + 1))?;
+            self.files.extend(self.finder.find(table, &mut row)?);
+            self.hasher.count += 1;
+            rows.push(row);
+        }
+        self.hasher.update(&lines);
+        Ok(rows)
+    }
+
+    fn end_tables(&mut self) {
+        while self.summary.tables.len() < self.tables.len() {
+            self.end_table();
+        }
+    }
+
+    fn file(&mut self, name: &str, size: u64) -> anyhow::Result<NamedFile> {
+        self.end_tables();
+        let file = self.files.pop_front().filter(|file| file.member_name == name);
+        let file = file.context("no row names this file, or not in this place")?;
+        let expected = file.size.unwrap_or(size);
+        ensure!(size == expected, "it has {size} bytes and should have {expected}");
+        Ok(file)
+    }
+
+    fn finish(&mut self) -> anyhow::Result<()> {
+        self.end_tables();
+        if self.has_files {
+            ensure!(self.files.is_empty(), "files that rows name are not in it");
+        }
+        for file in std::mem::take(&mut self.files) {
+            self.hasher.add(format!("{}\n", file.key).as_bytes());
+            self.left_out.push(file);
+        }
+        self.summary.files = std::mem::take(&mut self.hasher).part("files");
+        Ok(())
+    }
+}
+
+fn read_manifest(bytes: &[u8]) -> anyhow::Result<Manifest> {
+    let manifest: Manifest = serde_json::from_slice(bytes).context("this is no backup of a hub")?;
+    let format = manifest.backup_format;
+    ensure!(format == FORMAT, "it is a backup of format {format}, and this hub reads {FORMAT}");
+    let (theirs, ours) = (manifest.schema, hub_db::schema_version());
+    ensure!(
+        theirs == ours,
+        "another version of the hub made it (schema {theirs}, here {ours}): restore it with that version, and then start \
+         this one"
+    );
+    Ok(manifest)
+}

@@ -1,0 +1,123 @@
+//! `hub backup` and `hub restore`: all of a hub, while it serves or into an empty database.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use hub_db::Db;
+use serde::Deserialize;
+
+use crate::archive::backup;
+use crate::auth::Origin;
+use crate::blobs::Blobs;
+use crate::cli::{connect, open_database};
+use crate::clock::{Clock, Millis};
+use crate::config::{Settings, StorageArgs};
+use crate::data_folder;
+use crate::forgetting::{self, Eraser};
+use crate::ids::Ids;
+use crate::modules::open_store;
+use crate::values::{NetworkId, PlayerId};
+
+#[derive(Args, Debug)]
+pub(super) struct Backup {
+    /// The file to write, which must not be there yet. It holds all secrets
+    file: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Restore {
+    /// The file that `hub backup` wrote
+    file: PathBuf,
+    /// A newer list of forgotten players, as `hub player forgotten` prints it: they are forgotten again
+    #[arg(long, value_name = "FILE")]
+    forgotten: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+impl Backup {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let settings = Settings::of_storage(&self.storage)?;
+        data_folder::require_blobs(&settings)?;
+        let db = open_database(&self.storage).await?;
+        let module_store = open_store(&settings, &db).await?;
+        let made = backup::backup(&settings, &db, &module_store, &Ids::System, &self.file).await;
+        module_store.close().await;
+        db.close().await;
+        let report = made?;
+        if self.json {
+            println!("{}", serde_json::to_string(&report)?);
+            return Ok(());
+        }
+        println!("{}: {} rows, {} files", self.file.display(), report.rows, report.files);
+        if !report.has_files {
+            println!("The files are in the S3 store, and not in the backup: keep a copy of the bucket, too.");
+        }
+        Ok(())
+    }
+}
+
+impl Restore {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        // Read first: a mistake in it must not leave a restored hub.
+        let forgotten = self.forgotten()?;
+        let settings = Settings::of_storage(&self.storage)?;
+        let db = connect(&settings).await?;
+        let module_store = open_store(&settings, &db).await?;
+        let finally = async |blobs: &Blobs| forget_again(&db, &module_store, blobs, &forgotten).await;
+        let restoring = backup::restore(&settings, &db, &module_store, &Ids::System, &self.file, finally);
+        let restored = hub_db::without_time_limit(Box::pin(restoring)).await;
+        module_store.close().await;
+        db.close().await;
+        let report = restored?;
+        if self.json {
+            println!("{}", serde_json::to_string(&report)?);
+        } else {
+            let folder = data_folder::shown(&settings);
+            println!("restored into {}: {} rows, {} files", folder.display(), report.rows, report.files);
+        }
+        Ok(())
+    }
+
+    fn forgotten(&self) -> anyhow::Result<Vec<(Millis, NetworkId, PlayerId)>> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Line {
+            network_id: NetworkId,
+            player_uuid: PlayerId,
+            forgotten_at: Millis,
+        }
+
+        let Some(path) = &self.forgotten else { return Ok(vec![]) };
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let read = |(index, line): (usize, &str)| {
+            let line: Line =
+                serde_json::from_str(line).with_context(|| format!("{}, line {}", path.display(), index + 1))?;
+            Ok((line.forgotten_at, line.network_id, line.player_uuid))
+        };
+        text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(read).collect()
+    }
+}
+
+/// Forgets those again who were forgotten since the backup was made, and whose deletion was under way then.
+async fn forget_again(
+    db: &Db,
+    module_store: &Db,
+    blobs: &Blobs,
+    forgotten: &[(Millis, NetworkId, PlayerId)],
+) -> anyhow::Result<()> {
+    let origin = Origin::command_line(&Clock::System, &Ids::System);
+    forgetting::service::record_again(db, &origin, forgotten).await?;
+    let eraser = Eraser { db, module_store, blobs, clock: &Clock::System, has_other_nodes: false };
+    forgetting::service::erase_unfinished(&eraser, &Ids::System).await?;
+    Ok(())
+}

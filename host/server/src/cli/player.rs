@@ -1,0 +1,132 @@
+//! `hub player …`: works on the database directly, also while a hub serves it.
+
+use std::io::Write as _;
+use std::pin::pin;
+
+use clap::{Args, Subcommand};
+use futures_util::TryStreamExt as _;
+
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
+use crate::blobs::Blobs;
+use crate::cli::open_database;
+use crate::clock::{Clock, Millis};
+use crate::config::{Settings, StorageArgs};
+use crate::data_folder;
+use crate::forgetting::{self, Eraser};
+use crate::ids::Ids;
+use crate::modules::open_store;
+use crate::networks::service;
+use crate::values::{NetworkId, PlayerId};
+
+/// Rows that are read at a time.
+const BATCH: i64 = 1_000;
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Player {
+    /// Print all that a network keeps of a player, as one JSON object
+    Export(Named),
+    /// Delete all that a network keeps of a player, for good
+    Forget(Named),
+    /// Print who was forgotten in all networks, as JSON lines: `hub restore --forgotten` takes them
+    Forgotten(Forgotten),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Named {
+    /// The player's UUID
+    player: PlayerId,
+    /// The network's id or name
+    #[arg(long)]
+    network: String,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Forgotten {
+    /// Only those who were forgotten at this time or later, in milliseconds since 1970
+    #[arg(long, value_name = "MS", default_value_t = 0)]
+    after: Millis,
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+impl Player {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Export(named) => named.run(true).await,
+            Self::Forget(named) => named.run(false).await,
+            Self::Forgotten(forgotten) => forgotten.run().await,
+        }
+    }
+}
+
+impl Named {
+    async fn run(self, is_export: bool) -> anyhow::Result<()> {
+        let settings = Settings::of_storage(&self.storage)?;
+        data_folder::require_blobs(&settings)?;
+        let db = open_database(&self.storage).await?;
+        let module_store = open_store(&settings, &db).await?;
+        let origin = Origin::command_line(&Clock::System, &Ids::System);
+        let done = async {
+            let network = service::resolve_network(&db, &self.network).await?;
+            if is_export {
+                return self.export(&db, &module_store, &origin, network).await;
+            }
+            let recorded = forgetting::service::record(&db, &origin, network, self.player).await?;
+            let blobs = Blobs::open(&settings, &db)?;
+            // A hub that serves this database may have them in memory.
+            let eraser = Eraser {
+                db: &db,
+                module_store: &module_store,
+                blobs: &blobs,
+                clock: &Clock::System,
+                has_other_nodes: true,
+            };
+            eraser.run(&recorded).await?;
+            println!("{} is forgotten in {network}", self.player);
+            Ok(())
+        };
+        let done = done.await;
+        module_store.close().await;
+        db.close().await;
+        done
+    }
+
+    async fn export(
+        &self,
+        db: &hub_db::Db,
+        module_store: &hub_db::Db,
+        origin: &Origin,
+        network: NetworkId,
+    ) -> anyhow::Result<()> {
+        let change = Change::new(Action::PlayerExported, self.player);
+        audit::record_alone(db, network, origin, change).await?;
+        let pieces = forgetting::export(db, module_store, network, self.player, Clock::System.now()).await?;
+        let mut pieces = pin!(pieces);
+        while let Some(piece) = pieces.try_next().await? {
+            std::io::stdout().lock().write_all(&piece)?;
+        }
+        Ok(())
+    }
+}
+
+impl Forgotten {
+    async fn run(self) -> anyhow::Result<()> {
+        let db = open_database(&self.storage).await?;
+        let printed = async {
+            let mut position = (self.after, NetworkId(uuid::Uuid::nil()), PlayerId(uuid::Uuid::nil()));
+            loop {
+                let rows = forgetting::store::after(&db, position, BATCH).await?;
+                let Some(last) = rows.last() else { return anyhow::Ok(()) };
+                position = (last.forgotten_at, last.network_id, last.player_uuid);
+                let text: String = rows.iter().map(forgetting::to_line).collect();
+                std::io::stdout().lock().write_all(text.as_bytes())?;
+            }
+        };
+        let printed = printed.await;
+        db.close().await;
+        printed
+    }
+}

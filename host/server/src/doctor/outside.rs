@@ -1,0 +1,166 @@
+//! What the hub needs of others: the bus, the store of blobs, the mail server, its public address.
+
+use std::time::Duration;
+
+use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig};
+use hub_db::Db;
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::blobs::Blobs;
+use crate::clock::Clock;
+use crate::config::Settings;
+use crate::doctor::certificate::not_after;
+use crate::doctor::{Check, TIME_LIMIT};
+use crate::http_client;
+use crate::ids::Ids;
+use crate::mail::Mailer;
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// Whether NATS takes events.
+pub(super) async fn bus(settings: &Settings) -> Check {
+    let name = "bus";
+    let Some(url) = &settings.bus else { return Check::skipped(name, "this hub is a single node (no --bus)") };
+    let config = ClusterConfig {
+        ca: settings.bus_ca.clone(),
+        credentials: settings.bus_credentials.clone(),
+        ..ClusterConfig::new(url, &Ids::System.token(10))
+    };
+    let reached = async {
+        let cluster = Cluster::connect(config).await?;
+        Bus::clustered(BusConfig::new(Ids::System.seed()), cluster).await
+    };
+    match reached.await {
+        Ok(bus) if bus.is_reachable() => Check::ok(name, "NATS answers, with JetStream"),
+        Ok(_) => Check::failed(name, "NATS does not answer", "look at its log; it needs JetStream (`nats-server -js`)"),
+        Err(error) => Check::failed(
+            name,
+            error.to_string(),
+            "start NATS with JetStream (`nats-server -js`), let this machine reach it, and correct --bus",
+        ),
+    }
+}
+
+/// Whether a blob can be written, read and deleted.
+pub(super) async fn blobs(settings: &Settings, db: &Db) -> Check {
+    let name = "blobs";
+    let probed = async {
+        let blobs = Blobs::open(settings, db)?;
+        blobs.probe(Clock::System.now(), &Ids::System).await?;
+        anyhow::Ok(blobs.is_folder())
+    };
+    match probed.await {
+        Ok(true) => Check::ok(name, "files can be written, read and deleted in their folder"),
+        Ok(false) => Check::ok(name, "objects can be written, read and deleted in the S3 store"),
+        Err(error) => Check::failed(
+            name,
+            format!("{error:#}"),
+            "start the store, let this machine reach it, correct --blobs, and let its key put, get, list and delete objects",
+        ),
+    }
+}
+
+/// Whether mail goes out.
+pub(super) async fn mail(settings: &Settings, to: Option<&str>) -> Check {
+    let name = "mail";
+    if settings.smtp.is_none() {
+        return Check::skipped(name, "no --smtp: mail is put into `outbox/` in the data folder");
+    }
+    let advice = "correct --smtp (HUB_SMTP) and --mail-from; the mail server's log says why it refused";
+    let sent = async {
+        let mailer = Mailer::new(settings)?;
+        let to = to.map_or_else(|| mailer.sender(), str::to_owned);
+        let text = "This is a test of the hub's mail (`hub doctor`). Nothing is to be done.\n".to_owned();
+        mailer.send(&Ids::System, &to, "Test of the hub's mail", text).await?;
+        anyhow::Ok(to)
+    };
+    match sent.await {
+        Ok(to) => Check::ok(name, format!("a mail to {to} was taken")),
+        Err(error) => Check::failed(name, format!("{error:#}"), advice),
+    }
+}
+
+/// Whether the hub can be reached at its public address, and until when its certificate is good.
+pub(super) async fn public_url(settings: &Settings, min_days: i64) -> Vec<Check> {
+    let (name, certificate) = ("public-url", "certificate");
+    let Some(url) = &settings.public_url else {
+        return vec![
+            Check::skipped(name, "no --public-url: links are given only to callers on the hub's own machine"),
+            Check::skipped(certificate, "no --public-url"),
+        ];
+    };
+    let called = async {
+        let client = http_client::builder()?.tls_info(true).timeout(TIME_LIMIT).build()?;
+        anyhow::Ok(client.get(format!("{url}/healthz")).send().await?)
+    };
+    let response = match called.await {
+        Ok(response) => response,
+        Err(error) => {
+            let advice = "check the name's address, the proxy and its certificate, the firewall, and --public-url";
+            let failed = Check::failed(name, format!("{url}: {error:#}{}", cause(&error)), advice);
+            return vec![failed, Check::skipped(certificate, "the public address was not reached")];
+        }
+    };
+    let status = response.status();
+    let reached = if status.is_success() {
+        Check::ok(name, format!("{url} leads to a hub"))
+    } else {
+        let advice = "let the proxy pass all paths to the hub";
+        Check::failed(name, format!("{url}/healthz answers {status}"), advice)
+    };
+    let tls = response.extensions().get::<reqwest::tls::TlsInfo>();
+    let end = tls.and_then(|tls| tls.peer_certificate()).and_then(not_after);
+    vec![reached, end_of_certificate(certificate, url, end, min_days)]
+}
+
+fn end_of_certificate(name: &'static str, url: &str, end: Option<i64>, min_days: i64) -> Check {
+    if !url.starts_with("https") {
+        return Check::skipped(name, "the public address has no TLS");
+    }
+    let Some(end) = end else { return Check::failed(name, "the certificate's end cannot be read", "look at it") };
+    let days = (end - Clock::System.now()) / DAY;
+    let shown = Timestamp::from_millisecond(end).map_or_else(|_| end.to_string(), |at| at.to_string());
+    let message = format!("the certificate ends in {days} days, on {shown}");
+    if days < min_days {
+        Check::failed(name, message, "renew it, and see why that did not happen by itself")
+    } else {
+        Check::ok(name, message)
+    }
+}
+
+/// The innermost cause of an error, which says what happened.
+fn cause(error: &anyhow::Error) -> String {
+    error.chain().last().map(|cause| format!(" ({cause})")).unwrap_or_default()
+}
+
+/// What the hub that serves here says of itself.
+pub(super) async fn readiness(settings: &Settings) -> Check {
+    #[derive(Deserialize)]
+    struct Readiness {
+        faults: Vec<Fault>,
+    }
+
+    #[derive(Deserialize)]
+    struct Fault {
+        message: String,
+    }
+
+    let name = "readiness";
+    let port = settings.listen.port();
+    let address =
+        if settings.listen.ip().is_unspecified() { format!("127.0.0.1:{port}") } else { settings.listen.to_string() };
+    let called = async {
+        let client = http_client::builder()?.timeout(Duration::from_secs(5)).build()?;
+        let response = client.get(format!("http://{address}/readyz")).send().await?;
+        anyhow::Ok(response.json::<Readiness>().await?)
+    };
+    match called.await {
+        Ok(readiness) if readiness.faults.is_empty() => Check::ok(name, format!("the hub at {address} is ready")),
+        Ok(readiness) => {
+            let faults = readiness.faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>();
+            Check::failed(name, faults.join(" "), "see the other checks, and the hub's log")
+        }
+        Err(_) => Check::skipped(name, format!("no hub answers at {address} (--listen)")),
+    }
+}

@@ -1,0 +1,95 @@
+//! Deletes what is older than a network's plan keeps: addresses, console lines, ledger entries and statistics.
+
+use std::time::Duration;
+
+use hub_db::{Cell, Error, Table};
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::archive::TABLES;
+use crate::background::every;
+use crate::clock::Millis;
+use crate::limits::{self, RetentionDays};
+use crate::networks;
+use crate::values::NetworkId;
+
+const INTERVAL: Duration = Duration::from_hours(24);
+const DAY: Millis = 24 * 60 * 60 * 1000;
+/// Rows that are read at a time.
+const BATCH: usize = 500;
+
+/// A table whose rows grow old.
+struct Aging {
+    table: &'static str,
+    /// The column that tells how old a row is.
+    at: &'static str,
+    days: fn(&RetentionDays) -> Option<i64>,
+    /// Values of a column that rows keep for good.
+    except: Option<(&'static str, &'static str)>,
+}
+
+const AGING: &[Aging] = &[
+    Aging { table: "player_addresses", at: "last_seen", days: |days| days.addresses, except: None },
+    Aging { table: "server_log_lines", at: "at", days: |days| days.logs, except: None },
+    Aging { table: "currency_ledger", at: "at", days: |days| days.ledger, except: None },
+    // A lifetime's sum is no older than the last change of it, whenever that was.
+    Aging { table: "statistics", at: "updated_at", days: |days| days.statistics, except: Some(("period", "LIFETIME")) },
+];
+
+/// Deletes once a day what has grown too old.
+pub(super) fn start(app: &App) {
+    every(app, INTERVAL, "delete what plans keep no longer", async |app| run(&app).await);
+}
+
+async fn run(app: &App) -> Result<(), Error> {
+    for network in networks::service::network_ids(&app.db).await? {
+        let days = limits::of(app, network).await?.retention_days();
+        for aging in AGING {
+            if let Some(days) = (aging.days)(&days) {
+                let before = app.clock.now().saturating_sub(days.saturating_mul(DAY));
+                hub_db::with_tenant(network.0, delete_before(app, network, aging, before)).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Aging {
+    fn is_old(&self, table: &Table, row: &[Cell], before: Millis) -> bool {
+        let cell = |column: &str| row.get(table.columns.iter().position(|it| it.name == column)?);
+        let stays =
+            self.except.is_some_and(|(column, value)| matches!(cell(column), Some(Cell::Text(text)) if text == value));
+        !stays && matches!(cell(self.at), Some(Cell::Integer(at)) if *at < before)
+    }
+}
+
+async fn delete_before(app: &App, network: NetworkId, aging: &Aging, before: Millis) -> Result<(), Error> {
+    let Some(table) = TABLES.iter().find(|table| table.name == aging.table) else { return Ok(()) };
+    let mut after: Option<Vec<Cell>> = None;
+    loop {
+        let began = Instant::now();
+        let rows = app.db.rows_after(table, network.0, after.as_deref(), BATCH).await?;
+        let old: Vec<_> = rows.iter().filter(|row| aging.is_old(table, row, before)).collect();
+        if !old.is_empty() {
+            app.db
+                .transaction(async |mut tx| {
+                    for row in &old {
+                        // A row that was seen or changed meanwhile stays.
+                        let key = table.key_of(row);
+                        let row = tx.lock_row(table, network.0, key).await?;
+                        if row.is_some_and(|row| aging.is_old(table, &row, before)) {
+                            tx.delete_row(table, network.0, key).await?;
+                        }
+                    }
+                    Ok::<_, Error>(())
+                })
+                .await?;
+        }
+        if rows.len() < BATCH {
+            return Ok(());
+        }
+        after = rows.last().map(|row| table.key_of(row).to_vec());
+        // Others get their turn for as long as this took.
+        tokio::time::sleep(began.elapsed()).await;
+    }
+}

@@ -1,0 +1,368 @@
+//! Backups that are made while the hub serves, and restored.
+
+mod postgres_wal;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::OpenOptions;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hub::archive::backup::{SKIPPED, table_names};
+use hub_db::{Db, Sql};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::moving::sample;
+use crate::servers::uuid;
+use crate::support::{Backend, Client, Hub, S3, on_both, on_each};
+
+fn command(backend: &Backend, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
+    command.args(arguments).args(backend.options());
+    command
+}
+
+fn run(backend: &Backend, arguments: &[&str]) -> Output {
+    command(backend, arguments).output().unwrap()
+}
+
+#[track_caller]
+fn succeed(backend: &Backend, arguments: &[&str]) -> String {
+    let output = run(backend, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[track_caller]
+fn fail(backend: &Backend, arguments: &[&str]) -> String {
+    let output = run(backend, arguments);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
+    message
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Where backups go in a test.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+/// Waits for a command beside which the test goes on.
+async fn beside(mut command: Command) -> Output {
+    tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+}
+
+/// Moves money until it is told to stop; how often it did.
+async fn pay_until(owner: Client, is_over: Arc<AtomicBool>) -> u64 {
+    let mut count = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        let operations = json!({"operations": [
+            {"ownerType": "player", "ownerKey": uuid(1), "currency": "coins", "amount": -1},
+            {"ownerType": "player", "ownerKey": uuid(2), "currency": "coins", "amount": 1},
+        ]});
+        owner.post("/api/plugin/economy/transactions", operations).await.expect(200);
+        let path = format!("/api/manage/artifacts?name=a{count}&version=1");
+        let made = owner.send(owner.request(Method::POST, &path).body("some bytes")).await.expect(201).clone();
+        // Its file must be there as long as the backup needs it.
+        owner.delete(&format!("/api/manage/artifacts/{}", made["artifactId"].as_str().unwrap())).await.expect(204);
+        count += 1;
+    }
+    count
+}
+
+/// What both players have, which is the same at every moment, and what their ledgers say.
+async fn money(db: &Db, owner: &Client) -> (i64, i64) {
+    let network = owner.network.unwrap();
+    let balances = "SELECT CAST(SUM(balance) AS BIGINT) FROM balances WHERE network_id = $1 AND currency = 'coins'";
+    let ledger = "SELECT CAST(SUM(balance - balance_before) AS BIGINT) FROM currency_ledger WHERE network_id = $1 AND currency = 'coins'";
+    let (balances,): (i64,) = db.query(balances).bind(network).one().await.unwrap();
+    let (ledger,): (i64,) = db.query(ledger).bind(network).one().await.unwrap();
+    (balances, ledger)
+}
+
+async fn under_load(from: Backend, to: Backend) {
+    let files = Files::new();
+    let hub = Hub::start(from.clone()).await;
+    let (still, busy) = (hub.network().await, hub.network().await);
+    let expected = sample::fill(&hub, &still).await;
+    for player in [uuid(1), uuid(2)] {
+        let pay = json!({"currency": "coins", "amount": 100_000});
+        busy.post(&format!("/api/plugin/economy/player/{player}/currencies/modify"), pay).await.expect(200);
+    }
+    let before = money(&hub.app.db, &busy).await;
+    let answers = sample::answers(&still).await;
+    succeed(&from, &["network", "export", &still.network.unwrap().to_string(), "--out", text(&files.path("export"))]);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let paying = tokio::spawn(pay_until(busy.clone(), Arc::clone(&is_over)));
+
+    let file = files.path("backup");
+    let output = beside(command(&from, &["backup", text(&file), "--json"])).await;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    is_over.store(true, Ordering::Relaxed);
+    assert!(paying.await.unwrap() > 0, "nothing happened meanwhile");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "it holds secrets");
+    assert!(fail(&from, &["backup", text(&file)]).contains("is there already"));
+
+    let restored: Value = serde_json::from_str(&succeed(&to, &["restore", text(&file), "--json"])).unwrap();
+    assert_eq!(restored, report);
+    assert!(fail(&to, &["restore", text(&file)]).contains("there is a hub in this database already"));
+    let second = Hub::start(to.clone()).await;
+    let busy = second.with_key(busy.key.as_deref().unwrap()).for_network(busy.network.unwrap());
+    assert_eq!(money(&second.app.db, &busy).await, before, "the backup is not of one moment");
+    let still = second.with_key(still.key.as_deref().unwrap()).for_network(still.network.unwrap());
+    assert_eq!(sample::answers(&still).await, answers);
+    succeed(&to, &["network", "export", &still.network.unwrap().to_string(), "--out", text(&files.path("again"))]);
+    let bytes = |name: &str| std::fs::read(files.path(name)).unwrap();
+    assert!(bytes("export") == bytes("again"), "the network is not what it was");
+    sample::check_continues(&second, &still, &expected).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_under_load_into_sqlite() {
+    under_load(Backend::sqlite(), Backend::sqlite()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sqlite_under_load_into_postgres() {
+    under_load(Backend::sqlite(), Backend::postgres().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_under_load_into_postgres() {
+    under_load(Backend::postgres_in_english().await, Backend::postgres().await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres_under_load_into_sqlite() {
+    under_load(Backend::postgres().await, Backend::sqlite()).await;
+}
+
+/// Restores of everything a hub has leave everything there: people, plans, secrets and keys.
+async fn the_hub_itself_comes_back(backend: Backend) {
+    let files = Files::new();
+    let hub = Hub::start(backend.clone()).await;
+    let operator = hub.operator().await;
+    operator.post("/api/admin/plans", json!({"name": "gold", "limits": {"servers": 3}})).await.expect(201);
+    let person = ["person", "create", "a@example.org", "--operator", "--name", "Ada"];
+    let _ = run(&backend, &person);
+    let deleted = operator.post("/api/admin/networks", json!({"name": "gone"})).await.expect(201).clone();
+    let deleted = format!("/api/admin/networks/{}", deleted["networkId"].as_str().unwrap());
+    operator.delete(&deleted).await.expect(204);
+    let counts = counts(&hub.app.db).await;
+    succeed(&backend, &["backup", text(&files.path("backup"))]);
+    let to = Backend::like(&backend).await;
+    succeed(&to, &["restore", text(&files.path("backup"))]);
+    let second = Hub::start(to).await;
+    assert_eq!(self::counts(&second.app.db).await, counts);
+    let operator = second.with_key(operator.key.as_deref().unwrap());
+    let plan = operator.get("/api/admin/plans").await.expect(200).to_string();
+    assert!(plan.contains("gold"), "{plan}");
+    assert!(operator.get(&deleted).await.expect(200)["deleteAt"].is_number());
+}
+
+async fn counts(db: &Db) -> BTreeMap<&'static str, i64> {
+    let mut counts = BTreeMap::new();
+    for table in
+        ["plans", "persons", "person_recovery_codes", "hub_secrets", "network_deletions", "networks", "api_keys"]
+    {
+        let sql: &'static str = Box::leak(format!("SELECT COUNT(*) FROM {table}").into_boxed_str());
+        counts.insert(table, db.query(sql).one::<(i64,)>().await.unwrap().0);
+    }
+    counts
+}
+
+async fn forgotten_players_stay_forgotten(backend: Backend) {
+    let files = Files::new();
+    let hub = Hub::start(backend.clone()).await;
+    let owner = hub.network().await;
+    sample::fill(&hub, &owner).await;
+    succeed(&backend, &["backup", text(&files.path("backup"))]);
+    owner.delete(&format!("/api/manage/players/{}", uuid(1))).await.expect(204);
+    std::fs::write(files.path("list"), succeed(&backend, &["player", "forgotten"])).unwrap();
+    hub.stop().await;
+
+    let is_there = async |to: &Backend| {
+        let hub = Hub::start(to.clone()).await;
+        let owner = hub.with_key(owner.key.as_deref().unwrap());
+        let there = owner.get(&format!("/api/plugin/players/{}", uuid(1))).await.status.is_success();
+        let export = owner.get(&format!("/api/manage/players/{}/export", uuid(1))).await.expect(200).clone();
+        assert_eq!(export["tables"].as_object().unwrap().is_empty(), !there, "{export}");
+        owner.get(&format!("/api/plugin/players/{}", uuid(2))).await.expect(200);
+        let forgotten = owner.get("/api/manage/forgotten-players").await.expect(200).clone();
+        assert!(forgotten["items"].as_array().unwrap().iter().all(|item| !item["finishedAt"].is_null()), "{forgotten}");
+        there
+    };
+    let without_list = Backend::like(&backend).await;
+    succeed(&without_list, &["restore", text(&files.path("backup"))]);
+    assert!(is_there(&without_list).await, "the backup is older than the deletion");
+    let with_list = Backend::like(&backend).await;
+    std::fs::write(files.path("bad"), "{}").unwrap();
+    let (backup, bad) = (files.path("backup"), files.path("bad"));
+    assert!(fail(&with_list, &["restore", text(&backup), "--forgotten", text(&bad)]).contains("line 1"));
+    succeed(&with_list, &["restore", text(&files.path("backup")), "--forgotten", text(&files.path("list"))]);
+    assert!(!is_there(&with_list).await, "a restore brought somebody back who was forgotten");
+}
+
+async fn a_killed_restore_goes_on(backend: Backend) {
+    let files = Files::new();
+    let hub = Hub::start(backend.clone()).await;
+    let owner = hub.network().await;
+    sample::fill(&hub, &owner).await;
+    let answers = sample::answers(&owner).await;
+    succeed(&backend, &["backup", text(&files.path("backup"))]);
+    succeed(&backend, &["backup", text(&files.path("other"))]);
+    hub.stop().await;
+    let to = Backend::like(&backend).await;
+    let mut settings = hub::config::Settings::default();
+    to.apply(&mut settings);
+    let db = Db::connect(&settings.database()).await.unwrap();
+    db.migrate().await.unwrap();
+
+    // It is read twice: whole, to be checked, and then as far as it goes.
+    let pipe = files.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut restore = command(&to, &["restore", text(&pipe)]).stdout(Stdio::null()).spawn().unwrap();
+    let whole = std::fs::read(files.path("backup")).unwrap();
+    let feed = async |bytes: Vec<u8>| {
+        let pipe = pipe.clone();
+        let write = move || {
+            use std::io::Write as _;
+            let mut pipe = OpenOptions::new().write(true).open(pipe).unwrap();
+            pipe.write_all(&bytes).unwrap();
+            pipe
+        };
+        tokio::task::spawn_blocking(write).await.unwrap()
+    };
+    drop(feed(whole.clone()).await);
+    let parts = async || {
+        let row: Option<(i64,)> = db.query("SELECT members FROM restores").optional().await.unwrap();
+        row.map_or(-1, |(members,)| members)
+    };
+    Hub::eventually("it has begun", async || parts().await >= 0).await;
+    let rest = feed(whole[..whole.len() / 2].to_vec()).await;
+    Hub::eventually("some of it is there", async || parts().await > 5).await;
+    restore.kill().unwrap();
+    restore.wait().unwrap();
+    drop(rest);
+    let served = run(&to, &["serve", "--listen", "127.0.0.1:0"]);
+    assert!(String::from_utf8_lossy(&served.stderr).contains("restored in part"), "{served:?}");
+    assert!(fail(&to, &["restore", text(&files.path("other"))]).contains("another backup was restored in part"));
+    let before = parts().await;
+    succeed(&to, &["restore", text(&files.path("backup"))]);
+    assert!(before > 5);
+    db.close().await;
+    let hub = Hub::start(to).await;
+    assert_eq!(sample::answers(&hub.with_key(owner.key.as_deref().unwrap())).await, answers);
+}
+
+async fn what_is_damaged_is_refused(backend: Backend) {
+    let files = Files::new();
+    let hub = Hub::start(backend.clone()).await;
+    sample::fill(&hub, &hub.network().await).await;
+    let file = files.path("backup");
+    succeed(&backend, &["backup", text(&file)]);
+    let whole = std::fs::read(&file).unwrap();
+    let to = Backend::like(&backend).await;
+    let find = |needle: &[u8]| whole.windows(needle.len()).position(|window| window == needle).unwrap();
+    let cases = [
+        ("a digit of a row", find(b"\"bedwars-9\"") + 9, "not what it was"),
+        ("a byte of a file", find(b"an island"), "not what it was"),
+        ("the schema", find(b"\"schema\":") + 9, "another version of the hub made it"),
+    ];
+    for (what, at, reason) in cases {
+        let damaged = files.path("damaged");
+        std::fs::write(&damaged, &whole).unwrap();
+        let byte = if whole[at] == b'1' { b'2' } else { b'1' };
+        OpenOptions::new().write(true).open(&damaged).unwrap().write_all_at(&[byte], at as u64).unwrap();
+        let error = fail(&to, &["restore", text(&damaged)]);
+        assert!(error.contains(reason), "{what}: {error}");
+    }
+    std::fs::write(files.path("short"), &whole[..whole.len() - 20_000]).unwrap();
+    fail(&to, &["restore", text(&files.path("short"))]);
+    let export = files.path("export");
+    std::fs::write(&export, "no tar").unwrap();
+    fail(&to, &["restore", text(&export)]);
+    // Nothing of all that was written.
+    succeed(&to, &["restore", text(&file)]);
+}
+
+on_both! {
+    async fn files_are_kept_while_a_backup_needs_them(hub: Hub) {
+        let owner = hub.network().await;
+        let upload = owner.request(Method::POST, "/api/manage/artifacts?name=a&version=1").body("some bytes");
+        let made = owner.send(upload).await.expect(201).clone();
+        let hold = "INSERT INTO backup_holds (hold_id, beat) VALUES ('b', 7)";
+        hub.app.db.write(hold).execute().await.unwrap();
+        owner.delete(&format!("/api/manage/artifacts/{}", made["artifactId"].as_str().unwrap())).await.expect(204);
+        assert_eq!(hub.blobs().len(), 1, "a backup misses its file");
+        // It beats.
+        hub.advance_ms(10 * 60 * 1000);
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        hub.app.db.write("UPDATE backup_holds SET beat = 8").execute().await.unwrap();
+        hub.advance_ms(10 * 60 * 1000);
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        assert_eq!(hub.blobs().len(), 1, "a backup misses its file");
+        // It was killed.
+        Hub::eventually("the file is deleted", async || {
+            hub.advance_ms(10 * 60 * 1000);
+            hub.blobs().is_empty()
+        }).await;
+    }
+
+    async fn every_table_is_backed_up_or_skipped(hub: Hub) {
+        let rows: Vec<(String,)> = hub.app.db.query(Sql {
+            sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+            postgres: "SELECT table_name::text FROM information_schema.tables
+                       WHERE table_schema = 'public' AND table_type = 'BASE TABLE'",
+        }).all().await.unwrap();
+        let found: BTreeSet<String> = rows.into_iter().map(|(name,)| name)
+            .filter(|name| name != "_sqlx_migrations" && !name.contains("player_search")).collect();
+        let listed = table_names().into_iter().chain(SKIPPED.iter().map(|(name, _)| *name)).map(str::to_owned);
+        assert_eq!(found, listed.collect());
+    }
+}
+
+async fn files_in_s3_stay_there(backend: Backend) {
+    let (files, s3) = (Files::new(), S3::start().await);
+    let hub = Hub::start_with(backend.clone(), |settings| settings.blobs = Some(s3.url())).await;
+    let owner = hub.network().await;
+    let upload = owner.request(Method::POST, "/api/manage/artifacts?name=a&version=1").body("some bytes");
+    owner.send(upload).await.expect(201);
+    let (file, url) = (files.path("backup"), s3.url());
+    let output = beside(command(&backend, &["backup", text(&file), "--blobs", &url])).await;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("keep a copy of the bucket"));
+    assert!(!std::fs::read(&file).unwrap().windows(10).any(|bytes| bytes == b"some bytes"));
+    let empty = S3::start().await;
+    let to = Backend::like(&backend).await;
+    let wrong = empty.url();
+    let output = beside(command(&to, &["restore", text(&file), "--blobs", &wrong])).await;
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has not all of them"), "{output:?}");
+    // With the right one, it goes on.
+    let output = beside(command(&to, &["restore", text(&file), "--blobs", &url])).await;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+on_each! {
+    the_hub_itself_comes_back
+    forgotten_players_stay_forgotten
+    a_killed_restore_goes_on
+    what_is_damaged_is_refused
+    files_in_s3_stay_there
+}
