@@ -454,4 +454,10 @@ mod tests {
             assert!(!plan.iter().any(|step| step.starts_with("SCAN") || step.contains("TEMP B-TREE")), "{plan:#?}");
         }
     }
+
+    #[tokio::test]
+    async fn a_change_searches_by_primary_keys() {
+        let plans = query_plans(&[add_to_balance!()]).await;
+        assert!(plans.iter().flatten().all(|step| step.contains("USING PRIMARY KEY")), "{plans:#?}");
+    }
 }
