@@ -124,7 +124,7 @@ pub(in crate::webhooks) async fn note_attempt(
     let rows = tx
         .query(
             "UPDATE webhook_deliveries SET state = $4, attempts = attempts + 1, attempted_at = $5, status = $6, error = $7,
-                 duration_ms = $8, finished_at = CASE WHEN $4 = 'WAITING' THEN NULL ELSE $5 END
+                 duration_ms = $8, finished_at = CASE WHEN $4 = 'WAITING' THEN NULL ELSE CAST($5 AS BIGINT) END
              WHERE network_id = $1 AND webhook_id = $2 AND seq = $3 AND state = 'WAITING'",
         )
         .bind(network)

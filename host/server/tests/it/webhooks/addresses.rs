@@ -30,16 +30,20 @@ impl Names {
     }
 }
 
+fn ip(text: &str) -> IpAddr {
+    text.parse().unwrap()
+}
+
 async fn a_name_that_changes_its_address_leads_nowhere(backend: Backend) {
     let names = Names::default();
     let resolver = names.clone();
     let hub = Hub::start_with(backend, |settings| {
         settings.webhook_networks = vec!["127.0.0.2/32".parse().unwrap()];
-        settings.webhooks.resolver = Some(Arc::new(move |_| {
+        settings.webhooks.resolver = Some(Arc::new(move |_: String| {
             let mut names = resolver.0.lock();
             names.1 += 1;
             let addresses = names.0.clone();
-            async move { Ok(addresses) }.boxed()
+            async move { Ok::<_, std::io::Error>(addresses) }.boxed()
         }));
     })
     .await;
@@ -57,13 +61,14 @@ async fn a_name_that_changes_its_address_leads_nowhere(backend: Backend) {
     expect_requests(&receiver, 1).await;
     expect_idle(&owner, &id).await;
     assert_eq!(names.asked(), 1, "it is connected to what was looked up, once");
-    for addresses in [
-        &[VICTIM][..],
-        &["::1".parse().unwrap(), "::ffff:127.0.0.1".parse().unwrap()],
-        &["169.254.169.254".parse().unwrap(), "10.0.0.1".parse().unwrap()],
-        &["1.1.1.1".parse().unwrap()],
-        &[],
-    ] {
+    let inside = [
+        vec![VICTIM],
+        vec![ip("::1"), ip("::ffff:127.0.0.1")],
+        vec![ip("169.254.169.254"), ip("10.0.0.1")],
+        vec![ip("1.1.1.1")],
+        vec![],
+    ];
+    for addresses in &inside {
         names.answer(addresses);
         let failures = get(&owner, &id).await["failures"].as_i64().unwrap();
         owner.post(&format!("{WEBHOOKS}/{id}/test"), json!({})).await.expect(201);
