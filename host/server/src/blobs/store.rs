@@ -88,24 +88,25 @@ pub(super) async fn claim_due(db: &Db, now: Millis, limit: i64) -> Result<Vec<(N
     .await
 }
 
-/// Notes that a backup needs all blobs that there are.
+/// Notes that a backup needs all blobs that there are. Crosses networks: a backup is of all.
 pub(super) async fn take_hold(db: &Db, id: &str) -> Result<(), Error> {
     db.write("INSERT INTO backup_holds (hold_id, beat) VALUES ($1, 0)").bind(id).execute().await?;
     Ok(())
 }
 
-/// Shows that the backup goes on.
+/// Shows that the backup goes on. Crosses networks: a backup is of all.
 pub(super) async fn renew_hold(db: &Db, id: &str) -> Result<(), Error> {
     db.write("UPDATE backup_holds SET beat = beat + 1 WHERE hold_id = $1").bind(id).execute().await?;
     Ok(())
 }
 
+/// Ends the hold of a backup. Crosses networks: a backup is of all.
 pub(super) async fn delete_hold(db: &Db, id: &str) -> Result<(), Error> {
     db.write("DELETE FROM backup_holds WHERE hold_id = $1").bind(id).execute().await?;
     Ok(())
 }
 
-/// The backups that need all blobs, each with its beat.
+/// The backups that need all blobs, each with its beat. Crosses networks: a backup is of all.
 pub(super) async fn holds(db: &Db) -> Result<Vec<(String, i64)>, Error> {
     db.query("SELECT hold_id, beat FROM backup_holds ORDER BY hold_id LIMIT 100").all().await
 }

@@ -118,7 +118,7 @@ impl Forgotten {
         let printed = async {
             let mut position = (self.after, NetworkId(uuid::Uuid::nil()), PlayerId(uuid::Uuid::nil()));
             loop {
-                let rows = forgetting::store::after(&db, position, BATCH).await?;
+                let rows = forgetting::service::list_after(&db, position, BATCH).await?;
                 let Some(last) = rows.last() else { return anyhow::Ok(()) };
                 position = (last.forgotten_at, last.network_id, last.player_uuid);
                 let text: String = rows.iter().map(forgetting::to_line).collect();

@@ -6,7 +6,7 @@ use crate::audit;
 use crate::cluster;
 use crate::config::Settings;
 use crate::data_folder;
-use crate::doctor::{Check, TIME_LIMIT};
+use crate::doctor::{Check, TIME_LIMIT, store};
 use crate::networks;
 
 /// How far the machine's clock may be off the database's, in milliseconds.
@@ -41,15 +41,14 @@ pub(super) async fn connect(settings: &Settings) -> (Check, Option<Db>) {
 pub(super) async fn migrations(db: &Db) -> Check {
     let name = "migrations";
     let ours = hub_db::schema_version();
-    let found: Result<(i64,), _> = db.query("SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations").one().await;
-    match found {
-        Ok((version,)) if version == ours => Check::ok(name, format!("the tables are up to date (schema {ours})")),
-        Ok((version,)) if version < ours => Check::failed(
+    match store::schema_version(db).await {
+        Ok(version) if version == ours => Check::ok(name, format!("the tables are up to date (schema {ours})")),
+        Ok(version) if version < ours => Check::failed(
             name,
             format!("the tables are of an older version (schema {version}, this one has {ours})"),
             "back up, then start this version of the hub, which brings them up to date",
         ),
-        Ok((version,)) => Check::failed(
+        Ok(version) => Check::failed(
             name,
             format!("a newer version has changed the tables (schema {version}, this one has {ours})"),
             "use the doctor of the version that serves, and update nodes that are older",

@@ -6,6 +6,7 @@ mod certificate;
 mod database;
 mod disk;
 mod outside;
+mod store;
 
 use std::time::Duration;
 

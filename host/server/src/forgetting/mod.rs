@@ -16,7 +16,7 @@ mod retention;
 mod routes;
 mod rules;
 pub(crate) mod service;
-pub(crate) mod store;
+mod store;
 mod subject;
 
 pub(crate) use erase::Eraser;

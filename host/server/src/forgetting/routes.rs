@@ -54,7 +54,7 @@ async fn export(
 /// place of the player's. A large network is gone through in the background after the answer:
 /// `/api/manage/forgotten-players` tells when all is done. A player who is online comes back with the server's next
 /// heartbeat, as somebody new.
-#[utoipa::path(delete, path = "/api/manage/players/{uuid}", operation_id = "forget_player", tag = "Privacy",
+#[utoipa::path(delete, path = "/api/manage/players/{uuid}", operation_id = "delete_player", tag = "Privacy",
     security(("apiKey" = ["network:manage"])), params(("uuid" = PlayerId, Path)),
     responses((status = 204, description = "Recorded, and deleted or being deleted")))]
 async fn forget(

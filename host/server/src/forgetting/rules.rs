@@ -119,12 +119,12 @@ pub(super) fn examine(table: &Table, cells: &[Cell], subject: &Subject, replacem
     let row = RowRef { table, cells };
     match table.name {
         "currency_ledger" => ledger(&row, subject, replacement),
-        "server_log_lines" => log_line(&row, subject),
+        "server_log_lines" => log_line(&row, subject, replacement),
         "punishments" if is_punished_by_name(&row, subject) => Finding::Own(Change::Delete),
         // It is the proof that the player's wish was fulfilled, and holds nothing but the UUID.
         "audit_log" if row.text("action").starts_with("player.") => Finding::Unrelated,
         "worlds" if cells.iter().any(|cell| names_player(cell, subject)) => Finding::Own(Change::Delete),
-        "idempotency_keys" => kept_answer(&row, subject),
+        "idempotency_keys" => kept_answer(&row, subject, replacement),
         _ => any_row(&row, subject, replacement, now),
     }
 }
@@ -192,16 +192,15 @@ fn ledger(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
 }
 
 /// Lines are numbered without gaps, so one that goes leaves an empty one.
-fn log_line(row: &RowRef<'_>, subject: &Subject) -> Finding {
+fn log_line(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     if names_player(&row.cells[0], subject) {
         return Finding::Own(Change::Delete);
     }
-    if !subject.is_mentioned(row.text("text")) {
-        return Finding::Unrelated;
+    let mut after = redacted(row, subject, replacement);
+    if subject.is_mentioned(row.text("text")) {
+        set(row, &mut after, "text", Cell::Text(REMOVED_LINE.to_owned()));
     }
-    let mut after = row.cells.to_vec();
-    set(row, &mut after, "text", Cell::Text(REMOVED_LINE.to_owned()));
-    Finding::Own(Change::Update(after))
+    if after == row.cells { Finding::Unrelated } else { Finding::Own(Change::Update(after)) }
 }
 
 /// Whether it is a punishment by one of the player's names that no UUID belongs to.
@@ -210,21 +209,21 @@ fn is_punished_by_name(row: &RowRef<'_>, subject: &Subject) -> bool {
 }
 
 /// A retry must still have no second effect: the row stays, without its answer.
-fn kept_answer(row: &RowRef<'_>, subject: &Subject) -> Finding {
+fn kept_answer(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     if names_player(&row.cells[0], subject) {
         return Finding::Own(Change::Delete);
     }
-    let Some(Cell::Bytes(body)) = row.cell("body") else { return Finding::Unrelated };
-    if !subject.is_mentioned(&String::from_utf8_lossy(body)) {
-        return Finding::Unrelated;
+    let mut after = redacted(row, subject, replacement);
+    if let Some(Cell::Bytes(body)) = row.cell("body")
+        && subject.is_mentioned(&String::from_utf8_lossy(body))
+    {
+        let (status, code, body) = idempotency::forgotten_answer();
+        set(row, &mut after, "status", Cell::Integer(status));
+        set(row, &mut after, "content_type", Cell::Null);
+        set(row, &mut after, "error_code", Cell::Text(code));
+        set(row, &mut after, "body", Cell::Bytes(body));
     }
-    let mut after = row.cells.to_vec();
-    let (status, code, body) = idempotency::forgotten_answer();
-    set(row, &mut after, "status", Cell::Integer(status));
-    set(row, &mut after, "content_type", Cell::Null);
-    set(row, &mut after, "error_code", Cell::Text(code));
-    set(row, &mut after, "body", Cell::Bytes(body));
-    Finding::Mention(Change::Update(after))
+    if after == row.cells { Finding::Unrelated } else { Finding::Mention(Change::Update(after)) }
 }
 
 fn set(row: &RowRef<'_>, cells: &mut [Cell], column: &str, value: Cell) {

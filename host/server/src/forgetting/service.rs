@@ -142,6 +142,11 @@ pub(super) async fn forget(app: &App, origin: &Origin, network: NetworkId, playe
     Ok(())
 }
 
+/// Those of all networks behind a position, the oldest first.
+pub(crate) async fn list_after(db: &Db, position: Position, limit: i64) -> Result<Vec<ForgottenPlayer>, Error> {
+    store::after(db, position, limit).await
+}
+
 /// A page of a network's forgotten players, the newest first, and how many there are.
 pub(super) async fn page(
     db: &Db,

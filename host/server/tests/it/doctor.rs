@@ -42,7 +42,10 @@ impl Report {
 
 async fn doctor_with(backend: &Backend, arguments: &[&str], environment: &[(&str, &str)]) -> Report {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
-    command.args(["doctor", "--json", "--min-free", "1"]).args(backend.options()).args(arguments);
+    command.args(["doctor", "--json"]).args(backend.options()).args(arguments);
+    if !arguments.contains(&"--min-free") {
+        command.args(["--min-free", "1"]);
+    }
     if !arguments.contains(&"--listen") {
         command.args(["--listen", "127.0.0.1:1"]);
     }
@@ -113,6 +116,7 @@ async fn a_clock_that_is_wrong() {
 }
 
 async fn a_folder_without_a_hub(backend: Backend) {
+    std::fs::set_permissions(backend.data(), std::fs::Permissions::from_mode(0o700)).unwrap();
     let report = doctor(&backend, &[]).await;
     if backend.options().iter().any(|option| option == "--database") {
         assert_eq!(report.status, 0, "{:?}", report.checks);
@@ -152,7 +156,7 @@ async fn the_database(backend: Backend) {
     let set = "UPDATE _sqlx_migrations SET version = $2 WHERE version = $1";
     db.write(set).bind(version).bind(version + 1000).execute().await.unwrap();
     doctor(&backend, &[]).await.only_fails("migrations", "a newer version");
-    db.write(set).bind(version + 1000).bind(0).execute().await.unwrap();
+    db.write(set).bind(version + 1000).bind(0_i64).execute().await.unwrap();
     doctor(&backend, &[]).await.only_fails("migrations", "an older version");
 }
 
@@ -194,7 +198,9 @@ async fn a_cluster() {
 async fn what_is_outside() {
     let backend = Backend::sqlite();
     let hub = Hub::start(backend.clone()).await;
-    doctor(&backend, &["--bus", "nats://127.0.0.1:1", "--node-url", "http://127.0.0.1:2"]).await.only_fails("bus", "");
+    let blobs = backend.data().join("blobs");
+    let bus = ["--bus", "nats://127.0.0.1:1", "--node-url", "http://127.0.0.1:2", "--blobs", blobs.to_str().unwrap()];
+    doctor(&backend, &bus).await.only_fails("bus", "");
     doctor(&backend, &["--smtp", "smtp://127.0.0.1:1"]).await.only_fails("mail", "");
     doctor(&backend, &["--public-url", "http://127.0.0.1:1"]).await.only_fails("public-url", "Connection refused");
 

@@ -196,13 +196,13 @@ on_both! {
         let owner = hub.network().await;
         sample::fill(&hub, &owner).await;
         let player = uuid(111);
+        let by_name = json!({"playerName": "P111", "type": "MUTE", "reason": "p111 is loud"});
+        owner.post("/api/plugin/punishments/create-by-name", by_name).await.expect(200);
         join(&owner, "lobby-1", 111).await;
         let seen = json!({"playerUuid": player, "playerName": "p111", "ipAddress": "203.0.113.9"});
         owner.post("/api/plugin/punishments/ip", seen).await.expect(204);
         let pay = json!({"currency": "coins", "amount": 5, "reason": "quest of p111"});
         owner.post(&format!("/api/plugin/economy/player/{player}/currencies/modify"), pay).await.expect(200);
-        let by_name = json!({"playerName": "P111", "type": "MUTE", "reason": "p111 is loud"});
-        owner.post("/api/plugin/punishments/create", by_name).await.expect(200);
         let warn = json!({
             "playerUuid": uuid(2), "type": "WARN", "reason": "hit p111 again", "issuerUuid": player, "issuerName": "p111",
         });
