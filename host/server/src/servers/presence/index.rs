@@ -123,6 +123,10 @@ impl Servers {
         Some((id, server))
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &Server)> {
         self.entries.iter().map(|(id, entry)| (id, &entry.server))
     }

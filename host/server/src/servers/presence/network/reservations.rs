@@ -41,7 +41,7 @@ impl NetworkPresence {
     pub(crate) fn release_any(&mut self, player: PlayerId) {
         let Some(id) = self.reserved.remove(&player) else { return };
         let server = self.servers.get_mut(&id);
-        if let Some(released) = server.and_then(|server| server.reservations.remove(player)) {
+        if let Some(released) = server.and_then(|mut server| server.reservations.remove(player)) {
             self.unsaved.released(&released);
         }
     }
