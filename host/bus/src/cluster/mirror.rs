@@ -160,6 +160,7 @@ impl Follower {
         let mut in_step_on = self.in_step_on.lock().await;
         let Some(network) = self.network.upgrade() else { return Ok(()) };
         let connection = self.watch.cluster.connection();
+        self.watch.look_on(connection).await?;
         let stream = self.watch.cluster.event_stream().await?;
         let (epoch, state) = (Epoch::of(stream.cached_info()), &stream.cached_info().state);
         if epoch.number != network.epoch || state.last_sequence < network.head() {

@@ -11,6 +11,7 @@ use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -41,6 +42,8 @@ pub(crate) struct StreamWatch {
     pub(super) stored: StoredEvents,
     /// Held by whoever looks at the stream: when the last look began, and whether the stream answered.
     looking: tokio::sync::Mutex<Option<(Instant, bool)>>,
+    /// The latest connection over which the stream was looked at.
+    looked_on: AtomicU64,
     failing_since: Mutex<Option<Instant>>,
     wanted: Notify,
 }
@@ -126,6 +129,7 @@ impl StreamWatch {
     /// Of a stream that has just been looked at.
     pub(crate) fn new(cluster: Cluster, registry: &Arc<RwLock<Registry>>, epoch: Epoch, head: u64) -> Self {
         Self {
+            looked_on: AtomicU64::new(cluster.connection()),
             cluster,
             registry: Arc::downgrade(registry),
             known: Mutex::new(Known::new(epoch, head)),
@@ -193,6 +197,12 @@ impl StreamWatch {
         self.arrived.lock().by_connection.get(&connection).copied().unwrap_or(0)
     }
 
+    /// Has the stream looked at over this connection before anything is read over it: it may have lost what the numbers were
+    /// given to.
+    pub(super) async fn look_on(&self, connection: u64) -> Result<(), ClusterError> {
+        if self.looked_on.load(Relaxed) >= connection { Ok(()) } else { self.look(Instant::now(), None).await }
+    }
+
     /// Looks whether the stream has what it had, unless somebody has done so since `since`. `proof` is the epoch in which a
     /// number came twice.
     pub(crate) async fn look(&self, since: Instant, proof: Option<u64>) -> Result<(), ClusterError> {
@@ -248,6 +258,7 @@ impl StreamWatch {
             }
         }
         if connection == self.cluster.connection() {
+            self.looked_on.store(connection, Relaxed);
             self.arrived.lock().note(Look { connection, at: Instant::now(), head });
         }
         Ok(())

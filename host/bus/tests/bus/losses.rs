@@ -237,6 +237,36 @@ async fn a_line_that_was_stored_before_anybody_noticed_the_loss_is_told() {
 }
 
 #[tokio::test]
+async fn a_stream_that_opens_before_anybody_looked_gets_no_number_twice() {
+    let mut nats = Nats::start().await;
+    let ((one, _), (two, link)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut reader = Reader::start(&one).await;
+    publish_all(&one, NETWORK, (0..5).map(|number| numbered(number, None)).collect()).await;
+    let older = nats.save();
+    nats.restart().await;
+    until(|| link.is_connected()).await;
+    publish_all(&one, NETWORK, (5..15).map(|number| numbered(number, None)).collect()).await;
+    reader.read_until(14).await;
+    // The other one has read nothing of the network; it knows the numbers by looking once a second.
+    tokio::time::sleep(Duration::from_millis(2_200)).await;
+    nats.restore(older);
+    until(|| !link.is_connected()).await;
+    nats.restart().await;
+    until(|| link.is_connected()).await;
+    let mut stream = in_time(20, "it opens", async {
+        loop {
+            if let Ok(stream) = two.subscribe(NETWORK, None, Some(&reader.last), 5).await {
+                return stream;
+            }
+        }
+    })
+    .await;
+    let (id, data) = next(&mut stream).await;
+    let epoch = |id: &str| id.split_once('.').unwrap().0.parse::<u64>().unwrap();
+    assert!(data.contains("RESYNC") && epoch(&id) > epoch(&reader.last), "{id} after {}", reader.last);
+}
+
+#[tokio::test]
 async fn numbers_that_are_given_again_while_the_connection_lasts_begin_a_new_sequence() {
     let nats = Nats::start().await;
     let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);

@@ -1,15 +1,18 @@
-//! NATS comes back with an older store, or keeps no events: no client takes a gap for the whole.
+//! NATS comes back with an older store, loses events, or keeps none: no client takes a gap for the whole.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_nats::jetstream;
 use parking_lot::Mutex;
 use reqwest::Method;
 use serde_json::json;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
+use crate::bus_proxy::Proxy;
 use crate::fleet::{Client, Fleet, uuid, wait_until};
+use crate::isolation::Link;
 use crate::stream::Events;
 
 /// What one client has seen: the lines, and how often it was told to read everything anew.
@@ -64,15 +67,10 @@ async fn chat(client: &Client, lines: std::ops::Range<usize>) -> BTreeSet<usize>
 async fn an_older_store_of_nats_is_announced_and_no_later_line_is_lost() {
     let mut fleet = Fleet::start().await;
     let owner = fleet.network("older");
-    let readers: Vec<_> = (0..3).map(|node| read(owner.clone(), node)).collect();
+    let readers = read_at_all(&owner).await;
     let all_saw = async |lines: &BTreeSet<usize>| {
         wait_until(async || readers.iter().all(|(seen, _)| seen.lock().lines.is_superset(lines))).await;
     };
-    wait_until(async || {
-        chat(&owner, 0..1).await;
-        readers.iter().all(|(seen, _)| seen.lock().lines.contains(&0))
-    })
-    .await;
     let older = fleet.save_bus().await;
     fleet.wait_until_ready().await;
     let acknowledged = chat(&owner, 1..11).await;
@@ -102,4 +100,120 @@ async fn nodes_whose_bus_keeps_no_events_are_not_ready() {
     fleet.restart_nats().await;
     fleet.wait_until_ready().await;
     assert_eq!(chat(&owner, 3..6).await.len(), 3);
+}
+
+/// Reads at all nodes, each of which has told a line.
+async fn read_at_all(owner: &Client) -> Vec<(Arc<Mutex<Seen>>, JoinHandle<()>)> {
+    let readers: Vec<_> = (0..3).map(|node| read(owner.clone(), node)).collect();
+    wait_until(async || {
+        chat(owner, 0..1).await;
+        readers.iter().all(|(seen, _)| seen.lock().lines.contains(&0))
+    })
+    .await;
+    readers
+}
+
+/// Sends lines until ten are acknowledged, and expects them at all readers, of whom each was told of so many gaps.
+async fn expect_lines(owner: &Client, readers: &[(Arc<Mutex<Seen>>, JoinHandle<()>)], first: usize, resyncs: usize) {
+    let mut acknowledged = BTreeSet::new();
+    for line in first.. {
+        acknowledged.extend(chat(owner, line..line + 1).await);
+        if acknowledged.len() == 10 {
+            break;
+        }
+    }
+    wait_until(async || {
+        readers.iter().all(|(seen, _)| {
+            let seen = seen.lock();
+            seen.lines.is_superset(&acknowledged) && seen.resyncs == resyncs
+        })
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_of_nats_that_is_deleted_or_made_anew_is_announced() {
+    let fleet = Fleet::start().await;
+    let owner = fleet.network("deleted");
+    let readers = read_at_all(&owner).await;
+    expect_lines(&owner, &readers, 100, 0).await;
+    let nats = jetstream::new(async_nats::connect(fleet.bus()).await.unwrap());
+    nats.delete_stream("hub-events").await.unwrap();
+    expect_lines(&owner, &readers, 200, 1).await;
+    fleet.wait_until_ready().await;
+    // By somebody else, at once.
+    let config = nats.get_stream("hub-events").await.unwrap().cached_info().config.clone();
+    nats.delete_stream("hub-events").await.unwrap();
+    nats.get_or_create_stream(config).await.unwrap();
+    expect_lines(&owner, &readers, 300, 2).await;
+    fleet.wait_until_ready().await;
+}
+
+/// Sends many long lines of chat, so that the stream has no room for all.
+async fn flood(owner: &Client, nodes: &'static [usize]) {
+    let mut senders = JoinSet::new();
+    for sender in 0..10 {
+        let owner = owner.clone();
+        senders.spawn(async move {
+            for number in 0..150 {
+                let line = 1_000 + 150 * sender + number;
+                let message = format!("{line:0>1000}");
+                let body = json!({"playerUuid": uuid(1), "playerName": "p", "message": message, "serverId": "s-1"});
+                let answer =
+                    owner.send(nodes[line % nodes.len()], &Method::POST, "/api/plugin/chat", Some(&body), None);
+                answer.await.unwrap().expect(204);
+            }
+        });
+    }
+    senders.join_all().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_that_nats_had_no_room_for_while_a_node_was_away_are_announced() {
+    let fleet = Fleet::start_isolated().await;
+    let owner = fleet.network("trimmed");
+    let nats = jetstream::new(async_nats::connect(fleet.bus()).await.unwrap());
+    let config = nats.get_stream("hub-events").await.unwrap().cached_info().config.clone();
+    nats.update_stream(jetstream::stream::Config { max_bytes: 1 << 20, ..config }).await.unwrap();
+    let readers = read_at_all(&owner).await;
+    expect_lines(&owner, &readers, 100, 0).await;
+    fleet.namespace().disconnect(Link::Bus);
+    wait_until(async || fleet.readiness(0).await == Some(json!(["bus"]))).await;
+    // The network may be its own, which then moves.
+    let away = fleet.url(0);
+    wait_until(async || fleet.shards_at(&away).await == 0).await;
+    flood(&owner, &[1, 2]).await;
+    assert_eq!(readers[0].0.lock().resyncs, 0);
+    fleet.namespace().reconnect(Link::Bus);
+    wait_until(async || readers[0].0.lock().resyncs >= 1).await;
+    fleet.wait_until_ready().await;
+    let (seen, last) = (&readers[0].0, async || chat(&owner, 99..100).await.len());
+    wait_until(async || last().await == 1 && seen.lock().lines.contains(&99)).await;
+    for (seen, _) in &readers[1..] {
+        let seen = seen.lock();
+        assert_eq!((seen.resyncs, seen.lines.range(1_000..).count()), (0, 1_500), "they were there");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_to_nats_that_breaks_while_missed_events_are_read_silences_no_stream() {
+    let mut fleet = Fleet::start().await;
+    let owner = fleet.network("broken-off");
+    let proxy = Proxy::start(&fleet.bus()).await;
+    fleet.stop(2);
+    fleet.start_node_with(2, &[("HUB_BUS", proxy.url.clone())]);
+    fleet.wait_until_ready().await;
+    let readers = read_at_all(&owner).await;
+    proxy.cut();
+    wait_until(async || fleet.readiness(2).await == Some(json!(["bus"]))).await;
+    let away = fleet.url(2);
+    wait_until(async || fleet.shards_at(&away).await == 0).await;
+    flood(&owner, &[0, 1]).await;
+    // In the middle of what it missed.
+    proxy.freeze_after(512 << 10);
+    wait_until(async || proxy.is_frozen()).await;
+    proxy.open();
+    wait_until(async || readers.iter().all(|(seen, _)| seen.lock().lines.range(1_000..).count() == 1_500)).await;
+    fleet.wait_until_ready().await;
+    expect_lines(&owner, &readers, 100, 0).await;
 }

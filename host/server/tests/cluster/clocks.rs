@@ -1,6 +1,8 @@
 //! A node's machine has a wrong clock.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -96,3 +98,39 @@ async fn a_clock_that_goes_wrong_ends_nothing_and_costs_its_node_the_shards() {
     fleet.wait_until_balanced().await;
     assert_live(&worlds).await;
 }
+
+/// A standby that is behind took over, or somebody set the clock. A node dies at that moment, whose leases seem to last for
+/// 40 s more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_shards_of_a_dead_node_are_taken_though_the_databases_clock_goes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let offset = folder.path().join("offset");
+    std::fs::write(&offset, "+0").unwrap();
+    let mut fleet = Fleet::start_with_database(clock_of(&offset)).await;
+    fleet.wait_until_balanced().await;
+    let owners: Vec<_> = (0..9).map(|number| fleet.network(&format!("back-{number}"))).collect();
+    let before = fleet.numbers(NOW).await[0];
+    std::fs::write(&offset, "-40").unwrap();
+    fleet.kill(0);
+    let began = Instant::now();
+    wait_until(async || fleet.numbers(NOW).await[0] < before - 30).await;
+    let dead = fleet.url(0);
+    wait_until(async || {
+        let leases = fleet.leases().await;
+        leases.len() == 256 && leases.values().all(|lease| lease.url != dead)
+    })
+    .await;
+    println!("all shards were taken after {:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(12), "{:?}", began.elapsed());
+    for owner in &owners {
+        owner.get("/api/plugin/economy/team/red/currencies").await.expect(200);
+    }
+    for node in 1..3 {
+        let health = fleet.health(node).await.unwrap();
+        assert_eq!((&health["lacks"], &health["faults"][0]["name"]), (&json!([]), &json!("clock")), "{health}");
+    }
+}
+
+/// The seconds that the database's clock shows.
+const NOW: &str = "SELECT EXTRACT(EPOCH FROM clock_timestamp())::BIGINT";

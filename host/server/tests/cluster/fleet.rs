@@ -39,8 +39,10 @@ pub struct Fleet {
     environment: Vec<(&'static str, String)>,
     folder: TempDir,
     urls: Arc<Mutex<Vec<Option<String>>>>,
-    /// The fleet's own database, and the namespace of the first node.
-    isolation: Option<(Postgres, NetworkNamespace)>,
+    /// The fleet's own database.
+    postgres: Option<Postgres>,
+    /// That of the first node.
+    namespace: Option<NetworkNamespace>,
     _fleet_lock: tokio::sync::MutexGuard<'static, ()>,
 }
 
@@ -116,14 +118,22 @@ impl Fleet {
     /// As [`Self::start`], with another binary.
     pub async fn start_with(binary: &str) -> Self {
         let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
-        Self::on(FLEET_LOCK.lock().await, binary, vec![], &url, "127.0.0.1", None).await
+        Self::on(FLEET_LOCK.lock().await, binary, vec![], &url, None, None).await
     }
 
     /// A fleet whose nodes have few connections to the database.
     pub async fn start_with_connections(connections: u32) -> Self {
         let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
         let environment = vec![("HUB_DATABASE_CONNECTIONS", connections.to_string())];
-        Self::on(FLEET_LOCK.lock().await, CURRENT, environment, &url, "127.0.0.1", None).await
+        Self::on(FLEET_LOCK.lock().await, CURRENT, environment, &url, None, None).await
+    }
+
+    /// A fleet whose database has these variables.
+    pub async fn start_with_database(environment: Vec<(&'static str, String)>) -> Self {
+        let lock = FLEET_LOCK.lock().await;
+        let postgres = Postgres::start("127.0.0.1", free_port(), environment);
+        let url = postgres.url.clone();
+        Self::on(lock, CURRENT, vec![], &url, Some(postgres), None).await
     }
 
     /// A fleet whose nodes run with these variables.
@@ -136,26 +146,28 @@ impl Fleet {
     pub async fn start_isolated() -> Self {
         let lock = FLEET_LOCK.lock().await;
         let namespace = NetworkNamespace::new();
-        let postgres = Postgres::start(&namespace.host_address(Link::Database), free_port());
-        let (url, nats_host) = (postgres.url.clone(), namespace.host_address(Link::Bus));
-        Self::on(lock, CURRENT, vec![], &url, &nats_host, Some((postgres, namespace))).await
+        let postgres = Postgres::start(&namespace.host_address(Link::Database), free_port(), vec![]);
+        let url = postgres.url.clone();
+        Self::on(lock, CURRENT, vec![], &url, Some(postgres), Some(namespace)).await
     }
 
     async fn on(
         lock: tokio::sync::MutexGuard<'static, ()>,
         binary: &str,
         environment: Vec<(&'static str, String)>,
-        postgres: &str,
-        nats_host: &str,
-        isolation: Option<(Postgres, NetworkNamespace)>,
+        postgres_url: &str,
+        postgres: Option<Postgres>,
+        namespace: Option<NetworkNamespace>,
     ) -> Self {
         let folder = TempDir::new().unwrap();
+        let local = || "127.0.0.1".to_owned();
+        let nats_host = namespace.as_ref().map_or_else(local, |namespace| namespace.host_address(Link::Bus));
         let bus = format!("{nats_host}:{}", free_port());
-        let host = |node| match (&isolation, node) {
-            (None, _) => "127.0.0.1".to_owned(),
-            (Some((_, namespace)), 0) => namespace.namespace_address(Link::Http),
-            (Some((_, namespace)), 1) => namespace.second_address(),
-            (Some((_, namespace)), _) => namespace.host_address(Link::Http),
+        let host = |node| match (&namespace, node) {
+            (None, _) => local(),
+            (Some(namespace), 0) => namespace.namespace_address(Link::Http),
+            (Some(namespace), 1) => namespace.second_address(),
+            (Some(namespace), _) => namespace.host_address(Link::Http),
         };
         let mut fleet = Self {
             nodes: (0..3)
@@ -163,12 +175,13 @@ impl Fleet {
                 .collect(),
             nats: nats(&bus, &folder),
             bus,
-            database: database(postgres).await,
+            database: database(postgres_url).await,
             binary: binary.to_owned(),
             environment,
             folder,
             urls: Arc::new(Mutex::new(vec![None; 3])),
-            isolation,
+            postgres,
+            namespace,
             _fleet_lock: lock,
         };
         wait_for(&fleet.bus).await;
@@ -180,11 +193,11 @@ impl Fleet {
     }
 
     pub fn postgres(&self) -> &Postgres {
-        &self.isolation.as_ref().expect("a fleet that was started isolated").0
+        self.postgres.as_ref().expect("a fleet with a database of its own")
     }
 
     pub fn namespace(&self) -> &NetworkNamespace {
-        &self.isolation.as_ref().expect("a fleet that was started isolated").1
+        self.namespace.as_ref().expect("a fleet that was started isolated")
     }
 
     /// Starts a node, without waiting for it to be ready.
@@ -225,13 +238,14 @@ impl Fleet {
     }
 
     fn command(&self, node: usize, environment: &[(&str, String)]) -> Command {
-        let mut command = match &self.isolation {
-            Some((_, namespace)) if node == 0 => namespace.command(&self.binary),
+        let mut command = match &self.namespace {
+            Some(namespace) if node == 0 => namespace.command(&self.binary),
             _ => Command::new(&self.binary),
         };
         command
             .args(["serve", "--listen", &self.nodes[node].address, "--database", &self.database])
-            .args(["--bus", &format!("nats://{}", self.bus), "--data"])
+            .env("HUB_BUS", self.bus())
+            .arg("--data")
             .arg(self.folder.path().join(format!("node-{node}")))
             // No option: an older hub that is tested does not know it.
             .env("HUB_BLOBS", self.folder.path().join("blobs"))
@@ -261,6 +275,11 @@ impl Fleet {
         let url = format!("http://{}/readyz", self.nodes[node].address);
         let answer = http_client::client().ok()?.get(url).timeout(Duration::from_secs(2)).send().await.ok()?;
         answer.json().await.ok()
+    }
+
+    /// The URL of NATS.
+    pub fn bus(&self) -> String {
+        format!("nats://{}", self.bus)
     }
 
     /// A node's address and port.

@@ -115,22 +115,24 @@ pub struct Postgres {
     pub url: String,
     programs: PathBuf,
     options: String,
+    /// Variables of the server.
+    environment: Vec<(&'static str, String)>,
     folder: PathBuf,
     /// Deleted with it.
     own_folder: Option<TempDir>,
 }
 
 impl Postgres {
-    pub fn start(host: &str, port: u16) -> Self {
+    pub fn start(host: &str, port: u16, environment: Vec<(&'static str, String)>) -> Self {
         let folder = TempDir::new().unwrap();
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
-        let mut postgres = Self::start_in(folder.path(), host, port);
+        let mut postgres = Self::start_in(folder.path(), host, port, environment);
         postgres.own_folder = Some(folder);
         postgres
     }
 
     /// Starts it in a folder that everybody may write to.
-    pub fn start_in(folder: &Path, host: &str, port: u16) -> Self {
+    pub fn start_in(folder: &Path, host: &str, port: u16, environment: Vec<(&'static str, String)>) -> Self {
         let versions = std::fs::read_dir("/usr/lib/postgresql").expect("PostgreSQL is installed (Debian's postgresql)");
         let programs = versions.map(|version| version.unwrap().path().join("bin")).max().unwrap();
         // Only the process is killed, so acknowledged writes survive without fsync.
@@ -138,7 +140,7 @@ impl Postgres {
             "-p {port} -c listen_addresses={host} -c unix_socket_directories= -c fsync=off -c max_connections=200"
         );
         let url = format!("postgres://postgres@{host}:{port}/postgres");
-        let postgres = Self { url, programs, options, folder: folder.to_owned(), own_folder: None };
+        let postgres = Self { url, programs, options, environment, folder: folder.to_owned(), own_folder: None };
         postgres.run("initdb", &["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]);
         let hba = postgres.data().join("pg_hba.conf");
         let mut rules = std::fs::read_to_string(&hba).unwrap();
@@ -160,7 +162,10 @@ impl Postgres {
     pub fn try_start_server(&self) -> bool {
         let log = self.folder.join("log");
         let start = ["-w", "-l", log.to_str().unwrap(), "-o", self.options.as_str(), "start"];
-        let succeeds = |arguments: &[&str]| self.command("pg_ctl", arguments).status().unwrap().success();
+        let succeeds = |arguments: &[&str]| {
+            let mut command = self.command("pg_ctl", arguments);
+            command.envs(self.environment.iter().map(|(name, value)| (name, value))).status().unwrap().success()
+        };
         succeeds(&start) || succeeds(&["status"])
     }
 

@@ -4,6 +4,8 @@
 
 mod any_node;
 mod bus_losses;
+#[path = "../../../bus/tests/bus/proxy.rs"]
+mod bus_proxy;
 mod chaos;
 mod clocks;
 mod compare_and_set;

@@ -2,14 +2,19 @@
 //! seconds, and soon all networks are served again.
 
 use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use crate::fleet::{Answer, Client, Fleet, wait_until};
 use crate::isolation::Link;
+use crate::stream::Events;
 
 /// Enough that every node owns some of them.
 const NETWORKS: usize = 12;
@@ -195,4 +200,118 @@ async fn a_node_that_is_cut_from_all_others_gives_its_shards_away() {
     fleet.namespace().reconnect(Link::Http);
     wait_until_balanced(&fleet).await;
     expect_service_within(&owners, &[0, 1, 2], OUTAGE).await;
+}
+
+/// A way to a node that can stall for all but probes: connections stay open, and what is sent on them does not arrive.
+struct StallingLink {
+    url: String,
+    is_stalled: Arc<AtomicBool>,
+}
+
+impl StallingLink {
+    async fn start(target: &str) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let is_stalled = Arc::<AtomicBool>::default();
+        let (target, stalled) = (target.to_owned(), Arc::clone(&is_stalled));
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                tokio::spawn(Self::relay(client, target.clone(), Arc::clone(&stalled)));
+            }
+        });
+        Self { url, is_stalled }
+    }
+
+    async fn relay(client: TcpStream, target: String, is_stalled: Arc<AtomicBool>) {
+        let Ok(server) = TcpStream::connect(target).await else { return };
+        let ((mut from_client, mut to_client), (mut from_server, mut to_server)) =
+            (client.into_split(), server.into_split());
+        let requests = async {
+            let mut buffer = vec![0; 1 << 16];
+            while let Ok(size @ 1..) = from_client.read(&mut buffer).await {
+                while is_stalled.load(Ordering::Relaxed) && !buffer.starts_with(b"GET /healthz") {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                if to_server.write_all(&buffer[..size]).await.is_err() {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            () = requests => {}
+            _ = tokio::io::copy(&mut from_server, &mut to_client) => {}
+        }
+    }
+
+    fn stall(&self, is_stalled: bool) {
+        self.is_stalled.store(is_stalled, Ordering::Relaxed);
+    }
+}
+
+/// The game server `lobby-1` answers a command after longer than a request may take that waits for nobody.
+async fn expect_slow_command(owner: &Client) {
+    const TIME: Duration = Duration::from_millis(9_500);
+    owner.register("lobby-1", json!({})).await;
+    let mut events = Events::open(owner.stream(0, "lobby-1", None).unwrap()).await;
+    let connector = owner.clone();
+    let answering = tokio::spawn(async move {
+        let command = events.next_named("EXECUTE_COMMAND").await.data;
+        tokio::time::sleep(TIME).await;
+        let result = json!({"requestId": command["requestId"], "success": true, "output": "done"});
+        connector.post("/api/plugin/servers/command-result", result).await.expect(204);
+    });
+    let began = Instant::now();
+    let body = json!({"command": "save-all", "timeoutMs": 30_000});
+    let outcome: Value = loop {
+        let request = owner.request(0, &Method::POST, "/api/manage/servers/lobby-1/command").unwrap();
+        let answer = request.json(&body).send().await.unwrap().json::<Value>().await.unwrap();
+        // An open stream is known at once at its node, and a moment later elsewhere.
+        if answer["code"] != "not_connected" {
+            break answer;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!(outcome["output"], "done", "{outcome}");
+    assert!(began.elapsed() >= TIME);
+    answering.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_that_a_link_swallows_are_answered_while_the_owner_goes_on() {
+    let mut fleet = Fleet::start().await;
+    let owners = networks(&fleet);
+    let link = StallingLink::start(fleet.address(2)).await;
+    fleet.stop(2);
+    fleet.start_node_at(2, &link.url);
+    wait_until_balanced(&fleet).await;
+    expect_service_within(&owners, &[0, 1], OUTAGE).await;
+    link.stall(true);
+    let answers = ask_all(&owners, &[0, 1], 1_000).await;
+    let mut refused = vec![];
+    for (kind, network, answer) in &answers {
+        if answer.status == 200 {
+            continue;
+        }
+        let code = answer.expect(503)["code"].as_str().unwrap();
+        let message = answer.body["error"].as_str().unwrap();
+        match *kind {
+            "read" => assert_eq!((code, answer.has_retry_after), ("no_home", true), "{message}"),
+            "pay" => {
+                assert_eq!((code, answer.has_retry_after), ("node_lost", false), "{message}");
+                assert!(message.contains("see whether it has before you send it again"), "{message}");
+            }
+            _ => {
+                assert_eq!((code, answer.has_retry_after), ("node_lost", true), "{message}");
+                assert!(message.contains("same Idempotency-Key"), "{message}");
+            }
+        }
+        refused.push(*network);
+    }
+    assert!(!refused.is_empty() && refused.len() < answers.len(), "{refused:?}");
+    // It renews its leases, and probes reach it.
+    assert!(fleet.shards_at(&link.url).await >= 80);
+    assert_eq!(fleet.health(0).await.unwrap()["faults"], json!([]));
+    link.stall(false);
+    expect_service_within(&owners, &[0, 1, 2], OUTAGE).await;
+    expect_slow_command(&owners[refused[0]]).await;
 }

@@ -92,7 +92,7 @@ impl Site {
         let disk = |name: &str, megabytes| Disk::new(folder.join(name), megabytes);
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
         let database_disk = disk("postgres", 600);
-        let postgres = Postgres::start_in(database_disk.path(), "127.0.0.1", free_port());
+        let postgres = Postgres::start_in(database_disk.path(), "127.0.0.1", free_port(), vec![]);
         let postgres_address = local(port_of(&postgres.url));
         let links = Links::default();
         let watched = links.clone();

@@ -92,7 +92,8 @@ impl Stalls {
             let end = to.min(begin + second);
             let waits = readings.threads.values().flat_map(HashMap::values).map(|thread| &thread.waits);
             let longest = waits.chain([&readings.late]).map(|waits| overlap(waits, begin, end)).max();
-            total += longest.unwrap_or_default();
+            // Waits are counted from when they may have begun, so those of one thread may overlap.
+            total += longest.unwrap_or_default().min(end - begin);
             begin = end;
         }
         total
@@ -155,6 +156,9 @@ mod tests {
         stalls.note_threads(3, at(4), at(6), vec![(30, 2 * second)]);
         assert_eq!(stalls.between(at(3), at(9)), 3 * second, "the longer one of two at once");
         stalls.note_late(at(6), at(9));
+        stalls.note_threads(4, at(20), at(21), vec![(40, 4 * second)]);
+        stalls.note_threads(4, at(21), at(22), vec![(40, 8 * second)]);
+        assert_eq!(stalls.between(at(18), at(21)), 3 * second, "no more than there was time");
         let late = stalls.between(at(6), at(9));
         assert!(late.abs_diff(3 * second - INTERVAL) < Duration::from_millis(1), "{late:?}");
         assert!(threads(std::process::id()).len() > 1);

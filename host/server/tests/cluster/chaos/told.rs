@@ -129,9 +129,9 @@ fn check(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String
     let told: HashSet<_> = seen.iter().filter_map(|(_, text)| text.as_deref()).collect();
     for event in sent.iter().filter(|event| event.effect == Effect::Done && !told.contains(event.text.as_str())) {
         // The events that certainly came before and after the missing one; between them a RESYNC must stand for it.
-        let before = known.iter().rposition(|other| other.is_some_and(|other| other.answered < event.sent));
+        let before = known.iter().rposition(|other| other.is_some_and(|other| precedes(other, event)));
         let from = before.map_or(0, |before| before + 1);
-        let after = known[from..].iter().position(|other| other.is_some_and(|other| other.sent > event.answered));
+        let after = known[from..].iter().position(|other| other.is_some_and(|other| precedes(event, other)));
         let to = after.map_or(seen.len(), |after| from + after);
         if !seen[from..to].iter().any(|(_, text)| text.is_none()) {
             violate(event.sent, format!("An acknowledged event was not told: {} to the reader {reader}", event.text));
@@ -140,8 +140,13 @@ fn check(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String
     violations
 }
 
-/// Checks that acknowledged events are told in the order in which they were sent, one after the answer to another. Except
-/// that a line need not wait for the ban before it, whose event may wait for the bus.
+/// Whether an event is told before another: that was sent after its answer. Except that a line need not wait for the ban
+/// before it, whose event may wait for the bus.
+fn precedes(first: &Sent, second: &Sent) -> bool {
+    first.answered < second.sent && (first.kind == Kind::Line || second.kind == Kind::Ban)
+}
+
+/// Checks that acknowledged events are told in the order in which they were sent.
 fn check_order(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String>)]) -> Vec<Violation> {
     let mut violations = vec![];
     let by_text: HashMap<_, _> = sent.iter().map(|sent| (sent.text.as_str(), sent)).collect();
@@ -154,8 +159,7 @@ fn check_order(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<
         };
         let Some(event) = by_text.get(text.as_str()).copied() else { continue };
         for (kind, newest) in &mut newest {
-            let must_wait = *kind == Kind::Ban || event.kind == Kind::Line;
-            let overtaken = newest.filter(|newest| must_wait && event.answered < newest.sent);
+            let overtaken = newest.filter(|newest| precedes(event, newest));
             if let Some(newest) = overtaken.filter(|_| event.effect == Effect::Done) {
                 let what = format!("Events were told in another order: {text} after {} to {reader}", newest.text);
                 violations.push(Violation { network, load: LOAD, at: *at, what });
@@ -262,6 +266,9 @@ mod tests {
         assert!(found(&all, &["t2", "t1", "t3", "t4"]).is_empty());
         assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were told in another order: t2 after t3"]);
         assert_eq!(found(&all, &["t1", "t2", "t4", "t3"]), ["Events were told in another order: t3 after t4"]);
+        // The ban before a line came late, after the RESYNC that stands for the line.
+        assert!(found(&all, &["RESYNC", "t1", "t3", "t4"]).is_empty());
+        assert_eq!(found(&all, &["t1", "t3", "RESYNC", "t4"]), ["An acknowledged event was not told: t2"]);
     }
 
     #[test]
