@@ -384,15 +384,15 @@ async fn without_a_provider_nobody_signs_in_with_one(backend: Backend) {
 }
 
 on_each! {
-    an_invitation_is_accepted_and_from_then_on_the_subject_decides(start)
-    nobody_comes_in_without_an_invitation_to_a_verified_address(start)
-    a_password_and_the_provider_are_two_ways_into_one_account(start)
-    an_account_without_a_password_sets_one_by_mail(start)
-    what_the_provider_signed_is_checked(start)
-    an_answer_counts_once_in_the_browser_that_asked_and_for_ten_minutes(start)
-    a_second_factor_of_the_hub_is_asked_for(start)
-    the_provider_may_be_away_and_change_its_keys(start)
-    one_address_guesses_few_answers(start)
+    an_invitation_is_accepted_and_from_then_on_the_subject_decides(super::start)
+    nobody_comes_in_without_an_invitation_to_a_verified_address(super::start)
+    a_password_and_the_provider_are_two_ways_into_one_account(super::start)
+    an_account_without_a_password_sets_one_by_mail(super::start)
+    what_the_provider_signed_is_checked(super::start)
+    an_answer_counts_once_in_the_browser_that_asked_and_for_ten_minutes(super::start)
+    a_second_factor_of_the_hub_is_asked_for(super::start)
+    the_provider_may_be_away_and_change_its_keys(super::start)
+    one_address_guesses_few_answers(super::start)
     half_of_the_options_is_refused_at_the_start(std::future::ready)
     without_a_provider_nobody_signs_in_with_one(std::future::ready)
 }

@@ -9,7 +9,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
-use axum::{Form, Json, Router};
+use axum::{Json, Router};
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD as BASE64};
 use hub::config::Settings;
@@ -148,7 +148,8 @@ async fn authorize(State(provider): State<Provider>, Query(query): Query<Paramet
     Redirect::to(&format!("{}?code={code}&state={}", query["redirect_uri"], query["state"]))
 }
 
-async fn token(State(provider): State<Provider>, headers: HeaderMap, Form(form): Form<Parameters>) -> Response {
+async fn token(State(provider): State<Provider>, headers: HeaderMap, body: String) -> Response {
+    let form: Parameters = form_urlencoded::parse(body.as_bytes()).into_owned().collect();
     let basic = headers[AUTHORIZATION].to_str().unwrap().strip_prefix("Basic ").unwrap().to_owned();
     assert_eq!(BASE64_STANDARD.decode(basic).unwrap(), b"network-hub:a+secret%2Fwith%2Bsigns");
     let mut answers = provider.answers();
