@@ -25,6 +25,7 @@ from hub import ROOT, Hub
 LUA = pathlib.Path(__file__).with_name("mix.lua")
 TICKS = os.sysconf("SC_CLK_TCK")
 STREAMS = 5_000
+WARM_UP = 3
 
 
 def server(number, **fields):
@@ -153,6 +154,8 @@ def measure(hub, key, row, seconds, connections):
     job, prepare, changing = ROWS[row]
     if prepare:
         prepare(hub, key)
+    # What is written is there already when it is measured.
+    run_wrk(hub, key, job, WARM_UP, connections)
     updater = update(hub, key, changing, seconds + 1) if changing else None
     rate, p50, p99, errors, used = run_wrk(hub, key, job, seconds, connections)
     changes = ""
