@@ -134,7 +134,7 @@ impl AmbientTransaction {
     pub(crate) async fn write(&self, query: Query) -> Result<Fetched, Error> {
         let mut state = self.state.lock().await;
         let tx = self.open(&mut state).await?;
-        if tx.backend() == Backend::Sqlite {
+        if tx.backend() == Backend::Sqlite && !query.is_script {
             // SQLite itself undoes just the statement that fails.
             return tx.run_unrecorded(query).await;
         }
@@ -173,6 +173,14 @@ impl AmbientTransaction {
                 tx.control("ROLLBACK TO part").await?;
                 if succeeded && outcome == TxOutcome::Failed { Err(Error::Aborted) } else { Ok(()) }
             }
+        }
+    }
+
+    /// Runs `hook` once the transaction has ended.
+    pub(crate) async fn on_end(&self, hook: impl FnOnce() + Send + 'static) {
+        match &*self.state.lock().await {
+            State::Open(tx, _) => tx.on_end(hook),
+            State::NotBegun | State::Cancelled | State::Conflict => hook(),
         }
     }
 

@@ -167,6 +167,22 @@ impl Db {
         Statement::new(sql.into(), Target::Write(&self.engine, self.lane))
     }
 
+    /// As [`Db::write`], several statements that are atomic together: one text for SQLite, in which `;` is between them,
+    /// and one statement for PostgreSQL, which has writing CTEs. Answers the rows of all of them, by
+    /// [`Statement::all`]. It takes one trip to the database, where a transaction takes one for each statement and more.
+    pub fn write_script(&self, sql: Sql) -> Statement<'_> {
+        self.write(sql).script()
+    }
+
+    /// Runs `hook` once what this task has written is committed or rolled back: now, unless it is in an [ambient
+    /// transaction](Db::ambient_transaction). A hook waits for nothing.
+    pub async fn on_end(&self, hook: impl FnOnce() + Send + 'static) {
+        match AmbientTransaction::current(&self.engine) {
+            Some(ambient) => ambient.on_end(hook).await,
+            None => hook(),
+        }
+    }
+
     /// Runs `work` as one transaction: committed whole and durable if it answers `Ok`, rolled back if it
     /// answers `Err`, panics or is dropped.
     ///

@@ -20,6 +20,8 @@ pub(crate) struct Query {
     pub(crate) fetch: Fetch,
     /// Whether the connection keeps it prepared.
     pub(crate) persistent: bool,
+    /// Whether it may be several statements, of which SQLite would undo just the one that fails.
+    pub(crate) is_script: bool,
 }
 
 /// Values as a driver takes them.
@@ -54,7 +56,7 @@ impl Query {
             Backend::Sqlite => Arguments::Sqlite(SqliteArguments::default()),
             Backend::Postgres => Arguments::Postgres(PgArguments::default()),
         };
-        Self { text: text.into_sql_str(), arguments, fetch: Fetch::Count, persistent: true }
+        Self { text: text.into_sql_str(), arguments, fetch: Fetch::Count, persistent: true, is_script: false }
     }
 
     pub(crate) fn bind<'v, T: Value<'v>>(&mut self, value: T) -> Result<(), BoxDynError> {

@@ -48,6 +48,12 @@ impl<'c> Statement<'c> {
         Self { query: Query::new(backend, text), target, invalid: None }
     }
 
+    /// Makes it several statements on SQLite.
+    pub(crate) fn script(mut self) -> Self {
+        self.query.is_script = true;
+        self
+    }
+
     /// Gives the next placeholder (`$1`, then `$2` …) its value.
     pub fn bind<'v, T: Value<'v>>(mut self, value: T) -> Self {
         if let Err(error) = self.query.bind(value) {
@@ -93,7 +99,8 @@ impl<'c> Statement<'c> {
         if let Some(error) = self.invalid {
             return Err(sqlx::Error::Encode(error).into());
         }
-        self.query.fetch = fetch;
+        // SQLite stops at the first row that is enough, before the statements that follow.
+        self.query.fetch = if self.query.is_script { Fetch::All } else { fetch };
         match self.target {
             Target::Read(engine, lane) => match ambient(engine, lane) {
                 Some(ambient) => ambient.read(self.query).await,

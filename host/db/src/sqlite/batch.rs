@@ -127,10 +127,24 @@ impl Batch {
         Ok(conn)
     }
 
+    /// Sets the savepoint for a job of several statements.
+    fn set_savepoint(&self, conn: &mut TimedConnection) {
+        if !self.at_savepoint {
+            // Neither can fail while the jobs before succeeded. Should SAVEPOINT fail all the
+            // same, so will ROLLBACK TO.
+            post_control(conn, "RELEASE job");
+            post_control(conn, "SAVEPOINT job");
+        }
+    }
+
     /// A single statement needs no savepoint: if it fails, SQLite has undone just that one.
     async fn write(&mut self, mut conn: TimedConnection, write: Write) -> sqlx::Result<TimedConnection> {
         if write.reply.is_closed() {
             return Ok(conn);
+        }
+        let is_script = write.query.is_script;
+        if is_script {
+            self.set_savepoint(&mut conn);
         }
         let result = conn.run_for(write.limit, write.query).await;
         let failed = result.is_err();
@@ -139,7 +153,7 @@ impl Batch {
             self.interrupted |= conn.take_interrupted();
             self.disk_failed |= conn.take_disk_failed();
             // Some failures (a full disk) end the whole transaction; then this fails as well.
-            conn.control("RELEASE job; SAVEPOINT job").await?;
+            conn.control(if is_script { "ROLLBACK TO job" } else { "RELEASE job; SAVEPOINT job" }).await?;
         }
         self.at_savepoint = failed;
         Ok(conn)
@@ -154,12 +168,7 @@ impl Batch {
         if to_caller.is_closed() {
             return Ok(conn);
         }
-        if !self.at_savepoint {
-            // Neither can fail while the jobs before succeeded. Should SAVEPOINT fail all the
-            // same, so will ROLLBACK TO.
-            post_control(&mut conn, "RELEASE job");
-            post_control(&mut conn, "SAVEPOINT job");
-        }
+        self.set_savepoint(&mut conn);
         let (lease, returned) = LeasedConnection::new(conn);
         // A caller that has gone drops the connection, and so sends it back.
         drop(to_caller.send(Ok(lease)));

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use futures_util::FutureExt;
-use hub_db::{AmbientOutcome, Db, Error, OnBegin, has_uncommitted_writes};
+use hub_db::{AmbientOutcome, Db, Error, OnBegin, Sql, has_uncommitted_writes};
 use tokio::task::JoinSet;
 
 use crate::common::{Failure, on_both};
@@ -265,6 +265,46 @@ async fn an_abandoned_inner_transaction_keeps_nothing() {
         let result = db.ambient_transaction(claim(1), work, |_, _| async { Ok(true) }.boxed()).await;
         assert!(matches!(result, Err(Error::Aborted)));
         assert_eq!(count(db, "t").await + count(db, "claims").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_that_fails_is_undone_alone() {
+    on_both(async |fixture| {
+        fixture.set_up(&TABLES).await;
+        let db = &fixture.db;
+        let script = Sql {
+            sqlite: "INSERT INTO t VALUES ($1, 0); INSERT INTO t VALUES ($2, 1)",
+            postgres: "WITH first AS (INSERT INTO t VALUES ($1, 0)) INSERT INTO t VALUES ($2, 1)",
+        };
+        let insert = async |first: i64, second: i64| -> Result<Vec<(i64,)>, Error> {
+            db.write_script(script).bind(first).bind(second).all().await
+        };
+        let ended = Arc::new(AtomicU32::new(0));
+        let outcome = db
+            .ambient_transaction(
+                claim(1),
+                || async {
+                    write(db, 1).await?;
+                    insert(2, 3).await?;
+                    assert!(insert(4, 1).await.is_err());
+                    let ended = Arc::clone(&ended);
+                    db.on_end(move || _ = ended.fetch_add(1, Ordering::Relaxed)).await;
+                    Ok::<_, Error>(())
+                },
+                |_, _| {
+                    assert_eq!(ended.load(Ordering::Relaxed), 0, "it has not ended");
+                    async { Ok(true) }.boxed()
+                },
+            )
+            .await
+            .unwrap();
+        assert!(matches!(outcome, AmbientOutcome::Finished(Ok(()))));
+        assert_eq!((count(db, "t").await, ended.load(Ordering::Relaxed)), (3, 1));
+        let again = Arc::clone(&ended);
+        db.on_end(move || _ = again.fetch_add(1, Ordering::Relaxed)).await;
+        assert_eq!(ended.load(Ordering::Relaxed), 2, "outside of a transaction it runs at once");
     })
     .await;
 }

@@ -3,7 +3,7 @@
 use std::{future::pending, sync::Arc};
 
 use futures_util::FutureExt;
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Sql, Tx};
 use tokio::{
     sync::{Barrier, oneshot},
     task::JoinSet,
@@ -329,6 +329,48 @@ async fn closing_finishes_what_has_begun() {
         again.ping().await.unwrap();
         assert_eq!(ids(&again).await, kept);
         again.close().await;
+    })
+    .await;
+}
+
+/// Adds to a row, and inserts another one if there was such a row.
+const ADD_AND_NOTE: Sql = Sql {
+    sqlite: "UPDATE t SET n = n + 1 WHERE id = $1;
+             INSERT INTO t SELECT $2, n FROM t WHERE id = $1 AND changes() = 1 RETURNING n",
+    postgres: "WITH changed AS (UPDATE t SET n = n + 1 WHERE id = $1 RETURNING n)
+               INSERT INTO t SELECT $2, n FROM changed RETURNING n",
+};
+
+async fn add_and_note(db: &Db, id: i64, note: i64) -> Result<Vec<(i64,)>, Error> {
+    db.write_script(ADD_AND_NOTE).bind(id).bind(note).all().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_is_done_whole_or_not_at_all() {
+    on_both(async |fixture| {
+        fixture.set_up(&[TABLE, "INSERT INTO t VALUES (1, 0)"]).await;
+        let db = &fixture.db;
+        assert_eq!(add_and_note(db, 1, 2).await.unwrap(), [(1,)]);
+        assert_eq!(add_and_note(db, 9, 3).await.unwrap(), [], "there is no such row");
+        // The second statement of every other one fails; between them are jobs of all kinds, in the same batches.
+        let mut tasks = JoinSet::new();
+        for task in 0..60_i64 {
+            let db = db.clone();
+            tasks.spawn(async move {
+                match task % 4 {
+                    0 => drop(add_and_note(&db, 1, 100 + task).await.unwrap()),
+                    1 => assert!(add_and_note(&db, 1, 2).await.unwrap_err().is_unique_violation()),
+                    2 => drop(db.write("UPDATE t SET n = n + 1000 WHERE id = 2").execute().await.unwrap()),
+                    _ => drop(db.transaction(async |mut tx| insert(&mut tx, 200 + task).await).await.unwrap()),
+                }
+            });
+        }
+        while let Some(task) = tasks.join_next().await {
+            task.unwrap();
+        }
+        let rows: Vec<(i64, i64)> = db.query("SELECT id, n FROM t WHERE id < 100 ORDER BY id").all().await.unwrap();
+        assert_eq!(rows, [(1, 16), (2, 15_001)]);
+        assert_eq!(ids(db).await.len(), 2 + 15 + 15);
     })
     .await;
 }
