@@ -117,6 +117,16 @@ pub(crate) struct ChangedBalance {
     ledger_id: i64,
 }
 
+/// What is known of a change's event before the change is made.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UncutChangeEvent<'a> {
+    pub(super) owner_type: &'a str,
+    pub(super) owner_key: &'a str,
+    pub(super) currency_name: &'a Identifier,
+    pub(super) applied: Amount,
+}
+
 impl ChangedBalance {
     pub(super) fn new(change: &BalanceChange, applied: AppliedChange) -> Self {
         Self {

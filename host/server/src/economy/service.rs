@@ -12,7 +12,7 @@ use crate::auth::Origin;
 use crate::clock::Millis;
 use crate::economy::amount::Amount;
 use crate::economy::model::{
-    AppliedChange, Balance, BalanceChange, Bounds, ChangedBalance, Currency, LedgerNote, LedgerRow,
+    AppliedChange, Balance, BalanceChange, Bounds, ChangedBalance, Currency, LedgerNote, LedgerRow, UncutChangeEvent,
 };
 use crate::economy::store;
 use crate::events::{self, EventKind};
@@ -92,6 +92,9 @@ pub(super) async fn change_balance(
     let is_there = store::is_open(&app.db, network, &change.owner, &change.currency);
     check_rows::<EconomyError>(app, network, store::ALL_BALANCES, 1, is_there).await?;
     let now = app.clock.now();
+    if let Some(applied) = change_uncut(app, network, change, note, now).await? {
+        return Ok(applied);
+    }
     app.db
         .transaction(async |mut tx| {
             let applied = apply(app, &mut tx, network, change, now).await?;
@@ -102,6 +105,34 @@ pub(super) async fn change_balance(
             Ok(applied)
         })
         .await
+}
+
+/// Makes a change of a balance that is there and which needs not be cut, as most are, by a single statement.
+async fn change_uncut(
+    app: &App,
+    network: NetworkId,
+    change: &BalanceChange,
+    note: &LedgerNote,
+    now: Millis,
+) -> Result<Option<AppliedChange>, hub_db::Error> {
+    let BalanceChange { owner, currency, amount } = change;
+    if amount.ten_thousandths().abs() > store::MAX_UNCUT {
+        return Ok(None);
+    }
+    let event = UncutChangeEvent {
+        owner_type: owner.owner_type(),
+        owner_key: owner.key(),
+        currency_name: currency,
+        applied: *amount,
+    };
+    let event = events::open_data(EventKind::BalanceChanged, now, event)?;
+    let at = app.logical_clock.next(now);
+    let changed = store::change_uncut(&app.db, network, change, note, &event, at, now).await?;
+    let Some((applied, has_event)) = changed else { return Ok(None) };
+    if has_event {
+        events::publish_written(app, network).await;
+    }
+    Ok(Some(applied))
 }
 
 /// Makes all of these changes, each of them exact and after those before it, or none.

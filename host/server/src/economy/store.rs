@@ -5,6 +5,7 @@ use hub_db::{Db, Error, Executor, Sql, Statement, Tx};
 use crate::clock::Millis;
 use crate::economy::amount::Amount;
 use crate::economy::model::{AppliedChange, Balance, BalanceChange, Bounds, Currency, LedgerNote, LedgerRow};
+use crate::events::{EventKind, insert_event};
 use crate::limits::{Limit, Rows};
 use crate::owner::Owner;
 use crate::values::{Identifier, NetworkId};
@@ -113,6 +114,109 @@ pub(super) async fn apply_change(
         .bind(at)
         .optional()
         .await
+}
+
+/// The largest amount of a change that is made uncut, so that its sum with any balance stays inside 64 bits.
+pub(super) const MAX_UNCUT: i64 = 200_000_000_000_000_000;
+
+/// Of a change that stays inside the bounds: `$5` is added as it is.
+macro_rules! add_to_balance {
+    () => {
+        "UPDATE balances SET previous = balance, balance = balance + $5,
+             reached = CASE WHEN $5 = 0 THEN reached ELSE $6 END,
+             last_entry = CASE WHEN last_entry < $6 THEN $6 ELSE last_entry + 1 END
+         FROM (SELECT COALESCE(minimum, -9000000000000000000) AS lo, COALESCE(maximum, 9000000000000000000) AS hi
+               FROM currencies WHERE network_id = $1 AND name = $4) AS bounds
+         WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND currency = $4
+           AND balance + $5 BETWEEN lo AND hi"
+    };
+}
+macro_rules! add_ledger_entry {
+    ($from:literal) => {
+        concat!(
+            "INSERT INTO currency_ledger (network_id, owner_type, owner_key, currency, id, asked, balance_before, balance,
+                 reason, key_id, at)
+             SELECT $1, $2, $3, $4, last_entry, $5, previous, balance, $7, $8, $9 FROM ",
+            $from
+        )
+    };
+}
+/// Closes the data of the event, in which an amount is the shortest decimal.
+macro_rules! event_data {
+    ($decimal:literal) => {
+        concat!("$11 || ',\"balance\":' || ", $decimal, " || ',\"ledgerId\":' || last_entry || '}'")
+    };
+}
+/// Each of SQLite's statements does something where the one before did.
+const CHANGE_UNCUT: Sql = Sql {
+    sqlite: concat!(
+        add_to_balance!(),
+        "; ",
+        add_ledger_entry!(
+            "balances WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND currency = $4 AND changes() = 1
+             RETURNING balance_before AS previous, balance, id AS last_entry, FALSE AS has_event"
+        ),
+        "; ",
+        insert_event!(
+            sqlite,
+            "$10",
+            "$9",
+            event_data!(
+                "CASE WHEN balance < 0 THEN '-' ELSE '' END || (ABS(balance) / 10000) || CASE WHEN balance % 10000 = 0
+                 THEN '' ELSE '.' || RTRIM(SUBSTR('000' || (ABS(balance) % 10000), -4), '0') END"
+            ),
+            "balances WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND currency = $4 AND changes() = 1"
+        ),
+        " RETURNING 0 AS previous, 0 AS balance, 0 AS last_entry, TRUE AS has_event"
+    ),
+    postgres: concat!(
+        "WITH changed AS (",
+        add_to_balance!(),
+        " RETURNING previous, balance, last_entry), entry AS (",
+        add_ledger_entry!("changed"),
+        "), event AS (",
+        insert_event!(postgres, "$10", "$9", event_data!("TRIM_SCALE(CAST(balance AS NUMERIC) * 0.0001)"), "changed"),
+        " RETURNING id)
+         SELECT previous, balance, last_entry, EXISTS (SELECT id FROM event) AS has_event FROM changed"
+    ),
+};
+
+/// Changes a balance at the logical time `at`, writes the change to the ledger and, where some stream asks for it, its event:
+/// all in one trip to the database. `event` is what the event says beside the balance and the ledger's id, as [open
+/// data](crate::events::open_data). Answers the change, and whether there is an event; none where the owner has no such
+/// balance yet or the change would be cut. Amounts are at most [`MAX_UNCUT`].
+pub(super) async fn change_uncut(
+    db: &Db,
+    network: NetworkId,
+    change: &BalanceChange,
+    note: &LedgerNote,
+    event: &str,
+    at: i64,
+    now: Millis,
+) -> Result<Option<(AppliedChange, bool)>, Error> {
+    #[derive(sqlx::FromRow)]
+    struct Row {
+        #[sqlx(flatten)]
+        applied: AppliedChange,
+        has_event: bool,
+    }
+    let rows: Vec<Row> = db
+        .write_script(CHANGE_UNCUT)
+        .bind(network)
+        .bind(change.owner.owner_type())
+        .bind(change.owner.key())
+        .bind(&change.currency)
+        .bind(change.amount)
+        .bind(at)
+        .bind(&note.reason)
+        .bind(&note.key)
+        .bind(now)
+        .bind(EventKind::BalanceChanged.name())
+        .bind(event)
+        .all()
+        .await?;
+    let has_event = rows.iter().any(|row| row.has_event);
+    Ok(rows.first().map(|row| (row.applied, has_event)))
 }
 
 /// Opens a balance of a known currency. False where the currency is unknown or the balance is open already.
@@ -349,5 +453,11 @@ mod tests {
         for plan in query_plans(&[LEADERBOARD, LEDGER_OF_CURRENCY, BALANCES, LEDGER]).await {
             assert!(!plan.iter().any(|step| step.starts_with("SCAN") || step.contains("TEMP B-TREE")), "{plan:#?}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_change_searches_by_primary_keys() {
+        let plans = query_plans(&[add_to_balance!()]).await;
+        assert!(plans.iter().flatten().all(|step| step.contains("USING PRIMARY KEY")), "{plans:#?}");
     }
 }

@@ -13,6 +13,7 @@ use serde::Serialize;
 use tokio::sync::{Notify, watch};
 
 use crate::app::App;
+use crate::clock::Millis;
 use crate::cluster::NetworkState;
 use crate::events::model::EventKind;
 use crate::events::service::{data, resync};
@@ -47,6 +48,19 @@ pub async fn publish_in(
     }
     mark_on_end(app, tx, network);
     Ok(())
+}
+
+/// The data of an event of a change, up to the fields that its statement knows: JSON of an object that is not closed.
+pub(crate) fn open_data(kind: EventKind, now: Millis, payload: impl Serialize) -> Result<String, Error> {
+    let mut data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    data.pop();
+    Ok(data)
+}
+
+/// Has the event published that this task's statement wrote by [`insert_event`](super::insert_event).
+pub(crate) async fn publish_written(app: &App, network: NetworkId) {
+    let outbox = app.outbox.clone();
+    app.db.on_end(move || outbox.mark(network)).await;
 }
 
 /// Tells all streams of the network, with a change, to read everything anew.

@@ -41,6 +41,48 @@ const INSERT_IF_WANTED: &str = "INSERT INTO outbox (network_id, name, target, da
      SELECT $1, $2, $3, $4, $5
      WHERE EXISTS (SELECT until FROM event_listeners WHERE network_id = $1 AND name = $2 AND until > $5)";
 
+/// The part of a larger writing statement that does what [`insert_if_wanted`] does: the event `$name` at the time `$now`,
+/// with the data `$data`, for each row of `$from`. See [`publish_written`](super::publish_written).
+macro_rules! insert_event {
+    (sqlite, $name:literal, $now:literal, $data:expr, $from:expr) => {
+        concat!(
+            "INSERT INTO outbox (network_id, name, data, created_at) SELECT $1, ",
+            $name,
+            ", ",
+            $data,
+            ", ",
+            $now,
+            " FROM ",
+            $from,
+            " AND EXISTS (SELECT until FROM event_listeners WHERE network_id = $1 AND name = ",
+            $name,
+            " AND until > ",
+            $now,
+            ")"
+        )
+    };
+    // PostgreSQL looks at all tables as of the statement's begin, but the function as of its call: after the change got
+    // its transaction's number, for which a stream that begins to listen waits.
+    (postgres, $name:literal, $now:literal, $data:expr, $from:expr) => {
+        concat!(
+            "INSERT INTO outbox (network_id, name, data, created_at) SELECT $1, ",
+            $name,
+            ", ",
+            $data,
+            ", ",
+            $now,
+            " FROM ",
+            $from,
+            " WHERE is_listening($1, ",
+            $name,
+            ", ",
+            $now,
+            ")"
+        )
+    };
+}
+pub(crate) use insert_event;
+
 /// As [`insert`], where some stream asks for the event; answers whether one does.
 pub(super) async fn insert_if_wanted(
     tx: &mut Tx,

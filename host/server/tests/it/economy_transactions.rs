@@ -255,4 +255,29 @@ on_all! {
         modify(&client, "guild/a", "coins", 2, false).await.expect(200);
         assert_eq!(resumed.next().await.unwrap().data["applied"], 2);
     }
+
+    async fn what_is_told_of_a_change_is_exact(hub: Hub) {
+        let client = hub.network().await;
+        client.put("/api/manage/economy/currencies/debt", json!({"minimum": -1_000})).await.expect(200);
+        modify(&client, "guild/a", "debt", 0, false).await.expect(200);
+        let mut asked = stream(&client, "types=BALANCE_CHANGED").await;
+        let amounts = ["0.0001", "-0.5", "-3.4999", "-16.03", "20.0298", "0", "7", "30000000000.0625", "800000000000000"];
+        for (at, amount) in amounts.iter().enumerate() {
+            let body = format!(r#"{{"currency": "debt", "amount": {amount}, "reason": "exact"}}"#);
+            let request = client.request(Method::POST, "/api/plugin/economy/guild/a/currencies/modify").body(body);
+            // Half of them are part of a transaction with their key.
+            let request =
+                if at % 2 == 0 { request } else { request.header("Idempotency-Key", format!("change{at}")) };
+            let changed = client.send(request).await.expect(200).clone();
+            let told = asked.next_named("BALANCE_CHANGED").await.data;
+            for field in ["balance", "applied", "ledgerId", "currencyName"] {
+                assert_eq!(told[field], changed[field], "{field} after {amount}");
+            }
+            assert_eq!(told["ownerType"], "guild");
+        }
+        let entries = ledger(&client, "guild/a").await;
+        assert_eq!(entries.len(), 1 + amounts.len());
+        let newest = &entries[0];
+        assert_eq!((&newest["asked"], &newest["reason"]), (&json!(800_000_000_000_000_i64), &json!("exact")));
+    }
 }

@@ -1,0 +1,1 @@
+-- PostgreSQL alone needs it: SQLite runs one writing statement at a time.
