@@ -40,6 +40,17 @@ impl GameState {
             _ => Self::Other,
         }
     }
+
+    /// The text that stands for it; none where a server's own does.
+    pub fn text(self) -> Option<&'static str> {
+        match self {
+            Self::Idle => Some("IDLE"),
+            Self::Waiting => Some("WAITING"),
+            Self::Starting => Some("STARTING"),
+            Self::Playing => Some("PLAYING"),
+            Self::Other => None,
+        }
+    }
 }
 
 /// Who is looking for what.

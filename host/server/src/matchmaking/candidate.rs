@@ -4,7 +4,7 @@ use crate::clock::Millis;
 use crate::geo::Region;
 use crate::matchmaking::model::{Destination, Match, MatchResult, Mode};
 use crate::servers::{GameState, LiveWorld, NetworkPresence, Role, Server, free_slots};
-use crate::values::PlayerId;
+use crate::values::{Identifier, PlayerId};
 
 /// The player to match, and when.
 #[derive(Clone, Debug)]
@@ -169,19 +169,16 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Evaluates the candidates of a mode on one server; answers how many there were.
+    /// Evaluates the worlds of a type, or all, on one server; answers how many there were.
     pub(super) fn for_each_on(
         presence: &NetworkPresence,
         server: &'a Server,
-        mode: &Mode,
+        world_type: Option<&Identifier>,
         player: &PlayerContext,
         mut take: impl FnMut(Self),
     ) -> usize {
-        let Mode::World { world_type, .. } = mode else {
-            take(Self::evaluate(presence, server, None, player));
-            return 1;
-        };
-        let wanted = server.worlds.iter().filter(|it| world_type.is_none() || it.report.world_type == *world_type);
+        let is_wanted = |it: &&LiveWorld| world_type.is_none() || it.report.world_type.as_ref() == world_type;
+        let wanted = server.worlds.iter().filter(is_wanted);
         wanted.for_each(|world| take(Self::evaluate(presence, server, Some(world), player)));
         server.worlds.len()
     }

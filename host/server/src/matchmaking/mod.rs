@@ -8,6 +8,7 @@
 //!
 //! Reservations are part of presence, so there are no tables.
 
+mod best_servers;
 mod candidate;
 mod direct;
 mod explanation;

@@ -1,5 +1,6 @@
 //! Candidates as the network's modules are given them: numbers, and texts for those that ask.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::geo::Region;
 use crate::matchmaking::candidate::{Candidate, PlayerContext};
 use crate::matchmaking::model::{Destination, MatchRequest, Mode};
 use crate::modules::service::{self as modules, Ranking};
-use crate::servers::{GameState, ServerInfo};
+use crate::servers::ServerInfo;
 use crate::values::{Identifier, NetworkId};
 
 /// About the size of a server's info.
@@ -22,8 +23,6 @@ const TEXTS_BYTES: usize = 64;
 
 /// Candidates for modules, detached from presence.
 pub(super) struct Offer {
-    /// The candidates' destinations, in the built-in order.
-    destinations: Vec<Destination>,
     request: Arc<contract::MatchRequest>,
     candidates: Kind,
     texts: Arc<Texts>,
@@ -48,12 +47,7 @@ impl Offer {
         } else {
             Kind::Servers(open.iter().map(|it| server(it, numbered(it))).collect())
         };
-        Self {
-            destinations: open.iter().map(Candidate::destination).collect(),
-            request: Arc::new(request(match_request, region)),
-            candidates,
-            texts: Arc::new(texts),
-        }
+        Self { request: Arc::new(request(match_request, region)), candidates, texts: Arc::new(texts) }
     }
 
     /// Records the call as a sample for future modules.
@@ -69,9 +63,10 @@ impl Offer {
         }
     }
 
-    /// Asks the network's modules; the ranking is of indices in the destinations.
-    pub(super) async fn rank(self, app: &App, network: NetworkId) -> (Vec<Destination>, Ranking) {
-        let Self { destinations, request, candidates, texts } = self;
+    /// Asks the network's modules.
+    pub(super) async fn rank(self, app: &App, network: NetworkId) -> Ranked {
+        let Self { request, candidates, texts } = self;
+        let names = Arc::clone(&texts);
         let ranking = match candidates {
             Kind::Servers(list) => {
                 modules::call::<RankServers>(app, network, Candidates::new(request, list, texts)).await
@@ -80,7 +75,27 @@ impl Offer {
                 modules::call::<RankWorlds>(app, network, Candidates::new(request, list, texts)).await
             }
         };
-        (destinations, ranking)
+        Ranked { ranking, names }
+    }
+}
+
+/// What the network's modules made of an offer.
+pub(super) struct Ranked {
+    pub(super) ranking: Ranking,
+    names: Arc<Texts>,
+}
+
+impl Ranked {
+    /// The destinations that the modules want, or else all, the best first. None where they refused.
+    pub(super) fn destinations(&self) -> impl Iterator<Item = Destination> {
+        let candidates = &self.names.candidates;
+        let (all, chosen): (&[Names], &[u32]) = match &self.ranking {
+            Ranking::BuiltIn => (candidates.as_slice(), Default::default()),
+            Ranking::Order(order) => (Default::default(), order.as_slice()),
+            Ranking::Refused(_) => Default::default(),
+        };
+        let chosen = chosen.iter().filter_map(|index| candidates.get(*index as usize));
+        all.iter().chain(chosen).map(Names::destination)
     }
 }
 
@@ -147,10 +162,12 @@ struct Texts {
     regions: Vec<String>,
 }
 
+/// Made for each candidate of each call, so it shares what it can.
 struct Names {
     info: Arc<ServerInfo>,
-    state: Option<GameState>,
-    world: Option<WorldNames>,
+    /// The state of its game; empty where it has none.
+    state: Cow<'static, str>,
+    world: Option<Box<WorldNames>>,
 }
 
 struct WorldNames {
@@ -161,12 +178,23 @@ struct WorldNames {
 
 impl Names {
     fn of(it: &Candidate<'_>) -> Self {
-        let world = it.world.map(|world| WorldNames {
-            id: world.report.world_id.clone(),
-            kind: world.report.world_type.clone(),
-            display_name: world.report.display_name.as_ref().map(|name| name.as_str().to_owned()),
+        let world = it.world.map(|world| {
+            Box::new(WorldNames {
+                id: world.report.world_id.clone(),
+                kind: world.report.world_type.clone(),
+                display_name: world.report.display_name.as_ref().map(|name| name.as_str().to_owned()),
+            })
         });
-        Self { info: Arc::clone(&it.server.info), state: it.state().cloned(), world }
+        let state = match (state(it).text(), it.state()) {
+            (Some(known), _) => Cow::Borrowed(known),
+            (None, own) => Cow::Owned(own.map(|own| own.as_str().to_owned()).unwrap_or_default()),
+        };
+        Self { info: Arc::clone(&it.server.info), state, world }
+    }
+
+    fn destination(&self) -> Destination {
+        let world_id = self.world.as_ref().map(|world| world.id.clone());
+        Destination { server_id: self.info.server_id.clone(), world_id }
     }
 }
 
@@ -195,7 +223,7 @@ impl CandidateTexts for Texts {
             CandidateText::WorldType => {
                 world.and_then(|world| world.kind.as_ref()).map(Identifier::as_str).unwrap_or_default()
             }
-            CandidateText::StateName => names.state.as_ref().map(GameState::as_str).unwrap_or_default(),
+            CandidateText::StateName => &names.state,
         })
     }
 

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::matchmaking::candidate::Candidate;
 use crate::matchmaking::model::Destination;
+use crate::servers::join_order;
 
 /// Compares two candidates; the better one is less. First the live world of the requested owner, then the player's
 /// region, then, for minigames, the one whose game lacks fewest players and then the fullest, for others the emptiest,
@@ -41,11 +42,8 @@ impl Rank {
     }
 }
 
-type Key = (bool, bool, u32, i64);
+type Key = (bool, bool, (u32, i64));
 
 fn key(candidate: &Candidate<'_>) -> Key {
-    let to_start = candidate.players_to_start();
-    let players = i64::from(candidate.taken);
-    let filling = if to_start > 0 { -players } else { players };
-    (!candidate.affinity, !candidate.same_region, to_start.saturating_sub(candidate.taken), filling)
+    (!candidate.affinity, !candidate.same_region, join_order(candidate.players_to_start(), candidate.taken))
 }

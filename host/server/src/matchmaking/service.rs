@@ -10,6 +10,7 @@ use crate::compute::compute;
 use crate::config::Switch;
 use crate::geo::Region;
 use crate::limits::{self, Limit, QuotaExceeded};
+use crate::matchmaking::best_servers::best_servers;
 use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
 use crate::matchmaking::explanation::{DecidedBy, Explanation};
 use crate::matchmaking::model::{Affinity, Destination, Match, MatchRequest, MatchResult, Mode};
@@ -20,7 +21,7 @@ use crate::matchmaking::{direct, policy};
 use crate::modules::service::{Ranking, has_chain, take_sample};
 use crate::players;
 use crate::servers::{self, NetworkPresence, Role};
-use crate::values::NetworkId;
+use crate::values::{Identifier, NetworkId};
 use crate::worlds;
 
 /// How often modules rank anew when others took all the slots they ranked.
@@ -66,6 +67,9 @@ async fn find_and_reserve(app: &App, network: NetworkId, request: &MatchRequest)
     }
     let player = player_context(app, request, owner_world);
     let sampled = take_sample(app, network, Point::Matchmaking);
+    if let Mode::Server { server_type } = &request.mode {
+        return Ok(find_server(app, network, request, server_type, &player, sampled));
+    }
     let decided = app.presence.with(network, |presence| {
         if survey::is_needed(presence, &request.mode, &player) {
             return None;
@@ -89,7 +93,33 @@ async fn find_and_reserve(app: &App, network: NetworkId, request: &MatchRequest)
     Ok(matched)
 }
 
-/// The best is chosen outside presence's lock; then the first that still has room gets the player.
+/// The best server of a type.
+fn find_server(
+    app: &App,
+    network: NetworkId,
+    request: &MatchRequest,
+    server_type: &Identifier,
+    player: &PlayerContext,
+    sampled: bool,
+) -> Match {
+    let (matched, offer) = app.presence.with(network, |presence| {
+        presence.release_expired(player.now);
+        // Before a slot is reserved.
+        let offer = if sampled { offer(presence, request, player).ok() } else { None };
+        let best = best_servers(presence, server_type, player, 1);
+        let matched = match best.open.first().map(Candidate::destination) {
+            Some(best) => reserve_slot(presence, &best, player, &app.ids).unwrap_or_else(Match::none),
+            None => Match::none(request.mode.none_open(best.any_full)),
+        };
+        (matched, offer)
+    });
+    if let Some(offer) = offer {
+        offer.record(app, network);
+    }
+    matched
+}
+
+/// The best world is chosen outside presence's lock; then the first that still has room gets the player.
 async fn find_among_many(
     app: &App,
     network: NetworkId,
@@ -128,7 +158,8 @@ async fn offer_now(
     player: &PlayerContext,
 ) -> Result<Offer, MatchResult> {
     let few = app.presence.with(network, |presence| {
-        let is_few = !survey::is_needed(presence, &request.mode, player);
+        presence.release_expired(player.now);
+        let is_few = matches!(request.mode, Mode::Server { .. }) || !survey::is_needed(presence, &request.mode, player);
         is_few.then(|| offer(presence, request, player))
     });
     if let Some(offer) = few {
@@ -147,19 +178,17 @@ async fn find_by_modules(
 ) -> Match {
     for _ in 0..MAX_ATTEMPTS {
         let player = player_context(app, request, owner_world.clone());
-        let (destinations, ranking) = match offer_now(app, network, request, &player).await {
+        let ranked = match offer_now(app, network, request, &player).await {
             Ok(offer) => offer.rank(app, network).await,
             Err(result) => return Match::none(result),
         };
-        let order = match ranking {
-            Ranking::BuiltIn => (0..destinations.len() as u32).collect(),
-            Ranking::Order(order) => order,
-            Ranking::Refused(reason) => return Match::refused(reason),
-        };
+        if let Ranking::Refused(reason) = ranked.ranking {
+            return Match::refused(reason);
+        }
         let player = PlayerContext { now: app.clock.now(), ..player };
-        let mut ranked = order.iter().filter_map(|index| destinations.get(*index as usize));
         let matched = app.presence.with(network, |presence| {
-            ranked.find_map(|destination| reserve_slot(presence, destination, &player, &app.ids).ok())
+            let mut destinations = ranked.destinations();
+            destinations.find_map(|destination| reserve_slot(presence, &destination, &player, &app.ids).ok())
         });
         if let Some(matched) = matched {
             return matched;
@@ -184,14 +213,15 @@ pub(super) async fn explain(
             none = Some(result);
             (vec![], DecidedBy::BuiltIn, None)
         }
-        Ok(offer) => match offer.rank(app, network).await {
-            (destinations, Ranking::BuiltIn) => (destinations, DecidedBy::BuiltIn, None),
-            (destinations, Ranking::Order(order)) => {
-                let ranked = order.iter().filter_map(|index| destinations.get(*index as usize).cloned());
-                (ranked.collect(), DecidedBy::Modules, None)
+        Ok(offer) => {
+            let ranked = offer.rank(app, network).await;
+            let destinations: Vec<_> = ranked.destinations().collect();
+            match ranked.ranking {
+                Ranking::BuiltIn => (destinations, DecidedBy::BuiltIn, None),
+                Ranking::Order(_) => (destinations, DecidedBy::Modules, None),
+                Ranking::Refused(reason) => (vec![], DecidedBy::Modules, Some(reason)),
             }
-            (_, Ranking::Refused(reason)) => (vec![], DecidedBy::Modules, Some(reason)),
-        },
+        }
     };
     let explain = |presence: &mut NetworkPresence| {
         let is_few = !survey::is_needed(presence, &request.mode, &player);
@@ -215,8 +245,14 @@ pub(super) async fn explain(
     Ok(compute(|| app.presence.with(network, explain)).await)
 }
 
-/// The open candidates in the built-in order, or why there are none.
+/// The best open candidates in the built-in order, or why there are none. To be called after
+/// [`NetworkPresence::release_expired`].
 fn offer(presence: &NetworkPresence, request: &MatchRequest, player: &PlayerContext) -> Result<Offer, MatchResult> {
+    if let Mode::Server { server_type } = &request.mode {
+        let best = best_servers(presence, server_type, player, survey::MOST_OFFERED);
+        let none = request.mode.none_open(best.any_full);
+        return if best.open.is_empty() { Err(none) } else { Ok(Offer::new(request, player, &best.open)) };
+    }
     let candidates = Candidate::all(presence, &request.mode, player);
     let mut open: Vec<_> = candidates.iter().filter(|it| it.is_open()).copied().collect();
     if open.is_empty() {

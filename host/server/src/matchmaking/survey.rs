@@ -1,4 +1,4 @@
-//! The best of many candidates.
+//! The best of many worlds.
 //!
 //! Evaluating hundreds of thousands of worlds takes a second. It must neither hold the lock of presence for that long,
 //! since whoever asks for it meanwhile blocks a thread that serves other networks, nor run on such a thread.
@@ -30,7 +30,7 @@ pub(super) fn is_needed(presence: &NetworkPresence, mode: &Mode, player: &Player
     Candidate::are_many(presence, mode, player, FEW)
 }
 
-/// The best `wanted` candidates.
+/// The best `wanted` worlds.
 pub(super) async fn best_of_many(
     app: &App,
     network: NetworkId,
@@ -42,7 +42,7 @@ pub(super) async fn best_of_many(
 }
 
 fn survey(app: &App, network: NetworkId, mode: &Mode, player: &PlayerContext, wanted: usize) -> Survey {
-    let (Mode::Server { server_type } | Mode::World { server_type, .. }) = mode else { return Survey::default() };
+    let Mode::World { server_type, world_type } = mode else { return Survey::default() };
     let servers: Vec<Identifier> = app.presence.with(network, |presence| {
         presence.of_type(server_type, player.now).map(|server| server.info.server_id.clone()).collect()
     });
@@ -57,7 +57,9 @@ fn survey(app: &App, network: NetworkId, mode: &Mode, player: &PlayerContext, wa
                 // It may have gone offline since.
                 let Some(server) = presence.server(id.as_str(), player.now) else { continue };
                 evaluated +=
-                    Candidate::for_each_on(presence, server, mode, player, |candidate| match candidate.ineligible {
+                    Candidate::for_each_on(presence, server, world_type.as_ref(), player, |candidate| match candidate
+                        .ineligible
+                    {
                         None => best.add(&candidate),
                         Some(ineligible) => any_full |= ineligible.is_fullness(),
                     });

@@ -31,7 +31,7 @@ pub(crate) use model::{
 pub(crate) use network_state::PresenceState;
 pub use presence::Presence;
 pub(crate) use presence::{
-    LiveWorld, NetworkPresence, PresenceError, RESERVATION_TTL, Reservation, Server, free_slots,
+    LiveWorld, NetworkPresence, PresenceError, RESERVATION_TTL, Reservation, Server, free_slots, join_order,
 };
 pub(crate) use registry::{KnownServer, RegisteredServer, Search};
 pub(crate) use saving::{save, save_reserved, start, stop};

@@ -38,6 +38,16 @@ impl Reservations {
         self.live(now).find(|it| it.player == Some(player))
     }
 
+    /// When the first expires, if there is any.
+    pub(super) fn first_expiry(&self) -> Option<Millis> {
+        self.0.front().map(|it| it.expires_at)
+    }
+
+    /// How many there are, expired or not.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// How many have not expired, without those of `except`.
     pub(super) fn count(&self, now: Millis, except: &[PlayerId]) -> u32 {
         let live = self.0.len() - self.expired(now);

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
 use crate::servers::model::{GameState, ServerInfo, WorldReport};
+use crate::servers::presence::FastMap;
 use crate::servers::presence::reservation::Reservations;
 use crate::servers::snapshot::{LiveServer, World};
 use crate::values::{Identifier, PlayerId, Text};
@@ -27,7 +28,7 @@ pub(crate) struct Server {
     pub(crate) players_to_start: u32,
     pub(crate) worlds: Vec<LiveWorld>,
     pub(super) offline_at: Millis,
-    pub(super) players: HashMap<PlayerId, Player>,
+    pub(super) players: FastMap<PlayerId, Player>,
     pub(super) reservations: Reservations,
 }
 
@@ -47,6 +48,17 @@ pub(crate) struct Player {
 impl Player {
     pub(super) fn is_present(&self, now: Millis) -> bool {
         self.leaves_at.is_none_or(|at| now < at)
+    }
+
+    /// Notes that their server has confirmed them, maybe with their name; answers whether that is new.
+    pub(super) fn confirm(&mut self, name: Option<&Identifier>, now: Millis) -> bool {
+        self.confirmed_at = now;
+        self.leaves_at = None;
+        let is_new = name.is_some() && self.name.as_ref() != name;
+        if is_new {
+            self.name = name.cloned();
+        }
+        is_new
     }
 }
 

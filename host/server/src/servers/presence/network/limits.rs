@@ -56,9 +56,12 @@ impl NetworkPresence {
         let Some(listed) = &heartbeat.players else { return Ok(()) };
         limits.check(Limit::PlayersPerServer, 0, listed.len() as i64)?;
         let joined = listed.iter().filter(|(player, _)| !self.players.contains_key(player)).count();
+        if joined == 0 {
+            return Ok(());
+        }
         let stayed = listed.iter().filter(|(player, _)| server.players.contains_key(player)).count();
         let used = self.players.len().saturating_sub(server.players.len().saturating_sub(stayed));
-        if joined > 0 { limits.check(Limit::Players, used as i64, joined as i64) } else { Ok(()) }
+        limits.check(Limit::Players, used as i64, joined as i64)
     }
 
     /// Refuses to put one more player on a server.
@@ -80,8 +83,9 @@ impl NetworkPresence {
     }
 
     /// How many slots are reserved.
-    pub(crate) fn reservation_count(&self, now: Millis) -> i64 {
-        self.servers.values().map(|server| i64::from(server.reservations.count(now, &[]))).sum()
+    pub(crate) fn reservation_count(&mut self, now: Millis) -> i64 {
+        self.release_expired(now);
+        self.servers.reservation_count() as i64
     }
 }
 

@@ -6,25 +6,26 @@ mod players;
 mod reservations;
 mod saving;
 
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::clock::Millis;
 use crate::events::EventKind;
+use crate::geo::Region;
 use crate::servers::model::{Heartbeat, PlayerLocation, Registration};
+use crate::servers::presence::FastMap;
 use crate::servers::presence::changes::{PlayerPresence, ServerChange, Unsaved};
+use crate::servers::presence::index::{JoinRank, Servers};
 use crate::servers::presence::server::{Player, Server, live_worlds};
 use crate::values::{Identifier, PlayerId};
 
 /// Servers, players and reservations of one network.
 #[derive(Debug, Default)]
 pub(crate) struct NetworkPresence {
-    servers: HashMap<Arc<str>, Server>,
-    by_type: HashMap<Identifier, BTreeSet<Arc<str>>>,
+    servers: Servers,
     /// The one server each player is on.
-    players: HashMap<PlayerId, Arc<str>>,
+    players: FastMap<PlayerId, Arc<str>>,
     /// The one server each player has a slot reserved on.
-    reserved: HashMap<PlayerId, Arc<str>>,
+    reserved: FastMap<PlayerId, Arc<str>>,
     unsaved: Unsaved,
     /// Counts how often the unsaved changes were taken.
     pub(crate) batch: u64,
@@ -56,12 +57,32 @@ impl NetworkPresence {
 
     /// The online servers of a type, by id.
     pub(crate) fn of_type<'a>(&'a self, kind: &Identifier, now: Millis) -> impl Iterator<Item = &'a Server> + use<'a> {
-        self.by_type.get(kind).into_iter().flatten().filter_map(move |id| self.server(id, now))
+        self.servers.of_type(kind).filter_map(move |id| self.server(id, now))
     }
 
     /// How many servers of a type there are, online or not swept yet.
     pub(crate) fn count_of_type(&self, kind: &Identifier) -> usize {
-        self.by_type.get(kind).map_or(0, BTreeSet::len)
+        self.servers.of_type(kind).len()
+    }
+
+    /// The ranks of a type's servers, online or not swept yet, in their order. To be called after
+    /// [`Self::release_expired`].
+    pub(crate) fn join_ranks(&self, kind: &Identifier) -> impl Iterator<Item = &JoinRank> + use<'_> {
+        self.servers.ranks(kind)
+    }
+
+    /// Those of a region alone.
+    pub(crate) fn join_ranks_in(
+        &self,
+        kind: &Identifier,
+        region: &Region,
+    ) -> impl Iterator<Item = &JoinRank> + use<'_> {
+        self.servers.ranks_in(kind, region)
+    }
+
+    /// The id of the server that the player is on, online or not swept yet.
+    pub(crate) fn server_of(&self, player: PlayerId) -> Option<&str> {
+        self.players.get(&player).map(|id| &**id)
     }
 
     /// Where the player is.
@@ -84,11 +105,10 @@ impl NetworkPresence {
     /// Marks a server online. One that was online keeps its players, reservations and start time.
     pub(crate) fn register(&mut self, new: Registration, now: Millis, offline_after: Millis) {
         let info = Arc::new(new.info);
-        let id = self.id_of(info.server_id.as_str());
+        let id = self.servers.id_of(info.server_id.as_str());
         let mut started_at = None;
         let (mut players, mut reservations) = Default::default();
-        if let Some(before) = self.servers.remove(&id) {
-            self.remove_from_type(&before, &id);
+        if let Some((_, before)) = self.servers.remove(&id) {
             if before.is_online(now) {
                 started_at = Some(before.started_at);
                 (players, reservations) = (before.players, before.reservations);
@@ -112,14 +132,8 @@ impl NetworkPresence {
         if !was_online {
             self.unsaved.server_event(EventKind::ServerOnline, &server);
         }
-        self.insert(server);
+        self.servers.insert(server);
         self.unsaved.server(&id, ServerChange::Any);
-    }
-
-    fn insert(&mut self, server: Server) {
-        let id = self.id_of(server.info.server_id.as_str());
-        self.by_type.entry(server.info.server_type.clone()).or_default().insert(Arc::clone(&id));
-        self.servers.insert(id, server);
     }
 
     /// Keeps a server online, with the state and the players it reports.
@@ -129,8 +143,9 @@ impl NetworkPresence {
         now: Millis,
         offline_after: Millis,
     ) -> Result<(), PresenceError> {
-        let id = self.id_of(heartbeat.server_id.as_str());
-        let server = self.servers.get_mut(&id).filter(|it| it.is_online(now)).ok_or(PresenceError::UnknownServer)?;
+        let id = self.servers.id_of(heartbeat.server_id.as_str());
+        let server = self.servers.get_mut(&id).filter(|it| it.is_online(now));
+        let mut server = server.ok_or(PresenceError::UnknownServer)?;
         server.last_heartbeat = now;
         server.offline_at = now.saturating_add(offline_after);
         let mut change = ServerChange::Heartbeat;
@@ -157,6 +172,7 @@ impl NetworkPresence {
             Arc::make_mut(&mut server.info).software.update(heartbeat.software);
             change = ServerChange::Any;
         }
+        drop(server);
         self.unsaved.server(&id, change);
         if let Some(players) = heartbeat.players {
             self.set_players(&id, players, now);
@@ -166,8 +182,7 @@ impl NetworkPresence {
 
     /// Takes a server offline.
     pub(crate) fn unregister(&mut self, id: &str, last_heartbeat: Millis) {
-        if let Some((id, server)) = self.servers.remove_entry(id) {
-            self.remove_from_type(&server, &id);
+        if let Some((id, server)) = self.servers.remove(id) {
             self.remove_people(&server, &id);
             self.unsaved.server_event(EventKind::ServerOffline, &server);
             self.unsaved.server(&id, ServerChange::Offline(last_heartbeat));
@@ -186,23 +201,7 @@ impl NetworkPresence {
         for player in gone {
             self.remove_player(player);
         }
-        for (id, server) in &mut self.servers {
-            for reservation in server.reservations.remove_expired(now) {
-                self.unsaved.released(&reservation);
-                if let Some(player) = reservation.player.filter(|player| self.reserved.get(player) == Some(id)) {
-                    self.reserved.remove(&player);
-                }
-            }
-        }
-    }
-
-    fn remove_from_type(&mut self, server: &Server, id: &Arc<str>) {
-        if let Some(ids) = self.by_type.get_mut(&server.info.server_type) {
-            ids.remove(id);
-            if ids.is_empty() {
-                self.by_type.remove(&server.info.server_type);
-            }
-        }
+        self.release_expired(now);
     }
 
     /// Removes the players of a server that is gone, and the reservations on it.
@@ -218,11 +217,6 @@ impl NetworkPresence {
                 self.reserved.remove(&player);
             }
         }
-    }
-
-    /// The shared copy of a server's id, or a new one.
-    fn id_of(&self, id: &str) -> Arc<str> {
-        self.servers.get_key_value(id).map_or_else(|| id.into(), |(id, _)| Arc::clone(id))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Players join, change worlds and leave.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::clock::Millis;
 use crate::events::EventKind;
+use crate::servers::presence::FastMap;
 use crate::servers::presence::changes::{PlayerPresence, ServerChange};
 use crate::servers::presence::network::{NetworkPresence, PresenceError, presence_of};
 use crate::servers::presence::server::{LiveWorld, Player};
@@ -20,7 +20,7 @@ impl NetworkPresence {
         now: Millis,
     ) -> Result<(), PresenceError> {
         self.server(server.as_str(), now).ok_or(PresenceError::UnknownServer)?;
-        let id = self.id_of(server.as_str());
+        let id = self.servers.id_of(server.as_str());
         self.put_player(&id, player, name, now);
         Ok(())
     }
@@ -35,7 +35,7 @@ impl NetworkPresence {
         now: Millis,
     ) -> Result<(), PresenceError> {
         let server = self.servers.get_mut(server.as_str()).filter(|it| it.is_online(now));
-        let server = server.ok_or(PresenceError::UnknownServer)?;
+        let mut server = server.ok_or(PresenceError::UnknownServer)?;
         let state = server.players.get_mut(&player).ok_or(PresenceError::NotOnServer)?;
         state.previous_world = from.or_else(|| state.world.take());
         state.world = Some(to);
@@ -54,8 +54,9 @@ impl NetworkPresence {
     /// The player leaves that server in a transfer: they stay on it until they arrive at the target, at most until
     /// `until`, so that others see one switch instead of a leave and a join.
     pub(crate) fn leave_in_transfer(&mut self, player: PlayerId, server: &Identifier, until: Millis) {
-        let state = self.servers.get_mut(server.as_str()).and_then(|server| server.players.get_mut(&player));
-        if let Some(state) = state {
+        if let Some(mut server) = self.servers.get_mut(server.as_str())
+            && let Some(state) = server.players.get_mut(&player)
+        {
             state.leaves_at = Some(until);
         }
     }
@@ -63,15 +64,36 @@ impl NetworkPresence {
     /// Takes the server's full list of its players. A listed player whom another server has confirmed lately stays
     /// there: the list is then older than their move.
     pub(super) fn set_players(&mut self, id: &Arc<str>, listed: Vec<(PlayerId, Option<Identifier>)>, now: Millis) {
-        let listed: HashMap<_, _> = listed.into_iter().collect();
-        let here = self.servers.get(id).into_iter().flat_map(|server| &server.players);
+        let listed: FastMap<_, _> = listed.into_iter().collect();
+        let Some(mut server) = self.servers.get_mut(id) else { return };
+        let (mut known, mut others) = (0, vec![]);
+        let has_reservations = server.reservations.len() > 0;
+        for (player, name) in &listed {
+            let Some(state) = server.players.get_mut(player) else {
+                others.push(*player);
+                continue;
+            };
+            known += 1;
+            if has_reservations && self.reserved.get(player) == Some(id) {
+                others.push(*player);
+            } else if state.confirm(name.as_ref(), now) {
+                self.unsaved.players.insert(*player);
+            }
+        }
         // Who leaves in a transfer is not listed any more and stays until they arrive.
         let is_gone = |state: &Player| state.leaves_at.is_none_or(|at| now >= at);
-        let gone = here.filter(|(player, state)| !listed.contains_key(player) && is_gone(state));
-        for player in gone.map(|(player, _)| *player).collect::<Vec<_>>() {
+        let unlisted = server.players.iter().filter(|(player, _)| !listed.contains_key(player));
+        let gone: Vec<_> = if known == server.players.len() {
+            vec![]
+        } else {
+            unlisted.filter(|(_, state)| is_gone(state)).map(|(player, _)| *player).collect()
+        };
+        drop(server);
+        for player in gone {
             self.remove_player(player);
         }
-        for (player, name) in listed {
+        for player in others {
+            let name = listed.get(&player).cloned().flatten();
             let elsewhere = self.players.get(&player).filter(|at| *at != id).and_then(|at| self.servers.get(at));
             if !elsewhere.is_some_and(|other| other.has_confirmed(player, now)) {
                 self.put_player(id, player, name, now);
@@ -89,12 +111,9 @@ impl NetworkPresence {
                 self.remove_player(player);
             }
         }
-        let Some(server) = self.servers.get_mut(id) else { return };
+        let Some(mut server) = self.servers.get_mut(id) else { return };
         if let Some(state) = server.players.get_mut(&player) {
-            state.confirmed_at = now;
-            state.leaves_at = None;
-            if name.is_some() && state.name != name {
-                state.name = name;
+            if state.confirm(name.as_ref(), now) {
                 self.unsaved.players.insert(player);
             }
         } else {

@@ -1,10 +1,10 @@
 //! What is saved of a network's presence, and restored.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::clock::Millis;
 use crate::events::EventKind;
+use crate::servers::presence::FastMap;
 use crate::servers::presence::changes::{Changes, SavedPlayer, SavedReservation, SavedServer, ServerChange, Unsaved};
 use crate::servers::presence::network::{NetworkPresence, presence_of};
 use crate::servers::presence::reservation::Reservations;
@@ -52,7 +52,7 @@ impl NetworkPresence {
 
     /// Counts all servers and reservations as changed, so that they are saved again; returns the online players.
     pub(crate) fn mark_unsaved(&mut self) -> Vec<PlayerId> {
-        for (id, server) in &self.servers {
+        for (id, server) in self.servers.iter() {
             self.unsaved.server(id, ServerChange::Any);
             for reservation in server.reservations.iter() {
                 self.unsaved.reserved(id, reservation);
@@ -83,7 +83,7 @@ impl NetworkPresence {
         offline_after: Millis,
     ) {
         for saved in servers {
-            self.insert(Server {
+            self.servers.insert(Server {
                 info: saved.info,
                 started_at: saved.started_at,
                 last_heartbeat: saved.last_heartbeat,
@@ -91,12 +91,12 @@ impl NetworkPresence {
                 players_to_start: saved.players_to_start,
                 worlds: saved.worlds,
                 offline_at: saved.last_heartbeat.saturating_add(offline_after),
-                players: HashMap::default(),
+                players: FastMap::default(),
                 reservations: Reservations::default(),
             });
         }
         for saved in players {
-            let id = self.id_of(saved.server_id.as_str());
+            let id = self.servers.id_of(saved.server_id.as_str());
             let state = Player {
                 name: saved.name,
                 world: saved.world,
@@ -105,7 +105,7 @@ impl NetworkPresence {
                 confirmed_at: self.servers.get(&id).map_or(now, |server| server.last_heartbeat),
                 leaves_at: None,
             };
-            let Some(server) = self.servers.get_mut(&id) else {
+            let Some(mut server) = self.servers.get_mut(&id) else {
                 self.unsaved.players.insert(saved.player);
                 self.unsaved.player_event(EventKind::PlayerLeft, presence_of(&id, saved.player, &state));
                 continue;
@@ -115,7 +115,7 @@ impl NetworkPresence {
         }
         for SavedReservation { server, reservation } in reservations {
             match self.servers.get_mut(&server).filter(|_| reservation.expires_at > now) {
-                Some(at) => {
+                Some(mut at) => {
                     if let Some(player) = reservation.player {
                         self.reserved.insert(player, server);
                     }

@@ -1,0 +1,72 @@
+//! The best servers of a type, found by the index of presence: however many servers there are, a handful is evaluated.
+
+#[cfg(test)]
+mod tests;
+
+use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
+use crate::matchmaking::policy;
+use crate::servers::NetworkPresence;
+use crate::values::Identifier;
+
+/// What there is to choose from.
+#[derive(Debug)]
+pub(super) struct BestServers<'a> {
+    /// The best open candidates, in the built-in order.
+    pub(super) open: Vec<Candidate<'a>>,
+    /// Where none is open, whether any is kept from being joined by nothing but its fullness.
+    pub(super) any_full: bool,
+}
+
+/// The best `wanted` servers of a type. To be called after [`NetworkPresence::release_expired`].
+pub(super) fn best_servers<'a>(
+    presence: &'a NetworkPresence,
+    server_type: &Identifier,
+    player: &PlayerContext,
+    wanted: usize,
+) -> BestServers<'a> {
+    let known = known_servers(presence, player);
+    let of_known = known.iter().filter_map(|id| presence.server(id, player.now));
+    let of_known = of_known.filter(|server| server.info.server_type == *server_type);
+    let of_known = of_known.map(|server| Candidate::evaluate(presence, server, None, player));
+    let (mut open, not_open): (Vec<_>, Vec<_>) = of_known.partition(Candidate::is_open);
+    let mut any_full = not_open.iter().any(|it| it.ineligible.is_some_and(Ineligibility::is_fullness));
+
+    // All other servers rank for this player as they do for anyone: those of the player's region, then those of others.
+    let needed = player.members().count().max(1) as u32;
+    let region = player.region.as_ref();
+    let in_region = region.into_iter().flat_map(|region| presence.join_ranks_in(server_type, region));
+    let in_region = in_region.take_while(|rank| !rank.is_full()).map(|rank| (rank, true));
+    let elsewhere = presence.join_ranks(server_type).map(|rank| (rank, false));
+    let most = open.len() + wanted;
+    for (rank, is_in_region) in in_region.chain(elsewhere) {
+        if open.len() == most || rank.is_full() && (any_full || !open.is_empty()) {
+            break;
+        }
+        if rank.free < needed && any_full || known.contains(&&*rank.server_id) {
+            continue;
+        }
+        let Some(server) = presence.server(&rank.server_id, player.now) else { continue };
+        if !is_in_region && !rank.is_full() && region == Some(&server.info.region) {
+            continue;
+        }
+        let candidate = Candidate::evaluate(presence, server, None, player);
+        match candidate.ineligible {
+            None => open.push(candidate),
+            Some(ineligible) => any_full |= ineligible.is_fullness(),
+        }
+    }
+    open.sort_unstable_by(policy::compare);
+    open.truncate(wanted);
+    BestServers { open, any_full }
+}
+
+/// The servers that count otherwise for this player than for others: where one of those to match is or has a slot reserved,
+/// and where the owner's world is.
+fn known_servers<'a>(presence: &'a NetworkPresence, player: &'a PlayerContext) -> Vec<&'a str> {
+    let of_members = player.members().flat_map(|member| [presence.server_of(member), presence.reserved_on(member)]);
+    let of_owner = player.owner_world.as_ref().map(|world| world.server_id.as_str());
+    let mut known: Vec<_> = of_members.flatten().chain(of_owner).collect();
+    known.sort_unstable();
+    known.dedup();
+    known
+}
