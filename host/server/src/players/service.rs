@@ -128,8 +128,12 @@ pub(crate) async fn profile(
     id: PlayerId,
     game_mode: &Label,
 ) -> Result<Profile, PlayersError> {
-    let player = store::find(&app.db, network, id).await?.ok_or(PlayersError::Unknown(id))?;
-    let (currencies, namespaces) = balances_and_data(app, network, id, game_mode).await?;
+    let owner = Owner::player(id);
+    let (found, currencies) = tokio::try_join!(
+        store::find_with_data(&app.db, network, id, game_mode),
+        economy::service::balances(app, network, &owner),
+    )?;
+    let (player, namespaces) = found.ok_or(PlayersError::Unknown(id))?;
     Ok(Profile { player, currencies, namespaces })
 }
 

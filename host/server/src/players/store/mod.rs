@@ -5,11 +5,11 @@ pub(super) mod search;
 
 use hub_db::{Db, Error};
 
-use super::model::{Player, PlayerUpdate, fold_case};
+use super::model::{NamespaceData, Player, PlayerUpdate, fold_case};
 use crate::clock::Millis;
 use crate::geo::Region;
 use crate::limits::{Limit, Rows};
-use crate::values::{Identifier, NetworkId, PlayerId};
+use crate::values::{Identifier, Label, NetworkId, PlayerId};
 
 /// All players of a network who were ever seen.
 pub(super) const KNOWN_PLAYERS: Rows = Rows::many(
@@ -98,4 +98,47 @@ pub(super) async fn find(db: &Db, network: NetworkId, player: PlayerId) -> Resul
     .bind(player)
     .optional()
     .await
+}
+
+const FIND_WITH_DATA: &str =
+    "SELECT p.player_uuid, p.username, p.game_type, p.region, p.country, p.first_seen, p.last_seen, d.namespace, d.data,
+         d.version
+     FROM players p
+     LEFT JOIN player_data d ON d.network_id = $1 AND d.player_uuid = $2 AND d.game_mode = $3
+     WHERE p.network_id = $1 AND p.player_uuid = $2";
+
+/// A player and all of their namespaces in a game mode, by name: at one look, since profiles are read for every join.
+pub(super) async fn find_with_data(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    game_mode: &Label,
+) -> Result<Option<(Player, Vec<NamespaceData>)>, Error> {
+    /// The player's columns are the same in all rows.
+    #[derive(sqlx::FromRow)]
+    struct Row {
+        #[sqlx(flatten)]
+        player: Player,
+        namespace: Option<String>,
+        data: Option<String>,
+        version: Option<i64>,
+    }
+    let rows: Vec<Row> = db.query(FIND_WITH_DATA).bind(network).bind(player).bind(game_mode).all().await?;
+    let Some(player) = rows.first().map(|row| row.player.clone()) else { return Ok(None) };
+    let of_row = |row: Row| Some(NamespaceData { namespace: row.namespace?, data: row.data?, version: row.version? });
+    let mut namespaces: Vec<_> = rows.into_iter().filter_map(of_row).collect();
+    namespaces.sort_by(|a, b| a.namespace.cmp(&b.namespace));
+    Ok(Some((player, namespaces)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query_plan::query_plans;
+
+    #[tokio::test]
+    async fn a_profile_is_read_by_keys() {
+        let plans = query_plans(&[FIND_WITH_DATA]).await;
+        assert!(plans.iter().flatten().all(|step| step.starts_with("SEARCH")), "{plans:#?}");
+    }
 }
