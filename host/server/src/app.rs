@@ -25,6 +25,7 @@ use crate::fault::FaultLog;
 use crate::geo::Geo;
 use crate::hang_up::AbandonedRequests;
 use crate::http::connection::Connections;
+use crate::http::json::WrittenJson;
 use crate::ids::Ids;
 use crate::imports::Imports;
 use crate::keyed_lock::KeyedLock;
@@ -35,6 +36,7 @@ use crate::people::People;
 use crate::players::PlayerRegions;
 use crate::secrets::HubSecrets;
 use crate::servers::Presence;
+use crate::shared_reads::SharedReads;
 use crate::values::NetworkId;
 use crate::waitlist::Waitlist;
 
@@ -103,6 +105,8 @@ pub struct AppState {
     pub presence: Presence,
     /// Where players are routed from, as far as it was asked lately.
     pub player_regions: PlayerRegions,
+    /// Leaderboards that are being read, by what was asked for.
+    pub(crate) leaderboards: SharedReads<(NetworkId, String), WrittenJson>,
     /// Held by who adds to a network's catalog.
     pub(crate) catalog_writes: KeyedLock<NetworkId>,
     /// Wakes who builds the indexes of collections.
@@ -164,6 +168,7 @@ impl AppState {
             limits: Limits::default(),
             presence: Presence::new(!shards.is_single_node()),
             player_regions: PlayerRegions::default(),
+            leaderboards: SharedReads::default(),
             catalog_writes: KeyedLock::default(),
             index_builds: IndexBuilds::default(),
             imports: Imports::default(),

@@ -61,6 +61,7 @@ pub mod serve;
 mod server_binding;
 pub mod servers;
 mod sessions;
+mod shared_reads;
 mod signing_secret;
 pub mod statistics;
 mod text_type;

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -58,6 +58,26 @@ pub(super) fn unwritten(value: impl Serialize + Send + 'static) -> Response {
     let value: Box<dyn Writable> = Box::new(value);
     response.extensions_mut().insert(Unwritten(Arc::new(Mutex::new(Some(value)))));
     response
+}
+
+/// An answer that is written already, so that several callers can get it.
+#[derive(Clone, Debug)]
+pub(crate) struct WrittenJson(Bytes);
+
+impl WrittenJson {
+    /// Writes a value that is no larger than a document.
+    pub(crate) fn new(value: &impl Serialize) -> Result<Self, ApiError> {
+        serde_json::to_vec(value).map(|bytes| Self(bytes.into())).map_err(ApiError::internal)
+    }
+}
+
+impl IntoResponse for WrittenJson {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        answer::set_body(&mut response, self.0);
+        response
+    }
 }
 
 /// Writes the JSON of responses.

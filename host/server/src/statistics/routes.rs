@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
+use axum::http::Uri;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -12,6 +13,7 @@ use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
+use crate::http::json::WrittenJson;
 use crate::http::page::LeaderboardLimit;
 use crate::owner::{self, Owner};
 use crate::statistics::model::{FiniteNumber, StatisticKey, StatisticRow};
@@ -288,15 +290,19 @@ struct StatisticLeaderboard {
 async fn statistic_leaderboard(
     EconomyWrite(caller): EconomyWrite,
     State(app): State<App>,
+    asked_for: Uri,
     Query(query): Query<LeaderboardQuery>,
-) -> Result<Json<StatisticLeaderboard>, ApiError> {
-    let owner_type = query.owner_type.map_or_else(|| owner::PLAYER.to_owned(), Identifier::into_string);
-    let key = StatisticKey { game_mode: query.game_mode, name: query.name };
-    let day = query.period_start.unwrap_or_else(|| Day::of(app.clock.now()));
-    let limit = query.limit.0;
-    let owners = service::leaderboard(&app, caller.network, &owner_type, &key, query.period, day, limit).await?;
-    let entries =
-        (1..).zip(owners).map(|(rank, (owner_key, value))| StatisticRank { rank, owner_key, value }).collect();
-    let StatisticKey { game_mode, name } = key;
-    Ok(Json(StatisticLeaderboard { owner_type, statistic_name: name, game_mode, period: query.period, entries }))
+) -> Result<WrittenJson, ApiError> {
+    let read = async {
+        let owner_type = query.owner_type.map_or_else(|| owner::PLAYER.to_owned(), Identifier::into_string);
+        let key = StatisticKey { game_mode: query.game_mode, name: query.name };
+        let day = query.period_start.unwrap_or_else(|| Day::of(app.clock.now()));
+        let limit = query.limit.0;
+        let owners = service::leaderboard(&app, caller.network, &owner_type, &key, query.period, day, limit).await?;
+        let ranked = (1..).zip(owners).map(|(rank, (owner_key, value))| StatisticRank { rank, owner_key, value });
+        let (entries, StatisticKey { game_mode, name }) = (ranked.collect(), key);
+        let period = query.period;
+        WrittenJson::new(&StatisticLeaderboard { owner_type, statistic_name: name, game_mode, period, entries })
+    };
+    app.leaderboards.read((caller.network, asked_for.to_string()), read).await
 }

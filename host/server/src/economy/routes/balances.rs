@@ -1,6 +1,7 @@
 //! Owners' balances and the leaderboards.
 
 use axum::extract::State;
+use axum::http::Uri;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -12,6 +13,7 @@ use crate::economy::service;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
+use crate::http::json::WrittenJson;
 use crate::http::page::LeaderboardLimit;
 use crate::owner::{self, Owner};
 use crate::values::{Identifier, Text, blank_as_absent};
@@ -68,12 +70,17 @@ struct CurrencyLeaderboard {
 async fn currency_leaderboard(
     EconomyWrite(caller): EconomyWrite,
     State(app): State<App>,
+    asked_for: Uri,
     Query(query): Query<LeaderboardQuery>,
-) -> Result<Json<CurrencyLeaderboard>, ApiError> {
-    let owner_type = query.owner_type.map_or_else(|| owner::PLAYER.to_owned(), Identifier::into_string);
-    let owners = service::leaderboard(&app, caller.network, &query.currency, &owner_type, query.limit.0).await?;
-    let entries = (1..).zip(owners).map(|(rank, (owner_key, value))| CurrencyRank { rank, owner_key, value }).collect();
-    Ok(Json(CurrencyLeaderboard { owner_type, currency_name: query.currency, entries }))
+) -> Result<WrittenJson, ApiError> {
+    let read = async {
+        let owner_type = query.owner_type.map_or_else(|| owner::PLAYER.to_owned(), Identifier::into_string);
+        let owners = service::leaderboard(&app, caller.network, &query.currency, &owner_type, query.limit.0).await?;
+        let ranked = (1..).zip(owners).map(|(rank, (owner_key, value))| CurrencyRank { rank, owner_key, value });
+        let entries = ranked.collect();
+        WrittenJson::new(&CurrencyLeaderboard { owner_type, currency_name: query.currency, entries })
+    };
+    app.leaderboards.read((caller.network, asked_for.to_string()), read).await
 }
 
 /// List an owner's balances

@@ -1,0 +1,132 @@
+//! Reads that many callers ask for at once: one runs at a time, and its answer serves all who asked before it began.
+//!
+//! So an answer is never older than its request, as if each had read by itself, and a value that is asked for thousands of
+//! times a second is read some hundred times.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+/// Reads by key, for as long as somebody waits for one.
+#[derive(Debug)]
+pub(crate) struct SharedReads<K, V>(Mutex<HashMap<K, Arc<Shared<V>>>>);
+
+#[derive(Debug)]
+struct Shared<V> {
+    /// How many have asked.
+    asked: AtomicU64,
+    /// The last answer. Held by who reads.
+    answer: tokio::sync::Mutex<Option<Answer<V>>>,
+}
+
+#[derive(Debug)]
+struct Answer<V> {
+    /// How many had asked when it was begun to be read.
+    serves: u64,
+    value: V,
+}
+
+impl<K, V> Default for SharedReads<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<V> Default for Shared<V> {
+    fn default() -> Self {
+        Self { asked: AtomicU64::new(0), answer: tokio::sync::Mutex::new(None) }
+    }
+}
+
+impl<K: Eq + Hash + Clone, V: Clone> SharedReads<K, V> {
+    /// Reads by `read`, or shares what another caller's `read` with the same key answers. One that fails is not shared.
+    pub(crate) async fn read<E>(&self, key: K, read: impl Future<Output = Result<V, E>>) -> Result<V, E> {
+        let shared = Arc::clone(self.0.lock().entry(key.clone()).or_default());
+        let waiting = Waiting { reads: self, key, shared };
+        let Shared { asked, answer } = &*waiting.shared;
+        let number = asked.fetch_add(1, Ordering::AcqRel);
+        let mut answer = answer.lock().await;
+        if let Some(Answer { serves, value }) = &*answer
+            && number < *serves
+        {
+            return Ok(value.clone());
+        }
+        let serves = asked.load(Ordering::Acquire);
+        let value = read.await?;
+        *answer = Some(Answer { serves, value: value.clone() });
+        Ok(value)
+    }
+}
+
+/// One caller. The last one forgets the answer.
+struct Waiting<'a, K: Eq + Hash, V> {
+    reads: &'a SharedReads<K, V>,
+    key: K,
+    shared: Arc<Shared<V>>,
+}
+
+impl<K: Eq + Hash, V> Drop for Waiting<'_, K, V> {
+    fn drop(&mut self) {
+        let mut reads = self.reads.0.lock();
+        // Its own, and that of the map.
+        if Arc::strong_count(&self.shared) == 2 {
+            reads.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures_util::FutureExt as _;
+    use futures_util::future::join_all;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_asked_before_a_read_began_shares_its_answer() {
+        let (reads, gate, begun) = (SharedReads::default(), Semaphore::new(0), AtomicU64::new(0));
+        let read = || {
+            reads.read("key", async {
+                let number = begun.fetch_add(1, Ordering::Relaxed) + 1;
+                gate.acquire().await.unwrap().forget();
+                Ok::<_, Infallible>(number)
+            })
+        };
+        let mut first = Box::pin(read());
+        assert!((&mut first).now_or_never().is_none());
+        // They came after the first had begun, so that what it answers may be too old for them.
+        let mut later = Box::pin(join_all((0..5).map(|_| read())));
+        assert!((&mut later).now_or_never().is_none());
+        gate.add_permits(1);
+        assert_eq!(first.await, Ok(1));
+        gate.add_permits(1);
+        assert_eq!(later.await, vec![Ok(2); 5]);
+        assert!(reads.0.lock().is_empty(), "nobody waits, so nothing is kept");
+        gate.add_permits(1);
+        assert_eq!(read().await, Ok(3));
+    }
+
+    #[tokio::test]
+    async fn a_read_that_fails_or_is_given_up_is_not_shared() {
+        let reads = SharedReads::default();
+        let gate = Semaphore::new(0);
+        let mut given_up = Box::pin(reads.read("key", async {
+            gate.acquire().await.unwrap().forget();
+            Ok::<_, &str>(1)
+        }));
+        assert!((&mut given_up).now_or_never().is_none());
+        let mut fails = Box::pin(reads.read("key", async { Err::<i32, _>("no") }));
+        let mut succeeds = Box::pin(reads.read("key", async { Ok::<_, &str>(2) }));
+        assert!((&mut fails).now_or_never().is_none() && (&mut succeeds).now_or_never().is_none());
+        drop(given_up);
+        assert_eq!(fails.await, Err("no"));
+        assert_eq!(succeeds.await, Ok(2));
+        assert!(reads.0.lock().is_empty());
+    }
+}
