@@ -1,7 +1,9 @@
--- Runs one job in wrk. Environment: JOB, a name below, and, for the hub, HUB_KEY.
+-- Runs one job in wrk. Environment: JOB, a name below, and, for the hub, HUB_KEY; PLAYERS and SERVERS there are, and DELAY, the
+-- milliseconds between two requests of a connection.
 
 local job, key = os.getenv("JOB"), os.getenv("HUB_KEY")
-local players = 1000
+local players, servers = tonumber(os.getenv("PLAYERS") or 1000), tonumber(os.getenv("SERVERS") or 20)
+local pause = os.getenv("DELAY")
 local headers = { ["Content-Type"] = "application/json", ["X-Service-Api-Key"] = key }
 
 local function player()
@@ -11,7 +13,7 @@ end
 local document = '{\\"coins\\":12,\\"items\\":[\\"sword\\",\\"bow\\"],\\"spawn\\":{\\"x\\":1,\\"y\\":64,\\"z\\":-7}}'
 
 local function server()
-  return string.format("game-%02d", math.random(20))
+  return string.format("game-%02d", math.random(servers))
 end
 
 local jobs = {
@@ -42,6 +44,31 @@ local jobs = {
       '{"playerUuid":"' .. player() .. '","playerName":"Steve","serverType":"game","region":"EUROPE"}')
   end,
 }
+
+local listed, worlds = {}, {}
+for number = 1, 50 do
+  listed[number] = string.format('{"uuid":"%08x-0000-4000-8000-000000000001","name":"Player%d"}', number, number)
+end
+for number = 1, 5 do
+  worlds[number] = string.format('{"worldId":"world-%d","displayName":"World %d","currentPlayers":10,"maxPlayers":20,' ..
+    '"gameState":"WAITING","playersToStart":2,"worldType":"duel"}', number, number)
+end
+local busy = '{"serverId":"busy","serverType":"game","gameState":"WAITING","playersToStart":0,"worlds":[' ..
+  table.concat(worlds, ",") .. '],"players":[' .. table.concat(listed, ",") .. "]}"
+jobs["busy-heartbeat"] = function() return wrk.format("POST", "/api/plugin/servers/heartbeat", headers, busy) end
+jobs["profile"] = function() return wrk.format("GET", "/api/plugin/players/" .. player(), headers) end
+jobs["currency-top"] = function()
+  return wrk.format("GET", "/api/plugin/economy/currencies/leaderboard?currency=coins&limit=100", headers)
+end
+jobs["statistic-top"] = function()
+  return wrk.format("GET", "/api/plugin/economy/leaderboard?name=kills&limit=100", headers)
+end
+
+if pause then
+  function delay()
+    return tonumber(pause)
+  end
+end
 
 function setup(thread)
   thread:set("seed", math.random(1000000))
