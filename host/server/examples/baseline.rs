@@ -74,7 +74,7 @@ struct Heartbeat {
 
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[allow(dead_code, reason = "it is read and dropped")]
+#[allow(dead_code, clippy::struct_field_names, reason = "as on the wire; it is read and dropped")]
 struct World {
     world_id: String,
     display_name: String,

@@ -171,6 +171,7 @@ const CHANGE_UNCUT: Sql = Sql {
     ),
     postgres: concat!(
         "WITH changed AS (",
+        // Of `network_id = $1`, as all that follows.
         add_to_balance!(),
         " RETURNING previous, balance, last_entry), entry AS (",
         add_ledger_entry!("changed"),

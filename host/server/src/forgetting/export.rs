@@ -103,7 +103,7 @@ impl Export {
             text.push(',');
         } else {
             let comma = if self.has_table { "," } else { "" };
-            text.push_str(&format!("{comma}\"{}\":[", camel_case(table.name)));
+            text.extend([comma, "\"", &camel_case(table.name), "\":["]);
         }
         (self.has_row, self.has_table) = (true, true);
         let fields: Map<String, Value> =

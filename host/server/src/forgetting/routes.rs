@@ -70,7 +70,7 @@ async fn forget(
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ForgottenPlayer)]
 #[serde(rename_all = "camelCase")]
-struct Forgotten {
+struct ForgottenBody {
     player_uuid: PlayerId,
     /// When it was asked for.
     #[schema(example = 1_804_680_000_000_i64)]
@@ -79,7 +79,7 @@ struct Forgotten {
     finished_at: Option<Millis>,
 }
 
-impl From<ForgottenPlayer> for Forgotten {
+impl From<ForgottenPlayer> for ForgottenBody {
     fn from(row: ForgottenPlayer) -> Self {
         Self { player_uuid: row.player_uuid, forgotten_at: row.forgotten_at, finished_at: row.finished_at }
     }
@@ -89,15 +89,15 @@ impl From<ForgottenPlayer> for Forgotten {
 ///
 /// The newest first. Their UUIDs are kept, so that they are forgotten again after a restore.
 #[utoipa::path(get, path = "/api/manage/forgotten-players", operation_id = "list_forgotten_players", tag = "Privacy",
-    security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<Forgotten>)))]
+    security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<ForgottenBody>)))]
 async fn list(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Query(query): Query<PageQuery>,
-) -> Result<Json<Page<Forgotten>>, ApiError> {
+) -> Result<Json<Page<ForgottenBody>>, ApiError> {
     let offset = query.page.offset(query.limit);
     let (rows, total) = service::page(&app.db, caller.network, query.limit.0, offset).await?;
-    Ok(Json(Page::new(rows, query.page, query.limit, total).map(Forgotten::from)))
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(ForgottenBody::from)))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -137,7 +137,9 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        networks.iter().for_each(|network| drop(metering.begin_request(*network)));
+                        for network in &networks {
+                            drop(metering.begin_request(*network));
+                        }
                     }
                 });
             }

@@ -24,6 +24,8 @@ mod store;
 use crate::events::{EventKind, EventSchema};
 
 pub(crate) use error::ServersError;
+#[cfg(test)]
+pub(crate) use model::Software;
 pub(crate) use model::{
     Count, GameState, Heartbeat, PlayerLocation, PluginReport, Registration, Role, ServerInfo, SoftwareReport,
     WorldReport,

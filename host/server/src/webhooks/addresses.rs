@@ -6,7 +6,7 @@ use ipnet::IpNet;
 
 /// What is not the public internet, though it looks like it: RFC 6890 and its successors.
 const NOT_PUBLIC_V4: &[(Ipv4Addr, u8)] = &[
-    (Ipv4Addr::new(0, 0, 0, 0), 8),
+    (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     // Shared by customers of a provider.
     (Ipv4Addr::new(100, 64, 0, 0), 10),
@@ -26,7 +26,7 @@ const NOT_PUBLIC_V4: &[(Ipv4Addr, u8)] = &[
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// What lies in 2000::/3, the public addresses, and leads elsewhere.
+/// What lies in `2000::/3`, the public addresses, and leads elsewhere.
 const NOT_PUBLIC_V6: &[(Ipv6Addr, u8)] = &[
     // Of protocols, such as Teredo's tunnels.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),

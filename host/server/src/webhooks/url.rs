@@ -90,7 +90,6 @@ mod tests {
             "https://[::ffff:127.0.0.1]/",
             "https://[64:ff9b::7f00:1]/",
             "https://192.168.0.1:8080/",
-            "https:///x",
         ] {
             assert!(parse(bad, &policy, false).is_err(), "{bad}");
         }

@@ -123,9 +123,7 @@ impl Fleet {
 
     /// A fleet whose nodes have few connections to the database.
     pub async fn start_with_connections(connections: u32) -> Self {
-        let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
-        let environment = vec![("HUB_DATABASE_CONNECTIONS", connections.to_string())];
-        Self::on(FLEET_LOCK.lock().await, CURRENT, environment, &url, None, None).await
+        Self::start_with_variables(vec![("HUB_DATABASE_CONNECTIONS", connections.to_string())]).await
     }
 
     /// A fleet whose database has these variables.
@@ -139,7 +137,7 @@ impl Fleet {
     /// A fleet whose nodes run with these variables.
     pub async fn start_with_variables(environment: Vec<(&'static str, String)>) -> Self {
         let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
-        Self::on(FLEET_LOCK.lock().await, CURRENT, environment, &url, "127.0.0.1", None).await
+        Self::on(FLEET_LOCK.lock().await, CURRENT, environment, &url, None, None).await
     }
 
     /// A fleet whose database can be restarted and whose first node can be disconnected.

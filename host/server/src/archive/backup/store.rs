@@ -21,10 +21,16 @@ pub(super) async fn is_empty(db: &Db) -> Result<bool, Error> {
     Ok(rows == 0)
 }
 
-/// Notes that a restore begins. Crosses networks: a restore is of all.
+/// Notes that a restore begins, and deletes what migrations write into an empty database. Crosses networks: a restore is
+/// of all.
 pub(super) async fn begin(db: &Db, backup: &str) -> Result<(), Error> {
-    db.write("INSERT INTO restores (backup_id, members) VALUES ($1, 0)").bind(backup).execute().await?;
-    Ok(())
+    db.transaction(async |mut tx| {
+        tx.query("INSERT INTO restores (backup_id, members) VALUES ($1, 0)").bind(backup).execute().await?;
+        // Crosses networks: it is the hub's.
+        tx.query("DELETE FROM usage_progress").execute().await?;
+        Ok(())
+    })
+    .await
 }
 
 /// Notes that the parts up to this one are here. Crosses networks: a restore is of all.

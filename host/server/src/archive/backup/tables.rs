@@ -20,6 +20,8 @@ pub const SKIPPED: &[(&str, &str)] = &[
     ("server_agents", "kept for seconds"),
     ("sign_in_failures", "wrong passwords of the last minutes"),
     ("slot_reservations", "kept for seconds"),
+    ("usage_nodes", "nodes add themselves"),
+    ("usage_streams", "streams that are open"),
     ("unreferenced_blobs", "of blobs that are not backed up"),
 ];
 
@@ -51,6 +53,15 @@ hub_tables! {
         name: Text, delete_at: Integer, deleted_at: Integer, due_at: Integer, claimed_until: Integer
     ];
     network_imports [network_id: Uuid] [token: Text];
+    person_openid_subjects [issuer: Text, subject: Text] [person_id: Text, linked_at: Integer];
+    usage_hours [network_id: Uuid, hour: Integer] [
+        requests: Integer, events: Integer, module_calls: Integer, module_micros: Integer, fuel: Integer, documents:
+        Integer, storage_bytes: Integer, module_store_bytes: Integer, file_bytes: Integer, peak_players: Integer,
+        peak_servers: Integer, peak_streams: Integer
+    ];
+    usage_progress [work: Text] [
+        hour: Integer, last_network: Uuid, claimed_by: Text, claimed_until: Integer, source: Text
+    ];
 }
 
 /// The tables in the order of the file.

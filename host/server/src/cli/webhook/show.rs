@@ -53,7 +53,8 @@ pub(super) fn webhook(webhook: &Value) -> String {
         ("last success", at("lastSuccessAt")),
         ("next attempt", at("nextAttemptAt")),
     ];
-    lines.iter().map(|(name, value)| format!("{name:<14} {value}\n")).collect()
+    let lines: Vec<_> = lines.iter().map(|(name, value)| format!("{name:<14} {value}\n")).collect();
+    lines.concat()
 }
 
 /// A secret that was just made.

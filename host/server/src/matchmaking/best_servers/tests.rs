@@ -12,7 +12,7 @@ use crate::geo::Region;
 use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
 use crate::matchmaking::model::{Destination, Mode};
 use crate::matchmaking::policy;
-use crate::servers::{Heartbeat, NetworkPresence, Registration, Reservation, Role, ServerInfo};
+use crate::servers::{Heartbeat, NetworkPresence, Registration, Reservation, Role, ServerInfo, Software};
 use crate::values::{Identifier, PlayerId};
 
 const OFFLINE_AFTER: Millis = 30_000;
@@ -126,7 +126,7 @@ fn run(steps: Vec<Step>) -> (NetworkPresence, Millis) {
                     port: 1,
                     region: region(at),
                     country: None,
-                    software: Default::default(),
+                    software: Software::default(),
                 };
                 let game_state = Some("WAITING".parse().unwrap());
                 let new = Registration { info, game_state, players_to_start: to_start, worlds: vec![] };

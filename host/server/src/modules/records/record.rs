@@ -61,7 +61,7 @@ impl Record {
         for step in &self.steps {
             texts.push_str(&step.input.to_json().to_string());
             if let Some(report) = &step.report {
-                texts.push_str(&format!("{:?}{:?}", report.host_calls, report.logs));
+                texts.extend([format!("{:?}", report.host_calls), format!("{:?}", report.logs)]);
             }
         }
         texts

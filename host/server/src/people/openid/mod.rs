@@ -71,7 +71,7 @@ mod tests {
 
     fn settings(options: [Option<&str>; 4]) -> Settings {
         let [oidc_issuer, oidc_client_id, oidc_client_secret, public_url] = options.map(|it| it.map(str::to_owned));
-        Settings { oidc_issuer, oidc_client_id, oidc_client_secret, public_url, ..Settings::default() }
+        Settings { public_url, oidc_issuer, oidc_client_id, oidc_client_secret, ..Settings::default() }
     }
 
     #[test]

@@ -115,7 +115,7 @@ pub(super) async fn finish(
     let finished = service::finish_openid(&app, remote, flow.as_ref(), Callback { state, code, error }).await;
     let return_to = flow.as_ref().and_then(Flow::return_to);
     let (response, cookie) = match finished {
-        Ok(SignedInByOpenId::Session(session)) => (signed_in(&app, &hub, session, return_to).await, None),
+        Ok(SignedInByOpenId::Session(session)) => (signed_in(&app, &hub, *session, return_to).await, None),
         Ok(SignedInByOpenId::CodeNeeded(pending)) => {
             let response = return_to.map_or_else(
                 || Err(PeopleError::SecondFactorNeeded.into()),

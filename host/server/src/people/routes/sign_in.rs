@@ -58,6 +58,7 @@ impl From<MembershipRow> for MembershipBody {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SignedInPerson)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct MeBody {
     #[schema(example = "p_4fTq0ZkX91ab4fTq")]
     pub(super) person_id: String,

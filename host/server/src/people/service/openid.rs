@@ -44,7 +44,7 @@ pub(crate) struct Callback {
 
 /// How far somebody has come whom the provider has identified.
 pub(crate) enum SignedInByOpenId {
-    Session(Session),
+    Session(Box<Session>),
     /// A code of the second factor is needed; what the browser keeps until then.
     CodeNeeded(String),
 }
@@ -78,7 +78,7 @@ pub(crate) async fn finish_openid(
         return Ok(SignedInByOpenId::CodeNeeded(pending.sign(&key).map_err(ApiError::internal)?));
     }
     let session = admit(app, remote, provider.issuer(), &identity, flow.invitation(), false).await?;
-    Ok(SignedInByOpenId::Session(session))
+    Ok(SignedInByOpenId::Session(Box::new(session)))
 }
 
 /// Finishes a sign-in with a code of the second factor, or a recovery code.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::receiver::Reply;
-use super::{WEBHOOKS, deliveries, expect_idle, expect_requests, get, publish, receiver, start};
+use super::{WEBHOOKS, deliveries, expect_idle, expect_requests, get, publish, receiver};
 use crate::servers::uuid;
 use crate::support::{Client, Hub, on_each};
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::receiver::Reply;
-use super::{WEBHOOKS, add, deliveries, expect_idle, expect_requests, get, publish, receiver, start};
+use super::{WEBHOOKS, add, deliveries, expect_idle, expect_requests, get, publish, receiver};
 use crate::support::{Client, Hub, on_each};
 
 on_each! { webhooks_are_one_networks_own(crate::webhooks::start) what_is_wrong_is_refused(crate::webhooks::start) the_commands_do_what_the_routes_do(crate::webhooks::start) }

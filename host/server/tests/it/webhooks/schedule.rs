@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::receiver::Reply;
-use super::{WEBHOOKS, add, deliveries, expect_idle, expect_requests, get, publish, receiver, start};
+use super::{WEBHOOKS, add, deliveries, expect_idle, expect_requests, get, publish, receiver};
 use crate::people;
 use crate::support::{Client, Hub, NOW, on_each};
 
