@@ -10,7 +10,7 @@ CREATE TABLE event_subscriptions (
 -- Where events of a network are sent.
 CREATE TABLE webhooks (
     network_id      UUID    NOT NULL,
-    webhook_id      TEXT    NOT NULL,
+    webhook_id      TEXT COLLATE "C" NOT NULL,
     -- STANDARD or DISCORD.
     kind            TEXT    NOT NULL,
     name            TEXT,
@@ -46,7 +46,7 @@ CREATE INDEX webhooks_due ON webhooks (network_id, next_attempt_at) WHERE state 
 -- Events on their way to a webhook, and the latest that have arrived or failed.
 CREATE TABLE webhook_deliveries (
     network_id      UUID    NOT NULL,
-    webhook_id      TEXT    NOT NULL,
+    webhook_id      TEXT COLLATE "C" NOT NULL,
     -- The order in which they are sent.
     seq             BIGINT  NOT NULL,
     -- The same for each attempt, and when it is sent again.

@@ -67,9 +67,10 @@ fn deployed(file: &str) -> String {
 fn with_nodes(lines: &str, nodes: &str, replace: impl Fn(&str) -> Option<String>) -> String {
     let (mut text, mut nodes) = (String::new(), Some(nodes));
     for line in lines.lines() {
-        let line = match line.trim_start().starts_with("server ") {
-            true => nodes.take().unwrap_or_default().to_owned(),
-            false => replace(line).unwrap_or_else(|| line.to_owned()),
+        let line = if line.trim_start().starts_with("server ") {
+            nodes.take().unwrap_or_default().to_owned()
+        } else {
+            replace(line).unwrap_or_else(|| line.to_owned())
         };
         text += &line;
         text.push('\n');
@@ -82,9 +83,8 @@ async fn nginx(fleet: &Fleet) -> Balancer {
     let configuration = |port, folder: &Path| {
         let deployed = deployed("nginx.conf");
         let (upstream, _) = deployed.split_once("\nserver {").expect("a server block after the upstream");
-        let nodes: String =
-            (0..3).map(|node| format!("server {} max_fails=1 fail_timeout=2s;\n", fleet.address(node))).collect();
-        let upstream = with_nodes(upstream, &nodes, |_| None);
+        let nodes = [0, 1, 2].map(|node| format!("server {} max_fails=1 fail_timeout=2s;\n", fleet.address(node)));
+        let upstream = with_nodes(upstream, &nodes.concat(), |_| None);
         let folder = folder.display();
         format!(
             "daemon off; pid {folder}/pid; error_log stderr; events {{}}\n\

@@ -108,7 +108,8 @@ impl Provider {
 
     /// Changes claims of the ID token.
     pub fn claim(&self, claims: Value) {
-        self.answers().claims.as_object_mut().unwrap().extend(claims.as_object().unwrap().clone());
+        let Value::Object(claims) = claims else { panic!("an object") };
+        self.answers().claims.as_object_mut().unwrap().extend(claims);
     }
 }
 
