@@ -62,7 +62,7 @@ pub(super) struct BeginQuery {
 /// Sign in by OpenID Connect
 ///
 /// For browsers: sends them to the provider's page. From there they come back to `callback`, within ten minutes.
-#[utoipa::path(get, path = "/api/people/openid/sign-in", operation_id = "begin_openid_sign_in", tag = "People",
+#[utoipa::path(get, path = "/api/people/openid/sign-in", operation_id = "start_openid_sign_in", tag = "People",
     params(BeginQuery),
     responses((status = 303, description = "The provider's page"),
         (status = 404, body = ErrorBody, description = "The operator has set up no provider"),
@@ -94,7 +94,7 @@ pub(super) struct FinishQuery {
 /// provider has verified, or an invitation to it. The session is a cookie. Where the account has a second factor, the
 /// browser then sends a code to `second-factor`, within five minutes: the page that it returns to finds
 /// `signIn=second_factor_needed` in its query.
-#[utoipa::path(get, path = "/api/people/openid/callback", operation_id = "finish_openid_sign_in", tag = "People",
+#[utoipa::path(get, path = "/api/people/openid/callback", operation_id = "sign_in_with_openid", tag = "People",
     params(FinishQuery),
     responses((status = 200, body = SessionBody, description = "Signed in"),
         (status = 303, description = "Signed in, or a code is needed; where the sign-in named a path to return to"),
@@ -153,7 +153,7 @@ pub(super) struct SecondFactor {
 /// Finish an OpenID Connect sign-in with a code of the second factor
 ///
 /// For the browser that has just come back from the provider. The session is a cookie.
-#[utoipa::path(post, path = "/api/people/openid/second-factor", operation_id = "finish_openid_sign_in_with_code",
+#[utoipa::path(post, path = "/api/people/openid/second-factor", operation_id = "sign_in_with_openid_code",
     tag = "People",
     responses((status = 200, body = SessionBody, description = "Signed in"),
         (status = 401, body = ErrorBody, description = "The code is wrong"),

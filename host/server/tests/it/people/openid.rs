@@ -162,6 +162,7 @@ async fn nobody_comes_in_without_an_invitation_to_a_verified_address(site: Site)
     // As many providers do: the address is told when asked for, and truth is a text.
     site.provider.claim(json!({"email": null}));
     let info = |subject: &str| json!({"sub": subject, "email": "kim@example.org", "email_verified": "true"});
+    site.provider.claim(json!({"email": null, "email_verified": null}));
     site.provider.answers().user_info = info("8");
     site.hub.advance_ms(600_000);
     site.sign_in(&invitation).await.expect_error(403, "openid_token_invalid");
