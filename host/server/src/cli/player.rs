@@ -27,7 +27,7 @@ pub(super) enum Player {
     /// Print all that a network keeps of a player, as one JSON object
     Export(Named),
     /// Delete all that a network keeps of a player, for good
-    Forget(Named),
+    Forget(Forget),
     /// Print who was forgotten in all networks, as JSON lines: `hub restore --forgotten` takes them
     Forgotten(Forgotten),
 }
@@ -44,6 +44,21 @@ pub(super) struct Named {
 }
 
 #[derive(Args, Debug)]
+pub(super) struct Forget {
+    #[command(flatten)]
+    named: Named,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is done with a player's data.
+enum Work {
+    Export,
+    Forget { json: bool },
+}
+
+#[derive(Args, Debug)]
 pub(super) struct Forgotten {
     /// Only those who were forgotten at this time or later, in milliseconds since 1970
     #[arg(long, value_name = "MS", default_value_t = 0)]
@@ -55,15 +70,15 @@ pub(super) struct Forgotten {
 impl Player {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         match self {
-            Self::Export(named) => named.run(true).await,
-            Self::Forget(named) => named.run(false).await,
+            Self::Export(named) => named.run(Work::Export).await,
+            Self::Forget(Forget { named, json }) => named.run(Work::Forget { json }).await,
             Self::Forgotten(forgotten) => forgotten.run().await,
         }
     }
 }
 
 impl Named {
-    async fn run(self, is_export: bool) -> anyhow::Result<()> {
+    async fn run(self, work: Work) -> anyhow::Result<()> {
         let settings = Settings::of_storage(&self.storage)?;
         data_folder::require_blobs(&settings)?;
         let db = open_database(&self.storage).await?;
@@ -71,9 +86,9 @@ impl Named {
         let origin = Origin::command_line(&Clock::System, &Ids::System);
         let done = async {
             let network = service::resolve_network(&db, &self.network).await?;
-            if is_export {
+            let Work::Forget { json } = work else {
                 return self.export(&db, &module_store, &origin, network).await;
-            }
+            };
             let recorded = forgetting::service::record(&db, &origin, network, self.player).await?;
             let blobs = Blobs::open(&settings, &db)?;
             // A hub that serves this database may have them in memory.
@@ -85,7 +100,11 @@ impl Named {
                 has_other_nodes: true,
             };
             eraser.run(&recorded).await?;
-            println!("{} is forgotten in {network}", self.player);
+            if json {
+                println!("{}", serde_json::json!({"networkId": network, "playerUuid": self.player}));
+            } else {
+                println!("{} is forgotten in {network}", self.player);
+            }
             Ok(())
         };
         let done = done.await;

@@ -33,7 +33,7 @@ fn pages() -> Vec<(String, String)> {
 /// The routes that a text names, each up to what can be no part of one.
 fn routes_in(text: &str) -> impl Iterator<Item = &str> {
     // Not those of other services.
-    let own = text.match_indices("/api/").filter(|(at, _)| !text[..*at].ends_with(".com"));
+    let own = text.match_indices("/api/").filter(|(at, _)| !text[..*at].ends_with("discord.com"));
     own.map(|(at, _)| {
         let rest = &text[at..];
         let end = rest.find(|letter: char| letter.is_whitespace() || "`\"'<>()|,;?&]\\*".contains(letter));

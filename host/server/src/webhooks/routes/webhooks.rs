@@ -124,8 +124,7 @@ pub(super) struct CreateWebhook {
     #[schema(min_items = 1)]
     events: Vec<WebhookEvent>,
     /// Messages in Discord by the name of their event; other events get a message of the hub's.
-    #[schema(value_type = Option<BTreeMap<String, Template>>,
-        example = json!({"CHAT": {"content": "{playerName}: {message}"}}))]
+    #[schema(value_type = Option<BTreeMap<String, Template>>, example = json!(null))]
     templates: Option<Templates>,
 }
 
