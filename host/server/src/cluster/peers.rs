@@ -32,8 +32,8 @@ const LOST_AFTER: u32 = 3;
 /// Probes in a row that succeed before a node that was lost counts as reached.
 const BACK_AFTER: u32 = 3;
 
-/// How long answers of a node that left may be on their way.
-const LEAVE_GRACE: Duration = Duration::from_secs(1);
+/// How long a node that left may still answer what it was sent before: it stops within a minute.
+const LEAVE_GRACE: Duration = Duration::from_secs(65);
 
 /// The other nodes, and whether they are reached.
 #[derive(Debug, Default)]
@@ -78,8 +78,8 @@ impl Peer {
         }
     }
 
-    /// A node answers all requests before it leaves. Those that still wait for it were lost on the way, and nobody probes
-    /// it any more.
+    /// Nobody probes a node that left, and it refuses connections while it still answers what it was sent. What waits for
+    /// longer was lost on the way.
     fn leave(&self) {
         let lost = self.lost.clone();
         tokio::spawn(async move {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::fleet::{Client, Fleet, uuid, wait_until};
 
-const BANS: usize = 30_000;
+const BANS: usize = 12_000;
 
 /// Bans of as many players, as `mysqldump` writes them.
 fn dump() -> String {

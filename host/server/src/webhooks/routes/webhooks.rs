@@ -184,8 +184,7 @@ pub(super) struct ChangeWebhook {
     #[schema(min_items = 1)]
     events: Option<Vec<WebhookEvent>>,
     /// All of its messages in Discord; absent or null: as they are.
-    #[schema(value_type = Option<BTreeMap<String, Template>>,
-        example = json!({"CHAT": {"content": "{playerName}: {message}"}}))]
+    #[schema(value_type = Option<BTreeMap<String, Template>>, example = json!(null))]
     templates: Option<Templates>,
     /// Whether it is sent anything. `true` also tries at once what waits after a failure.
     enabled: Option<bool>,
