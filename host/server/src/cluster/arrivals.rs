@@ -11,7 +11,7 @@ use tokio::time::Instant;
 /// How long requests are counted before they are judged.
 const WINDOW: Duration = Duration::from_secs(10);
 /// Fewer requests in a window say nothing.
-const FEWEST: u64 = 50;
+const FEWEST: u64 = 20;
 /// More nodes than that are not told apart.
 const MOST_NODES: usize = 64;
 
@@ -105,7 +105,7 @@ mod tests {
             (0..other).for_each(|_| arrivals.count_forwarded("other"));
         };
         let window = |number| arrivals.source(began + (WINDOW + Duration::from_millis(1)) * number);
-        count(5, 40, 0);
+        count(2, 16, 0);
         assert_eq!((window(0), window(1)), (Source::Quiet, Source::Quiet), "too few say nothing");
         count(10, 80, 10);
         assert_eq!(arrivals.source(began + WINDOW + Duration::from_secs(2)), Source::Quiet, "the window is not over");

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use hub::http_client;
 use serde_json::json;
 use tempfile::TempDir;
@@ -125,8 +126,9 @@ async fn networks_are_owned_where_their_requests_arrive(mut fleet: Fleet, balanc
     let mut node_of: HashMap<i32, String> = HashMap::new();
     loop {
         // Many, so that they count.
-        for key in keys.iter().cycle().take(4 * keys.len()) {
-            let node = balancer.request(key).await;
+        let requests = keys.iter().cycle().take(4 * keys.len());
+        let answered = join_all(requests.map(async |key| (key, balancer.request(key).await))).await;
+        for (key, node) in answered {
             let expected = node_of.entry(shard_of(key)).or_insert_with(|| node.clone());
             assert_eq!(*expected, node, "all requests of a network go to one node");
         }
