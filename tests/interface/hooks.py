@@ -45,6 +45,12 @@ def valid_request_is_accepted(context, response, case):
 
 # Rules between fields, or about values, that the document has in descriptions only.
 RULES_IN_WORDS = {
+    # `from` is before `to`.
+    ("GET /api/manage/usage", "invalid_request"),
+    ("GET /api/admin/networks/{id}/usage", "invalid_request"),
+    # A URL that leads to a public address; templates for Discord's kind alone.
+    ("POST /api/manage/webhooks", "invalid_request"),
+    ("PATCH /api/manage/webhooks/{webhookId}", "invalid_request"),
     # At least one way to match.
     ("POST /api/plugin/matchmaking/find", "invalid_request"),
     # A player or an address.
