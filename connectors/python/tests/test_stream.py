@@ -69,6 +69,8 @@ def reply(request: BaseHTTPRequestHandler, status: int, body: str, **headers: st
     for name, value in headers.items():
         request.send_header(name.replace("_", "-"), value)
     request.send_header("Content-Length", str(len(body)))
+    # Said, so that the client's next request is not sent into the end of this connection.
+    request.send_header("Connection", "close")
     request.end_headers()
     request.wfile.write(body.encode())
 

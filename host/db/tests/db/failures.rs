@@ -63,7 +63,7 @@ async fn a_statement_or_lock_that_takes_too_long_is_unavailable() {
     let fixture = Fixture::postgres().await;
     fixture.set_up(&["CREATE TABLE t (id BIGINT PRIMARY KEY)"]).await;
     let Config::Postgres { url, max_connections, .. } = fixture.config.clone() else { unreachable!() };
-    let impatient = Config::Postgres { url, max_connections, statement_timeout: Duration::from_millis(50) };
+    let impatient = Config::Postgres { url, max_connections, statement_timeout: Duration::from_millis(500) };
     let impatient = Db::connect(&impatient).await.unwrap();
     let late = impatient.query("SELECT pg_sleep(20)").execute().await.unwrap_err();
     assert!(late.is_unavailable(), "{late}");
@@ -189,7 +189,7 @@ async fn a_silent_server_times_out_and_recovers() {
     let fixture = Fixture::postgres().await;
     let Config::Postgres { url, max_connections, .. } = fixture.config.clone() else { unreachable!() };
     let proxy = Proxy::to(&url).await;
-    let cut = Config::Postgres { url: proxy.url.clone(), max_connections, statement_timeout: Duration::from_millis(1) };
+    let cut = Config::Postgres { url: proxy.url.clone(), max_connections, statement_timeout: Duration::from_millis(500) };
     let db = Db::connect(&cut).await.unwrap();
     db.ping().await.unwrap();
     proxy.cut();
