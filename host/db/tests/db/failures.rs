@@ -189,7 +189,8 @@ async fn a_silent_server_times_out_and_recovers() {
     let fixture = Fixture::postgres().await;
     let Config::Postgres { url, max_connections, .. } = fixture.config.clone() else { unreachable!() };
     let proxy = Proxy::to(&url).await;
-    let cut = Config::Postgres { url: proxy.url.clone(), max_connections, statement_timeout: Duration::from_millis(500) };
+    let cut =
+        Config::Postgres { url: proxy.url.clone(), max_connections, statement_timeout: Duration::from_millis(500) };
     let db = Db::connect(&cut).await.unwrap();
     db.ping().await.unwrap();
     proxy.cut();

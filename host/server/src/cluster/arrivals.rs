@@ -8,7 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// How long requests are counted before they are judged.
+/// How long requests are counted before a shard may move.
 const WINDOW: Duration = Duration::from_secs(10);
 /// Fewer requests in a window say nothing.
 const FEWEST: u64 = 20;
@@ -72,13 +72,13 @@ impl Arrivals {
             let here = self.here.swap(0, Ordering::Relaxed);
             let forwarded = std::mem::take(&mut window.forwarded);
             window.began = now;
-            window.source = judge(here, forwarded);
+            window.source = main_source(here, forwarded);
         }
         window.source.clone()
     }
 }
 
-fn judge(here: u64, forwarded: HashMap<String, u64>) -> Source {
+fn main_source(here: u64, forwarded: HashMap<String, u64>) -> Source {
     let total = here + forwarded.values().sum::<u64>();
     let is_most = |count: u64| 3 * count > 2 * total;
     if total < FEWEST {
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_judged_by_whole_windows() {
+    fn requests_count_by_whole_windows() {
         let arrivals = Arrivals::new();
         let began = Instant::now();
         let count = |here, one, other| {
