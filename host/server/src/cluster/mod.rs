@@ -48,6 +48,7 @@ pub(crate) use balance::{drain, leave, start};
 pub(crate) use forward::layer;
 pub(crate) use network_state::NetworkState;
 pub(crate) use node_clock::{clock_of, clock_offset};
+pub(crate) use registry::HeldLease;
 pub use registry::ShardRegistry;
 pub use request_lease::RequestLease;
 

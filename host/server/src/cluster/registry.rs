@@ -38,6 +38,21 @@ const RETRY_DELAY: Duration = Duration::from_millis(20);
 #[derive(Clone, Default)]
 pub struct ShardRegistry(Option<Arc<Node>>);
 
+/// A lease of this node, as the database must know it.
+pub(crate) struct HeldLease {
+    pub(crate) shard: u16,
+    pub(crate) fence: i64,
+    pub(crate) node: String,
+    lease: Arc<ShardLease>,
+}
+
+impl HeldLease {
+    /// The database does not know it: another node has the shard.
+    pub(crate) fn end(&self) {
+        self.lease.end();
+    }
+}
+
 /// One of several nodes.
 pub(super) struct Node {
     pub(super) name: String,
@@ -113,6 +128,14 @@ impl ShardRegistry {
             lease.end();
         }
         Ok(is_held)
+    }
+
+    /// What a single statement asks of the database so that it writes as under [`Self::lock_lease`]. `None` where this node
+    /// does not own the network, or is the only one.
+    pub(crate) fn held_lease(&self, network: NetworkId) -> Option<HeldLease> {
+        let node = self.0.as_ref()?;
+        let ShardLocation::Local(lease) = node.locations.get(network.shard()) else { return None };
+        Some(HeldLease { shard: lease.shard, fence: lease.fence, node: node.name.clone(), lease })
     }
 
     /// Whether the hub is one node, without a cluster.

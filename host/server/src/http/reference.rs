@@ -1,11 +1,12 @@
 //! The interactive API reference at `/api`. Its assets are in the binary; nothing is loaded from elsewhere.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::Path;
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, get};
 use serde_json::Value;
@@ -39,13 +40,16 @@ fn document(document: &Value) -> MethodRouter<App> {
     get(async move || ([(CONTENT_TYPE, "application/json")], json.clone()))
 }
 
+/// Assets are in the binary as gzip, which every browser reads.
 async fn asset(Path(name): Path<String>) -> Result<Response, ApiError> {
-    let config = Arc::new(Config::from("/api/openapi.json"));
-    match utoipa_swagger_ui::serve(&name, config) {
-        Ok(Some(file)) => {
-            let headers = [(CONTENT_TYPE, file.content_type), (CACHE_CONTROL, "public, max-age=86400".to_owned())];
-            Ok((headers, file.bytes.into_owned()).into_response())
-        }
-        _ => Err(ApiError::not_found("unknown_route", "There is no such asset.")),
-    }
+    let Ok(Some(file)) = utoipa_swagger_ui::serve(&name, Arc::new(Config::from("/api/openapi.json"))) else {
+        return Err(ApiError::not_found("unknown_route", "There is no such asset."));
+    };
+    let bytes = match file.bytes {
+        Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+        Cow::Owned(bytes) => Bytes::from(bytes),
+    };
+    let headers = [(CONTENT_TYPE, file.content_type), (CACHE_CONTROL, "public, max-age=86400".to_owned())];
+    let encoding = file.gzpipped.then_some([(CONTENT_ENCODING, "gzip")]);
+    Ok((headers, encoding, bytes).into_response())
 }

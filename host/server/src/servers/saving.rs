@@ -12,7 +12,7 @@ use crate::clock::millis;
 use crate::events::{EventKind, is_listening, publish_in, publish_resync_in};
 use crate::networks;
 use crate::servers::presence::{Changes, NetworkPresence, PresenceEvent, PresenceEvents, SharedPresence, Unsaved};
-use crate::servers::store::{presence, reservations};
+use crate::servers::store::{presence, reservations, under_lease};
 use crate::values::{Identifier, NetworkId};
 
 /// How often changes that no request waits for are saved, such as heartbeats.
@@ -160,11 +160,20 @@ async fn save_shared(app: &App, network: NetworkId, shared: &SharedPresence) -> 
 
 async fn write(app: &App, network: NetworkId, changes: &Changes, events: &PresenceEvents) -> Result<(), Error> {
     let Changes { servers, heartbeats, offline, joined, left, reserved, released } = changes;
-    let only_heartbeats = servers.is_empty() && offline.is_empty() && joined.is_empty() && left.is_empty();
-    if only_heartbeats && events.is_empty() && app.shards.is_single_node() {
+    let is_routine = servers.is_empty() && offline.is_empty() && joined.is_empty() && left.is_empty();
+    if is_routine && events.is_empty() && app.shards.is_single_node() {
         return presence::update_last_seen(&app.db, network, heartbeats).await;
     }
     let now = app.clock.now();
+    if is_routine
+        && events.is_empty()
+        && let Some(lease) = app.shards.held_lease(network)
+    {
+        if !under_lease::save(&app.db, &lease, network, changes, now).await? {
+            lease.end();
+        }
+        return Ok(());
+    }
     app.db
         .transaction(async |mut tx| {
             // A node that lost the network must not overwrite what its new owner saved.

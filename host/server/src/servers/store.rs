@@ -3,6 +3,7 @@
 pub(super) mod presence;
 pub(super) mod reservations;
 mod row;
+pub(super) mod under_lease;
 
 use hub_db::{Db, Error, Sql};
 

@@ -19,11 +19,6 @@ pub(in crate::servers) async fn save(
     if reservations.is_empty() {
         return Ok(());
     }
-    let row = |SavedReservation { server, reservation }: &SavedReservation| {
-        json!({"id": reservation.id, "server": server, "player": reservation.player.map(|player| player.0),
-            "world": reservation.world, "promised": reservation.promised,
-            "left": reservation.expires_at.saturating_sub(now)})
-    };
     tx.query(Sql {
         sqlite: "INSERT INTO slot_reservations
                      (network_id, reservation_id, server_id, player_id, world_id, promised, expires_at)
@@ -45,10 +40,20 @@ pub(in crate::servers) async fn save(
                        promised = excluded.promised, expires_at = excluded.expires_at",
     })
     .bind(network)
-    .bind(reservations.iter().map(row).collect::<Value>().to_string())
+    .bind(json_of(reservations, now))
     .execute()
     .await?;
     Ok(())
+}
+
+/// The reservations as statements take them, each with the time that it has left at `now`.
+pub(super) fn json_of(reservations: &[SavedReservation], now: Millis) -> String {
+    let row = |SavedReservation { server, reservation }: &SavedReservation| {
+        json!({"id": reservation.id, "server": server, "player": reservation.player.map(|player| player.0),
+            "world": reservation.world, "promised": reservation.promised,
+            "left": reservation.expires_at.saturating_sub(now)})
+    };
+    reservations.iter().map(row).collect::<Value>().to_string()
 }
 
 /// Deletes reservations that were used, released or have expired.

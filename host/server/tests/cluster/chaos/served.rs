@@ -25,20 +25,39 @@ pub struct Disturbance {
     pub to: At,
 }
 
-/// Registers a server again and again, and sends heartbeats for it.
-pub async fn keep_online(client: &Client, server: &str, kind: &str, slots: usize, stop: &Stop) {
+/// A time in which a server may have been offline: nobody holds slots there that were reserved before.
+#[derive(Clone, Debug)]
+pub struct Offline {
+    pub server: String,
+    pub from: At,
+    pub to: At,
+}
+
+/// Registers a server and sends heartbeats for it until it is stopped. Heartbeats may hang for longer than a server stays
+/// online without them.
+pub async fn keep_online(client: &Client, server: &str, kind: &str, slots: usize, stop: &Stop) -> Vec<Offline> {
     let registration = json!({"serverId": server, "serverType": kind, "gameType": "MINECRAFT", "role": "GAME",
         "maxPlayers": slots, "host": "10.0.0.1", "port": 25565});
-    let mut is_known = false;
+    let mut offline = vec![];
+    let (mut is_known, mut last) = (false, At::ZERO);
     while !stop.is_set() {
         if is_known {
             let beat = client.post("/api/plugin/servers/heartbeat", &json!({"serverId": server})).await;
             is_known = beat.code() != "unknown_server";
+            if beat.is_success() {
+                last = beat.sent;
+            }
         } else {
-            is_known = client.post("/api/plugin/servers/register", &registration).await.is_success();
+            let registered = client.post("/api/plugin/servers/register", &registration).await;
+            is_known = registered.is_success();
+            if is_known {
+                offline.push(Offline { server: server.to_owned(), from: last, to: registered.answered });
+                last = registered.sent;
+            }
         }
         tokio::time::sleep(Duration::from_millis(if is_known { 3_000 } else { 300 })).await;
     }
+    offline
 }
 
 /// Waits until every node serves every network and every reader hears of it; returns the networks that exceeded the

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::client::{At, Client, Effect, uuid};
 use super::report::{Check, Checked, Violation};
 use super::run::Stop;
+use super::served::{Offline, keep_online};
 
 pub const LOAD: &str = "slots";
 const SERVERS: usize = 2;
@@ -36,7 +37,7 @@ enum Found {
 pub async fn run(client: Client, stop: Stop) -> Check {
     let mut finds = vec![];
     let servers: Vec<_> = (0..SERVERS).map(|server| format!("arena-{server}")).collect();
-    let beats = servers.iter().map(|server| super::served::keep_online(&client, server, "arena", SLOTS, &stop));
+    let beats = servers.iter().map(|server| keep_online(&client, server, "arena", SLOTS, &stop));
     let find = async {
         while !stop.is_set() {
             let number = finds.len();
@@ -52,11 +53,12 @@ pub async fn run(client: Client, stop: Stop) -> Check {
             tokio::time::sleep(Duration::from_millis(700)).await;
         }
     };
-    tokio::join!(futures_util::future::join_all(beats), find);
-    Box::pin(async move { Checked { size: finds.len(), violations: check(client.network, &finds) } })
+    let (offline, ()) = tokio::join!(futures_util::future::join_all(beats), find);
+    let offline = offline.concat();
+    Box::pin(async move { Checked { size: finds.len(), violations: check(client.network, &finds, &offline) } })
 }
 
-fn check(network: usize, finds: &[Find]) -> Vec<Violation> {
+fn check(network: usize, finds: &[Find], offline: &[Offline]) -> Vec<Violation> {
     let mut violations = vec![];
     let mut violate = |at: At, what: String| violations.push(Violation { network, load: LOAD, at, what });
     for find in finds {
@@ -66,13 +68,17 @@ fn check(network: usize, finds: &[Find]) -> Vec<Violation> {
                 other.found == find.found
                     && other.answered <= find.answered
                     && find.answered < other.sent + RESERVED - TOLERANCE
+                    && !offline.iter().any(|offline| {
+                        offline.server == *server && other.sent <= offline.to && offline.from <= find.answered
+                    })
             };
             let held = finds.iter().filter(certain).count();
             if held > SLOTS {
                 violate(find.sent, format!("More slots are reserved than there are: {held} of {SLOTS} on {server}"));
             }
         }
-        if find.found == Found::AllFull {
+        let all_online = !offline.iter().any(|offline| offline.from <= find.answered && find.sent <= offline.to);
+        if find.found == Found::AllFull && all_online {
             let possible = |other: &&Find| {
                 let may_hold = matches!(other.found, Found::Server(_) | Found::Unknown);
                 may_hold && other.sent <= find.answered && find.sent <= other.answered + RESERVED + TOLERANCE
@@ -98,11 +104,26 @@ mod tests {
     fn wrong_reservations_are_noticed() {
         let server = || Found::Server("arena-0".to_owned());
         let finds = |times: &[u64]| times.iter().map(|at| find(*at, server())).collect::<Vec<_>>();
-        assert!(check(0, &finds(&[0, 1, 2, 15, 16, 17])).is_empty());
-        let more = check(0, &finds(&[0, 1, 2, 14]));
+        assert!(check(0, &finds(&[0, 1, 2, 15, 16, 17]), &[]).is_empty());
+        let offline = |server: &str, from, to| {
+            [Offline { server: server.to_owned(), from: At::from_secs(from), to: At::from_secs(to) }]
+        };
+        assert!(
+            check(0, &finds(&[0, 1, 2, 14]), &offline("arena-0", 3, 9)).is_empty(),
+            "what was reserved before is gone"
+        );
+        for other in [offline("arena-1", 3, 9), offline("arena-0", 15, 19)] {
+            assert_eq!(check(0, &finds(&[0, 1, 2, 14]), &other).len(), 1);
+        }
+        let more = check(0, &finds(&[0, 1, 2, 14]), &[]);
         assert!(more.len() == 1 && more[0].what.starts_with("More slots are reserved"), "{more:?}");
         let full = [finds(&[0, 0, 0, 0, 0]), vec![find(3, Found::AllFull)]].concat();
-        let full: Vec<_> = check(0, &full).into_iter().filter(|found| found.at == At::from_secs(3)).collect();
+        let at_3 = |offline: &[Offline]| {
+            let found = check(0, &full, offline).into_iter();
+            found.filter(|found| found.at == At::from_secs(3)).collect::<Vec<_>>()
+        };
+        assert!(at_3(&offline("arena-1", 1, 4)).is_empty(), "half of the slots are not there");
+        let full = at_3(&[]);
         assert!(full.len() == 1 && full[0].what.starts_with("No slot was given"), "{full:?}");
     }
 }

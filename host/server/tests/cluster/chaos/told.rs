@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -204,6 +205,11 @@ fn check_sequence(network: usize, readers: &[(&str, Vec<Seen>)]) -> Vec<Violatio
 pub async fn is_told(client: &Client, readers: &[Reader], text: String, limit: Duration) -> bool {
     let began = client.recorder.now();
     let expired = || client.recorder.now() > began + limit;
+    // Nobody tells a reader what came before its first stream.
+    let opened = join_all(readers.iter().map(Reader::opened));
+    if tokio::time::timeout(limit, opened).await.is_err() {
+        return false;
+    }
     for attempt in 0.. {
         let line = send_line(client, format!("{text}-{attempt}")).await;
         let told = |seen: &Seen| text_of(seen).is_some_and(|(_, told)| told.as_deref() == Some(&line.text));
