@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""Checks the code blocks of the connectors' pages: docs/connectors/*.md and connectors/*/README.md.
+"""Checks the code blocks of pages; without arguments, of the connectors' pages: docs/connectors/*.md and connectors/*/README.md.
 
 - A block in a language that has a connector must be found, line by line, in a source file of that connector that is compiled and
   run by its tests.
-- Blocks in `sh` are run from the root, in order, a page's in one shell, against the hub at HUB_URL with HUB_KEY.
+- Blocks in `sh` are run in order, a page's in one shell, from the root or in the folder that is named by --folder. The
+  connectors' are run against the hub at HUB_URL with HUB_KEY.
 - A `json` block has the shape of what the block before it printed last, or, after none, of its event's example in the hub's
   document. A field named `…` stands for any others.
 - The lines of a `text` block are among those that the block before it printed. `…` stands for anything, a number for any other.
 - A table of events has all of the document's, with all of their fields.
 
-With --no-run only the first is done. Arguments name pages (default: all).
+With --no-run only the first is done.
 """
 
+import argparse
+import functools
 import json
 import os
 import pathlib
@@ -31,6 +34,10 @@ PRELUDE = """set -euo pipefail
 set -m
 trap 'for job in $(jobs -p); do kill -- -$job 2>/dev/null || true; done' EXIT
 """
+
+
+def name_of(page):
+    return page.relative_to(ROOT) if page.is_relative_to(ROOT) else page.name
 
 
 def blocks(page):
@@ -65,13 +72,14 @@ def sources(language):
 def check_sources(page):
     for line, language, text in blocks(page):
         if language in LANGUAGES and not any(contains(source, lines(text)) for source in sources(language)):
-            yield f"{page.relative_to(ROOT)}:{line}: the block is in no source of connectors/{LANGUAGES[language][0]}"
+            yield f"{name_of(page)}:{line}: the block is in no source of connectors/{LANGUAGES[language][0]}"
 
 
-def run(commands):
+def run(commands, folder):
     """Runs blocks in one shell. What each of them printed, or the problem."""
     script = PRELUDE + f"printf '\\n{MARK}\\n'\n".join(commands)
-    done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    # Ends the shell in a way that lets it end what it has started.
+    done = subprocess.run(["timeout", "300", "bash", "-c", script], cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"its commands fail:\n{done.stdout}{done.stderr}")
     return done.stdout.split(MARK)
@@ -94,16 +102,16 @@ def differences(shown, real, where=""):
     return found + [text for name in shown if name in real for text in differences(shown[name], real[name], f"{where}.{name}")]
 
 
-def check_output(page, printed, events):
+def check_output(page, printed):
     """Compares what the page shows with what was printed, or with the events' examples."""
     before = None
     for line, language, text in blocks(page):
-        where = f"{page.relative_to(ROOT)}:{line}"
+        where = f"{name_of(page)}:{line}"
         if language == "sh":
             before = next(printed).strip()
         elif language == "json":
             shown = json.loads(text)
-            real = json.loads(before.split("\n")[-1]) if before is not None else events[shown["type"]]
+            real = json.loads(before.split("\n")[-1]) if before is not None else read_events()[shown["type"]]
             yield from (f"{where}: {text}" for text in differences(shown, real))
         elif language == "text":
             real = iter(before.split("\n"))
@@ -116,18 +124,20 @@ def check_output(page, printed, events):
             before = None
 
 
-def check_event_table(page, events):
+def check_event_table(page):
     """Rows of the form: | `CHAT` | who gets it | `field`, `field` | what to do |"""
     rows = dict(re.findall(r"^\| `([A-Z_]+)` \|[^|]*\|([^|]*)\|[^|]*\|$", page.read_text(), re.MULTILINE))
     if not rows:
         return
-    yield from (f"{page.relative_to(ROOT)}: `{name}` is missing" for name in events.keys() - rows.keys())
+    events = read_events()
+    yield from (f"{name_of(page)}: `{name}` is missing" for name in events.keys() - rows.keys())
     for name, cell in rows.items():
         fields = set(re.findall(r"`(\w+)`", cell))
         if fields != set(events.get(name, {})) - {"type", "at"}:
-            yield f"{page.relative_to(ROOT)}: `{name}` has {sorted(events.get(name, {}))}"
+            yield f"{name_of(page)}: `{name}` has {sorted(events.get(name, {}))}"
 
 
+@functools.cache
 def read_events():
     """An example of each event, by its name."""
     with urllib.request.urlopen(os.environ["HUB_URL"] + "/api/asyncapi.json") as answer:
@@ -135,23 +145,27 @@ def read_events():
     return {message["name"]: message["examples"][0]["payload"] for message in messages}
 
 
-def check(page, events):
+def check(page, arguments):
     yield from check_sources(page)
-    if events is None:
+    if arguments.no_run:
         return
-    yield from check_event_table(page, events)
     try:
-        printed = run([text for _, language, text in blocks(page) if language == "sh"])
-        yield from check_output(page, iter(printed), events)
-    except (RuntimeError, ValueError, KeyError, subprocess.TimeoutExpired) as problem:
-        yield f"{page.relative_to(ROOT)}: {problem}"
+        yield from check_event_table(page)
+        printed = run([text for _, language, text in blocks(page) if language == "sh"], arguments.folder)
+        yield from check_output(page, iter(printed))
+    except (RuntimeError, ValueError, KeyError) as problem:
+        yield f"{name_of(page)}: {problem}"
 
 
 def main():
-    named = [pathlib.Path(name).resolve() for name in sys.argv[1:] if not name.startswith("--")]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--no-run", action="store_true")
+    parser.add_argument("--folder", default=ROOT)
+    parser.add_argument("pages", nargs="*", type=pathlib.Path)
+    arguments = parser.parse_args()
+    named = [page.resolve() for page in arguments.pages]
     pages = named or sorted([*ROOT.glob("docs/connectors/*.md"), *ROOT.glob("connectors/*/README.md")])
-    events = None if "--no-run" in sys.argv else read_events()
-    failures = [failure for page in pages for failure in check(page, events)]
+    failures = [failure for page in pages for failure in check(page, arguments)]
     print("\n".join(failures) or f"{len(pages)} pages: all blocks are right")
     sys.exit(bool(failures))
 

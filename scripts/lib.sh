@@ -56,6 +56,11 @@ need_junit() {
   [ -f /usr/share/java/junit-jupiter-engine.jar ] || install_packages junit5
 }
 
+# The pages' commands read answers with it.
+need_jq() {
+  command -v jq >/dev/null || install_packages jq
+}
+
 # Makes the certificates for the tests of encrypted mail.
 need_openssl() {
   command -v openssl >/dev/null || install_packages openssl

@@ -76,7 +76,7 @@ pub(crate) struct TotalRow {
     pub(crate) peak_streams: i64,
 }
 
-/// What each network used in these hours, by its id.
+/// What each network used in these hours, by names.
 pub(in crate::metering) async fn totals(db: &Db, after: Millis, before: Millis) -> Result<Vec<TotalRow>, Error> {
     // Crosses networks: the operator's summary.
     db.query(
@@ -88,7 +88,7 @@ pub(in crate::metering) async fn totals(db: &Db, after: Millis, before: Millis) 
              MAX(u.peak_streams) AS peak_streams
          FROM usage_hours u LEFT JOIN networks n ON n.network_id = u.network_id
          LEFT JOIN network_deletions d ON d.network_id = u.network_id
-         WHERE u.hour > $1 AND u.hour < $2 GROUP BY u.network_id ORDER BY u.network_id",
+         WHERE u.hour > $1 AND u.hour < $2 GROUP BY u.network_id ORDER BY name, u.network_id",
     )
     .bind(after)
     .bind(before)
