@@ -68,7 +68,7 @@ def compare(counts, recorded):
         if change > SLACK:
             faults.append(f"{name} takes {change:.1%} more instructions than recorded")
         elif change < -SLACK:
-            print(f"  fewer: run `scripts/counts --record`, so that it stays so")
+            print("  fewer: run `scripts/counts --record`, so that it stays so")
     return faults
 
 
