@@ -27,6 +27,10 @@ modules:
 sdk:
     scripts/sdk
 
+# Compare the instructions of the functions that are called most with those that were recorded
+counts *arguments:
+    scripts/counts {{arguments}}
+
 # Run all checks
 ci:
     .ci/run

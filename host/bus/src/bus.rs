@@ -251,3 +251,35 @@ impl Bus {
         self.existing(id).unwrap_or_else(|| self.registry.write().open(id, self.peers.is_some()))
     }
 }
+
+#[cfg(test)]
+mod counts {
+    use super::*;
+    use futures_util::FutureExt as _;
+
+    /// Counted by `scripts/counts`, from the call until it returns.
+    #[inline(never)]
+    fn measured<T>(work: impl FnOnce() -> T) -> T {
+        work()
+    }
+
+    #[test]
+    fn publish_an_event() {
+        let bus = Bus::new(BusConfig::new(1));
+        let subscribe = |server: u32| bus.subscribe(1, Some(&format!("lobby-{server}")), None, 0).now_or_never();
+        let mut streams: Vec<_> = (0..10).map(|server| subscribe(server).unwrap().unwrap()).collect();
+        let event = || {
+            let data = format!(r#"{{"type":"CHAT","at":5,"message":"{}"}}"#, "hello ".repeat(20));
+            Event { name: "CHAT", target: None, data }
+        };
+        let publish = |event| bus.publish(1, event, 5).now_or_never().unwrap();
+        publish(event()).unwrap();
+        let next = event();
+        assert_eq!(measured(|| publish(next)), Ok(2));
+        let mut frames = vec![];
+        for stream in &mut streams {
+            stream.next_batch(&mut frames, 2).now_or_never().unwrap().unwrap();
+        }
+        assert_eq!(frames.len(), 20);
+    }
+}

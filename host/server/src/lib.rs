@@ -19,6 +19,8 @@ mod compute;
 pub mod config;
 mod config_documents;
 pub mod control;
+#[cfg(test)]
+mod counts;
 mod data_folder;
 mod doctor;
 pub mod economy;

@@ -67,16 +67,23 @@ pub(super) async fn authenticate(
     let sent = Sent::of(headers)
         .ok_or_else(|| unauthenticated("No API key was sent; put it in the X-Service-Api-Key header."))?;
     let credential = sent.credential(method, headers)?;
-    let is_person = session::is_session(&credential.id);
     let row = find_key(app, &credential.id, remote).await?;
     let row = row.ok_or_else(|| {
+        let is_person = session::is_session(&credential.id);
         unauthenticated(if is_person { "This session has ended; sign in again." } else { "This API key is unknown." })
     })?;
     let now = app.clock.now();
-    check(&row, &credential, now)?;
-    if !is_person {
-        app.keys.record_use(row.network_id, &credential.id, now);
+    let key = active_key(&row, credential, now)?;
+    if !key.is_person {
+        app.keys.record_use(key.network, &key.id, now);
     }
+    Ok(key)
+}
+
+/// The key of a row, if the credential is for it and it is valid now.
+fn active_key(row: &KeyRow, credential: Credential, now: Millis) -> Result<ActiveKey, ApiError> {
+    check(row, &credential, now)?;
+    let is_person = session::is_session(&credential.id);
     Ok(ActiveKey {
         network: row.network_id,
         id: row.key_id.clone(),
@@ -178,3 +185,6 @@ pub(crate) async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod counts;

@@ -50,6 +50,15 @@ impl Offer {
         Self { request: Arc::new(request(match_request, region)), candidates, texts: Arc::new(texts) }
     }
 
+    /// How many candidates there are.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        match &self.candidates {
+            Kind::Servers(list) => list.len(),
+            Kind::Worlds(list) => list.len(),
+        }
+    }
+
     /// Records the call as a sample for future modules.
     pub(super) fn record(self, app: &App, network: NetworkId) {
         let Self { request, candidates, texts, .. } = self;

@@ -340,3 +340,6 @@ pub(super) fn regions(app: &App, network: NetworkId, server_type: Option<&str>) 
     regions.sort_by_key(|it| (Reverse(it.players), Reverse(it.servers)));
     regions
 }
+
+#[cfg(test)]
+mod counts;

@@ -1,6 +1,8 @@
 //! Presence in memory: one state per network, each behind its own lock, which is never held over an await.
 
 mod changes;
+#[cfg(test)]
+mod counts;
 mod index;
 mod network;
 mod reservation;

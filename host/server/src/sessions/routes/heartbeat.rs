@@ -88,3 +88,38 @@ async fn heartbeat(
     service::heartbeat(&app, caller.network, heartbeat).await?;
     Ok(StatusCode::NO_CONTENT)
 }
+
+#[cfg(test)]
+mod counts {
+    use axum::body::Body;
+    use axum::extract::{FromRequest as _, Request};
+    use futures_util::FutureExt as _;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::counts::measured;
+
+    #[test]
+    fn read_a_heartbeat() {
+        let player =
+            |number: u32| json!({"uuid": Uuid::from_u128(u128::from(number)), "name": format!("Player{number}")});
+        let world = |number: u32| {
+            json!({
+                "worldId": format!("world-{number}"), "displayName": format!("World {number}"), "currentPlayers": 10,
+                "maxPlayers": 20, "gameState": "WAITING", "playersToStart": 2, "worldType": "duel",
+            })
+        };
+        let body = json!({
+            "serverId": "lobby-1", "serverType": "lobby", "gameState": "WAITING", "playersToStart": 2,
+            "worlds": (0..5).map(world).collect::<Vec<_>>(), "players": (0..50).map(player).collect::<Vec<_>>(),
+            "pluginVersion": "1.0",
+        });
+        let request = || Request::post("/").body(Body::from(body.to_string())).unwrap();
+        let read = |request| Json::<HeartbeatRequest>::from_request(request, &()).now_or_never().unwrap();
+        let (first, second) = (request(), request());
+        drop(read(first).unwrap());
+        let Json(heartbeat) = measured(|| read(second)).unwrap();
+        assert_eq!((heartbeat.players.unwrap().len(), heartbeat.worlds.unwrap().len()), (50, 5));
+    }
+}

@@ -1,0 +1,42 @@
+//! What every request pays for its key, without the look-up.
+
+use axum::http::HeaderValue;
+
+use super::*;
+use crate::counts::measured;
+use crate::ids::Ids;
+use crate::values::NetworkId;
+
+#[test]
+fn check_a_key() {
+    let (ids, network) = (Ids::seeded(1), NetworkId(uuid::Uuid::from_u128(1)));
+    let key_id = key::generate_id(&ids, network);
+    let (text, sha256) = key::mint(&ids, &key_id);
+    let row = KeyRow {
+        network_id: network,
+        key_id,
+        name: "lobby".to_owned(),
+        scopes: "plugin agent".to_owned(),
+        sha256,
+        previous_sha256: None,
+        previous_until: None,
+        created_at: 0,
+        expires_at: None,
+        revoked_at: None,
+        last_used_at: None,
+        servers: None,
+        addresses: None,
+        suspended: false,
+    };
+    let headers = HeaderMap::from_iter([
+        ("host".parse().unwrap(), HeaderValue::from_static("hub.example")),
+        ("x-service-api-key".parse().unwrap(), HeaderValue::from_str(&text).unwrap()),
+    ]);
+    let check = || {
+        let sent = Sent::of(&headers).unwrap();
+        let key = active_key(&row, sent.credential(&Method::GET, &headers)?, 0)?;
+        Ok::<_, ApiError>(key.scopes.allow(Scope::Matchmaking))
+    };
+    assert!(check().unwrap());
+    assert!(measured(check).unwrap());
+}
