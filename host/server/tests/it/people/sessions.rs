@@ -140,6 +140,13 @@ on_both! {
         post(&format!("{path}/disable"), body).await.expect(204);
         hub.advance_ms(900_000);
         sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200);
+        // The log tells of all this, and no secret.
+        let log = hub.operator().await.get("/api/admin/audit").await.expect(200).to_string();
+        assert!(log.contains("person.second_factor_enabled") && log.contains("person.second_factor_disabled"), "{log}");
+        let recovery = recovery.as_array().unwrap().iter().map(|code| code.as_str().unwrap());
+        for secret in recovery.chain([&*secret, PASSWORD, &alex.token]) {
+            assert!(!log.contains(secret), "{secret} is in {log}");
+        }
     }
 
     async fn a_lost_password_is_replaced_by_mail_and_ends_all_sessions(hub: Hub) {
@@ -175,7 +182,10 @@ on_both! {
         hub.advance_ms(60 * 60 * 1_000);
         lost("alex@example.org").await.expect(204);
         let late = code(&hub, "alex@example.org", 3).await;
-        hub.advance_ms(60 * 60 * 1_000);
+        // Of itself, not because it is deleted a while later.
+        hub.advance_ms(55 * 60 * 1_000);
+        reset(&"x".repeat(40), "a new password").await.expect_error(400, "unknown_token");
+        hub.advance_ms(5 * 60 * 1_000);
         reset(&late, "a late password").await.expect_error(400, "unknown_token");
     }
 
