@@ -143,6 +143,16 @@ on_both! {
         assert_eq!((&hours[0]["hour"], &hours[1]["requests"]), (&json!(NOW + HOUR), &json!(7)));
     }
 
+    async fn an_event_counts_once(hub: Hub) {
+        let (operator, owner) = (hub.operator().await, hub.network().await);
+        let mut events = owner.events(None, None).await;
+        for at in 0..3 {
+            assert_eq!(chat(&owner, &format!("hello {at}")).await, 204);
+            events.next_named("CHAT").await;
+        }
+        expect_newest(&hub, &operator, &owner, "events", 3).await;
+    }
+
     async fn events_count_on_each_stream_and_streams_at_their_peak(hub: Hub) {
         let (operator, owner) = (hub.operator().await, hub.network().await);
         let mut streams = vec![owner.events(Some("lobby-1"), None).await, owner.events(None, None).await];
@@ -211,6 +221,11 @@ on_both! {
         owner.post("/api/plugin/servers/unregister?serverId=c", Value::Null).await.expect(204);
         expect_newest(&hub, &operator, &owner, "peakPlayers", 5).await;
         expect_newest(&hub, &operator, &owner, "peakServers", 3).await;
+        // More players on as many servers as before.
+        for player in 5..11 {
+            join(&owner, "a", player).await;
+        }
+        expect_newest(&hub, &operator, &owner, "peakPlayers", 7).await;
     }
 
     async fn what_is_stored_shows_at_once_by_kind(hub: Hub) {
