@@ -5,7 +5,7 @@ mod postgres_wal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::moving::sample;
 use crate::servers::uuid;
-use crate::support::{Backend, Client, Hub, S3, command, fail, on_both, on_each, run, succeed, text};
+use crate::support::{Backend, Client, Hub, S3, command, fail, on_both, on_each, succeed, text};
 
 /// Where backups go in a test.
 struct Files(TempDir);
