@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail, ensure};
 use hub_db::Table;
 use serde::Deserialize;
 use sha2::Digest as _;
-use tar::{Archive, EntryType};
+use tar::{Archive, Entries, Entry, EntryType};
 
 use crate::archive::checks::Checks;
 use crate::archive::files::NamedFile;
@@ -41,18 +41,29 @@ impl Sink for Discard {
     }
 }
 
+/// Opens a tar.
+pub(super) fn open(path: &Path) -> anyhow::Result<Archive<BufReader<File>>> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    Ok(Archive::new(BufReader::with_capacity(1024 * 1024, file)))
+}
+
+/// Its members. Raw: long names and other extensions, which the format has not, would be read into memory.
+pub(super) fn members<R: Read>(archive: &mut Archive<R>) -> anyhow::Result<Entries<'_, R>> {
+    Ok(archive.entries()?.raw(true))
+}
+
+/// The next member and its name.
+pub(super) fn next_member<'a, R: Read>(members: &mut Entries<'a, R>) -> anyhow::Result<(String, Entry<'a, R>)> {
+    let Some(member) = members.next().transpose()? else { bail!("it ends before its summary") };
+    ensure!(member.header().entry_type() == EntryType::Regular, "it holds what is no file");
+    Ok((String::from_utf8(member.path_bytes().into_owned())?, member))
+}
+
 /// Reads all of the file. On an error, what comes before it has gone to the sink.
 pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(Manifest, Summary)> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    let mut archive = Archive::new(BufReader::with_capacity(1024 * 1024, file));
-    // Raw: long names and other extensions, which the format has not, would be read into memory.
-    let mut members = archive.entries()?.raw(true);
-    let mut next = || {
-        let Some(member) = members.next().transpose()? else { bail!("it ends before its summary") };
-        ensure!(member.header().entry_type() == EntryType::Regular, "it holds what is no file");
-        let name = String::from_utf8(member.path_bytes().into_owned())?;
-        anyhow::Ok((name, member))
-    };
+    let mut archive = open(path)?;
+    let mut members = members(&mut archive)?;
+    let mut next = || next_member(&mut members);
 
     let (name, member) = next().context("this is no export of a network")?;
     ensure!(name == MANIFEST, "this is no export of a network: it does not begin with {MANIFEST}");

@@ -14,6 +14,6 @@ pub(crate) mod service;
 mod store;
 
 pub(crate) use action::Action;
-pub(crate) use record::{Change, record, record_alone};
+pub(crate) use record::{Change, record, record_alone, record_for_all};
 pub(crate) use retention::start;
 pub(crate) use routes::{router, to_line};

@@ -55,6 +55,22 @@ fn shown(value: impl Serialize) -> Value {
 /// Writes an entry of a network's audit log in the transaction of the change. What the operator does is written into the
 /// operator's own log, too.
 pub(crate) async fn record(tx: &mut Tx, network: NetworkId, origin: &Origin, change: Change) -> Result<(), Error> {
+    write(tx, network, origin, change).await.map(drop)
+}
+
+/// Writes an entry of something of the operator's that these networks depend on, into their logs, too.
+pub(crate) async fn record_for_all(
+    tx: &mut Tx,
+    networks: &[NetworkId],
+    origin: &Origin,
+    change: Change,
+) -> Result<(), Error> {
+    let id = write(tx, OPERATOR_NETWORK, origin, change).await?;
+    store::copy(tx, OPERATOR_NETWORK, &id, networks).await
+}
+
+/// The same as [`record`]; answers the entry's id.
+async fn write(tx: &mut Tx, network: NetworkId, origin: &Origin, change: Change) -> Result<String, Error> {
     let now = origin.clock.now();
     // Commands write one entry; it is the first of its millisecond.
     let micros = origin.order.as_ref().map_or(now.saturating_mul(1000), |order| order.next(now).saturating_add(1));
@@ -77,7 +93,7 @@ pub(crate) async fn record(tx: &mut Tx, network: NetworkId, origin: &Origin, cha
         let target = if target == network.to_string() { &target } else { &of_network };
         store::insert(tx, OPERATOR_NETWORK, &NewEntry { target, ..entry }).await?;
     }
-    Ok(())
+    Ok(id)
 }
 
 /// Writes an entry of something that is in no database, before it is done.

@@ -1,6 +1,7 @@
 //! All SQL of the audit log. Nothing here changes an entry.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Sql, Tx};
+use serde_json::{Value, json};
 
 use crate::auth::Actor;
 use crate::clock::Millis;
@@ -61,6 +62,32 @@ pub(super) async fn insert(tx: &mut Tx, network: NetworkId, entry: &NewEntry<'_>
     .bind(&entry.after)
     .bind(entry.request_id)
     .bind(&entry.address)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// Adds a network's entry to the logs of others, under the same id.
+pub(super) async fn copy(tx: &mut Tx, network: NetworkId, id: &str, to: &[NetworkId]) -> Result<(), Error> {
+    let to: Value = to.iter().map(|network| json!(network)).collect();
+    // Crosses networks: it is about all of them.
+    tx.query(Sql {
+        sqlite:
+            "INSERT INTO audit_log (network_id, id, at, actor_type, actor_id, actor_name, action, target, value_before,
+                     value_after, request_id, address)
+                 SELECT unhex(replace(value, '-', '')), a.id, a.at, a.actor_type, a.actor_id, a.actor_name, a.action,
+                        a.target, a.value_before, a.value_after, a.request_id, a.address
+                 FROM audit_log a, json_each($3) WHERE a.network_id = $1 AND a.id = $2",
+        postgres: "INSERT INTO audit_log (network_id, id, at, actor_type, actor_id, actor_name, action, target,
+                       value_before, value_after, request_id, address)
+                   SELECT CAST(value AS UUID), a.id, a.at, a.actor_type, a.actor_id, a.actor_name, a.action, a.target,
+                          a.value_before, a.value_after, a.request_id, a.address
+                   FROM audit_log a, jsonb_array_elements_text(CAST($3 AS JSONB)) AS value
+                   WHERE a.network_id = $1 AND a.id = $2",
+    })
+    .bind(network)
+    .bind(id)
+    .bind(to.to_string())
     .execute()
     .await?;
     Ok(())

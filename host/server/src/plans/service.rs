@@ -187,7 +187,9 @@ pub(crate) async fn set(
         let row = store::update(&mut tx, name, &limits, &module_limits, now).await?;
         let after = Plan::of(row.ok_or_else(unknown)?)?;
         let change = Change::new(Action::PlanChanged, name).before(before.shown()).after(after.shown());
-        audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?;
+        // They are held to it from now on.
+        let networks = store::users(&mut tx, name).await?;
+        audit::record_for_all(&mut tx, &networks, origin, change).await?;
         Ok(after)
     })
     .await

@@ -3,6 +3,7 @@
 use hub_db::{Db, Error, Executor, Tx};
 
 use crate::clock::Millis;
+use crate::values::NetworkId;
 
 /// A plan's row.
 #[derive(Clone, Debug, sqlx::FromRow)]
@@ -85,6 +86,14 @@ pub(super) async fn user(tx: &mut Tx, name: &str) -> Result<Option<String>, Erro
     let row: Option<(String,)> =
         tx.query("SELECT name FROM networks WHERE plan = $1 LIMIT 1").bind(name).optional().await?;
     Ok(row.map(|(name,)| name))
+}
+
+/// The networks that are on the plan.
+pub(super) async fn users(tx: &mut Tx, name: &str) -> Result<Vec<NetworkId>, Error> {
+    // Crosses networks: a plan may be anybody's.
+    let rows: Vec<(NetworkId,)> =
+        tx.query("SELECT network_id FROM networks WHERE plan = $1 ORDER BY network_id").bind(name).all().await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
 pub(super) async fn delete(tx: &mut Tx, name: &str) -> Result<(), Error> {

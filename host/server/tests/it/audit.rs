@@ -61,6 +61,14 @@ on_both! {
         owner.put("/api/manage/economy/currencies/coins", bounds).await.expect_error(400, "invalid_request");
         owner.delete("/api/manage/keys/none").await.expect_error(404, "unknown_key");
         assert_eq!(entries(&owner).await.len(), before);
+        // Refused by the database, when all that the request says was found to be right.
+        let (operator, other) = (hub.operator().await, hub.network().await);
+        let path = |network: &Client| format!("/api/admin/networks/{}", network.network.unwrap());
+        let name = operator.get(&path(&other)).await.expect(200)["name"].clone();
+        let log = operator.get("/api/admin/audit").await.expect(200)["total"].clone();
+        operator.patch(&path(&owner), json!({"name": name})).await.expect_error(400, "name_taken");
+        assert_eq!(entries(&owner).await.len(), before);
+        assert_eq!(operator.get("/api/admin/audit").await.expect(200)["total"], log);
     }
 
     async fn an_idempotent_repeat_is_one_entry(hub: Hub) {
@@ -137,6 +145,28 @@ on_both! {
         assert_eq!((&log[0]["actor"]["type"], &log[0]["target"]), (&json!("SYSTEM"), &json!(owner.network.unwrap())));
         let actions: Vec<_> = log.iter().map(|entry| entry["action"].as_str().unwrap()).collect();
         assert!(actions.contains(&"network.changed") && actions.contains(&"network.deletion_scheduled"), "{actions:?}");
+    }
+
+    async fn a_plan_that_changes_is_in_the_logs_of_its_networks(hub: Hub) {
+        let (operator, one, two, other) = (hub.operator().await, hub.network().await, hub.network().await, hub.network().await);
+        operator.post("/api/admin/plans", json!({"name": "small", "limits": {"servers": 3}})).await.expect(201);
+        for network in [&one, &two] {
+            let path = format!("/api/admin/networks/{}", network.network.unwrap());
+            operator.patch(&path, json!({"plan": "small"})).await.expect(200);
+        }
+        let before = entries(&other).await;
+        operator.put("/api/admin/plans/small", json!({"limits": {"servers": 2}})).await.expect(200);
+        let own = operator.get("/api/admin/audit").await.expect(200)["items"][0].clone();
+        assert_eq!((&own["action"], &own["target"]), (&json!("plan.changed"), &json!("small")));
+        for network in [&one, &two] {
+            let entry = entries(network).await.remove(0);
+            assert_eq!(entry, own);
+            let servers = |of: &str| entry[of]["limits"]["servers"].clone();
+            assert_eq!((servers("before"), servers("after"), &entry["actor"]["type"]), (json!(3), json!(2), &json!("OPERATOR")));
+        }
+        assert_eq!(entries(&other).await, before);
+        operator.put("/api/admin/plans/none", json!({"limits": {}})).await.expect_error(404, "unknown_plan");
+        assert_eq!(operator.get("/api/admin/audit").await.expect(200)["items"][0], own);
     }
 
     async fn nothing_changes_an_entry(hub: Hub) {

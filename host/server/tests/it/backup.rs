@@ -5,7 +5,7 @@ mod postgres_wal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,36 +18,7 @@ use tempfile::TempDir;
 
 use crate::moving::sample;
 use crate::servers::uuid;
-use crate::support::{Backend, Client, Hub, S3, on_both, on_each};
-
-fn command(backend: &Backend, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
-    command.args(arguments).args(backend.options());
-    command
-}
-
-fn run(backend: &Backend, arguments: &[&str]) -> Output {
-    command(backend, arguments).output().unwrap()
-}
-
-#[track_caller]
-fn succeed(backend: &Backend, arguments: &[&str]) -> String {
-    let output = run(backend, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-#[track_caller]
-fn fail(backend: &Backend, arguments: &[&str]) -> String {
-    let output = run(backend, arguments);
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
-    message
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
+use crate::support::{Backend, Client, Hub, S3, command, fail, on_both, on_each, succeed, text};
 
 /// Where backups go in a test.
 struct Files(TempDir);
@@ -85,14 +56,17 @@ async fn pay_until(owner: Client, is_over: Arc<AtomicBool>) -> u64 {
     count
 }
 
-/// What both players have, which is the same at every moment, and what their ledgers say.
-async fn money(db: &Db, owner: &Client) -> (i64, i64) {
+/// What each player has, which is what their ledger says at every moment.
+async fn money(db: &Db, owner: &Client) -> Vec<(String, i64)> {
     let network = owner.network.unwrap();
-    let balances = "SELECT CAST(SUM(balance) AS BIGINT) FROM balances WHERE network_id = $1 AND currency = 'coins'";
-    let ledger = "SELECT CAST(SUM(balance - balance_before) AS BIGINT) FROM currency_ledger WHERE network_id = $1 AND currency = 'coins'";
-    let (balances,): (i64,) = db.query(balances).bind(network).one().await.unwrap();
-    let (ledger,): (i64,) = db.query(ledger).bind(network).one().await.unwrap();
-    (balances, ledger)
+    let balances =
+        "SELECT owner_key, balance FROM balances WHERE network_id = $1 AND currency = 'coins' ORDER BY owner_key";
+    let ledger = "SELECT owner_key, CAST(SUM(balance - balance_before) AS BIGINT) FROM currency_ledger
+                  WHERE network_id = $1 AND currency = 'coins' GROUP BY owner_key ORDER BY owner_key";
+    let balances: Vec<(String, i64)> = db.query(balances).bind(network).all().await.unwrap();
+    let ledger: Vec<(String, i64)> = db.query(ledger).bind(network).all().await.unwrap();
+    assert_eq!(balances, ledger, "the tables are not of one moment");
+    balances
 }
 
 async fn under_load(from: Backend, to: Backend) {
@@ -104,7 +78,8 @@ async fn under_load(from: Backend, to: Backend) {
         let pay = json!({"currency": "coins", "amount": 100_000});
         busy.post(&format!("/api/plugin/economy/player/{player}/currencies/modify"), pay).await.expect(200);
     }
-    let before = money(&hub.app.db, &busy).await;
+    let sum = |money: Vec<(String, i64)>| money.iter().map(|(_, balance)| balance).sum::<i64>();
+    let before = sum(money(&hub.app.db, &busy).await);
     let answers = sample::answers(&still).await;
     succeed(&from, &["network", "export", &still.network.unwrap().to_string(), "--out", text(&files.path("export"))]);
     let is_over = Arc::new(AtomicBool::new(false));
@@ -124,7 +99,7 @@ async fn under_load(from: Backend, to: Backend) {
     assert!(fail(&to, &["restore", text(&file)]).contains("there is a hub in this database already"));
     let second = Hub::start(to.clone()).await;
     let busy = second.with_key(busy.key.as_deref().unwrap()).for_network(busy.network.unwrap());
-    assert_eq!(money(&second.app.db, &busy).await, before, "the backup is not of one moment");
+    assert_eq!(sum(money(&second.app.db, &busy).await), before, "the backup is not of one moment");
     let still = second.with_key(still.key.as_deref().unwrap()).for_network(still.network.unwrap());
     assert_eq!(sample::answers(&still).await, answers);
     succeed(&to, &["network", "export", &still.network.unwrap().to_string(), "--out", text(&files.path("again"))]);
@@ -163,8 +138,14 @@ async fn the_hub_itself_comes_back(backend: Backend) {
     let deleted = operator.post("/api/admin/networks", json!({"name": "gone"})).await.expect(201).clone();
     let deleted = format!("/api/admin/networks/{}", deleted["networkId"].as_str().unwrap());
     operator.delete(&deleted).await.expect(204);
+    let owner = hub.network().await;
     let counts = counts(&hub.app.db).await;
     succeed(&backend, &["backup", text(&files.path("backup"))]);
+    let of_owner = format!("/api/admin/networks/{}", owner.network.unwrap());
+    operator.delete(&format!("{of_owner}?now=true")).await.expect(204);
+    hub.advance_ms(2_000);
+    let is_gone = async || operator.get(&of_owner).await.expect(200)["deletedAt"].is_number();
+    Hub::eventually("it is deleted", is_gone).await;
     let to = Backend::like(&backend).await;
     succeed(&to, &["restore", text(&files.path("backup"))]);
     let second = Hub::start(to).await;
@@ -173,6 +154,9 @@ async fn the_hub_itself_comes_back(backend: Backend) {
     let plan = operator.get("/api/admin/plans").await.expect(200).to_string();
     assert!(plan.contains("gold"), "{plan}");
     assert!(operator.get(&deleted).await.expect(200)["deleteAt"].is_number());
+    // What was deleted since is there again, as `docs/backup.md` says, and is deleted again.
+    second.with_key(owner.key.as_deref().unwrap()).get("/api/manage/keys").await.expect(200);
+    operator.delete(&format!("{of_owner}?now=true")).await.expect(204);
 }
 
 async fn counts(db: &Db) -> BTreeMap<&'static str, i64> {
@@ -218,6 +202,16 @@ async fn forgotten_players_stay_forgotten(backend: Backend) {
     assert!(!is_there(&with_list).await, "a restore brought somebody back who was forgotten");
 }
 
+/// A hub with half of a backup does not start.
+#[track_caller]
+fn expect_not_served(backend: &Backend) {
+    // One that does would serve for ever.
+    let mut command = Command::new("timeout");
+    command.args(["60", env!("CARGO_BIN_EXE_hub"), "serve", "--listen", "127.0.0.1:0"]).args(backend.options());
+    let error = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    assert!(error.contains("restored in part"), "{error}");
+}
+
 async fn a_killed_restore_goes_on(backend: Backend) {
     let files = Files::new();
     let hub = Hub::start(backend.clone()).await;
@@ -259,10 +253,16 @@ async fn a_killed_restore_goes_on(backend: Backend) {
     restore.kill().unwrap();
     restore.wait().unwrap();
     drop(rest);
-    let served = run(&to, &["serve", "--listen", "127.0.0.1:0"]);
-    assert!(String::from_utf8_lossy(&served.stderr).contains("restored in part"), "{served:?}");
+    expect_not_served(&to);
     assert!(fail(&to, &["restore", text(&files.path("other"))]).contains("another backup was restored in part"));
     let before = parts().await;
+    // It is compared with the backup before it is served.
+    let set = "UPDATE plans SET created_at = created_at + $1";
+    db.write(set).bind(1_i64).execute().await.unwrap();
+    let error = fail(&to, &["restore", text(&files.path("backup"))]);
+    assert!(error.contains("plans is not what it was: 1 rows of 1; somebody else has written"), "{error}");
+    expect_not_served(&to);
+    db.write(set).bind(-1_i64).execute().await.unwrap();
     succeed(&to, &["restore", text(&files.path("backup"))]);
     assert!(before > 5);
     db.close().await;
@@ -337,6 +337,21 @@ on_both! {
     }
 }
 
+async fn a_file_that_rots_on_the_disk_is_told_and_not_backed_up(backend: Backend) {
+    let files = Files::new();
+    let hub = Hub::start(backend.clone()).await;
+    let owner = hub.network().await;
+    let upload = owner.request(Method::POST, "/api/manage/artifacts?name=a&version=1").body("some bytes");
+    owner.send(upload).await.expect(201);
+    let blob = hub.blobs().remove(0);
+    std::fs::write(&blob, "come bytes").unwrap();
+    let error = fail(&backend, &["backup", text(&files.path("backup"))]);
+    assert!(error.contains("has not the SHA-256 it should have"), "{error}");
+    assert!(std::fs::read_dir(files.0.path()).unwrap().next().is_none(), "half a backup is there");
+    std::fs::write(&blob, "some bytes").unwrap();
+    succeed(&backend, &["backup", text(&files.path("backup"))]);
+}
+
 async fn files_in_s3_stay_there(backend: Backend) {
     let (files, s3) = (Files::new(), S3::start().await);
     let hub = Hub::start_with(backend.clone(), |settings| settings.blobs = Some(s3.url())).await;
@@ -363,5 +378,6 @@ on_each! {
     forgotten_players_stay_forgotten
     a_killed_restore_goes_on
     what_is_damaged_is_refused
+    a_file_that_rots_on_the_disk_is_told_and_not_backed_up
     files_in_s3_stay_there
 }

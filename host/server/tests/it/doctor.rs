@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use axum::Router;
@@ -13,7 +14,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpListener;
 
 use crate::https::proxy;
-use crate::support::{Backend, Hub, certificate, on_each};
+use crate::support::{Backend, Hub, S3, certificate, on_each};
 
 /// The checks by their names, and the exit status.
 struct Report {
@@ -43,13 +44,17 @@ impl Report {
 async fn doctor_with(backend: &Backend, arguments: &[&str], environment: &[(&str, &str)]) -> Report {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
     command.args(["doctor", "--json"]).args(backend.options()).args(arguments);
+    command.envs(environment.iter().copied());
+    report(command, arguments).await
+}
+
+async fn report(mut command: Command, arguments: &[&str]) -> Report {
     if !arguments.contains(&"--min-free") {
         command.args(["--min-free", "1"]);
     }
     if !arguments.contains(&"--listen") {
         command.args(["--listen", "127.0.0.1:1"]);
     }
-    command.envs(environment.iter().copied());
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let json: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
@@ -62,6 +67,13 @@ async fn doctor_with(backend: &Backend, arguments: &[&str], environment: &[(&str
 
 async fn doctor(backend: &Backend, arguments: &[&str]) -> Report {
     doctor_with(backend, arguments, &[]).await
+}
+
+/// The doctor of a hub in this folder.
+async fn doctor_in(folder: &Path) -> Report {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
+    command.args(["doctor", "--json", "--data"]).arg(folder);
+    report(command, &[]).await
 }
 
 async fn a_hub_that_is_well(backend: Backend) {
@@ -219,6 +231,35 @@ async fn what_is_outside() {
     let soon = ["--public-url", &url, "--min-certificate-days", "1"];
     doctor_with(&backend, &soon, &environment).await.expect("certificate", "OK", "ends in 1 days");
     doctor(&backend, &["--public-url", &url]).await.only_fails("public-url", "certificate");
+    let (expired, key) = expired_certificate(folder.path());
+    let url = proxy(&hub, &expired, &key).await;
+    let environment = [("SSL_CERT_FILE", expired.as_str())];
+    let report = doctor_with(&backend, &["--public-url", &url], &environment).await;
+    report.only_fails("public-url", "certificate expired");
+    assert!(report.checks["public-url"]["advice"].as_str().unwrap().contains("its certificate"));
+}
+
+/// What the name leads to is no hub, and the store of blobs is away.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_answers_otherwise() {
+    let backend = Backend::sqlite();
+    Hub::start(backend.clone()).await.stop().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, Router::new()).await });
+    doctor(&backend, &["--public-url", &url]).await.only_fails("public-url", "/healthz answers 404");
+
+    let s3 = S3::start().await;
+    let blobs = ["--blobs", &s3.url()];
+    doctor(&backend, &blobs).await.expect("blobs", "OK", "S3");
+    let away = ["--blobs", "s3://AKID:secret@127.0.0.1:1/hub?region=eu-west-1&tls=off"];
+    doctor(&backend, &away).await.only_fails("blobs", "");
+
+    let nowhere = backend.data().join("nowhere");
+    let report = doctor_in(&nowhere).await;
+    report.expect("data-folder", "FAILED", "nowhere");
+    report.expect("database", "FAILED", "there is no hub in");
+    assert!(!nowhere.exists(), "the doctor made something");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -232,6 +273,50 @@ async fn a_hub_that_is_not_ready() {
         Router::new().route("/readyz", get(async move || (axum::http::StatusCode::SERVICE_UNAVAILABLE, fault)));
     tokio::spawn(async move { axum::serve(listener, router).await });
     doctor(&backend, &["--listen", &address]).await.only_fails("readiness", "The bus is unreachable.");
+}
+
+/// A certificate for `localhost` that was good in 2020, and its key; their paths.
+fn expired_certificate(folder: &Path) -> (String, String) {
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let config = format!(
+        "[ca]\ndefault_ca = ca\nnew_certs_dir = {0}\ndatabase = {0}/index\nserial = {0}/serial\npolicy = policy\n\
+         default_md = sha256\nx509_extensions = ext\n[policy]\ncommonName = supplied\n\
+         [ext]\nsubjectAltName = DNS:localhost\nbasicConstraints = critical,CA:FALSE\n\
+         [req]\ndistinguished_name = name\nprompt = no\n[name]\nCN = localhost\n",
+        folder.to_str().unwrap()
+    );
+    for (name, text) in [("expired.config", config.as_str()), ("index", ""), ("serial", "01\n")] {
+        std::fs::write(path(name), text).unwrap();
+    }
+    let (config, key) = (path("expired.config"), path("expired.key"));
+    let (request, certificate) = (path("expired.request"), path("expired.pem"));
+    for arguments in [
+        ["req", "-new", "-newkey", "rsa:2048", "-nodes", "-config", &config, "-keyout", &key, "-out", &request]
+            .to_vec(),
+        [
+            "ca",
+            "-batch",
+            "-selfsign",
+            "-notext",
+            "-config",
+            &config,
+            "-keyfile",
+            &key,
+            "-in",
+            &request,
+            "-out",
+            &certificate,
+            "-startdate",
+            "20200101000000Z",
+            "-enddate",
+            "20201231000000Z",
+        ]
+        .to_vec(),
+    ] {
+        let output = Command::new("openssl").args(&arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    (certificate, key)
 }
 
 /// A mail server that takes one mail; its URL, and all that it is told.

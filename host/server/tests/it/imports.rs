@@ -117,10 +117,10 @@ on_both! {
 
     async fn a_cancelled_import_ends_and_another_may_begin(hub: Hub) {
         let owner = hub.network().await;
-        // The file is read before it is asked what became of it, so that this import is cancelled while it is read or written.
         let made = upload(&owner, "kind=balances&currency=coins", files::balances(20_000)).await.expect(201).clone();
         upload(&owner, "kind=luckperms", "{}").await.expect_error(409, "import_running");
         let path = format!("{IMPORTS}/{}", made["importId"].as_str().unwrap());
+        Hub::eventually("some of it is written", async || owner.get(&path).await.expect(200)["done"] != 0).await;
         let cancelled = owner.post(&format!("{path}/cancel"), json!({})).await.expect(200).clone();
         assert_eq!(cancelled["state"], "CANCELLED");
         assert!(cancelled["done"].as_i64().unwrap() < 20_000);
@@ -129,6 +129,9 @@ on_both! {
         assert_eq!(done["state"], "DONE");
         let after = owner.get(&path).await.expect(200).clone();
         assert_eq!(after, cancelled, "nothing was written after the cancellation");
+        let written = "SELECT COUNT(*) FROM balances WHERE network_id = $1";
+        let (written,): (i64,) = hub.app.db.query(written).bind(owner.network.unwrap()).one().await.unwrap();
+        assert_eq!(written, cancelled["done"].as_i64().unwrap());
         Hub::eventually("their files are gone", async || hub.blobs().is_empty()).await;
     }
 }

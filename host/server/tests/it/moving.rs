@@ -16,37 +16,29 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{Backend, Client, Hub};
+use crate::support::{Backend, Client, Hub, text};
 
 /// `hub network …` on a database.
 fn command(backend: &Backend, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
-    command.arg("network").args(arguments).args(backend.options());
-    command
+    crate::support::command(backend, &of_network(arguments))
 }
 
 fn run(backend: &Backend, arguments: &[&str]) -> Output {
-    command(backend, arguments).output().unwrap()
+    crate::support::run(backend, &of_network(arguments))
 }
 
 #[track_caller]
 fn succeed(backend: &Backend, arguments: &[&str]) -> String {
-    let output = run(backend, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    crate::support::succeed(backend, &of_network(arguments))
 }
 
-/// The error message of a command that fails without a panic.
 #[track_caller]
 fn fail(backend: &Backend, arguments: &[&str]) -> String {
-    let output = run(backend, arguments);
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
-    message
+    crate::support::fail(backend, &of_network(arguments))
 }
 
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
+fn of_network<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [&["network"], arguments].concat()
 }
 
 fn export(backend: &Backend, network: &str, out: &Path) {

@@ -5,6 +5,7 @@ mod sink;
 
 use std::time::Duration;
 
+use hub_db::Sql;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -34,6 +35,32 @@ async fn expect_newest(hub: &Hub, operator: &Client, network: &Client, field: &s
         found == value
     })
     .await;
+}
+
+/// Makes the database refuse what is counted, or take it again.
+async fn refuse_counts(hub: &Hub, are_refused: bool) {
+    let statements = if are_refused {
+        [
+            Sql {
+                sqlite: "CREATE TRIGGER refused BEFORE INSERT ON usage_nodes BEGIN SELECT RAISE(ABORT, 'refused'); END",
+                postgres: "CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS
+                           $$ BEGIN RAISE EXCEPTION 'refused'; END $$",
+            },
+            Sql {
+                sqlite: "SELECT 1",
+                postgres: "CREATE TRIGGER refused BEFORE INSERT ON usage_nodes EXECUTE FUNCTION refused()",
+            },
+        ]
+    } else {
+        let postgres = ["DROP TRIGGER refused ON usage_nodes", "DROP FUNCTION refused"];
+        [
+            Sql { sqlite: "DROP TRIGGER refused", postgres: postgres[0] },
+            Sql { sqlite: "SELECT 1", postgres: postgres[1] },
+        ]
+    };
+    for statement in statements {
+        hub.app.db.write(statement).execute().await.unwrap();
+    }
 }
 
 async fn chat(client: &Client, message: &str) -> StatusCode {
@@ -75,6 +102,55 @@ on_both! {
         }
         assert_eq!(served, 2);
         expect_newest(&hub, &operator, &owner, "requests", served).await;
+    }
+
+    async fn a_batch_that_fails_is_counted_once_and_late_ones_in_an_open_hour(hub: Hub) {
+        let (operator, owner) = (hub.operator().await, hub.network().await);
+        let call = async |times: i64| {
+            for _ in 0..times {
+                owner.get("/api/plugin/servers").await.expect(200);
+            }
+        };
+        call(1).await;
+        expect_newest(&hub, &operator, &owner, "requests", 1).await;
+        // It was stored, and the hub did not hear of it.
+        refuse_counts(&hub, true).await;
+        call(5).await;
+        hub.advance_ms(1_000);
+        let fail_once = async || tokio::time::sleep(Duration::from_millis(200)).await;
+        fail_once().await;
+        refuse_counts(&hub, false).await;
+        let db = &hub.app.db;
+        db.write("UPDATE usage_nodes SET sequence = sequence + 1").execute().await.unwrap();
+        let add = "UPDATE usage_hours SET requests = requests + 5 WHERE network_id = $1";
+        db.write(add).bind(owner.network.unwrap()).execute().await.unwrap();
+        call(1).await;
+        Hub::eventually("what comes behind it is counted, too", async || {
+            hub.advance_ms(1_000);
+            newest(&operator, &owner, "requests").await == 7
+        }).await;
+        // It comes when its hour is closed, and was perhaps reported.
+        refuse_counts(&hub, true).await;
+        call(3).await;
+        hub.advance_ms(1_000);
+        fail_once().await;
+        hub.advance_ms(60 * 60 * 1_000 + 20_000);
+        let closed = "SELECT hour FROM usage_progress WHERE work = 'close'";
+        Hub::eventually("the hour is closed", async || db.query(closed).one::<(i64,)>().await.unwrap().0 == NOW + HOUR).await;
+        refuse_counts(&hub, false).await;
+        expect_newest(&hub, &operator, &owner, "requests", 3).await;
+        let hours = hours(&operator, &owner, "").await;
+        assert_eq!((&hours[0]["hour"], &hours[1]["requests"]), (&json!(NOW + HOUR), &json!(7)));
+    }
+
+    async fn an_event_counts_once(hub: Hub) {
+        let (operator, owner) = (hub.operator().await, hub.network().await);
+        let mut events = owner.events(None, None).await;
+        for at in 0..3 {
+            assert_eq!(chat(&owner, &format!("hello {at}")).await, 204);
+            events.next_named("CHAT").await;
+        }
+        expect_newest(&hub, &operator, &owner, "events", 3).await;
     }
 
     async fn events_count_on_each_stream_and_streams_at_their_peak(hub: Hub) {
@@ -145,6 +221,11 @@ on_both! {
         owner.post("/api/plugin/servers/unregister?serverId=c", Value::Null).await.expect(204);
         expect_newest(&hub, &operator, &owner, "peakPlayers", 5).await;
         expect_newest(&hub, &operator, &owner, "peakServers", 3).await;
+        // More players on as many servers as before.
+        for player in 5..11 {
+            join(&owner, "a", player).await;
+        }
+        expect_newest(&hub, &operator, &owner, "peakPlayers", 7).await;
     }
 
     async fn what_is_stored_shows_at_once_by_kind(hub: Hub) {

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod discord;
+mod kills;
 mod manage;
 mod receiver;
 mod samples;

@@ -1,13 +1,11 @@
 //! Reads a backup from its beginning to its end, no more than a chunk of a table at a time.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use hub_db::WholeTable;
-use tar::{Archive, EntryType};
 
 use crate::archive::backup::files::FileFinder;
 use crate::archive::backup::format::{FORMAT, Manifest};
@@ -15,7 +13,7 @@ use crate::archive::backup::tables::tables;
 use crate::archive::files::NamedFile;
 use crate::archive::format::{MANIFEST, PartHasher, SUMMARY, Summary, chunk_name, read_row};
 use crate::archive::hashing::HashingReader;
-use crate::archive::reader::{MAX_CHUNK, MAX_JSON, compare, ensure_zeros, read_all};
+use crate::archive::reader::{MAX_CHUNK, MAX_JSON, compare, ensure_zeros, members, next_member, open, read_all};
 use crate::archive::tables::Row;
 
 /// Receives what is read, with the number of the part. The file may still turn out to be damaged before its end.
@@ -52,15 +50,9 @@ pub(super) struct Contents {
 
 /// Reads all of the file, and compares it with its summary.
 pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<Contents> {
-    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    let mut archive = Archive::new(BufReader::with_capacity(1024 * 1024, file));
-    let mut members = archive.entries()?.raw(true);
-    let mut next = || {
-        let Some(member) = members.next().transpose()? else { bail!("it ends before its summary") };
-        ensure!(member.header().entry_type() == EntryType::Regular, "it holds what is no file");
-        let name = String::from_utf8(member.path_bytes().into_owned())?;
-        anyhow::Ok((name, member))
-    };
+    let mut archive = open(path)?;
+    let mut members = members(&mut archive)?;
+    let mut next = || next_member(&mut members);
     let (name, member) = next().context("this is no backup")?;
     ensure!(name == MANIFEST, "this is no backup: it does not begin with {MANIFEST}");
     let manifest = read_manifest(&read_all(member, MAX_JSON)?)?;

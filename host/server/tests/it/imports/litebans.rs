@@ -159,6 +159,7 @@ async fn check(client: &Client) {
     );
     assert_eq!(active(client, "player-name/STEVE").await, ["BAN", "BAN", "MUTE", "WARN"], "by the name in the history");
     assert_eq!(active(client, &format!("player/{ALEX}")).await, ["BAN"]);
+    assert_eq!(history(client, ALEX).await[0]["ipBased"], true);
     for (ip, count) in [("198.51.100.9", 1), ("203.0.113.7", 1), ("192.0.2.1", 0), ("192.168.1.1", 0)] {
         assert_eq!(active(client, &format!("query?ip={ip}")).await.len(), count, "{ip}");
     }
@@ -218,6 +219,19 @@ on_both! {
         assert_eq!(after.len(), before.len() + 1);
         let active: Vec<_> = after.iter().filter(|it| it["type"] == "BAN" && it["active"] == true).collect();
         assert_eq!(active.len(), 2, "the temporary one and the new one");
+    }
+
+    async fn what_ended_before_the_import_is_told_to_nobody(hub: Hub) {
+        let owner = hub.network().await;
+        let mut events = owner.events(None, None).await;
+        import(&owner, "kind=litebans", mysql(&tables())).await;
+        hub.advance_ms(2 * HOUR.unsigned_abs());
+        let expired = events.next_named("PUNISHMENT").await.data;
+        assert_eq!((&expired["action"], &expired["punishment"]["expiresAt"]), (&json!("EXPIRED"), &json!(NOW + HOUR)));
+        let ban = json!({"playerName": "Robin", "type": "BAN"});
+        owner.post("/api/plugin/punishments/create-by-name", ban).await.expect(200);
+        let next = events.next_named("PUNISHMENT").await.data;
+        assert_eq!((&next["action"], &next["punishment"]["playerName"]), (&json!("CREATED"), &json!("Robin")));
     }
 
     async fn punishments_of_single_servers_can_count_everywhere(hub: Hub) {

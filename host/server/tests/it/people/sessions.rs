@@ -55,9 +55,23 @@ on_both! {
             get(&hub, token, "/api/manage/keys").await.expect_error(401, "unauthenticated");
         }
         let last = again().await;
-        hub.advance_ms(14 * 24 * 60 * 60 * 1_000);
-        get(&hub, &last, "/api/manage/keys").await.expect_error(401, "unauthenticated");
-        get(&hub, "hubs_x", "/api/manage/keys").await.expect_error(401, "unauthenticated");
+        let everywhere = ["/api/manage/keys", "/api/people/me"];
+        // Somebody who knows a session's id, which is no secret, and not the rest.
+        let (known, _) = last.rsplit_once('_').unwrap();
+        for wrong in [format!("{known}_{}", "x".repeat(last.len() - known.len() - 1)), "hubs_x".to_owned()] {
+            for path in everywhere {
+                get(&hub, &wrong, path).await.expect_error(401, "unauthenticated");
+            }
+        }
+        // It ends of itself, not because it is deleted a while later.
+        hub.advance_ms((14 * 24 * 60 - 5) * 60 * 1_000);
+        for path in everywhere {
+            get(&hub, &last, path).await.expect(200);
+        }
+        hub.advance_ms(5 * 60 * 1_000);
+        for path in everywhere {
+            get(&hub, &last, path).await.expect_error(401, "unauthenticated");
+        }
         // No token, and no password, is in the database.
         let stored: Vec<(String, String)> =
             hub.app.db.query("SELECT person_id, password_hash FROM persons").all().await.unwrap();
@@ -135,11 +149,23 @@ on_both! {
             sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await;
         }
         with(recovery[4].as_str().unwrap()).await.expect_error(429, "rate_limited");
-        hub.advance_ms(900_000);
-        let body = json!({"password": PASSWORD, "code": recovery[5]});
-        post(&format!("{path}/disable"), body).await.expect(204);
+        let disable = async |code: Value| {
+            // All that failed before has been waited for.
+            hub.advance_ms(900_000);
+            post(&format!("{path}/disable"), json!({"password": PASSWORD, "code": code})).await
+        };
+        disable(Value::Null).await.expect_error(401, "second_factor_needed");
+        disable(json!("000000")).await.expect_error(401, "wrong_credentials");
+        disable(recovery[5].clone()).await.expect(204);
         hub.advance_ms(900_000);
         sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200);
+        // The log tells of all this, and no secret.
+        let log = hub.operator().await.get("/api/admin/audit").await.expect(200).to_string();
+        assert!(log.contains("person.second_factor_enabled") && log.contains("person.second_factor_disabled"), "{log}");
+        let recovery = recovery.as_array().unwrap().iter().map(|code| code.as_str().unwrap());
+        for secret in recovery.chain([&*secret, PASSWORD, &alex.token]) {
+            assert!(!log.contains(secret), "{secret} is in {log}");
+        }
     }
 
     async fn a_lost_password_is_replaced_by_mail_and_ends_all_sessions(hub: Hub) {
@@ -175,7 +201,10 @@ on_both! {
         hub.advance_ms(60 * 60 * 1_000);
         lost("alex@example.org").await.expect(204);
         let late = code(&hub, "alex@example.org", 3).await;
-        hub.advance_ms(60 * 60 * 1_000);
+        // Of itself, not because it is deleted a while later.
+        hub.advance_ms(55 * 60 * 1_000);
+        reset(&"x".repeat(40), "a new password").await.expect_error(400, "unknown_token");
+        hub.advance_ms(5 * 60 * 1_000);
         reset(&late, "a late password").await.expect_error(400, "unknown_token");
     }
 

@@ -2,6 +2,7 @@
 
 mod certificate;
 mod client;
+mod command;
 mod database;
 mod events;
 mod s3;
@@ -23,6 +24,7 @@ use tokio::task::JoinHandle;
 
 pub use certificate::certificate;
 pub use client::{Answer, Client};
+pub use command::{command, fail, run, succeed, text};
 pub use database::Backend;
 #[allow(unused_imports)]
 pub use events::{Event, Events};

@@ -44,6 +44,7 @@ pub struct Receiver(Arc<Inner>);
 struct Inner {
     address: SocketAddr,
     received: Mutex<Vec<Received>>,
+    answered: Mutex<Vec<Received>>,
     /// For the next requests; then `usual`.
     replies: Mutex<VecDeque<Reply>>,
     usual: Mutex<Reply>,
@@ -56,6 +57,7 @@ impl Receiver {
         let receiver = Self(Arc::new(Inner {
             address: listener.local_addr().unwrap(),
             received: Mutex::default(),
+            answered: Mutex::default(),
             replies: Mutex::default(),
             usual: Mutex::new(Reply::Status(204)),
         }));
@@ -84,6 +86,11 @@ impl Receiver {
         self.0.received.lock().clone()
     }
 
+    /// Those whose senders waited for the answer.
+    pub fn answered(&self) -> Vec<Received> {
+        self.0.answered.lock().clone()
+    }
+
     pub fn count(&self) -> usize {
         self.0.received.lock().len()
     }
@@ -97,10 +104,11 @@ impl Receiver {
 async fn receive(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, bytes: Bytes) -> Response {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     let body = serde_json::from_str(&text).unwrap_or_default();
-    receiver.0.received.lock().push(Received { uri: uri.to_string(), headers, text, body });
+    let received = Received { uri: uri.to_string(), headers, text, body };
+    receiver.0.received.lock().push(received.clone());
     let reply = receiver.0.replies.lock().pop_front();
     let reply = reply.unwrap_or_else(|| receiver.0.usual.lock().clone());
-    match reply {
+    let response = match reply {
         Reply::Status(status) => StatusCode::from_u16(status).unwrap().into_response(),
         Reply::With(status, name, value) => {
             (StatusCode::from_u16(status).unwrap(), [(name, value)], "what is wrong").into_response()
@@ -110,7 +118,9 @@ async fn receive(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap,
             StatusCode::OK.into_response()
         }
         Reply::Hang => std::future::pending().await,
-    }
+    };
+    receiver.0.answered.lock().push(received);
+    response
 }
 
 impl Received {
