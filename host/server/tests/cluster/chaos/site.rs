@@ -264,12 +264,13 @@ impl Site {
     /// Kills NATS and starts it after this time.
     pub async fn restart_bus(&self, down: Duration, store: BusStore) {
         let mut nats = self.nats.lock().await;
-        let (disk, copy) = (self.bus_disk.path().join("store"), self.bus_disk.path().join("older"));
+        // The copy is elsewhere: another fault may keep the disk full.
+        let (disk, copy) = (self.bus_disk.path().join("store"), self.folder.join("older-store"));
         if let BusStore::Older(age) = store {
             let pid = nats.as_ref().and_then(Child::id).and_then(|pid| Pid::from_raw(pid as i32));
             // What it has written by now, like a disk whose cache is lost.
             let _ = kill_process(pid.unwrap(), Signal::STOP);
-            replace(&disk, &copy);
+            assert!(replace(&disk, &copy));
             let _ = kill_process(pid.unwrap(), Signal::CONT);
             tokio::time::sleep(age).await;
         }
@@ -278,7 +279,11 @@ impl Site {
         }
         match store {
             BusStore::Same => {}
-            BusStore::Older(_) => replace(&copy, &disk),
+            BusStore::Older(_) => {
+                while !replace(&copy, &disk) {
+                    tokio::time::sleep(Duration::from_millis(500)).await;
+                }
+            }
             BusStore::Empty => std::fs::remove_dir_all(&disk).unwrap(),
         }
         tokio::time::sleep(down).await;
@@ -316,8 +321,8 @@ fn port_of(url: &str) -> u16 {
     port.split_once('/').unwrap().0.parse().unwrap()
 }
 
-/// Makes a folder a copy of another.
-fn replace(from: &Path, to: &Path) {
+/// Makes a folder a copy of another; false where the disk is full.
+fn replace(from: &Path, to: &Path) -> bool {
     let _ = std::fs::remove_dir_all(to);
-    assert!(std::process::Command::new("cp").arg("-r").args([from, to]).status().unwrap().success());
+    std::process::Command::new("cp").arg("-r").args([from, to]).status().unwrap().success()
 }
