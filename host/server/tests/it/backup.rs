@@ -1,5 +1,6 @@
 //! Backups that are made while the hub serves, and restored.
 
+mod everything_lost;
 mod postgres_wal;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! What networks use: counted once, listed by hours, reported.
 
 mod kills;
-mod sink;
+pub mod sink;
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ use crate::support::{Backend, Client, Hub, NOW, on_each};
 
 /// Takes reports, or refuses them.
 #[derive(Clone)]
-struct Billing {
+pub struct Billing {
     url: String,
     received: Arc<Mutex<Received>>,
 }
@@ -32,7 +32,7 @@ struct Received {
 }
 
 impl Billing {
-    async fn start() -> Self {
+    pub async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/usage", listener.local_addr().unwrap());
         let billing = Self { url, received: Arc::default() };
@@ -41,7 +41,7 @@ impl Billing {
         billing
     }
 
-    async fn hub(&self, backend: Backend) -> Hub {
+    pub async fn hub(&self, backend: Backend) -> Hub {
         let url = self.url.clone();
         Hub::start_with(backend, |settings| {
             settings.usage_sink = Some(url);
@@ -55,7 +55,7 @@ impl Billing {
     }
 
     /// Waits until this many different events were taken.
-    async fn expect(&self, hub: &Hub, events: usize) -> Vec<Value> {
+    pub async fn expect(&self, hub: &Hub, events: usize) -> Vec<Value> {
         Hub::eventually(&format!("{events} are reported"), async || {
             hub.advance_ms(1_000);
             ids(&self.events()).len() >= events
