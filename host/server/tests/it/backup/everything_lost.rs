@@ -6,7 +6,8 @@ use serde_json::json;
 use super::Files;
 use crate::people;
 use crate::servers::uuid;
-use crate::support::{Backend, Client, Hub, on_each, succeed, text};
+use crate::support::{Backend, Client, Hub, NOW, on_each, succeed, text};
+use crate::usage::HOUR;
 use crate::usage::sink::Billing;
 
 /// What a network keeps of a player.
@@ -66,9 +67,19 @@ async fn a_hub_that_loses_its_disk_goes_on_from_its_backup(backend: Backend) {
     let request = hub.anonymous().request(Method::GET, "/api/manage/audit").bearer_auth(session.as_str().unwrap());
     let log = alpha.send(request).await.expect(200).to_string();
     assert!(log.contains("member.joined") && log.contains("player.forgotten"), "{log}");
-    // What was billed is not billed again.
-    hub.advance_ms(60_000);
-    assert_eq!(billing.expect(&hub, 2).await.len(), billed.len());
+    // The next hour is billed, and what was billed is not billed again.
+    for owner in [&alpha, &beta] {
+        Hub::eventually("their requests are stored", async || {
+            hub.advance_ms(1_000);
+            owner.get("/api/manage/usage").await.expect(200)["items"][0]["requests"].as_i64().unwrap_or(0) > 0
+        })
+        .await;
+    }
+    hub.advance_ms(2 * 60 * 60 * 1_000);
+    let events = billing.expect(&hub, 4).await;
+    assert_eq!(events[..2], billed);
+    let hours: Vec<_> = events.iter().map(|event| event["data"]["hour"].as_i64().unwrap() - NOW).collect();
+    assert_eq!(hours, [0, 0, HOUR, HOUR]);
 }
 
 on_each! { a_hub_that_loses_its_disk_goes_on_from_its_backup }
