@@ -54,6 +54,7 @@ mod snapshot;
 mod sql;
 mod sqlite;
 mod statement;
+mod stats;
 mod tenant;
 mod tx;
 
@@ -69,5 +70,6 @@ pub use migrate::schema_version;
 pub use snapshot::Snapshot;
 pub use sql::{Record, Sql, Value};
 pub use statement::Statement;
-pub use tenant::{NO_TENANT, as_tenant, current_tenant, in_current_tenant, with_tenant};
+pub use stats::{DbStats, PoolStats, StatementStats, count_statements, statement_stats};
+pub use tenant::{NO_TENANT, TaskContext, as_tenant, current_tenant, in_current_tenant, with_tenant};
 pub use tx::Tx;

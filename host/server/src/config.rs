@@ -145,6 +145,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mail_from: Option<String>,
+    /// Address to serve metrics on, for Prometheus at `/metrics`; it needs no key, so it belongs into the operator's own network
+    #[arg(long, value_name = "ADDR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<SocketAddr>,
     /// Where what networks used is reported, each hour of each network as one CloudEvent by POST; without it nowhere
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -294,6 +298,8 @@ pub struct Settings {
     pub smtp: Option<String>,
     /// Who mail is from.
     pub mail_from: String,
+    /// Address to serve metrics on; absent: they are off.
+    pub metrics: Option<SocketAddr>,
     /// Where what networks used is reported.
     #[serde(deserialize_with = "web_address")]
     pub usage_sink: Option<String>,
@@ -352,6 +358,7 @@ impl Default for Settings {
             module_cache: 4096,
             smtp: None,
             mail_from: "Network Hub <no-reply@localhost>".to_owned(),
+            metrics: None,
             usage_sink: None,
             usage_sink_token: None,
             limits: Bounds::default(),
@@ -404,6 +411,7 @@ impl Settings {
             "module_cache",
             "smtp",
             "mail_from",
+            "metrics",
             "usage_sink",
             "usage_sink_token",
         ];

@@ -11,7 +11,7 @@ use crate::config::Settings;
 use crate::ids::Ids;
 use crate::{
     audit, auth, blobs, collections, control, data_folder, events, health, idempotency, imports, limits, metering,
-    modules, networks, people, plans, servers, waitlist,
+    modules, monitoring, networks, people, plans, servers, waitlist,
 };
 use crate::{punishments, transfers, worlds};
 
@@ -57,6 +57,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     people::start(&app);
     metering::start(&app)?;
     health::start(&app);
+    monitoring::start(&app).await?;
     Ok(app)
 }
 

@@ -23,5 +23,5 @@ pub use outbox::{Outbox, publish_in};
 pub(crate) use outbox::{WaitingEvents, publish_resync_in};
 pub(crate) use routes::router;
 pub(crate) use schema::{ANY_EVENT, EventSchema, add_to};
-pub(crate) use service::start;
 pub use service::{PublishError, Streams, publish};
+pub(crate) use service::{start, waiting_events};

@@ -106,6 +106,11 @@ pub async fn publish(
     Ok(())
 }
 
+/// How many events of committed changes wait to be published, 10,000 at most.
+pub(crate) async fn waiting_events(app: &App) -> Result<i64, hub_db::Error> {
+    store::count_waiting(&app.db).await
+}
+
 /// The open streams of this process.
 #[derive(Debug, Default)]
 pub struct Streams {

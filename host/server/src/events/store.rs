@@ -163,6 +163,13 @@ pub(super) async fn trim(db: &Db, network: NetworkId, most: i64, name: &str, dat
     .await
 }
 
+/// How many events wait, up to 10,000.
+pub(super) async fn count_waiting(db: &Db) -> Result<i64, Error> {
+    // Crosses networks: the operator's count.
+    let (waiting,) = db.query("SELECT COUNT(*) FROM (SELECT 1 FROM outbox LIMIT 10000) AS waiting").one().await?;
+    Ok(waiting)
+}
+
 #[cfg(test)]
 mod tests {
     use hub_db::Config;

@@ -98,6 +98,10 @@ pub(crate) struct PlanLimits {
     #[serde(deserialize_with = "within::<_, 1, MAX_USAGE_DAYS>")]
     #[schema(minimum = 1, maximum = 3_650, example = 400)]
     pub(crate) usage_days: Option<i64>,
+    /// 1: these networks are among the up to 50 that the operator's metrics show one by one.
+    #[serde(deserialize_with = "within::<_, 0, 1>")]
+    #[schema(minimum = 0, maximum = 1, example = 1)]
+    pub(crate) network_metrics: Option<i64>,
 }
 
 /// What one call of a module may cost at one extension point, and how many may run. Null or absent: the default of the
