@@ -71,7 +71,7 @@ async fn metrics_tell_what_happened(backend: Backend) {
     let hub = hub_with_metrics(backend).await;
     let owner = use_everything(&hub).await;
     let _stream = owner.events(None, None).await;
-    hub.network().await.get("/api/plugin/servers/none").await;
+    hub.network().await.get("/api/plugin/servers/unseen-thing").await;
     owner.get("/api/plugin/nothing/of/that/kind").await.expect(404);
     let odd = Method::from_bytes(b"BREW").unwrap();
     owner.send(owner.request(odd, "/api/plugin/servers")).await.expect(405);
@@ -113,7 +113,7 @@ async fn metrics_tell_what_happened(backend: Backend) {
     // No name of a network beyond those, and no path.
     let others = text.lines().filter(|line| line.contains("network=") && !line.contains(&network)).count();
     assert_eq!(others, 0);
-    assert!(!text.contains("none") && !text.contains("of/that/kind"));
+    assert!(!text.contains("unseen-thing") && !text.contains("of/that/kind"));
 }
 
 /// Without an address nothing is recorded or served.
