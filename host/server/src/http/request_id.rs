@@ -4,7 +4,6 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, header::HeaderName};
 use axum::response::{IntoResponse as _, Response};
 use tracing::Instrument as _;
-use tracing::field::display;
 
 use crate::app::App;
 use crate::http::error::ApiError;
