@@ -239,6 +239,7 @@ impl Bus {
             stats.subscriptions += network.subscriptions() as u64;
             stats.retained_events += retained.events;
             stats.retained_bytes += retained.bytes;
+            stats.max_unread_events = stats.max_unread_events.max(network.max_unread_events());
         }
         stats
     }

@@ -207,6 +207,11 @@ impl EventLog {
         unread.events > config.max_lag_events || unread.bytes > config.max_lag_bytes
     }
 
+    /// Events that a reader has not read yet.
+    pub(crate) fn unread_events(&self, listener: &Listener) -> u64 {
+        listener.unread(self.broadcast.pushed()).events
+    }
+
     /// Frees what has expired. A server, and the network itself, is kept for the retention after its
     /// last stream left: until then it may resume from an event far older, if that was the newest.
     pub(crate) fn sweep(&mut self, config: &BusConfig, now_ms: i64, has_listeners: bool) {

@@ -187,6 +187,13 @@ impl Network {
         slow.len() as u64
     }
 
+    /// The events that the slowest subscription has not read yet.
+    pub(crate) fn max_unread_events(&self) -> u64 {
+        let log = self.log.lock();
+        let listeners = self.listeners.read();
+        listeners.values().map(|listener| log.unread_events(listener)).max().unwrap_or(0)
+    }
+
     pub(crate) fn subscriptions(&self) -> usize {
         self.listeners.read().len()
     }

@@ -9,6 +9,8 @@ pub struct Stats {
     pub subscriptions: u64,
     /// Events that can be resumed from.
     pub retained_events: u64,
+    /// Those that the slowest subscription has not read yet.
+    pub max_unread_events: u64,
     /// The bytes of their frames.
     pub retained_bytes: u64,
     /// Events published.

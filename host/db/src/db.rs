@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 
 use crate::{
-    AmbientOutcome, Backend, Config, Error, OnBegin, Record, Snapshot, Sql, Statement, Tx,
+    AmbientOutcome, Backend, Config, DbStats, Error, OnBegin, Record, Snapshot, Sql, Statement, Tx,
     ambient::{AmbientTransaction, End},
     engine::{Engine, Lane},
     limits::{TimeLimits, at_most},
@@ -102,6 +102,11 @@ impl Db {
     /// The kind of database.
     pub fn backend(&self) -> Backend {
         self.engine.backend()
+    }
+
+    /// What its connections do now.
+    pub fn stats(&self) -> DbStats {
+        self.engine.stats()
     }
 
     /// Checks that the database answers.

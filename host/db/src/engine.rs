@@ -9,6 +9,7 @@ use crate::{
     postgres::{self, Postgres},
     query::{Fetched, Query},
     sqlite::{self, Sqlite},
+    stats::DbStats,
 };
 
 /// Over which connections a statement goes.
@@ -32,6 +33,13 @@ impl Engine {
         match self {
             Self::Sqlite(_) => Backend::Sqlite,
             Self::Postgres(_) => Backend::Postgres,
+        }
+    }
+
+    pub(crate) fn stats(&self) -> DbStats {
+        match self {
+            Self::Sqlite(sqlite) => sqlite.stats(),
+            Self::Postgres(postgres) => postgres.stats(),
         }
     }
 

@@ -12,6 +12,7 @@ use tokio::{runtime::Handle, time::Instant};
 use crate::{
     Error,
     fair::{FairPermit, FairPermits},
+    stats::PoolStats,
     tenant::{NO_TENANT, current_tenant},
 };
 
@@ -109,6 +110,12 @@ impl<C: Reusable> Pool<C> {
             self.connect(permit).await
         }))
         .await
+    }
+
+    /// What its connections do now.
+    pub(crate) fn stats(&self, name: &'static str) -> PoolStats {
+        let (used, max, waiting) = self.0.permits.counts();
+        PoolStats { name, used, max, waiting }
     }
 
     /// An idle connection that answers, or a new one.

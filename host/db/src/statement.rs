@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use sqlx::error::BoxDynError;
+use tokio::time::Instant;
 
 use crate::{
     Backend, Error, Record, Sql, Tx, Value,
     ambient::AmbientTransaction,
     engine::{Engine, Lane},
     query::{Fetch, Fetched, Query},
-    tx,
+    stats, tx,
 };
 
 /// Records that are decoded before others are served: some hundred microseconds.
@@ -101,20 +102,27 @@ impl<'c> Statement<'c> {
         }
         // SQLite stops at the first row that is enough, before the statements that follow.
         self.query.fetch = if self.query.is_script { Fetch::All } else { fetch };
-        match self.target {
-            Target::Read(engine, lane) => match ambient(engine, lane) {
-                Some(ambient) => ambient.read(self.query).await,
-                None => engine.read(lane, self.query).await,
-            },
-            Target::Write(engine, lane) => {
-                tx::refuse_nested()?;
-                match ambient(engine, lane) {
-                    Some(ambient) => ambient.write(self.query).await,
-                    None => engine.write(lane, self.query).await,
-                }
+        let began = Instant::now();
+        let result = run_at(self.target, self.query).await;
+        stats::record(began.elapsed(), result.is_err());
+        result
+    }
+}
+
+async fn run_at(target: Target<'_>, query: Query) -> Result<Fetched, Error> {
+    match target {
+        Target::Read(engine, lane) => match ambient(engine, lane) {
+            Some(ambient) => ambient.read(query).await,
+            None => engine.read(lane, query).await,
+        },
+        Target::Write(engine, lane) => {
+            tx::refuse_nested()?;
+            match ambient(engine, lane) {
+                Some(ambient) => ambient.write(query).await,
+                None => engine.write(lane, query).await,
             }
-            Target::Tx(tx) => tx.run(self.query).await,
         }
+        Target::Tx(tx) => tx.run(query).await,
     }
 }
 

@@ -33,6 +33,7 @@ use crate::limits::{Limits, Usage};
 use crate::mail::Mailer;
 use crate::metering::Metering;
 use crate::modules::Modules;
+use crate::monitoring::Monitoring;
 use crate::people::People;
 use crate::players::PlayerRegions;
 use crate::secrets::HubSecrets;
@@ -87,6 +88,8 @@ pub struct AppState {
     pub usage: Usage,
     /// What networks have used since it was last stored.
     pub metering: Metering,
+    /// What the operator watches.
+    pub monitoring: Monitoring,
     /// The hub's own secrets.
     pub secrets: HubSecrets,
     /// Connections that are open.
@@ -164,6 +167,7 @@ impl AppState {
             blobs: Blobs::open(&settings, &db)?,
             usage: Usage::default(),
             metering: Metering::new(ids.token(16)),
+            monitoring: Monitoring::new(settings.metrics.is_some())?,
             secrets: HubSecrets::default(),
             connections: connections(&settings),
             outbox: Outbox::default(),

@@ -165,6 +165,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECRET")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oidc_client_secret: Option<String>,
+    /// Address to serve metrics on, for Prometheus at `/metrics`; it needs no key, so it belongs into the operator's own network
+    #[arg(long, value_name = "ADDR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<SocketAddr>,
     /// Where what networks used is reported, each hour of each network as one CloudEvent by POST; without it nowhere
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -344,6 +348,8 @@ pub struct Settings {
     pub oidc_client_id: Option<String>,
     /// What this hub shows the OpenID provider.
     pub oidc_client_secret: Option<String>,
+    /// Address to serve metrics on; absent: they are off.
+    pub metrics: Option<SocketAddr>,
     /// Where what networks used is reported.
     #[serde(deserialize_with = "web_address")]
     pub usage_sink: Option<String>,
@@ -407,6 +413,7 @@ impl Default for Settings {
             oidc_issuer: None,
             oidc_client_id: None,
             oidc_client_secret: None,
+            metrics: None,
             usage_sink: None,
             usage_sink_token: None,
             limits: Bounds::default(),
@@ -463,6 +470,7 @@ impl Settings {
             "oidc_issuer",
             "oidc_client_id",
             "oidc_client_secret",
+            "metrics",
             "usage_sink",
             "usage_sink_token",
         ];

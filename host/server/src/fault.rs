@@ -1,7 +1,7 @@
 //! What can be wrong with a node, and since when it is.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -10,8 +10,11 @@ use utoipa::ToSchema;
 use crate::clock::Millis;
 
 /// What can be wrong, as `/readyz` names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema, strum::EnumIter, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum FaultKind {
     /// The database does not answer.
     Database,
@@ -56,6 +59,11 @@ impl Fault {
 pub struct FaultLog(Mutex<BTreeMap<FaultKind, Millis>>);
 
 impl FaultLog {
+    /// What was wrong when it was last looked.
+    pub(crate) fn kinds(&self) -> BTreeSet<FaultKind> {
+        self.0.lock().keys().copied().collect()
+    }
+
     /// Takes the faults of this moment, at most one of each kind; answers since when each lasts.
     pub(crate) fn observe(&self, faults: Vec<Fault>, now: Millis) -> Vec<(Fault, Millis)> {
         let mut log = self.0.lock();

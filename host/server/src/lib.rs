@@ -48,6 +48,7 @@ pub mod matchmaking;
 pub mod metering;
 mod moderation;
 pub mod modules;
+pub mod monitoring;
 pub mod networks;
 pub mod owner;
 mod people;

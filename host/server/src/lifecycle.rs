@@ -11,7 +11,7 @@ use crate::config::Settings;
 use crate::ids::Ids;
 use crate::{
     archive, audit, auth, blobs, collections, control, data_folder, events, forgetting, health, idempotency, imports,
-    limits, metering, modules, networks, people, plans, servers, waitlist, webhooks,
+    limits, metering, modules, monitoring, networks, people, plans, servers, waitlist, webhooks,
 };
 use crate::{punishments, transfers, worlds};
 
@@ -60,6 +60,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     people::start(&app);
     metering::start(&app)?;
     health::start(&app);
+    monitoring::start(&app).await?;
     Ok(app)
 }
 

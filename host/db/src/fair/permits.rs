@@ -86,6 +86,12 @@ impl FairPermits {
         granted.await.ok()
     }
 
+    /// How many are held, how many there are, and how many callers wait.
+    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+        let state = self.0.state.lock();
+        (state.total - state.free, state.total, state.waiting.len())
+    }
+
     /// Grants no more to who did not wait before, and waits until all are back.
     pub(crate) async fn close(&self) {
         self.0.state.lock().closed = true;

@@ -34,6 +34,11 @@ impl<T> FairQueue<T> {
         self.by_tenant.get(&tenant).map_or(0, VecDeque::len)
     }
 
+    /// How many items all tenants have.
+    pub(crate) fn len(&self) -> usize {
+        self.by_tenant.values().map(VecDeque::len).sum()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }

@@ -22,6 +22,7 @@ use crate::{
     pool::{Pooled, Reusable},
     query::{Fetched, Query},
     retry::Attempts,
+    stats::DbStats,
 };
 
 /// Connections for what must not wait behind any tenant.
@@ -89,6 +90,11 @@ impl Postgres {
 
     pub(crate) fn transaction_limit(&self) -> Duration {
         self.transaction_limit
+    }
+
+    pub(crate) fn stats(&self) -> DbStats {
+        let pools = [("shared", &self.pool), ("reserved", &self.reserved), ("time_critical", &self.time_critical)];
+        DbStats { pools: pools.map(|(name, pool)| pool.stats(name)).to_vec(), queued_writes: 0 }
     }
 
     fn pool(&self, lane: Lane) -> &Pool {

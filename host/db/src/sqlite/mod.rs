@@ -30,6 +30,7 @@ use crate::{
     pool::{Limits, Pool},
     query::{Fetched, PREPARED_STATEMENTS, Query},
     retry::Attempts,
+    stats::DbStats,
     tenant::current_tenant,
 };
 
@@ -91,6 +92,11 @@ impl Sqlite {
     /// Fails if the writer has stopped, which no reader would notice.
     pub(crate) fn check_writer(&self) -> Result<(), Error> {
         self.writer.check()
+    }
+
+    pub(crate) fn stats(&self) -> DbStats {
+        let pools = vec![self.readers.stats("shared"), self.reserved.stats("reserved")];
+        DbStats { pools, queued_writes: self.writer.queued() }
     }
 
     pub(crate) fn time_limits(&self) -> &TimeLimits {

@@ -71,6 +71,12 @@ impl Sender {
         self.0.changed.notify_one();
     }
 
+    /// How many jobs wait.
+    pub(super) fn len(&self) -> usize {
+        let state = self.0.state.lock();
+        state.reserved.len() + state.jobs.len()
+    }
+
     pub(super) fn is_closed(&self) -> bool {
         self.0.state.lock().closed
     }

@@ -73,6 +73,11 @@ impl Writer {
         let _ = self.closed.clone().changed().await;
     }
 
+    /// How many jobs wait.
+    pub(super) fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
     pub(super) fn check(&self) -> Result<(), Error> {
         if self.queue.is_closed() { Err(Error::Closed) } else { Ok(()) }
     }

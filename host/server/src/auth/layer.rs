@@ -16,6 +16,7 @@ use crate::auth::model::ActiveKey;
 use crate::auth::service::{Sent, authenticate};
 use crate::http::error::ApiError;
 use crate::http::layers::Next;
+use crate::http::request_record::RequestRecord;
 use crate::limits;
 
 /// The tenant of all requests without a valid key; a signed link's network takes over once the link is verified.
@@ -35,6 +36,9 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
         let identified = identified.map_err(|error| count_wrong_key(&app, remote, error));
         if let Ok(key) = &identified {
             tenant = key.network.0;
+            if let Some(record) = request.extensions().get::<RequestRecord>() {
+                record.set_caller(key.network, &key.id.0);
+            }
             counted = Some(app.metering.begin_request(key.network));
         }
         request.extensions_mut().insert(Identified(identified));

@@ -43,8 +43,8 @@ pub(super) struct Write {
     name: Label,
     /// A limit, such as `requestsPerSecond=100`, or `servers=none` for no limit; may be given several times. There are
     /// requestsPerSecond, requestBurst, keyRequestsPerSecond, eventsPerSecond, servers, streams, keys, players, documents,
-    /// storageBytes, fileBytes, modules, webhooks, moduleMillisPerSecond, auditDays, usageDays, addressDays, logDays, ledgerDays
-    /// and statisticsDays
+    /// storageBytes, fileBytes, modules, webhooks, moduleMillisPerSecond, auditDays, usageDays, addressDays, logDays, ledgerDays,
+    /// statisticsDays and networkMetrics
     #[arg(long = "limit", value_name = "NAME=N|none", value_parser = parse_limit)]
     limits: Vec<(String, Value)>,
     /// A limit of one call of a module, such as `chat.computeMillis=5`, or `chat.fuel=none` for the default; may be given

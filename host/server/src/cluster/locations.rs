@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::RwLock;
 
@@ -27,17 +28,22 @@ pub(super) enum ShardLocation {
 
 /// The locations of all shards.
 #[derive(Debug)]
-pub(super) struct ShardLocations(RwLock<Vec<ShardLocation>>);
+pub(super) struct ShardLocations {
+    locations: RwLock<Vec<ShardLocation>>,
+    gained: AtomicU64,
+    lost: AtomicU64,
+}
 
 impl Default for ShardLocations {
     fn default() -> Self {
-        Self(RwLock::new(vec![ShardLocation::Unowned; usize::from(SHARDS)]))
+        let locations = RwLock::new(vec![ShardLocation::Unowned; usize::from(SHARDS)]);
+        Self { locations, gained: AtomicU64::new(0), lost: AtomicU64::new(0) }
     }
 }
 
 impl ShardLocations {
     pub(super) fn get(&self, shard: u16) -> ShardLocation {
-        self.0.read().get(usize::from(shard)).cloned().unwrap_or(ShardLocation::Unowned)
+        self.locations.read().get(usize::from(shard)).cloned().unwrap_or(ShardLocation::Unowned)
     }
 
     pub(super) fn local_leases(&self) -> Vec<Arc<ShardLease>> {
@@ -45,11 +51,11 @@ impl ShardLocations {
             ShardLocation::Local(lease) => Some(Arc::clone(lease)),
             _ => None,
         };
-        self.0.read().iter().filter_map(leases).collect()
+        self.locations.read().iter().filter_map(leases).collect()
     }
 
     pub(super) fn unowned(&self) -> Vec<u16> {
-        let locations = self.0.read();
+        let locations = self.locations.read();
         let unowned = (0..SHARDS).zip(locations.iter()).filter(|(_, known)| matches!(known, ShardLocation::Unowned));
         unowned.map(|(shard, _)| shard).collect()
     }
@@ -57,7 +63,7 @@ impl ShardLocations {
     /// How many shards each other node owns.
     pub(super) fn remote_counts(&self) -> HashMap<Arc<str>, usize> {
         let mut counts = HashMap::new();
-        for location in self.0.read().iter() {
+        for location in self.locations.read().iter() {
             if let ShardLocation::Remote { node, .. } = location {
                 *counts.entry(Arc::clone(node)).or_default() += 1;
             }
@@ -68,7 +74,7 @@ impl ShardLocations {
     /// Records that this node holds the lease: extends the one it knows, or adds a new one. Returns the one that ended
     /// by it, whose networks are to be evicted before another lease begins here.
     pub(super) fn record_lease(&self, shard: u16, fence: i64, expires_at: Uptime) -> Option<Arc<ShardLease>> {
-        let mut locations = self.0.write();
+        let mut locations = self.locations.write();
         let location = locations.get_mut(usize::from(shard))?;
         match location {
             ShardLocation::Local(lease) if lease.fence == fence => {
@@ -83,10 +89,12 @@ impl ShardLocations {
             ShardLocation::Local(lease) => {
                 let ended = Arc::clone(lease);
                 *location = ShardLocation::Unowned;
+                self.lost.fetch_add(1, Ordering::Relaxed);
                 Some(ended)
             }
             _ => {
                 *location = ShardLocation::Local(Arc::new(ShardLease::new(shard, fence, expires_at)));
+                self.gained.fetch_add(1, Ordering::Relaxed);
                 None
             }
         }
@@ -94,12 +102,20 @@ impl ShardLocations {
 
     /// Sets a location that is not this node's. Returns this node's lease, where it ended by it.
     pub(super) fn set(&self, shard: u16, location: ShardLocation) -> Option<Arc<ShardLease>> {
-        let mut locations = self.0.write();
+        let mut locations = self.locations.write();
         let known = locations.get_mut(usize::from(shard))?;
         match std::mem::replace(known, location) {
-            ShardLocation::Local(lease) => Some(lease),
+            ShardLocation::Local(lease) => {
+                self.lost.fetch_add(1, Ordering::Relaxed);
+                Some(lease)
+            }
             _ => None,
         }
+    }
+
+    /// How many shards this node was given, and how many it gave away or lost.
+    pub(super) fn moves(&self) -> (u64, u64) {
+        (self.gained.load(Ordering::Relaxed), self.lost.load(Ordering::Relaxed))
     }
 }
 

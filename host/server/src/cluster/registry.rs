@@ -53,6 +53,14 @@ impl HeldLease {
     }
 }
 
+/// What became of shards at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ShardCounts {
+    pub(crate) owned: usize,
+    pub(crate) gained: u64,
+    pub(crate) lost: u64,
+}
+
 /// One of several nodes.
 pub(super) struct Node {
     pub(super) name: String,
@@ -146,6 +154,15 @@ impl ShardRegistry {
     /// Whether this node is transferring its networks to the others, before it stops.
     pub(crate) fn is_draining(&self) -> bool {
         self.0.as_ref().is_some_and(|node| node.is_draining())
+    }
+
+    /// How many shards this node owns, was given and gave away.
+    pub(crate) fn counts(&self) -> ShardCounts {
+        let Some(node) = &self.0 else {
+            return ShardCounts { owned: usize::from(SHARDS), gained: 0, lost: 0 };
+        };
+        let (gained, lost) = node.locations.moves();
+        ShardCounts { owned: node.locations.local_leases().len(), gained, lost }
     }
 
     /// Sends a message to all nodes, this one included; does nothing on a single node.

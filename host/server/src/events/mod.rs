@@ -26,5 +26,5 @@ pub use outbox::{Outbox, publish_in};
 pub(crate) use routes::router;
 pub(crate) use schema::{ANY_EVENT, EventSchema, add_to};
 pub use service::{PublishError, Streams, publish};
-pub(crate) use service::{start, subscribe_in};
+pub(crate) use service::{start, subscribe_in, waiting_events};
 pub(crate) use store::{SubscribedEvent, insert_event};

@@ -130,6 +130,11 @@ pub(crate) async fn subscribe_in(
     Ok(())
 }
 
+/// How many events of committed changes wait to be published, 10,000 at most.
+pub(crate) async fn waiting_events(app: &App) -> Result<i64, hub_db::Error> {
+    store::count_waiting(&app.db).await
+}
+
 /// The open streams of this process.
 #[derive(Debug, Default)]
 pub struct Streams {

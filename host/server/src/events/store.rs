@@ -320,6 +320,13 @@ pub(super) async fn replace_up_to(
     tx.query("DELETE FROM outbox WHERE network_id = $1 AND id < $2").bind(network).bind(last).execute().await
 }
 
+/// How many events wait, up to 10,000.
+pub(super) async fn count_waiting(db: &Db) -> Result<i64, Error> {
+    // Crosses networks: the operator's count.
+    let (waiting,) = db.query("SELECT COUNT(*) FROM (SELECT 1 FROM outbox LIMIT 10000) AS waiting").one().await?;
+    Ok(waiting)
+}
+
 #[cfg(test)]
 mod tests {
     use hub_db::Config;

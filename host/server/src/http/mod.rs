@@ -20,4 +20,5 @@ pub(crate) mod rate_limit;
 pub(crate) mod reference;
 mod request_body;
 pub mod request_id;
+pub(crate) mod request_record;
 mod sent_fields;

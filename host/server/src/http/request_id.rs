@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::layers::Next;
 use crate::http::request_body;
+use crate::http::request_record::RequestRecord;
 
 static HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -45,10 +46,13 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     // The matched pattern, not the path: paths carry players' names and signed tokens.
     let route = request.extensions().get::<MatchedPath>().map_or("-".to_owned(), |path| path.as_str().to_owned());
     let span = tracing::info_span!("request", id = id.as_str(), %method, route);
+    let record = RequestRecord::default();
     request.extensions_mut().insert(id.clone());
+    request.extensions_mut().insert(record.clone());
     let started = tokio::time::Instant::now();
     let (request, body) = request_body::watch(request, app.settings.connections.body);
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let work = next.run(request).instrument(span.clone());
+    let mut response = hub_db::count_statements(record.statements(), work).await;
     if let Some(body) = body {
         // Whoever read it saw only that it broke off.
         if body.has_timed_out() && !response.status().is_success() {
@@ -70,7 +74,17 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
             }
         }
     }
-    tracing::debug!(status = response.status().as_u16(), micros = started.elapsed().as_micros() as u64, "served");
+    let (status, took) = (response.status(), started.elapsed());
+    app.monitoring.record_request(&method, &route, status.as_u16(), took);
+    tracing::info!(
+        target: "hub::request",
+        status = status.as_u16(),
+        micros = took.as_micros() as u64,
+        network = record.network().map(display),
+        key = record.key(),
+        queries = record.queries(),
+        "served"
+    );
     response.headers_mut().insert(HEADER.clone(), id.0);
     response
 }

@@ -119,6 +119,10 @@ pub(crate) struct PlanLimits {
     #[serde(deserialize_with = "within::<_, 1, MAX_RETENTION_DAYS>")]
     #[schema(minimum = 1, maximum = 36_500, example = 730)]
     pub(crate) statistics_days: Option<i64>,
+    /// 1: these networks are among the up to 50 that the operator's metrics show one by one.
+    #[serde(deserialize_with = "within::<_, 0, 1>")]
+    #[schema(minimum = 0, maximum = 1, example = 1)]
+    pub(crate) network_metrics: Option<i64>,
 }
 
 /// For how many days a plan keeps what nobody asks to delete; none: for good.

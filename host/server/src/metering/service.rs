@@ -5,6 +5,7 @@ use hub_db::{Db, Error};
 use crate::app::App;
 use crate::auth::OPERATOR_NETWORK;
 use crate::clock::Millis;
+use crate::metering::store::progress::{self, Progress, Work};
 use crate::metering::store::read;
 pub(crate) use crate::metering::store::read::{HourRow, TotalRow};
 use crate::metering::{HOUR, hour_of, storage};
@@ -58,4 +59,20 @@ pub(super) async fn is_known(db: &Db, network: NetworkId) -> Result<bool, Error>
 /// What each network used.
 pub(crate) async fn totals(db: &Db, range: TimeRange) -> Result<Vec<TotalRow>, Error> {
     read::totals(db, range.after(), range.to).await
+}
+
+/// Milliseconds since the end of the oldest hour that is closed and not reported; 0 where nobody is told.
+pub(crate) async fn report_lag(app: &App) -> Result<Millis, Error> {
+    if app.settings.usage_sink.is_none() {
+        return Ok(0);
+    }
+    let closed = progress::reached(&app.db, Work::Close).await?.hour;
+    let Progress { hour, last_network } = progress::reached(&app.db, Work::Report).await?;
+    let next = read::next(&app.db, hour, last_network, closed, 1).await?;
+    Ok(next.first().map_or(0, |row| app.clock.now().saturating_sub(row.hour.saturating_add(HOUR)).max(0)))
+}
+
+/// The running hour of the networks with the most requests, of those whose plan shows them in the metrics.
+pub(crate) async fn busiest(app: &App, most: i64) -> Result<Vec<HourRow>, Error> {
+    read::busiest(&app.db, hour_of(app.clock.now()), most).await
 }

@@ -156,6 +156,12 @@ impl Modules {
         })
     }
 
+    /// All chains that are loaded.
+    pub(super) fn all_chains(&self) -> Vec<Arc<ActiveChain>> {
+        let networks: Vec<_> = self.networks.read().values().cloned().collect();
+        networks.iter().flat_map(|chains| Point::ALL.map(|point| chains.get(point))).flatten().collect()
+    }
+
     /// Drops the chains of a network that another node owns now.
     pub(crate) fn evict(&self, network: NetworkId) {
         self.networks.write().remove(&network);

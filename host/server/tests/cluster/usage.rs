@@ -5,8 +5,38 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::fleet::{Client, Fleet, uuid, wait_until};
+use crate::fleet::{Client, Fleet, free_port, uuid, wait_until};
 use crate::stream::Events;
+
+/// The value of a metric without labels.
+async fn metric(address: &str, name: &str) -> Option<f64> {
+    let answer = hub::http_client::client().unwrap().get(format!("http://{address}/metrics")).send().await.ok()?;
+    let text = answer.text().await.ok()?;
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn metrics_tell_which_shards_a_node_has() {
+    let mut fleet = Fleet::start().await;
+    fleet.stop(2);
+    let address = format!("127.0.0.1:{}", free_port());
+    fleet.start_node_with(2, &[("HUB_METRICS", address.clone())]);
+    fleet.wait_until_balanced().await;
+    let url = fleet.url(2);
+    wait_until(async || {
+        let owned = fleet.shards_at(&url).await;
+        owned > 0 && metric(&address, "hub_shards_owned").await == Some(owned as f64)
+    })
+    .await;
+    assert!(metric(&address, "hub_shards_gained_total").await.unwrap() >= 80.0);
+    let lost = metric(&address, "hub_shards_lost_total").await.unwrap();
+    // The node before it dies, so that this one gets more; it gives them back when the other returns.
+    fleet.kill(1);
+    wait_until(async || fleet.shards_at(&url).await >= 125).await;
+    fleet.start_node(1);
+    fleet.wait_until_balanced().await;
+    wait_until(async || metric(&address, "hub_shards_lost_total").await.is_some_and(|now| now >= lost + 40.0)).await;
+}
 
 /// A column's sum over all hours of a network.
 async fn sum(fleet: &Fleet, network: &str, column: &str) -> i64 {

@@ -33,6 +33,7 @@ mod localization;
 mod malformed;
 mod matchmaking;
 mod modules;
+mod monitoring;
 mod moving;
 mod networks;
 mod openapi;

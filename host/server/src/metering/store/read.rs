@@ -1,6 +1,6 @@
 //! Reading and deleting hours.
 
-use hub_db::{Db, Error};
+use hub_db::{Db, Error, Sql};
 
 use crate::clock::Millis;
 use crate::values::NetworkId;
@@ -31,6 +31,19 @@ macro_rules! select_hours {
                  module_store_bytes, file_bytes, peak_players, peak_servers, peak_streams
              FROM usage_hours ",
             $rest
+        )
+    };
+}
+
+macro_rules! busiest {
+    ($condition:literal) => {
+        concat!(
+            select_hours!(
+                "WHERE hour = $1 AND network_id IN (
+                 SELECT n.network_id FROM networks n JOIN plans p ON p.name = n.plan WHERE "
+            ),
+            $condition,
+            ") ORDER BY requests DESC, network_id LIMIT $2"
         )
     };
 }
@@ -111,6 +124,19 @@ pub(in crate::metering) async fn next(
 ) -> Result<Vec<HourRow>, Error> {
     // Crosses networks: reports are the operator's.
     db.query(NEXT).bind(hour).bind(network).bind(before).bind(limit).all().await
+}
+
+/// An hour of the networks with the most requests, of those whose plan says `networkMetrics`.
+pub(in crate::metering) async fn busiest(db: &Db, hour: Millis, most: i64) -> Result<Vec<HourRow>, Error> {
+    // Crosses networks: the operator's metrics.
+    db.query(Sql {
+        sqlite: busiest!("p.limits ->> 'networkMetrics' = 1"),
+        postgres: busiest!("CAST(p.limits AS JSONB) ->> 'networkMetrics' = '1'"),
+    })
+    .bind(hour)
+    .bind(most)
+    .all()
+    .await
 }
 
 /// The next network that has hours.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hub_sandbox::contract::Point;
-use hub_sandbox::{AnyInput, BreakerOpening, Call, Link, Operation, Outcome};
+use hub_sandbox::{AnyInput, BreakerOpening, Call, CallFailure, CallReport, Link, Operation, Outcome};
 use serde_json::json;
 
 use crate::app::App;
@@ -47,6 +47,7 @@ pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) 
             let outcome = app.modules.sandbox.run_chain::<O>(&chain.chain, &call, Arc::clone(&input)).await;
             let reports = || outcome.steps.iter().filter_map(|step| step.report.as_ref());
             let micros = reports().map(|report| report.compute_micros).sum();
+            reports().for_each(|report| record_call(app, O::POINT, "active", report));
             let (calls, fuel) = (reports().count() as u64, reports().map(|report| report.fuel).sum());
             app.metering.network(network).add_module_calls(calls, micros, fuel);
             limits::charge_module_time(app, network, Duration::from_micros(micros)).await;
@@ -96,6 +97,7 @@ fn finish<O: Operation>(
         app.spawn(async move {
             let Some(run) = task.modules.sandbox.run_shadow(shadow).await else { return };
             let report = &run.report;
+            record_call(&task, point, "shadow", report);
             task.metering.network(network).add_module_calls(1, report.compute_micros, report.fuel);
             limits::charge_module_time(&task, network, Duration::from_micros(report.compute_micros)).await;
             task.modules.logs.add(network, point, link.config(), &call, &run.report);
@@ -112,6 +114,12 @@ fn finish<O: Operation>(
     });
     record(app, network, Record::new(call, input, O::ruling_answer(&ruling), steps.collect()));
     ruling
+}
+
+/// Counts a call of a module for whoever watches the hub.
+fn record_call<T>(app: &App, point: Point, mode: &'static str, report: &CallReport<T>) {
+    let outcome = report.result.as_ref().err().map_or("ok", CallFailure::code);
+    app.monitoring.record_module_call(point.name(), outcome, mode, Duration::from_micros(report.micros));
 }
 
 /// Tells the module's owner that its breaker has opened, in the module's log and in the network's audit log. The one place that every opening passes.

@@ -1,5 +1,6 @@
 //! The rules of modules. Other components ask their network's modules through [`call`].
 
+mod breakers;
 mod calls;
 pub(super) mod chains;
 pub(super) mod dry_run;
@@ -11,6 +12,7 @@ pub(super) mod replay;
 mod storing;
 pub(super) mod uploads;
 
+pub(crate) use breakers::breakers;
 pub use calls::{call, has_chain, record_built_in, take_sample};
 pub use error::ModulesError;
 pub use hub_sandbox::Ranking;

@@ -90,6 +90,15 @@ impl Presence {
         *self.server_start.lock() = Some(started_at);
     }
 
+    /// How many players and servers of all networks are online, or not swept yet.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let add = |(players, servers), network: &NetworkPresence| {
+            let (more_players, more_servers) = network.counts();
+            (players + more_players, servers + more_servers)
+        };
+        self.all().into_iter().fold((0, 0), |sum, (_, shared)| shared.with(|network| add(sum, network)))
+    }
+
     /// The most players and servers that networks have had online at once, since the last call.
     pub(crate) fn take_peaks(&self) -> Vec<(NetworkId, usize, usize)> {
         let peaks = self.all().into_iter().map(|(network, shared)| (network, shared.with(NetworkPresence::take_peaks)));

@@ -139,6 +139,11 @@ impl NetworkPresence {
         self.unsaved.server(&id, ServerChange::Any);
     }
 
+    /// How many players and servers are online, or not swept yet.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        (self.players.len(), self.servers.len())
+    }
+
     fn note_peaks(&mut self) {
         let (players, servers) = self.peaks;
         self.peaks = (players.max(self.players.len()), servers.max(self.servers.len()));

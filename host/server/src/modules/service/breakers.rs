@@ -1,0 +1,27 @@
+//! The states of breakers, for whoever watches the hub.
+
+use std::collections::BTreeMap;
+
+use hub_sandbox::BreakerState;
+use hub_sandbox::contract::Point;
+
+use crate::app::App;
+
+/// How many modules in loaded chains have their breaker in each state, by point and state.
+pub(crate) fn breakers(app: &App) -> BTreeMap<(&'static str, &'static str), usize> {
+    let states = ["closed", "open", "half_open"];
+    let mut counts: BTreeMap<_, _> =
+        Point::ALL.iter().flat_map(|point| states.map(|state| ((point.name(), state), 0))).collect();
+    let now = u64::try_from(app.clock.now()).unwrap_or(0);
+    for chain in app.modules.all_chains() {
+        for link in chain.links().filter_map(|(_, link)| link) {
+            let state = match link.breaker(now) {
+                BreakerState::Closed => "closed",
+                BreakerState::Open => "open",
+                BreakerState::HalfOpen => "half_open",
+            };
+            *counts.entry((chain.point.name(), state)).or_default() += 1;
+        }
+    }
+    counts
+}

@@ -1,0 +1,54 @@
+//! Serves the metrics at an address of their own, which is for the operator's network alone.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::net::TcpListener;
+
+use crate::app::App;
+use crate::background::every;
+use crate::monitoring::collect::collect;
+
+/// Samples of histograms are put into their buckets, whether or not somebody asks.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Serves the metrics, where an address was named.
+///
+/// # Errors
+/// Where that address cannot be listened on.
+pub async fn start(app: &App) -> anyhow::Result<()> {
+    let (Some(address), Some(handle)) = (app.settings.metrics, app.monitoring.handle()) else {
+        return Ok(());
+    };
+    let listener = TcpListener::bind(address).await;
+    let listener = listener.map_err(|error| anyhow::anyhow!("cannot serve metrics at {address}: {error}"))?;
+    let address = listener.local_addr()?;
+    app.monitoring.address.get_or_init(|| address);
+    tracing::info!(%address, "metrics");
+    let upkeep = handle.clone();
+    every(app, UPKEEP_INTERVAL, "keep metrics", move |_| {
+        let upkeep = upkeep.clone();
+        async move {
+            upkeep.run_upkeep();
+            Ok::<_, Infallible>(())
+        }
+    });
+    let router = Router::new().route("/metrics", get(render)).with_state((app.clone(), handle));
+    app.spawn(async move {
+        if let Err(error) = axum::serve(listener, router).await {
+            tracing::warn!(%error, "metrics are not served any more");
+        }
+    });
+    Ok(())
+}
+
+async fn render(State((app, handle)): State<(App, PrometheusHandle)>) -> impl IntoResponse {
+    let of_networks = collect(&app).await;
+    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], handle.render() + &of_networks)
+}
