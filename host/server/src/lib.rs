@@ -66,6 +66,7 @@ mod sessions;
 mod signing_secret;
 pub mod statistics;
 mod text_type;
+mod traces;
 pub mod transfers;
 pub mod values;
 mod waitlist;

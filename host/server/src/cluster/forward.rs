@@ -30,6 +30,7 @@ use crate::endpoints::RouteFacts;
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::layers::Next;
+use crate::traces;
 use crate::values::NetworkId;
 
 /// On a forwarded request: the client's address, signed by the node that forwarded it.
@@ -271,6 +272,7 @@ impl Dispatcher<'_> {
         request
             .headers_mut()
             .insert(FORWARDED_FROM.clone(), HeaderValue::try_from(signed).map_err(ApiError::internal)?);
+        traces::inject(request.headers_mut());
         if lost.is_cancelled() {
             return Ok(Forwarded::Unreachable);
         }
