@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use sqlx::error::BoxDynError;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use crate::{
     Backend, Error, Record, Sql, Tx, Value,
@@ -19,6 +20,8 @@ use crate::{
 
 /// Records that are decoded before others are served: some hundred microseconds.
 const RECORDS_AT_ONCE: usize = 256;
+/// The target of spans that are only made for traces.
+const TRACE_TARGET: &str = "hub_trace";
 
 /// A statement that gathers its values and then runs.
 #[must_use = "a statement does nothing until it is run"]
@@ -102,8 +105,9 @@ impl<'c> Statement<'c> {
         }
         // SQLite stops at the first row that is enough, before the statements that follow.
         self.query.fetch = if self.query.is_script { Fetch::All } else { fetch };
+        let span = tracing::trace_span!(target: TRACE_TARGET, "statement", db.query.text = self.query.text.as_str());
         let began = Instant::now();
-        let result = run_at(self.target, self.query).await;
+        let result = run_at(self.target, self.query).instrument(span).await;
         stats::record(began.elapsed(), result.is_err());
         result
     }

@@ -169,6 +169,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metrics: Option<SocketAddr>,
+    /// Receiver of traces by OTLP over HTTP, such as `http://127.0.0.1:4318`; without it none are made
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub otlp: Option<String>,
     /// Where what networks used is reported, each hour of each network as one CloudEvent by POST; without it nowhere
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -350,6 +354,9 @@ pub struct Settings {
     pub oidc_client_secret: Option<String>,
     /// Address to serve metrics on; absent: they are off.
     pub metrics: Option<SocketAddr>,
+    /// Receiver of traces; absent: none are made.
+    #[serde(deserialize_with = "base_url")]
+    pub otlp: Option<String>,
     /// Where what networks used is reported.
     #[serde(deserialize_with = "web_address")]
     pub usage_sink: Option<String>,
@@ -414,6 +421,7 @@ impl Default for Settings {
             oidc_client_id: None,
             oidc_client_secret: None,
             metrics: None,
+            otlp: None,
             usage_sink: None,
             usage_sink_token: None,
             limits: Bounds::default(),
@@ -471,6 +479,7 @@ impl Settings {
             "oidc_client_id",
             "oidc_client_secret",
             "metrics",
+            "otlp",
             "usage_sink",
             "usage_sink_token",
         ];

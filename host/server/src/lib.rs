@@ -71,6 +71,7 @@ mod shared_reads;
 mod signing_secret;
 pub mod statistics;
 mod text_type;
+mod traces;
 pub mod transfers;
 pub mod values;
 mod waitlist;

@@ -4,7 +4,9 @@ use std::io::Write as _;
 
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::app::App;
 use crate::clock::Clock;
@@ -13,6 +15,7 @@ use crate::data_folder;
 use crate::ids::Ids;
 use crate::lifecycle;
 use crate::serve::{self, Server};
+use crate::traces::Traces;
 
 #[derive(Args, Debug)]
 pub(super) struct Serve {
@@ -22,9 +25,10 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        log_to_stderr("info");
-        serve::open_files::raise_limit();
         let mut settings = Settings::of_serve(&self.args)?;
+        let traces = settings.otlp.as_deref().map(Traces::start).transpose()?;
+        log_to_stderr("info", traces.as_ref());
+        serve::open_files::raise_limit();
         let listener = serve::bind(settings.listen).await?;
         let address = listener.local_addr()?;
         settings.listen = address;
@@ -40,19 +44,24 @@ impl Serve {
         server.run(listener).await;
         lifecycle::finish_stop(&app).await;
         tracing::info!("stopped");
+        if let Some(traces) = traces {
+            traces.stop().await;
+        }
         Ok(())
     }
 }
 
-/// Logs to standard error: JSON unless that is a terminal. `HUB_LOG` filters, such as `info,hub=debug`.
-pub(super) fn log_to_stderr(default: &str) {
+/// Logs to standard error: JSON unless that is a terminal. `HUB_LOG` filters, such as `info,hub=debug`. Spans go to the
+/// receiver of traces, if there is one.
+pub(super) fn log_to_stderr(default: &str, traces: Option<&Traces>) {
     let filter = EnvFilter::try_from_env("HUB_LOG").unwrap_or_else(|_| EnvFilter::new(default));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
-        lines.init();
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let lines = if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+        lines.boxed()
     } else {
-        lines.json().flatten_event(true).init();
-    }
+        lines.json().flatten_event(true).boxed()
+    };
+    tracing_subscriber::registry().with(traces.map(Traces::layer)).with(lines.with_filter(filter)).init();
 }
 
 /// The first SIGTERM or Ctrl-C shuts the hub down, the second forces it.

@@ -30,6 +30,7 @@ use crate::endpoints::RouteFacts;
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::layers::Next;
+use crate::traces;
 use crate::values::NetworkId;
 
 /// On a forwarded request: the client's address, signed by the node that forwarded it.
@@ -297,6 +298,7 @@ impl Dispatcher<'_> {
         if let Ok(name) = HeaderValue::try_from(&self.node.name) {
             request.headers_mut().insert(peers::NODE.clone(), name);
         }
+        traces::inject(request.headers_mut());
         if lost.is_cancelled() {
             return Ok(Forwarded::Unreachable);
         }

@@ -12,6 +12,7 @@ use futures_util::future::BoxFuture;
 use hub_bus::{EventRef, Inbox, PublishError, StoredEvent};
 use thiserror::Error;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::app::App;
@@ -205,7 +206,8 @@ async fn publish(app: &App, network: NetworkId, waiting: &WaitingEvent) -> Resul
     let message_id = format!("{network}-{id}-{created_at}-{name}");
     let event = EventRef { name, target: target.as_deref(), data };
     let stored = StoredEvent { message_id: &message_id, is_left_over: app.outbox.is_left_over(*id), event };
-    app.bus.publish_stored(network.0.as_u128(), stored, app.clock.now()).await
+    let span = tracing::trace_span!(target: "hub_trace", "publish", event = name);
+    app.bus.publish_stored(network.0.as_u128(), stored, app.clock.now()).instrument(span).await
 }
 
 fn delete(app: App, network: NetworkId, ids: HashSet<i64>) -> BoxFuture<'static, Result<HashSet<i64>, hub_db::Error>> {

@@ -10,6 +10,7 @@ use hub_bus::Event;
 use parking_lot::Mutex;
 use serde::Serialize;
 use thiserror::Error;
+use tracing::Instrument as _;
 
 use crate::app::App;
 use crate::auth::{self, Scope};
@@ -112,7 +113,8 @@ pub async fn publish(
     // After the events of changes that were answered before.
     app.outbox.settled(network).await;
     let event = Event { name: kind.name(), target: target.map(str::to_owned), data };
-    app.bus.publish(network.0.as_u128(), event, app.clock.now()).await?;
+    let span = tracing::trace_span!(target: "hub_trace", "publish", event = event.name);
+    app.bus.publish(network.0.as_u128(), event, now).instrument(span).await?;
     Ok(())
 }
 

@@ -4,12 +4,14 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, header::HeaderName};
 use axum::response::{IntoResponse as _, Response};
 use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::layers::Next;
 use crate::http::request_body;
 use crate::http::request_record::RequestRecord;
+use crate::traces;
 
 static HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -45,7 +47,11 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     let method = request.method().clone();
     // The matched pattern, not the path: paths carry players' names and signed tokens.
     let route = request.extensions().get::<MatchedPath>().map_or("-".to_owned(), |path| path.as_str().to_owned());
-    let span = tracing::info_span!("request", id = id.as_str(), %method, route);
+    let span = tracing::info_span!("request", id = id.as_str(), %method, route, otel.name = Empty, otel.kind = Empty);
+    let is_traced = app.settings.otlp.is_some();
+    if is_traced {
+        traces::begin_request(&span, &method, &route, request.headers());
+    }
     let record = RequestRecord::default();
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(record.clone());
@@ -76,6 +82,9 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     }
     let (status, took) = (response.status(), started.elapsed());
     app.monitoring.record_request(&method, &route, status.as_u16(), took);
+    if is_traced {
+        traces::end_request(&span, status, record.network());
+    }
     tracing::info!(
         target: "hub::request",
         status = status.as_u16(),

@@ -1,6 +1,7 @@
-//! What the operator watches: metrics, and the log's line for each request.
+//! What the operator watches: metrics, the log's line for each request, traces.
 
 mod log_lines;
+mod traces;
 
 use std::collections::BTreeSet;
 use std::path::Path;

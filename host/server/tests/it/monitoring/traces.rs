@@ -1,0 +1,101 @@
+//! Spans are exported by OpenTelemetry's protocol, and belong to their caller's trace.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
+use prost::Message as _;
+use serde_json::json;
+
+use crate::cli::Installation;
+use crate::modules::starters;
+use crate::servers::uuid;
+use crate::support::{Backend, on_each};
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const PARENT: &str = "00f067aa0ba902b7";
+
+type Spans = Arc<Mutex<Vec<Span>>>;
+
+/// Receives spans as a collector does.
+async fn collector() -> (String, Spans) {
+    async fn take(State(spans): State<Spans>, headers: HeaderMap, body: Bytes) -> StatusCode {
+        assert_eq!(headers["content-type"], "application/x-protobuf");
+        let request = ExportTraceServiceRequest::decode(body).unwrap();
+        for resource in request.resource_spans {
+            let service = &resource.resource.unwrap().attributes;
+            assert!(service.iter().any(|attribute| attribute.key == "service.name"));
+            spans.lock().unwrap().extend(resource.scope_spans.into_iter().flat_map(|scope| scope.spans));
+        }
+        StatusCode::OK
+    }
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (url, spans) = (format!("http://{}", listener.local_addr().unwrap()), Spans::default());
+    let router = Router::new().route("/v1/traces", post(take)).with_state(Arc::clone(&spans));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (url, spans)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn attribute(span: &Span, name: &str) -> Option<Value> {
+    let attribute = span.attributes.iter().find(|attribute| attribute.key == name)?;
+    attribute.value.clone()?.value
+}
+
+async fn a_request_is_a_trace(backend: Backend) {
+    let (url, spans) = collector().await;
+    let installation = Installation::new(backend);
+    let created = installation.json(&["network", "create", "traced", "--json"]);
+    let mut hub = installation.serve_with_options(&["--otlp", &url]);
+    let owner = hub.client(created["apiKey"].as_str().unwrap());
+    starters::install(&owner, "chat-guard", "chat", json!({"words": ["heck"], "action": "REFUSE"})).await;
+    let line = json!({"playerUuid": uuid(1), "playerName": "p1", "message": "hello", "serverId": "lobby-1"});
+    let request = owner.request(reqwest::Method::POST, "/api/plugin/chat").json(&line);
+    owner.send(request.header("traceparent", format!("00-{TRACE}-{PARENT}-01"))).await.expect(204);
+    owner.get("/api/manage/keys").await.expect(200);
+    hub.signal("-TERM");
+    assert!(hub.child.wait().unwrap().success());
+
+    let spans = spans.lock().unwrap();
+    let named = |name: &str| {
+        let found = spans.iter().find(|span| span.name == name);
+        found.unwrap_or_else(|| {
+            panic!("no {name} among {:?}", spans.iter().map(|span| &span.name).collect::<BTreeSet<_>>())
+        })
+    };
+    let chat = named("POST /api/plugin/chat");
+    assert_eq!((hex(&chat.trace_id), hex(&chat.parent_span_id)), (TRACE.to_owned(), PARENT.to_owned()));
+    assert_eq!(chat.kind, SpanKind::Server as i32);
+    assert_eq!(attribute(chat, "http.route"), Some(Value::StringValue("/api/plugin/chat".to_owned())));
+    assert_eq!(attribute(chat, "http.response.status_code"), Some(Value::IntValue(204)));
+    let network = created["networkId"].as_str().unwrap().to_owned();
+    assert_eq!(attribute(chat, "hub.network"), Some(Value::StringValue(network)));
+    for name in ["module_call", "publish"] {
+        let span = spans.iter().find(|span| span.name == name && hex(&span.trace_id) == TRACE);
+        assert_eq!(span.unwrap_or_else(|| panic!("no {name}")).parent_span_id, chat.span_id, "{name}");
+    }
+    // Statements are in the trace of their request, with their text and without values.
+    let keys = named("GET /api/manage/keys");
+    assert_ne!(hex(&keys.trace_id), TRACE);
+    let statements: Vec<_> =
+        spans.iter().filter(|span| span.name == "statement" && span.parent_span_id == keys.span_id).collect();
+    assert!(statements.len() >= 2, "{}", statements.len());
+    let text = |span: &&Span| match attribute(span, "db.query.text") {
+        Some(Value::StringValue(text)) => text,
+        other => panic!("{other:?}"),
+    };
+    assert!(statements.iter().map(text).any(|text| text.contains("FROM api_keys") && text.contains("$1")));
+}
+
+on_each! { a_request_is_a_trace }
