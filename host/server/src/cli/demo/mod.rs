@@ -33,7 +33,7 @@ pub(in crate::cli) struct Demo {
 impl Demo {
     pub(in crate::cli) async fn run(mut self) -> anyhow::Result<()> {
         // The simulation prints to the same terminal.
-        log_to_stderr("warn", None);
+        let _log = log_to_stderr("warn", None);
         serve::open_files::raise_limit();
         self.args.storage.data.get_or_insert_with(|| PathBuf::from("hub-demo"));
         let mut settings = Settings::of_serve(&self.args)?;
