@@ -42,7 +42,7 @@ async fn a_connection_lost_in_mid_query_is_503_and_the_next_request_has_another(
     database.execute("BEGIN; LOCK TABLE balances").await.unwrap();
     let kill = async {
         until_one_waits(&mut database).await;
-        let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        let others = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid()";
         database.execute(others).await.unwrap();
         database.execute("COMMIT").await.unwrap();

@@ -281,6 +281,8 @@ async fn skew(site: &Site, number: usize, seconds: i32, at_start: bool, lasting:
     site.note_disturbance(number, began);
     if is_running {
         set(seconds);
+        let back = Duration::from_secs(u64::from(seconds.min(0).unsigned_abs()));
+        site.set_back.lock().unwrap().push((site.recorder.now(), back));
         tokio::time::sleep(lasting).await;
     }
     let began = site.recorder.now();

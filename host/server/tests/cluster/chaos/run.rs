@@ -71,7 +71,7 @@ struct Load {
 }
 
 impl Load {
-    fn start(client: Client, stop: &Stop, stop_reading: &Stop) -> Self {
+    fn start(client: Client, site: &Arc<Site>, stop: &Stop, stop_reading: &Stop) -> Self {
         let reader = |name, server: &str, reconnect| {
             Reader::start(name, client.for_load(told::LOAD), server.to_owned(), reconnect, stop_reading.clone())
         };
@@ -81,7 +81,7 @@ impl Load {
         let runs: [(_, BoxFuture<'static, Check>); 6] = [
             (money::LOAD, money::run(client.for_load(money::LOAD), stop()).boxed()),
             (data::LOAD, data::run(client.for_load(data::LOAD), stop()).boxed()),
-            (slots::LOAD, slots::run(client.for_load(slots::LOAD), stop()).boxed()),
+            (slots::LOAD, slots::run(client.for_load(slots::LOAD), Arc::clone(site), stop()).boxed()),
             (told::LOAD, told::run(client.for_load(told::LOAD), readers.clone(), stop()).boxed()),
             (commands::LOAD, commands::run(client.for_load(commands::LOAD), readers[0].clone(), stop()).boxed()),
             (worlds::LOAD, worlds::run(client.for_load(worlds::LOAD), readers[0].clone(), stop()).boxed()),
@@ -174,7 +174,7 @@ async fn chaos() {
         let key = site.network(&format!("chaos-{network}")).await;
         let (http, urls, next) = (http.clone(), Arc::clone(&site.urls), Arc::new(AtomicUsize::new(0)));
         let client = Client { http, urls, key, network, load: served::LOAD, recorder: recorder.clone(), next };
-        loads.push(Load::start(client, &stop, &stop_reading));
+        loads.push(Load::start(client, &site, &stop, &stop_reading));
     }
     let clients: Vec<_> = loads.iter().map(|load| (load.client.clone(), load.readers.clone())).collect();
     // Everything works before the first fault.

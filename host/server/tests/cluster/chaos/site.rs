@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
-use super::client::{Recorder, Urls};
+use super::client::{At, Recorder, Urls};
 use super::disks::Disk;
 use super::links::{End, Links};
 use super::served::Disturbance;
@@ -39,6 +39,8 @@ pub struct Site {
     pub recorder: Recorder,
     pub disturbances: Mutex<Vec<Disturbance>>,
     pub stalls: Stalls,
+    /// When the clock of a node that serves was set back, and by how much.
+    pub set_back: Mutex<Vec<(At, Duration)>>,
     nodes: Vec<tokio::sync::Mutex<Node>>,
     nats: tokio::sync::Mutex<Option<Child>>,
     bus: SocketAddr,
@@ -106,6 +108,7 @@ impl Site {
             recorder,
             disturbances: Mutex::default(),
             stalls,
+            set_back: Mutex::default(),
             nodes: vec![],
             nats: tokio::sync::Mutex::default(),
             bus,
@@ -240,6 +243,14 @@ impl Site {
             }
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
+    }
+
+    /// By how much something that ends after `from` may be seen to end late at `to`: what the machine made nodes wait, and
+    /// what a clock was set back, which a node notices a moment later.
+    pub fn lateness(&self, from: At, to: At) -> Duration {
+        let set_back = self.set_back.lock().unwrap();
+        let steps = set_back.iter().filter(|(at, _)| (from..=to).contains(at)).map(|(_, by)| *by);
+        self.stalls.between(from, to) + steps.sum::<Duration>()
     }
 
     /// Notes that a node could not answer since a time.

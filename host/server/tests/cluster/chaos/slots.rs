@@ -1,5 +1,6 @@
 //! Reservations: at no time more than a server has slots, and no refusal while one is certainly free.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -8,6 +9,7 @@ use super::client::{At, Client, Effect, uuid};
 use super::report::{Check, Checked, Violation};
 use super::run::Stop;
 use super::served::{Offline, keep_online};
+use super::site::Site;
 
 pub const LOAD: &str = "slots";
 const SERVERS: usize = 2;
@@ -34,7 +36,7 @@ enum Found {
 }
 
 /// Asks for slots until it is stopped, then checks what it was given.
-pub async fn run(client: Client, stop: Stop) -> Check {
+pub async fn run(client: Client, site: Arc<Site>, stop: Stop) -> Check {
     let mut finds = vec![];
     let servers: Vec<_> = (0..SERVERS).map(|server| format!("arena-{server}")).collect();
     let beats = servers.iter().map(|server| keep_online(&client, server, "arena", SLOTS, &stop));
@@ -55,10 +57,13 @@ pub async fn run(client: Client, stop: Stop) -> Check {
     };
     let (offline, ()) = tokio::join!(futures_util::future::join_all(beats), find);
     let offline = offline.concat();
-    Box::pin(async move { Checked { size: finds.len(), violations: check(client.network, &finds, &offline) } })
+    Box::pin(async move {
+        let lateness = |from, to| site.lateness(from, to);
+        Checked { size: finds.len(), violations: check(client.network, &finds, &offline, lateness) }
+    })
 }
 
-fn check(network: usize, finds: &[Find], offline: &[Offline]) -> Vec<Violation> {
+fn check(network: usize, finds: &[Find], offline: &[Offline], lateness: impl Fn(At, At) -> Duration) -> Vec<Violation> {
     let mut violations = vec![];
     let mut violate = |at: At, what: String| violations.push(Violation { network, load: LOAD, at, what });
     for find in finds {
@@ -81,7 +86,10 @@ fn check(network: usize, finds: &[Find], offline: &[Offline]) -> Vec<Violation> 
         if find.found == Found::AllFull && all_online {
             let possible = |other: &&Find| {
                 let may_hold = matches!(other.found, Found::Server(_) | Found::Unknown);
-                may_hold && other.sent <= find.answered && find.sent <= other.answered + RESERVED + TOLERANCE
+                let ends = other.answered + RESERVED + TOLERANCE;
+                may_hold
+                    && other.sent <= find.answered
+                    && (find.sent <= ends || find.sent <= ends + lateness(other.sent, find.answered))
             };
             let held = finds.iter().filter(possible).count();
             if held < SERVERS * SLOTS {
@@ -98,6 +106,10 @@ mod tests {
 
     fn find(at: u64, found: Found) -> Find {
         Find { sent: At::from_secs(at), answered: At::from_secs(at), found }
+    }
+
+    fn check(network: usize, finds: &[Find], offline: &[Offline]) -> Vec<Violation> {
+        super::check(network, finds, offline, |_, _| Duration::ZERO)
     }
 
     #[test]
@@ -123,6 +135,12 @@ mod tests {
             found.filter(|found| found.at == At::from_secs(3)).collect::<Vec<_>>()
         };
         assert!(at_3(&offline("arena-1", 1, 4)).is_empty(), "half of the slots are not there");
+        let late = [finds(&[0, 0, 0, 1, 1, 1]), vec![find(17, Found::AllFull)]].concat();
+        let at_17 = |late_by| {
+            let lateness = |_, _| Duration::from_secs(late_by);
+            super::check(0, &late, &[], lateness).into_iter().filter(|found| found.at == At::from_secs(17)).count()
+        };
+        assert_eq!((at_17(0), at_17(1), at_17(2)), (1, 1, 0), "the first ones end up to so much late");
         let full = at_3(&[]);
         assert!(full.len() == 1 && full[0].what.starts_with("No slot was given"), "{full:?}");
     }

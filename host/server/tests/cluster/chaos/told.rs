@@ -147,21 +147,26 @@ fn precedes(first: &Sent, second: &Sent) -> bool {
     first.answered < second.sent && (first.kind == Kind::Line || second.kind == Kind::Ban)
 }
 
-/// Checks that acknowledged events are told in the order in which they were sent.
+/// Checks that acknowledged events are told in the order in which they were sent, but for those that were answered before a
+/// RESYNC: it stands for them, whatever is told of them after it.
 fn check_order(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String>)]) -> Vec<Violation> {
     let mut violations = vec![];
     let by_text: HashMap<_, _> = sent.iter().map(|sent| (sent.text.as_str(), sent)).collect();
     // Of those told since the last RESYNC, the one of each kind that was sent last.
     let mut newest = [(Kind::Line, None::<&Sent>), (Kind::Ban, None)];
+    let mut resync = None::<At>;
     for (at, text) in seen {
         let Some(text) = text else {
+            resync = Some(*at);
             newest.iter_mut().for_each(|(_, newest)| *newest = None);
             continue;
         };
         let Some(event) = by_text.get(text.as_str()).copied() else { continue };
         for (kind, newest) in &mut newest {
             let overtaken = newest.filter(|newest| precedes(event, newest));
-            if let Some(newest) = overtaken.filter(|_| event.effect == Effect::Done) {
+            let is_stood_for = |newest: &&Sent| resync.is_some_and(|at| event.answered.max(newest.answered) < at);
+            let overtaken = overtaken.filter(|newest| event.effect == Effect::Done && !is_stood_for(newest));
+            if let Some(newest) = overtaken {
                 let what = format!("Events were told in another order: {text} after {} to {reader}", newest.text);
                 violations.push(Violation { network, load: LOAD, at: *at, what });
             }
@@ -260,6 +265,12 @@ mod tests {
         assert_eq!(found(&all, &["t1", "t3", "RESYNC", "t4"]), ["An acknowledged event was not told: t2"]);
         assert_eq!(found(&all, &["t1", "t2", "t2", "t3", "t4"]), ["An event was told twice: t2"]);
         assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were told in another order: t2 after t3"]);
+        let told = |at, text: &str| (At::from_secs(at), Some(text.to_owned()));
+        let order = |resync| {
+            let seen = [(At::from_secs(resync), None), told(9, "t3"), told(9, "t2")];
+            check_order(0, "r", &all, &seen).len()
+        };
+        assert_eq!((order(2), order(4)), (1, 0), "a RESYNC stands for what was answered before it, in any order");
         let unknown = [sent(1, Effect::Done), sent(2, Effect::Unknown), sent(3, Effect::None)];
         assert!(found(&unknown, &["t1"]).is_empty());
     }
