@@ -75,6 +75,9 @@ fn database(app: &App) {
     app.monitoring.counter(&STATEMENT_MILLIS, &[]).absolute(millis);
 }
 
+/// What a metric says of a network's hour.
+type Value = fn(&HourRow) -> i64;
+
 /// What is in the database alone.
 async fn stored(app: &App) -> Result<String, hub_db::Error> {
     let waiting = crate::events::waiting_events(app).await?;
@@ -83,7 +86,7 @@ async fn stored(app: &App) -> Result<String, hub_db::Error> {
     app.monitoring.gauge(&USAGE_LAG, &[]).set(lag as f64 / 1_000.0);
     let networks = usage::busiest(app, MAX_NETWORKS).await?;
     let mut text = String::new();
-    let series: [(Metric, fn(&HourRow) -> i64); 3] = [
+    let series: [(Metric, Value); 3] = [
         (NETWORK_REQUESTS, |row| row.requests),
         (NETWORK_EVENTS, |row| row.events),
         (NETWORK_MODULES, |row| row.module_micros / 1_000),

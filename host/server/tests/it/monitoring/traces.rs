@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::cli::Installation;
 use crate::modules::starters;
 use crate::servers::uuid;
-use crate::support::{Backend, on_each};
+use crate::support::{Backend, hex, on_each};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
@@ -42,10 +42,6 @@ async fn collector() -> (String, Spans) {
     let router = Router::new().route("/v1/traces", post(take)).with_state(Arc::clone(&spans));
     tokio::spawn(async move { axum::serve(listener, router).await });
     (url, spans)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn attribute(span: &Span, name: &str) -> Option<Value> {

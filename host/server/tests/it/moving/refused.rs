@@ -10,17 +10,9 @@ use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use super::{counts, export, fail, members, run, sample, succeed, text};
-use crate::support::{Backend, Client, Hub, on_each};
+use crate::support::{Backend, Client, Hub, hex, on_each};
 
 type Members = Vec<(String, Vec<u8>)>;
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").unwrap();
-        text
-    })
-}
 
 /// Writes an archive with a summary that matches its members.
 fn seal(members: &Members, to: &Path) {
