@@ -181,7 +181,7 @@ impl Tx {
                 // The text of a full statement is worth keeping prepared.
                 query.persistent = rows.len() == max_rows;
                 bind(&mut query, table, network, rows).map_err(sqlx::Error::Encode)?;
-                self.run(query).await?;
+                self.run_observed(query).await?;
             }
             Ok(())
         })
@@ -197,7 +197,7 @@ impl Tx {
         Box::pin(async move {
             let mut query = Query::new(self.backend(), AssertSqlSafe(table.delete(limit)));
             bind(&mut query, table, network, &[]).map_err(sqlx::Error::Encode)?;
-            Ok(self.run(query).await?.count())
+            Ok(self.run_observed(query).await?.count())
         })
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     retry::Attempts,
     snapshot,
     sqlite::{Durability, Sqlite},
-    statement::Target,
+    statement::{self, Target},
     tx::{self, Work},
 };
 
@@ -167,7 +167,7 @@ impl Db {
 
     /// Runs a reading statement.
     pub(crate) async fn read(&self, query: Query) -> Result<Fetched, Error> {
-        self.engine.read(self.lane, query).await
+        statement::run_at(Target::Read(&self.engine, self.lane), query).await
     }
 
     /// One writing statement, with or without `RETURNING`, that is atomic by itself. Answered when

@@ -100,7 +100,7 @@ impl Tx {
             let text = format!("SELECT {columns} FROM {} WHERE {condition}{lock}", table.name);
             let mut query = query(self.backend(), text, table, network, key).map_err(sqlx::Error::Encode)?;
             query.fetch = Fetch::First;
-            Ok(cells(&self.run(query).await?, table)?.into_iter().next())
+            Ok(cells(&self.run_observed(query).await?, table)?.into_iter().next())
         })
     }
 
@@ -129,7 +129,7 @@ impl Tx {
             for (column, (_, after)) in changed {
                 bind_cell(&mut query, table.name, column, after).map_err(sqlx::Error::Encode)?;
             }
-            Ok(self.run(query).await?.count())
+            Ok(self.run_observed(query).await?.count())
         })
     }
 
@@ -143,7 +143,7 @@ impl Tx {
         Box::pin(async move {
             let text = format!("DELETE FROM {} WHERE {}", table.name, table.with_key());
             let query = query(self.backend(), text, table, network, key).map_err(sqlx::Error::Encode)?;
-            Ok(self.run(query).await?.count())
+            Ok(self.run_observed(query).await?.count())
         })
     }
 }

@@ -105,15 +105,20 @@ impl<'c> Statement<'c> {
         }
         // SQLite stops at the first row that is enough, before the statements that follow.
         self.query.fetch = if self.query.is_script { Fetch::All } else { fetch };
-        let span = tracing::trace_span!(target: TRACE_TARGET, "statement", db.query.text = self.query.text.as_str());
-        let began = Instant::now();
-        let result = run_at(self.target, self.query).instrument(span).await;
-        stats::record(began.elapsed(), result.is_err());
-        result
+        run_at(self.target, self.query).await
     }
 }
 
-async fn run_at(target: Target<'_>, query: Query) -> Result<Fetched, Error> {
+/// Runs a statement, and counts and traces it.
+pub(crate) async fn run_at(target: Target<'_>, query: Query) -> Result<Fetched, Error> {
+    let span = tracing::trace_span!(target: TRACE_TARGET, "statement", db.query.text = query.text.as_str());
+    let began = Instant::now();
+    let result = run_unobserved(target, query).instrument(span).await;
+    stats::record(began.elapsed(), result.is_err());
+    result
+}
+
+async fn run_unobserved(target: Target<'_>, query: Query) -> Result<Fetched, Error> {
     match target {
         Target::Read(engine, lane) => match ambient(engine, lane) {
             Some(ambient) => ambient.read(query).await,

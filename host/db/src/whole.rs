@@ -94,7 +94,7 @@ impl Tx {
                 // The text of a full statement is worth keeping prepared.
                 query.persistent = rows.len() == max_rows;
                 bind(&mut query, table, rows).map_err(sqlx::Error::Encode)?;
-                self.run(query).await?;
+                self.run_observed(query).await?;
             }
             Ok(())
         })

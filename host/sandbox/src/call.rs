@@ -17,6 +17,10 @@ use crate::time::{CallTime, micros};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
+use tracing::Instrument as _;
+
+/// The target of spans that are only made for traces.
+const TRACE_TARGET: &str = "hub_trace";
 
 /// How a call runs.
 #[derive(Clone, Copy, Default)]
@@ -71,8 +75,26 @@ impl Sandbox {
         self.run::<O>(options, loaded, limits, time, host, context, input).await
     }
 
+    /// Runs a call of loaded code, and traces it.
     #[allow(clippy::too_many_arguments)]
     pub(crate) async fn run<O: Operation>(
+        &self,
+        options: CallOptions<'_>,
+        module: Arc<LoadedModule>,
+        limits: Limits,
+        time: CallTime,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: Arc<O::Input>,
+    ) -> CallReport<O::Answer> {
+        let span = tracing::trace_span!(
+            target: TRACE_TARGET, "module_call", point = O::POINT.name(), call = context.call_id.as_str()
+        );
+        self.run_untraced::<O>(options, module, limits, time, host, context, input).instrument(span).await
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    async fn run_untraced<O: Operation>(
         &self,
         options: CallOptions<'_>,
         module: Arc<LoadedModule>,

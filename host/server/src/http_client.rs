@@ -1,5 +1,6 @@
 //! HTTP clients that verify certificates against the system's authorities.
 
+use std::error::Error;
 use std::sync::{Arc, LazyLock};
 
 use rustls::crypto::ring;
@@ -32,4 +33,14 @@ pub fn builder() -> anyhow::Result<reqwest::ClientBuilder> {
         .with_root_certificates(Arc::clone(&AUTHORITIES))
         .with_no_client_auth();
     Ok(reqwest::Client::builder().tls_backend_preconfigured(tls))
+}
+
+/// What an error and its causes say: a client's error alone says only that there is one.
+pub fn with_causes(error: &dyn Error) -> String {
+    let (mut text, mut cause) = (error.to_string(), error.source());
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
 }

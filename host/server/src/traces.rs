@@ -4,6 +4,8 @@
 //! nobody makes them, and each costs a comparison.
 
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -38,8 +40,8 @@ pub(crate) struct Traces(SdkTracerProvider);
 impl Traces {
     /// Starts to export to the receiver at `url`. Call it inside a tokio runtime.
     pub(crate) fn start(url: &str) -> anyhow::Result<Self> {
-        let client =
-            ExportClient { client: http_client::builder()?.timeout(TIMEOUT).build()?, runtime: Handle::current() };
+        let client = http_client::builder()?.timeout(TIMEOUT).build()?;
+        let client = ExportClient { client, runtime: Handle::current(), is_failing: Arc::default() };
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(client)
@@ -104,6 +106,32 @@ pub(crate) fn inject(headers: &mut HeaderMap) {
 struct ExportClient {
     client: reqwest::Client,
     runtime: Handle,
+    /// Whether the receiver took nothing the last time.
+    is_failing: Arc<AtomicBool>,
+}
+
+impl ExportClient {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let answer = self.client.execute(request.try_into()?).await.map_err(reqwest::Error::without_url)?;
+        let status = answer.status();
+        let mut response = Response::new(answer.bytes().await?);
+        *response.status_mut() = status;
+        Ok(response)
+    }
+
+    /// Says once that the receiver takes nothing, and once that it does again.
+    fn report(&self, result: &Result<Response<Bytes>, HttpError>) {
+        let failure = match result {
+            Ok(response) if response.status().is_success() => None,
+            Ok(response) => Some(format!("it answers {}", response.status())),
+            Err(error) => Some(http_client::with_causes(error.as_ref())),
+        };
+        match (self.is_failing.swap(failure.is_some(), Ordering::Relaxed), failure) {
+            (false, Some(error)) => tracing::warn!(error, "the receiver of traces takes no spans; they are dropped"),
+            (true, None) => tracing::info!("the receiver of traces takes spans again"),
+            _ => {}
+        }
+    }
 }
 
 impl HttpClient for ExportClient {
@@ -115,13 +143,11 @@ impl HttpClient for ExportClient {
         'life0: 'async_trait,
         Self: 'async_trait,
     {
-        let client = self.client.clone();
+        let client = self.clone();
         let sending = self.runtime.spawn(async move {
-            let answer = client.execute(request.try_into()?).await.map_err(reqwest::Error::without_url)?;
-            let status = answer.status();
-            let mut response = Response::new(answer.bytes().await?);
-            *response.status_mut() = status;
-            Ok::<_, HttpError>(response)
+            let result = client.send(request).await;
+            client.report(&result);
+            result
         });
         Box::pin(async move { sending.await? })
     }

@@ -13,5 +13,6 @@ mod migrate;
 mod pgbouncer;
 mod postgres;
 mod sqlite;
+mod stats;
 mod transactions;
 mod types;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use hub_sandbox::contract::Point;
 use hub_sandbox::{AnyInput, BreakerOpening, Call, CallFailure, CallReport, Link, Operation, Outcome};
 use serde_json::json;
-use tracing::Instrument as _;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
@@ -45,9 +44,7 @@ pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) 
                 chain.set_limits(limits);
             }
             let call = new_call(app, network);
-            let span = tracing::trace_span!(target: "hub_trace", "module_call", point = O::POINT.name());
-            let running = app.modules.sandbox.run_chain::<O>(&chain.chain, &call, Arc::clone(&input));
-            let outcome = running.instrument(span).await;
+            let outcome = app.modules.sandbox.run_chain::<O>(&chain.chain, &call, Arc::clone(&input)).await;
             let reports = || outcome.steps.iter().filter_map(|step| step.report.as_ref());
             let micros = reports().map(|report| report.compute_micros).sum();
             reports().for_each(|report| record_call(app, O::POINT, "active", report));

@@ -20,6 +20,7 @@ use tokio::sync::Mutex;
 use crate::clock::{Clock, Millis};
 use crate::config::Settings;
 use crate::email::Email;
+use crate::http_client;
 use crate::people::openid::http::{HttpClient, HttpError};
 use crate::people::openid::{Flow, OpenIdSettings};
 
@@ -233,12 +234,7 @@ fn identity(
 
 /// Tells the operator what the provider did, and nobody else.
 fn unavailable(error: &dyn std::error::Error) -> OpenIdError {
-    let (mut causes, mut source) = (error.to_string(), error.source());
-    while let Some(cause) = source {
-        causes = format!("{causes}: {cause}");
-        source = cause.source();
-    }
-    tracing::warn!(error = causes, "the OpenID provider does not answer as it should");
+    tracing::warn!(error = http_client::with_causes(error), "the OpenID provider does not answer as it should");
     OpenIdError::Unavailable
 }
 

@@ -1,6 +1,7 @@
 //! Spans are exported by OpenTelemetry's protocol, and belong to their caller's trace.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -18,30 +19,39 @@ use serde_json::json;
 use crate::cli::Installation;
 use crate::modules::starters;
 use crate::servers::uuid;
-use crate::support::{Backend, hex, on_each};
+use crate::support::{Backend, Hub, hex, on_each};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
-type Spans = Arc<Mutex<Vec<Span>>>;
-
 /// Receives spans as a collector does.
-async fn collector() -> (String, Spans) {
-    async fn take(State(spans): State<Spans>, headers: HeaderMap, body: Bytes) -> StatusCode {
+#[derive(Clone, Default)]
+struct Collector {
+    spans: Arc<Mutex<Vec<Span>>>,
+    is_failing: Arc<AtomicBool>,
+    refused: Arc<AtomicUsize>,
+}
+
+async fn collector() -> (String, Collector) {
+    async fn take(State(collector): State<Collector>, headers: HeaderMap, body: Bytes) -> StatusCode {
+        if collector.is_failing.load(Ordering::Relaxed) {
+            collector.refused.fetch_add(1, Ordering::Relaxed);
+            return StatusCode::SERVICE_UNAVAILABLE;
+        }
         assert_eq!(headers["content-type"], "application/x-protobuf");
         let request = ExportTraceServiceRequest::decode(body).unwrap();
         for resource in request.resource_spans {
             let service = &resource.resource.unwrap().attributes;
             assert!(service.iter().any(|attribute| attribute.key == "service.name"));
-            spans.lock().unwrap().extend(resource.scope_spans.into_iter().flat_map(|scope| scope.spans));
+            collector.spans.lock().unwrap().extend(resource.scope_spans.into_iter().flat_map(|scope| scope.spans));
         }
         StatusCode::OK
     }
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (url, spans) = (format!("http://{}", listener.local_addr().unwrap()), Spans::default());
-    let router = Router::new().route("/v1/traces", post(take)).with_state(Arc::clone(&spans));
+    let (url, collector) = (format!("http://{}", listener.local_addr().unwrap()), Collector::default());
+    let router = Router::new().route("/v1/traces", post(take)).with_state(collector.clone());
     tokio::spawn(async move { axum::serve(listener, router).await });
-    (url, spans)
+    (url, collector)
 }
 
 fn attribute(span: &Span, name: &str) -> Option<Value> {
@@ -50,7 +60,7 @@ fn attribute(span: &Span, name: &str) -> Option<Value> {
 }
 
 async fn a_request_is_a_trace(backend: Backend) {
-    let (url, spans) = collector().await;
+    let (url, collector) = collector().await;
     let installation = Installation::new(backend);
     let created = installation.json(&["network", "create", "traced", "--json"]);
     let mut hub = installation.serve_with_options(&["--otlp", &url]);
@@ -63,7 +73,7 @@ async fn a_request_is_a_trace(backend: Backend) {
     hub.signal("-TERM");
     assert!(hub.child.wait().unwrap().success());
 
-    let spans = spans.lock().unwrap();
+    let spans = collector.spans.lock().unwrap();
     let named = |name: &str| {
         let found = spans.iter().find(|span| span.name == name);
         found.unwrap_or_else(|| {
@@ -94,4 +104,31 @@ async fn a_request_is_a_trace(backend: Backend) {
     assert!(statements.iter().map(text).any(|text| text.contains("FROM api_keys") && text.contains("$1")));
 }
 
-on_each! { a_request_is_a_trace }
+/// A receiver that fails is named once in the log, and hinders nobody.
+async fn a_failing_receiver_hinders_nobody(backend: Backend) {
+    let (url, collector) = collector().await;
+    collector.is_failing.store(true, Ordering::Relaxed);
+    let installation = Installation::new(backend);
+    let created = installation.json(&["network", "create", "traced", "--json"]);
+    let mut hub = installation.serve_logged(&["--otlp", &url], &[("OTEL_BSP_SCHEDULE_DELAY", "20")]);
+    let owner = hub.client(created["apiKey"].as_str().unwrap());
+    let after_a_request = async |is_done: &(dyn Fn() -> bool + Sync)| {
+        owner.get("/api/manage/keys").await.expect(200);
+        is_done()
+    };
+    Hub::eventually("batches are refused", async || {
+        after_a_request(&|| collector.refused.load(Ordering::Relaxed) >= 3).await
+    })
+    .await;
+    collector.is_failing.store(false, Ordering::Relaxed);
+    Hub::eventually("spans are taken", async || after_a_request(&|| !collector.spans.lock().unwrap().is_empty()).await)
+        .await;
+    hub.signal("-TERM");
+    assert!(hub.child.wait().unwrap().success());
+    let log = installation.log();
+    assert_eq!(log.matches("takes no spans").count(), 1, "{log}");
+    assert_eq!(log.matches("takes spans again").count(), 1, "{log}");
+    assert!(log.contains("503 Service Unavailable"), "{log}");
+}
+
+on_each! { a_request_is_a_trace a_failing_receiver_hinders_nobody }
