@@ -299,12 +299,11 @@ impl Plan<'_> {
                 _ => None,
             })
             .collect();
+        let mut made = HashMap::new();
         if !new.is_empty() {
             let punishments: Vec<_> = new.iter().map(|(_, punishment)| *punishment).collect();
             let first = punishments::write_imported(tx, network, &punishments).await?;
-            for (id, (key, _)) in (first..).zip(&new) {
-                store::remember(tx, network, key, id).await?;
-            }
+            made.extend((first..).zip(&new).map(|(id, (key, _))| (*key, id)));
         }
         for change in &self.changes {
             match change {
@@ -323,10 +322,10 @@ impl Plan<'_> {
                         let change = (*player, currency, *add);
                         economy::write_balance(app, tx, network, change, (&import.key, &reason)).await?;
                     }
-                    store::remember(tx, network, key, amount.ten_thousandths()).await?;
+                    made.insert(key, amount.ten_thousandths());
                 }
             }
         }
-        Ok(())
+        Ok(store::remember(tx, network, &made).await?)
     }
 }

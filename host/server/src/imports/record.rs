@@ -60,7 +60,7 @@ pub(super) enum Category {
 }
 
 /// The stable id of a piece where it comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SourceKey {
     /// Such as `litebans_bans`.
     pub(super) source: String,

@@ -254,12 +254,14 @@ pub(super) async fn finish(
     Ok(rows > 0)
 }
 
+/// PostgreSQL, whose statistics lag behind an import, would read all of a source for each batch: a row that is looked up
+/// for each key leaves it no choice.
 const KNOWN: Sql = Sql {
     sqlite: "SELECT source_key, value FROM import_sources
              WHERE network_id = $1 AND source = $2 AND source_key IN (SELECT value FROM json_each($3))",
-    postgres: "SELECT source_key, value FROM import_sources
-               WHERE network_id = $1 AND source = $2
-                 AND source_key IN (SELECT jsonb_array_elements_text(CAST($3 AS JSONB)))",
+    postgres: "SELECT known.source_key, known.value FROM jsonb_array_elements_text(CAST($3 AS JSONB)) AS keys (key)
+               CROSS JOIN LATERAL (SELECT source_key, value FROM import_sources
+                                   WHERE network_id = $1 AND source = $2 AND source_key = keys.key LIMIT 1) AS known",
 };
 
 /// What was made of these things of a source, by their keys.
@@ -273,18 +275,23 @@ pub(super) async fn known(
     Ok(rows.into_iter().collect())
 }
 
-/// Remembers what was made of a thing of a source.
-pub(super) async fn remember(tx: &mut Tx, network: NetworkId, key: &SourceKey, value: i64) -> Result<(), Error> {
-    tx.query(
-        "INSERT INTO import_sources (network_id, source, source_key, value) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (network_id, source, source_key) DO UPDATE SET value = excluded.value",
-    )
-    .bind(network)
-    .bind(&key.source)
-    .bind(&key.key)
-    .bind(value)
-    .execute()
-    .await?;
+const REMEMBER: Sql = Sql {
+    sqlite: "INSERT INTO import_sources (network_id, source, source_key, value)
+             SELECT $1, value ->> 0, value ->> 1, value ->> 2 FROM json_each($2) WHERE TRUE
+             ON CONFLICT (network_id, source, source_key) DO UPDATE SET value = excluded.value",
+    postgres: "INSERT INTO import_sources (network_id, source, source_key, value)
+               SELECT $1, made ->> 0, made ->> 1, CAST(made ->> 2 AS BIGINT)
+               FROM jsonb_array_elements(CAST($2 AS JSONB)) AS made
+               ON CONFLICT (network_id, source, source_key) DO UPDATE SET value = excluded.value",
+};
+
+/// Remembers what was made of things of sources.
+pub(super) async fn remember(tx: &mut Tx, network: NetworkId, made: &HashMap<&SourceKey, i64>) -> Result<(), Error> {
+    if made.is_empty() {
+        return Ok(());
+    }
+    let made: Vec<_> = made.iter().map(|(key, value)| (&key.source, &key.key, value)).collect();
+    tx.query(REMEMBER).bind(network).bind(json(&made)?).execute().await?;
     Ok(())
 }
 
