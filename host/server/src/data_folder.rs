@@ -1,10 +1,11 @@
 //! The data folder is the hub's own user's: it holds keys, secrets and players' data.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use rustix::fs::Mode;
 
 use crate::config::Settings;
@@ -31,6 +32,30 @@ pub(crate) fn require_hub(settings: &Settings) -> anyhow::Result<()> {
         shown(settings).display()
     );
     Ok(())
+}
+
+/// Makes this process the one that serves the folder's SQLite database, until the guard is dropped or the process ends:
+/// what a hub has in memory, such as who is online, must be in one. PostgreSQL may have several nodes.
+pub(crate) fn lock(settings: &Settings) -> anyhow::Result<Option<File>> {
+    if settings.database.is_some() {
+        return Ok(None);
+    }
+    let path = settings.data.join("serving.lock");
+    let shown = path.display();
+    fs::create_dir_all(&settings.data)
+        .with_context(|| format!("the folder {} can't be made", settings.data.display()))?;
+    let file = File::create(&path).with_context(|| format!("{shown} can't be written"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(anyhow::anyhow!(
+            "another `hub serve` has this folder ({shown} is locked); stop it first, or name another folder with --data (HUB_DATA)"
+        )),
+        // Some network file systems have no locks.
+        Err(TryLockError::Error(error)) => {
+            tracing::warn!(%error, "{shown} can't be locked; see to it that no other hub serves this folder");
+            Ok(None)
+        }
+    }
 }
 
 /// An error where the blobs of a hub on PostgreSQL would be in a folder that is not there.

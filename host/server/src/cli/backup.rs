@@ -7,10 +7,10 @@ use clap::Args;
 use hub_db::Db;
 use serde::Deserialize;
 
-use crate::archive::backup;
+use crate::archive::backup::{self, BackupReport};
 use crate::auth::Origin;
 use crate::blobs::Blobs;
-use crate::cli::{connect, open_database};
+use crate::cli::{connect, format, open_database};
 use crate::clock::{Clock, Millis};
 use crate::config::{Settings, StorageArgs};
 use crate::data_folder;
@@ -58,12 +58,16 @@ impl Backup {
             println!("{}", serde_json::to_string(&report)?);
             return Ok(());
         }
-        println!("{}: {} rows, {} files", self.file.display(), report.rows, report.files);
+        println!("{}: {}", self.file.display(), amounts(&report));
         if !report.has_files {
             println!("The files are in the S3 store, and not in the backup: keep a copy of the bucket, too.");
         }
         Ok(())
     }
+}
+
+fn amounts(report: &BackupReport) -> String {
+    format!("{}, {}", format::count(report.rows as usize, "row"), format::count(report.files as usize, "file"))
 }
 
 impl Restore {
@@ -83,7 +87,7 @@ impl Restore {
             println!("{}", serde_json::to_string(&report)?);
         } else {
             let folder = data_folder::shown(&settings);
-            println!("restored into {}: {} rows, {} files", folder.display(), report.rows, report.files);
+            println!("restored into {}: {}", folder.display(), amounts(&report));
         }
         Ok(())
     }

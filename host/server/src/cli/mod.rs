@@ -10,6 +10,7 @@ mod format;
 mod import;
 mod key;
 mod limits;
+mod log;
 mod module;
 mod network;
 mod person;

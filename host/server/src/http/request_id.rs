@@ -13,6 +13,9 @@ use crate::http::request_body;
 use crate::http::request_record::RequestRecord;
 use crate::traces;
 
+/// The target of the log's line for each request.
+pub(crate) const REQUEST_LINES: &str = "hub::request";
+
 static HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The id of a request: the caller's own where it sent a valid one.
@@ -85,8 +88,13 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     if is_traced {
         traces::end_request(&span, status, record.network());
     }
+    // Formatting what its span says, too, would cost more than the line.
     tracing::info!(
-        target: "hub::request",
+        target: REQUEST_LINES,
+        parent: None,
+        id = id.as_str(),
+        method = method.as_str(),
+        route,
         status = status.as_u16(),
         micros = took.as_micros() as u64,
         network = record.network().map(display),

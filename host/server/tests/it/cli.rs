@@ -1,6 +1,6 @@
 //! The built binary, as its user starts it.
 
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -61,8 +61,23 @@ impl Installation {
         Self::start(self.command(&[&["serve", "--listen", "127.0.0.1:0"][..], options].concat()))
     }
 
-    fn start(mut command: Command) -> Serving {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    /// Its log, from level INFO on, is in [`Installation::log`].
+    pub fn serve_logged(&self, options: &[&str], environment: &[(&str, &str)]) -> Serving {
+        let mut command = self.command(&[&["serve", "--listen", "127.0.0.1:0"][..], options].concat());
+        command.env("HUB_LOG", "info").envs(environment.iter().copied());
+        Self::start_with(command, File::create(self.settings.data.join("log")).unwrap().into())
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.settings.data.join("log")).unwrap()
+    }
+
+    fn start(command: Command) -> Serving {
+        Self::start_with(command, Stdio::null())
+    }
+
+    fn start_with(mut command: Command, log: Stdio) -> Serving {
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first = lines.next().expect("the hub says where it listens").unwrap();
         let url = first.strip_prefix("listening on ").expect(&first).to_owned();
@@ -131,6 +146,20 @@ async fn the_first_key_works(backend: Backend) {
     // SIGTERM is a clean end.
     hub.signal("-TERM");
     assert!(hub.child.wait().unwrap().success());
+}
+
+/// What one hub has in memory another would not know of.
+#[tokio::test]
+async fn a_folder_is_served_by_one_hub() {
+    let installation = Installation::new(Backend::sqlite());
+    let mut first = installation.serve();
+    let second = installation.run(&["serve", "--listen", "127.0.0.1:0"]);
+    let error = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(!second.status.success() && error.contains("another `hub serve` has this folder"), "{error}");
+    // The folder is free again however the hub ended.
+    first.signal("-KILL");
+    first.child.wait().unwrap();
+    installation.serve();
 }
 
 /// Pays one coin under the key; the answer's body, if one came.

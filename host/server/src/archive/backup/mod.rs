@@ -16,6 +16,7 @@ mod store;
 mod tables;
 mod write;
 
+pub(crate) use format::BackupReport;
 pub(crate) use restore::{refuse_incomplete, restore};
 pub use tables::{SKIPPED, table_names};
 pub(crate) use write::backup;

@@ -1,24 +1,15 @@
 //! The log has a line for each request.
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
-
 use serde_json::{Value, json};
 
-use crate::cli::{Installation, Serving};
+use crate::cli::Installation;
 use crate::support::{Backend, on_each};
 
 async fn each_request_is_one_line(backend: Backend) {
     let installation = Installation::new(backend);
     let created = installation.json(&["network", "create", "logged", "--json"]);
     let key = created["apiKey"].as_str().unwrap();
-    let log = installation.settings.data.join("log");
-    let mut command = installation.command(&["serve", "--listen", "127.0.0.1:0"]);
-    command.env("HUB_LOG", "info").stderr(File::create(&log).unwrap()).stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let first = BufReader::new(child.stdout.take().unwrap()).lines().next().unwrap().unwrap();
-    let mut hub = Serving { child, url: first.strip_prefix("listening on ").unwrap().to_owned() };
+    let mut hub = installation.serve_logged(&[], &[]);
     let owner = hub.client(key);
     let request = owner.request(reqwest::Method::GET, "/api/manage/keys").header("X-Request-Id", "mine-1");
     owner.send(request).await.expect(200);
@@ -27,14 +18,14 @@ async fn each_request_is_one_line(backend: Backend) {
     hub.signal("-TERM");
     assert!(hub.child.wait().unwrap().success());
 
-    let text = std::fs::read_to_string(&log).unwrap();
+    let text = installation.log();
     let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let served: Vec<_> = lines.filter(|line| line["target"] == "hub::request").collect();
     assert_eq!(served.len(), 3, "{text}");
     let first = &served[0];
     assert_eq!((&first["level"], &first["status"]), (&json!("INFO"), &json!(200)));
     assert_eq!((&first["network"], &first["key"]), (&created["networkId"], &json!(key[4..16])));
-    assert_eq!((&first["span"]["id"], &first["span"]["route"]), (&json!("mine-1"), &json!("/api/manage/keys")));
+    assert_eq!((&first["id"], &first["route"]), (&json!("mine-1"), &json!("/api/manage/keys")));
     assert!(first["queries"].as_i64().unwrap() >= 2, "{first}");
     assert!(first["micros"].as_i64().unwrap() > 0);
     assert!(!text.contains("Secret"), "a path is in the log");
