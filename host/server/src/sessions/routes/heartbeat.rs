@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::auth::Plugin;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
-use crate::http::extract::Json;
+use crate::http::extract::FrequentJson;
 use crate::servers::{Count, GameState, Heartbeat, PluginReport, SoftwareReport, WorldReport};
 use crate::sessions::service;
 use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
@@ -63,11 +63,11 @@ struct HeartbeatPlayer {
 /// A heartbeat of more worlds, players or bytes than the network may have (`worldsPerServer`, `players`,
 /// `playersPerServer`, `serverBytes`) is 403 `quota_exceeded`: the server stays online with what was reported before.
 #[utoipa::path(post, path = "/api/plugin/servers/heartbeat", tag = "Servers", operation_id = "send_heartbeat", security(("apiKey" = ["plugin"])),
-    responses((status = 204, description = "Noted")))]
+    request_body = HeartbeatRequest, responses((status = 204, description = "Noted")))]
 async fn heartbeat(
     Plugin(caller): Plugin,
     State(app): State<App>,
-    Json(body): Json<HeartbeatRequest>,
+    FrequentJson(body): FrequentJson<HeartbeatRequest>,
 ) -> Result<StatusCode, ApiError> {
     let software = SoftwareReport::new(
         body.plugin_version,
@@ -116,10 +116,10 @@ mod counts {
             "pluginVersion": "1.0",
         });
         let request = || Request::post("/").body(Body::from(body.to_string())).unwrap();
-        let read = |request| Json::<HeartbeatRequest>::from_request(request, &()).now_or_never().unwrap();
+        let read = |request| FrequentJson::<HeartbeatRequest>::from_request(request, &()).now_or_never().unwrap();
         let (first, second) = (request(), request());
         drop(read(first).unwrap());
-        let Json(heartbeat) = measured(|| read(second)).unwrap();
+        let FrequentJson(heartbeat) = measured(|| read(second)).unwrap();
         assert_eq!((heartbeat.players.unwrap().len(), heartbeat.worlds.unwrap().len()), (50, 5));
     }
 }
