@@ -16,10 +16,11 @@ const FEWEST: u64 = 20;
 const MOST_NODES: usize = 64;
 
 /// Where most of a shard's requests arrive.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
+    /// No window is over since this node owns the shard.
+    Unknown,
     /// There are few.
-    #[default]
     Quiet,
     /// At no node twice as many as at the others together.
     Mixed,
@@ -46,7 +47,7 @@ struct Window {
 
 impl Arrivals {
     pub(super) fn new() -> Self {
-        let window = Window { began: Instant::now(), forwarded: HashMap::new(), source: Source::Quiet };
+        let window = Window { began: Instant::now(), forwarded: HashMap::new(), source: Source::Unknown };
         Self { here: AtomicU64::new(0), window: Mutex::new(window) }
     }
 
@@ -106,7 +107,7 @@ mod tests {
         };
         let window = |number| arrivals.source(began + (WINDOW + Duration::from_millis(1)) * number);
         count(2, 16, 0);
-        assert_eq!((window(0), window(1)), (Source::Quiet, Source::Quiet), "too few say nothing");
+        assert_eq!((window(0), window(1)), (Source::Unknown, Source::Quiet), "too few say nothing");
         count(10, 80, 10);
         assert_eq!(arrivals.source(began + WINDOW + Duration::from_secs(2)), Source::Quiet, "the window is not over");
         assert_eq!(window(2), Source::Node("one".to_owned()));

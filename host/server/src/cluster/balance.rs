@@ -105,12 +105,12 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
         node.claim(app, &claimed).await?;
         node.announce_change().await;
     }
-    let (mut moves, leases) = if is_eligible { follow_requests(&nodes, &node.name, leases) } else { (vec![], leases) };
+    let now = Instant::now();
+    let (mut moves, leases) =
+        if is_eligible { follow_requests(&nodes, &node.name, leases, now) } else { (vec![], leases) };
     let excess = match is_eligible {
         true => owned.saturating_sub(share + moves.len()).min(MAX_MOVES.saturating_sub(moves.len())),
-        false if node.clock_watch.is_off() || node.is_cut_off() || node.bus_health.should_evacuate(Instant::now()) => {
-            owned
-        }
+        false if node.clock_watch.is_off() || node.is_cut_off() || node.bus_health.should_evacuate(now) => owned,
         false => 0,
     };
     let mut counts = node.locations.remote_counts();
@@ -126,10 +126,15 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
 }
 
 /// Moves shards to the nodes at which their requests arrive. Answers these moves, and which shards may move to whoever has
-/// fewer: none whose requests arrive here, and those with few requests first.
-fn follow_requests(nodes: &[String], own: &str, leases: Vec<Arc<ShardLease>>) -> (Vec<Move>, Vec<Arc<ShardLease>>) {
-    let now = Instant::now();
-    let (mut moves, mut quiet, mut mixed) = (vec![], vec![], vec![]);
+/// fewer: none whose requests arrive here, those with few requests first, and last those that came a moment ago, maybe
+/// because their requests arrive here.
+fn follow_requests(
+    nodes: &[String],
+    own: &str,
+    leases: Vec<Arc<ShardLease>>,
+    now: Instant,
+) -> (Vec<Move>, Vec<Arc<ShardLease>>) {
+    let (mut moves, mut quiet, mut mixed, mut unknown) = (vec![], vec![], vec![], vec![]);
     for lease in leases {
         match lease.arrivals.source(now) {
             Source::Node(to) if moves.len() < MAX_MOVES && to != own && nodes.contains(&to) => {
@@ -137,11 +142,11 @@ fn follow_requests(nodes: &[String], own: &str, leases: Vec<Arc<ShardLease>>) ->
             }
             Source::Quiet => quiet.push(lease),
             Source::Mixed | Source::Node(_) => mixed.push(lease),
+            Source::Unknown => unknown.push(lease),
             Source::Here => {}
         }
     }
-    quiet.append(&mut mixed);
-    (moves, quiet)
+    (moves, [quiet, mixed, unknown].concat())
 }
 
 /// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links or its
@@ -228,4 +233,36 @@ async fn transfer_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     let leases = node.locations.local_leases().into_iter();
     transfer(app, node, leases.map(|lease| (lease, targets.next().cloned())).collect()).await;
     store::delete_node(&app.db, &node.name, millis(NODE_RETENTION)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Uptime;
+
+    #[test]
+    fn what_has_just_come_is_the_last_to_be_given_away() {
+        let later = || Uptime::now() + LEASE_TTL;
+        let lease = |shard| Arc::new(ShardLease::new(shard, 1, later()));
+        let began = Instant::now();
+        let [quiet, busy, mixed, elsewhere] = [2, 3, 4, 5].map(lease);
+        let old = [&quiet, &busy, &mixed, &elsewhere].map(Arc::clone);
+        let nodes = ["here", "there"].map(str::to_owned);
+        let follow = |leases: &[Arc<ShardLease>], now| {
+            let (moves, others) = follow_requests(&nodes, "here", leases.to_vec(), now);
+            let moves: Vec<_> = moves.into_iter().map(|(lease, to)| (lease.shard, to.unwrap_or_default())).collect();
+            (moves, others.iter().map(|lease| lease.shard).collect::<Vec<_>>())
+        };
+        for _ in 0..50 {
+            busy.arrivals.count_here();
+            mixed.arrivals.count_here();
+            mixed.arrivals.count_forwarded("there");
+            elsewhere.arrivals.count_forwarded("there");
+        }
+        assert_eq!(follow(&old, began), (vec![], vec![2, 3, 4, 5]), "nodes that start even out at once");
+        assert_eq!(follow(&old, began + Duration::from_secs(11)), (vec![(5, "there".to_owned())], vec![2, 4]));
+        let new = [lease(1)];
+        let all = [&new[..], &old].concat();
+        assert_eq!(follow(&all, began).1, vec![2, 4, 1], "its first window is not over");
+    }
 }

@@ -1,6 +1,6 @@
 //! Three nodes, their NATS and database, and a client that tries the next node when one does not answer.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
@@ -106,8 +106,15 @@ fn signal(child: &Child, name: &str) {
     let _ = Command::new("kill").args([name, &child.id().to_string()]).stderr(Stdio::null()).status();
 }
 
+/// A port that nothing listens on, and that was not answered before: several are taken before any of them is used.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    loop {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        if TAKEN.lock().unwrap().insert(port) {
+            return port;
+        }
+    }
 }
 
 impl Fleet {
@@ -434,7 +441,7 @@ impl Fleet {
             .arg(self.folder.path())
             .output()
             .unwrap();
-        let made: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let made: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
         self.client(made["apiKey"].as_str().unwrap())
     }
 

@@ -15,7 +15,8 @@ use crate::fleet::{Client, Daemon, Fleet, free_port, wait_for, wait_until};
 
 /// More than a window in which a shard's requests are counted, and the next one.
 const SETTLED_WITHIN: Duration = Duration::from_secs(90);
-const NETWORKS: usize = 6;
+/// So many that some move to a node that gives others away.
+const NETWORKS: usize = 24;
 /// What the configurations of the tests tell of the node that answered.
 const NODE_HEADER: &str = "x-node";
 
@@ -55,8 +56,9 @@ impl Balancer {
     /// Sends a request with a key; answers the URL of the node that answered.
     async fn request(&self, key: &str) -> String {
         let response = self.send(key).await.unwrap();
-        assert_eq!(response.status(), 200);
-        format!("http://{}", response.headers()[NODE_HEADER].to_str().unwrap())
+        let (status, node) = (response.status(), response.headers().get(NODE_HEADER).cloned());
+        assert_eq!(status, 200, "{node:?}: {:?}", response.text().await);
+        format!("http://{}", node.unwrap().to_str().unwrap())
     }
 }
 
@@ -123,22 +125,19 @@ async fn networks_are_owned_where_their_requests_arrive(mut fleet: Fleet, balanc
         keys.extend([network.key.clone(), second.expect(201)["apiKey"].as_str().unwrap().to_owned()]);
     }
     let began = Instant::now();
-    let mut node_of: HashMap<i32, String> = HashMap::new();
-    loop {
-        // Many, so that they count.
-        let requests = keys.iter().cycle().take(4 * keys.len());
-        let answered = join_all(requests.map(async |key| (key, balancer.request(key).await))).await;
-        for (key, node) in answered {
-            let expected = node_of.entry(shard_of(key)).or_insert_with(|| node.clone());
-            assert_eq!(*expected, node, "all requests of a network go to one node");
-        }
+    let node_of = loop {
+        let answered = join_all(keys.iter().map(async |key| (shard_of(key), balancer.request(key).await))).await;
+        let node_of: HashMap<i32, String> = answered.iter().cloned().collect();
+        // A balancer whose check of a node came late on a busy machine sends its requests elsewhere for a moment.
+        let is_one_node = answered.iter().all(|(shard, node)| node_of[shard] == *node);
         let leases = fleet.leases().await;
-        if node_of.iter().all(|(shard, node)| leases.get(shard).is_some_and(|lease| lease.url == *node)) {
-            break;
+        let is_owner = |(shard, node): (&i32, &String)| leases.get(shard).is_some_and(|lease| lease.url == *node);
+        if is_one_node && node_of.iter().all(is_owner) {
+            break node_of;
         }
-        assert!(began.elapsed() < SETTLED_WITHIN, "requests arrive at {node_of:?}");
+        assert!(began.elapsed() < SETTLED_WITHIN, "requests arrive at {answered:?}, owners are {leases:?}");
         tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    };
     let node = (0..3).find(|node| fleet.url(*node) == node_of[&shard_of(&keys[0])]).unwrap();
     fleet.kill(node);
     wait_until(async || balancer.send(&keys[0]).await.is_ok_and(|response| response.status() == 200)).await;
