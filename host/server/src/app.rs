@@ -20,7 +20,7 @@ use crate::cluster::ShardRegistry;
 use crate::collections::IndexBuilds;
 use crate::config::Settings;
 use crate::control::Control;
-use crate::events::{Outbox, Streams};
+use crate::events::{Outbox, Streams, Subscriptions};
 use crate::fault::FaultLog;
 use crate::geo::Geo;
 use crate::hang_up::AbandonedRequests;
@@ -96,6 +96,8 @@ pub struct AppState {
     pub connections: Connections,
     /// Events of committed changes that wait to be published.
     pub outbox: Outbox,
+    /// What is subscribed to, as far as it was read lately.
+    pub subscriptions: Subscriptions,
     /// Requests that go on though their callers hung up.
     pub(crate) abandoned: AbandonedRequests,
     /// What large answers take of the memory.
@@ -171,6 +173,7 @@ impl AppState {
             secrets: HubSecrets::default(),
             connections: connections(&settings),
             outbox: Outbox::default(),
+            subscriptions: Subscriptions::default(),
             abandoned: AbandonedRequests::default(),
             answer_memory: AnswerMemory::default(),
             streams: Streams::default(),

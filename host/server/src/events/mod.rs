@@ -18,6 +18,7 @@ mod schema;
 mod service;
 mod store;
 mod stream;
+mod subscriptions;
 
 pub(crate) use listeners::is_listening;
 pub use model::EventKind;
@@ -28,3 +29,4 @@ pub(crate) use schema::{ANY_EVENT, EventSchema, add_to};
 pub use service::{PublishError, Streams, publish};
 pub(crate) use service::{start, subscribe_in, waiting_events};
 pub(crate) use store::{SubscribedEvent, insert_event};
+pub use subscriptions::Subscriptions;

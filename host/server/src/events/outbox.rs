@@ -284,9 +284,10 @@ impl Drop for Relay {
 pub(crate) struct WaitingEvents;
 
 impl NetworkState for WaitingEvents {
-    /// What an earlier owner left is published before anything new.
+    /// What an earlier owner left is published before anything new, and who subscribed there counts.
     fn restore<'a>(&self, app: &'a App, network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
         app.outbox.mark(network);
+        app.subscriptions.forget();
         ready(Ok(())).boxed()
     }
 

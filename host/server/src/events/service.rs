@@ -106,7 +106,7 @@ pub async fn publish(
     }
     let now = app.clock.now();
     let data = data(kind, now, payload)?;
-    if kind.is_subscribable() && store::is_subscribed(&app.db, network, kind.name()).await? {
+    if kind.is_subscribable() && app.subscriptions.include(&app.db, network, kind).await? {
         let write = async |mut tx| outbox::insert_in(app, &mut tx, network, (kind.name(), target, &data), now).await;
         return Ok(app.db.transaction(write).await?);
     }
@@ -120,11 +120,13 @@ pub async fn publish(
 
 /// Lets a subscriber take these events from now on, and no others.
 pub(crate) async fn subscribe_in(
+    app: &App,
     tx: &mut hub_db::Tx,
     network: NetworkId,
     subscriber: &str,
     kinds: &[EventKind],
 ) -> Result<(), hub_db::Error> {
+    app.subscriptions.forget_on_end(tx);
     store::unsubscribe(tx, network, subscriber).await?;
     for kind in kinds {
         store::subscribe(tx, network, subscriber, kind.name()).await?;

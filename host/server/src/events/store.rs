@@ -129,12 +129,12 @@ pub(super) async fn subscribed_names(tx: &mut Tx, network: NetworkId) -> Result<
     Ok(rows.into_iter().map(|(name,)| name).collect())
 }
 
-const IS_SUBSCRIBED: &str = "SELECT subscriber FROM event_subscriptions WHERE network_id = $1 AND name = $2 LIMIT 1";
+const SUBSCRIPTIONS: &str = "SELECT DISTINCT name FROM event_subscriptions WHERE network_id = $1";
 
-/// Whether some subscriber takes an event.
-pub(super) async fn is_subscribed(db: &Db, network: NetworkId, name: &str) -> Result<bool, Error> {
-    let row: Option<(String,)> = db.query(IS_SUBSCRIBED).bind(network).bind(name).optional().await?;
-    Ok(row.is_some())
+/// The events that subscribers take.
+pub(super) async fn subscriptions(db: &Db, network: NetworkId) -> Result<HashSet<String>, Error> {
+    let rows: Vec<(String,)> = db.query(SUBSCRIPTIONS).bind(network).all().await?;
+    Ok(rows.into_iter().map(|(name,)| name).collect())
 }
 
 /// Ends all that a subscriber takes.
@@ -386,7 +386,7 @@ mod tests {
             LISTENERS,
             INSERT_IF_WANTED,
             SUBSCRIBED_NAMES,
-            IS_SUBSCRIBED,
+            SUBSCRIPTIONS,
             SUBSCRIBED.sqlite,
             SUBSCRIBED_UP_TO,
         ];

@@ -19,7 +19,7 @@ const DISABLED: &str = "the webhook was disabled";
 /// Fails what waits for a webhook, and subscribes it to nothing.
 pub(super) async fn end_deliveries(app: &App, tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
     let (network, id) = (webhook.network, webhook.id.as_str());
-    events::subscribe_in(tx, network, id, &[]).await?;
+    events::subscribe_in(app, tx, network, id, &[]).await?;
     queue::give_up(tx, network, id, (Millis::MAX, DISABLED), app.clock.now()).await
 }
 

@@ -175,7 +175,7 @@ pub(super) async fn create(
     app.db
         .transaction(async |mut tx| {
             store::insert(&mut tx, &webhook).await?;
-            subscribe(&mut tx, &webhook).await?;
+            subscribe(app, &mut tx, &webhook).await?;
             let change = Change::new(Action::WebhookCreated, &webhook.id).after(audited(&webhook));
             audit::record(&mut tx, network, &origin, change).await
         })
@@ -183,12 +183,12 @@ pub(super) async fn create(
     Ok(webhook)
 }
 
-async fn subscribe(tx: &mut Tx, webhook: &Webhook) -> Result<(), hub_db::Error> {
+async fn subscribe(app: &App, tx: &mut Tx, webhook: &Webhook) -> Result<(), hub_db::Error> {
     let kinds: Vec<EventKind> = match webhook.disabled {
         None => webhook.events.iter().map(|event| event.0).collect(),
         Some(_) => vec![],
     };
-    events::subscribe_in(tx, webhook.network, &webhook.id, &kinds).await
+    events::subscribe_in(app, tx, webhook.network, &webhook.id, &kinds).await
 }
 
 /// One webhook.
@@ -225,7 +225,7 @@ pub(super) async fn change(
             if after.disabled.is_some() && before.disabled.is_none() {
                 end_deliveries(app, &mut tx, &after).await?;
             } else {
-                subscribe(&mut tx, &after).await?;
+                subscribe(app, &mut tx, &after).await?;
             }
             if request.is_enabled == Some(true) {
                 store::retry(&mut tx, network, id, true, now).await?;
@@ -249,7 +249,7 @@ pub(super) async fn delete(app: &App, caller: &Caller, id: &str) -> Result<(), W
     app.db
         .transaction(async |mut tx| {
             let before = store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
-            events::subscribe_in(&mut tx, network, id, &[]).await?;
+            events::subscribe_in(app, &mut tx, network, id, &[]).await?;
             store::delete(&mut tx, network, id).await?;
             let change = Change::new(Action::WebhookDeleted, id).before(audited(&before));
             Ok::<_, WebhooksError>(audit::record(&mut tx, network, &origin, change).await?)

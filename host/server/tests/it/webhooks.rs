@@ -70,6 +70,7 @@ async fn expect_idle(owner: &Client, id: &str) {
 on_each! {
     events_arrive_signed_and_in_order(crate::webhooks::start)
     only_what_is_subscribed_to_arrives(crate::webhooks::start)
+    what_is_subscribed_to_counts_from_the_next_line_of_chat_on(crate::webhooks::start)
     what_a_hub_that_ends_left_is_sent_by_the_next(crate::webhooks::start)
 }
 
@@ -122,6 +123,31 @@ async fn events_arrive_signed_and_in_order(hub: Hub) {
     expect_requests(&receiver, 63).await;
     let request = receiver.received().pop().unwrap();
     assert_eq!((request.signatures_of(&new), request.signatures_of(&secret)), (1, 0));
+}
+
+/// Though who subscribes is kept in memory.
+async fn what_is_subscribed_to_counts_from_the_next_line_of_chat_on(hub: Hub) {
+    let (owner, receiver) = (hub.network().await, receiver().await);
+    let say = async |message: &str| {
+        let line =
+            json!({"playerUuid": crate::servers::uuid(1), "playerName": "Alex", "message": message, "serverId": "s"});
+        owner.post("/api/plugin/chat", line).await.expect(204);
+    };
+    say("before").await;
+    let (id, _) = add(&owner, &receiver.url(), &["CHAT"]).await;
+    let path = format!("{WEBHOOKS}/{id}");
+    say("subscribed").await;
+    owner.patch(&path, json!({"events": ["CONFIG_UPDATED"]})).await.expect(200);
+    say("not subscribed").await;
+    owner.patch(&path, json!({"events": ["CHAT"]})).await.expect(200);
+    say("again").await;
+    expect_requests(&receiver, 2).await;
+    owner.delete(&path).await.expect(204);
+    say("deleted").await;
+    add(&owner, &receiver.url(), &["CHAT"]).await;
+    say("another").await;
+    expect_requests(&receiver, 3).await;
+    assert_eq!(receiver.fields("message"), ["subscribed", "again", "another"]);
 }
 
 async fn only_what_is_subscribed_to_arrives(hub: Hub) {

@@ -1,0 +1,64 @@
+//! Which events the subscribers of networks take, so that a line of chat costs no query.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use hub_db::{Db, Error, Tx};
+use moka::sync::Cache;
+
+use crate::events::model::EventKind;
+use crate::events::store;
+use crate::values::NetworkId;
+
+/// A change by another process on the same database counts after this time; one at the network's owner at once.
+const TTL: Duration = Duration::from_secs(1);
+const CAPACITY: u64 = 10_000;
+
+/// What was read lately.
+#[derive(Debug)]
+pub struct Subscriptions {
+    known: Cache<NetworkId, Known>,
+    changes: Arc<AtomicU64>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    names: Arc<HashSet<String>>,
+    /// How many changes there were before it was read. It holds until the next, of whichever network: they are rare.
+    changes: u64,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        let known = Cache::builder().max_capacity(CAPACITY).time_to_live(TTL).build();
+        Self { known, changes: Arc::default() }
+    }
+}
+
+impl Subscriptions {
+    /// Whether some subscriber takes an event. For the network's owner.
+    pub(super) async fn include(&self, db: &Db, network: NetworkId, kind: EventKind) -> Result<bool, Error> {
+        let changes = self.changes.load(Ordering::SeqCst);
+        if let Some(known) = self.known.get(&network).filter(|known| known.changes == changes) {
+            return Ok(known.names.contains(kind.name()));
+        }
+        let names = Arc::new(store::subscriptions(db, network).await?);
+        self.known.insert(network, Known { names: Arc::clone(&names), changes });
+        Ok(names.contains(kind.name()))
+    }
+
+    /// Has all read again: this node became a network's owner.
+    pub(super) fn forget(&self) {
+        self.changes.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Has all read again once `tx`, which changes some, has ended.
+    pub(super) fn forget_on_end(&self, tx: &Tx) {
+        let changes = Arc::clone(&self.changes);
+        tx.on_end(move || {
+            changes.fetch_add(1, Ordering::SeqCst);
+        });
+    }
+}
