@@ -60,7 +60,7 @@ jobs["bare-heartbeat"] = function() return wrk.format("POST", "/heartbeat", head
 jobs["version"] = function() return wrk.format("GET", "/api/version") end
 jobs["chat"] = function()
   return wrk.format("POST", "/api/plugin/chat", headers, '{"playerUuid":"' .. player() ..
-    '","playerName":"Steve","message":"a quiet line","serverId":"lobby-1"}')
+    '","playerName":"Steve","message":"quiet line ' .. math.random(1000000) .. '","serverId":"lobby-1"}')
 end
 jobs["profile"] = function() return wrk.format("GET", "/api/plugin/players/" .. player(), headers) end
 jobs["currency-top"] = function()

@@ -12,6 +12,7 @@ import re
 import selectors
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import threading
@@ -22,7 +23,7 @@ HUB, POSTGRES, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 LUA = pathlib.Path(__file__).with_name("scaling.lua")
 # Of a processor, for each node: three nodes, the database, NATS and the load share a small machine.
 CPU_SHARE = 0.2
-NETWORKS, SERVERS, STREAMS, SECONDS = 60, 10, 10, 6
+NETWORKS, SERVERS, STREAMS, SECONDS, ROUNDS = 60, 10, 10, 6, 3
 
 
 def free_port():
@@ -128,13 +129,17 @@ class Fleet:
             for key in keys for number in range(1, servers + 1)
         )
 
-    def run_wrk(self, job, keys, seconds=SECONDS, connections=32):
-        """Returns requests a second of all nodes together, and their number."""
+    def run_wrk(self, job, keys, seconds=SECONDS, connections=32, by_network=False):
+        """Sends requests of any network to any node, or `by_network`, as a balancer does that hashes the first characters of
+        keys. Returns requests a second of all nodes together, and their number."""
+        def keys_of(node):
+            return [key for key in keys if not by_network or int(key[4:6], 16) % len(self.ports) == node]
+
         running = [
             subprocess.Popen(
                 ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", LUA, f"http://127.0.0.1:{port}"],
-                env=dict(os.environ, JOB=job, KEYS=",".join(keys)), stdout=subprocess.PIPE, text=True)
-            for port in self.ports
+                env=dict(os.environ, JOB=job, KEYS=",".join(keys_of(node))), stdout=subprocess.PIPE, text=True)
+            for node, port in enumerate(self.ports)
         ]
         rate = total = 0
         for process in running:
@@ -190,21 +195,34 @@ class Streams:
 
 
 def measure_throughput():
-    print(f"\nRequests a second, each node on {CPU_SHARE:.0%} of a processor ({NETWORKS} networks, spread over the nodes)\n")
+    print(f"\nRequests a second, each node on {CPU_SHARE:.0%} of a processor ({NETWORKS} networks), medians of {ROUNDS} rounds\n")
     print("| nodes | heartbeat | find | currency modify | chat line | chat events delivered a second, "
           f"{STREAMS} streams a network |\n|---|---:|---:|---:|---:|---:|")
-    for nodes, bus in [(1, False), (1, True), (2, True), (3, True)]:
-        with Fleet(f"throughput{nodes}{'' if bus else 'alone'}", nodes, CPU_SHARE, bus) as fleet:
-            keys = fleet.create_networks(NETWORKS)
-            fleet.register_servers(keys, SERVERS)
-            row = [fleet.run_wrk(job, keys)[0] for job in ["heartbeat", "find", "modify", "chat"]]
-            streams = Streams(fleet, keys, STREAMS)
-            before, started = streams.events, time.monotonic()
-            fleet.run_wrk("chat", keys)
-            row.append((streams.events - before) / (time.monotonic() - started))
-            streams.close()
-            name = f"{nodes}" if bus else "1, without a bus"
-            print(f"| {name} | " + " | ".join(f"{value:,.0f}" for value in row) + " |", flush=True)
+    kinds = [(1, False, False), (1, True, False), (2, True, False), (2, True, True), (3, True, False), (3, True, True)]
+    rounds = [[throughput(number, *kind) for kind in kinds] for number in range(ROUNDS)]
+    for (nodes, bus, by_network), rows in zip(kinds, zip(*rounds)):
+        name = f"{nodes}" + (", without a bus" if not bus else ", by network" if by_network else "")
+        print(f"| {name} | " + " | ".join(f"{statistics.median(values):,.0f}" for values in zip(*rows)) + " |", flush=True)
+
+
+def throughput(number, nodes, bus, by_network):
+    """Requests a second of each job, and events delivered a second."""
+    name = f"throughput_{number}_{nodes}_{bus}_{by_network}".lower()
+    with Fleet(name, nodes, CPU_SHARE, bus) as fleet:
+        keys = fleet.create_networks(NETWORKS)
+        fleet.register_servers(keys, SERVERS)
+        if by_network:
+            # Shards move to where their requests arrived in a window of 10 s.
+            fleet.run_wrk("heartbeat", keys, 30, by_network=True)
+        jobs = ["heartbeat", "find", "modify", "chat"]
+        row = [fleet.run_wrk(job, keys, by_network=by_network)[0] for job in jobs]
+        streams = Streams(fleet, keys, STREAMS)
+        before, started = streams.events, time.monotonic()
+        fleet.run_wrk("chat", keys, by_network=by_network)
+        row.append((streams.events - before) / (time.monotonic() - started))
+        streams.close()
+        print(f"{name}: " + ", ".join(f"{value:,.0f}" for value in row), file=sys.stderr, flush=True)
+        return row
 
 
 def measure_bus():
