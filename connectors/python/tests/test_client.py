@@ -75,9 +75,9 @@ def test_an_error_has_its_code_and_the_requests_id(hub: HubProcess, client: HubC
     assert refused.value.status == 400
     assert refused.value.request_id
     assert not refused.value.is_transient
-    with pytest.raises(HubError) as stranger:
+    with pytest.raises(HubError) as unauthorized:
         HubClient(hub.url, "hub_wrong").permissions.groups()
-    assert stranger.value.code == "unauthenticated"
+    assert unauthorized.value.code == "unauthenticated"
     with pytest.raises(ValueError, match="http://"):
         HubClient("hub.example", "key")
 

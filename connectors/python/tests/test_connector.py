@@ -156,7 +156,7 @@ class BusyGame(FakeGame):
         else:
             task()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         self.is_busy = False
         for task in self.waiting:
             task()
@@ -179,7 +179,7 @@ async def test_a_command_that_the_main_thread_cannot_get_to_is_never_run_late(st
         return True
 
     await eventually("the connector says that it was not run", was_not_run)
-    game.go_on()
+    game.resume()
     assert (await owner.call("POST", path, {"command": "next"}))["output"] == "ran next"
     assert game.commands == ["next"]
 

@@ -46,9 +46,9 @@ test("an error has its code and the request's id", async () => {
   assert.equal(error.status, 400);
   assert.match(error.requestId ?? "", /./);
   assert.ok(!error.isTransient);
-  const stranger = new HubClient({ url: hub.url, key: "hub_wrong" });
-  assert.equal((await stranger.version()).component, "hub");
-  assert.equal((await failure(stranger.permissions.groups())).code, "unauthenticated");
+  const unauthorized = new HubClient({ url: hub.url, key: "hub_wrong" });
+  assert.equal((await unauthorized.version()).component, "hub");
+  assert.equal((await failure(unauthorized.permissions.groups())).code, "unauthenticated");
   assert.throws(() => new HubClient({ url: "hub.example", key: "key" }), /must begin with http/);
 });
 

@@ -159,7 +159,7 @@ impl Bus {
                     return Ok(network);
                 }
                 // The stream may have begun anew.
-                watch.look(Instant::now(), None).await?;
+                watch.check(Instant::now(), None).await?;
                 self.open_mirror(watch, id, requested).await
             };
             let opened = tokio::time::timeout(OPEN_TIMEOUT, opening).await;

@@ -27,7 +27,7 @@ pub struct EventRef<'e> {
 #[derive(Debug, Clone, Copy)]
 pub struct StoredEvent<'e> {
     /// Distinguishes it from the network's other events: published again within the retention, it is on streams once. A
-    /// bus of one process does not look at it, because its events end with the process.
+    /// bus of one process does not read it, because its events end with the process.
     pub message_id: &'e str,
     /// It is left over from an earlier process.
     pub is_left_over: bool,

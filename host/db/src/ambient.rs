@@ -12,8 +12,9 @@ use tokio::sync::Notify;
 
 use crate::{
     Backend, Error, Tx,
-    engine::{CommitHandle, Engine, Lane},
+    engine::{CommitHandle, Engine},
     lease::TxOutcome,
+    pool_kind::PoolKind,
     query::{Fetched, Query},
     tx::{self, Work},
 };
@@ -107,7 +108,7 @@ impl AmbientTransaction {
     /// The transaction, begun if it is not yet.
     async fn open<'s>(&self, state: &'s mut State) -> Result<&'s mut Tx, Error> {
         if matches!(state, State::NotBegun) {
-            let (mut tx, commit) = self.engine.begin(Lane::Shared).await?;
+            let (mut tx, commit) = self.engine.begin(PoolKind::Shared).await?;
             self.begun.notify_one();
             match (self.on_begin)(&mut tx).await {
                 Ok(true) => *state = State::Open(tx, commit),
@@ -155,7 +156,7 @@ impl AmbientTransaction {
             return tx.run_unrecorded(query).await;
         }
         drop(state);
-        self.engine.read(Lane::Shared, query).await
+        self.engine.read(PoolKind::Shared, query).await
     }
 
     /// Runs a transaction inside this one, which is undone alone if it fails.

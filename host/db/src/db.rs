@@ -8,9 +8,10 @@ use parking_lot::Mutex;
 use crate::{
     AmbientOutcome, Backend, Config, DbStats, Error, OnBegin, Record, Snapshot, Sql, Statement, Tx,
     ambient::{AmbientTransaction, End},
-    engine::{Engine, Lane},
+    engine::Engine,
     limits::{TimeLimits, at_most},
     migrate,
+    pool_kind::PoolKind,
     postgres::Postgres,
     query::{Fetched, Query},
     retry::Attempts,
@@ -24,7 +25,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Db {
     engine: Arc<Engine>,
-    lane: Lane,
+    pool: PoolKind,
 }
 
 impl Db {
@@ -59,7 +60,7 @@ impl Db {
     }
 
     fn new(engine: Engine) -> Self {
-        Self { engine: Arc::new(engine), lane: Lane::Shared }
+        Self { engine: Arc::new(engine), pool: PoolKind::Shared }
     }
 
     /// The same database over a few connections of their own, for the short statements that must wait behind no
@@ -68,7 +69,7 @@ impl Db {
     /// [ambient transaction](Db::ambient_transaction).
     #[must_use]
     pub fn reserved(&self) -> Self {
-        Self { engine: Arc::clone(&self.engine), lane: Lane::Reserved }
+        Self { engine: Arc::clone(&self.engine), pool: PoolKind::Reserved }
     }
 
     /// The same database over one more connection, for statements that are useless a second later, such as those that
@@ -76,7 +77,7 @@ impl Db {
     /// of an [ambient transaction](Db::ambient_transaction).
     #[must_use]
     pub fn time_critical(&self) -> Self {
-        Self { engine: Arc::clone(&self.engine), lane: Lane::TimeCritical }
+        Self { engine: Arc::clone(&self.engine), pool: PoolKind::TimeCritical }
     }
 
     /// Waits until all that is acknowledged so far survives a power cut. Only [`Db::connect_relaxed`] needs it.
@@ -121,7 +122,7 @@ impl Db {
 
     /// A reading statement outside any transaction. It sees all that has been acknowledged.
     pub fn query(&self, sql: impl Into<Sql>) -> Statement<'_> {
-        Statement::new(sql.into(), Target::Read(&self.engine, self.lane))
+        Statement::new(sql.into(), Target::Read(&self.engine, self.pool))
     }
 
     /// Reads one page of a list and the number of all its rows. `count` answers one number, `list` takes the limit and
@@ -167,7 +168,7 @@ impl Db {
 
     /// Runs a reading statement.
     pub(crate) async fn read(&self, query: Query) -> Result<Fetched, Error> {
-        statement::run_at(Target::Read(&self.engine, self.lane), query).await
+        statement::run_at(Target::Read(&self.engine, self.pool), query).await
     }
 
     /// One writing statement, with or without `RETURNING`, that is atomic by itself. Answered when
@@ -175,7 +176,7 @@ impl Db {
     ///
     /// PostgreSQL runs it again when it loses against a concurrent transaction.
     pub fn write(&self, sql: impl Into<Sql>) -> Statement<'_> {
-        Statement::new(sql.into(), Target::Write(&self.engine, self.lane))
+        Statement::new(sql.into(), Target::Write(&self.engine, self.pool))
     }
 
     /// As [`Db::write`], several statements that are atomic together: one text for SQLite, in which `;` is between them,
@@ -238,14 +239,14 @@ impl Db {
     fn run_transaction<'w>(&'w self, work: &'w mut Work<'w>) -> BoxFuture<'w, Result<(), Error>> {
         Box::pin(async {
             tx::refuse_nested()?;
-            if self.lane == Lane::Shared
+            if self.pool == PoolKind::Shared
                 && let Some(ambient) = AmbientTransaction::current(&self.engine)
             {
                 return ambient.transaction(work).await;
             }
             let mut attempts = Attempts::first();
             loop {
-                let (tx, commit) = self.engine.begin(self.lane).await?;
+                let (tx, commit) = self.engine.begin(self.pool).await?;
                 let succeeded = at_most(self.engine.transaction_limit(), tx.run_work(work)).await;
                 match (commit.finish(succeeded == Some(true)).await, succeeded) {
                     // Whatever it answered would not be kept.

@@ -6,22 +6,12 @@ use crate::{
     Backend, Error, Tx,
     ended::EndHooks,
     limits::unless_exempt,
+    pool_kind::PoolKind,
     postgres::{self, Postgres},
     query::{Fetched, Query},
     sqlite::{self, Sqlite},
     stats::DbStats,
 };
-
-/// Over which connections a statement goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lane {
-    /// Those that tenants share.
-    Shared,
-    /// Those for what must not wait behind any tenant.
-    Reserved,
-    /// The one for what is useless a second later.
-    TimeCritical,
-}
 
 pub(crate) enum Engine {
     Sqlite(Box<Sqlite>),
@@ -51,29 +41,29 @@ impl Engine {
         })
     }
 
-    pub(crate) async fn read(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
+    pub(crate) async fn read(&self, pool: PoolKind, query: Query) -> Result<Fetched, Error> {
         match self {
-            Self::Sqlite(sqlite) => sqlite.read(lane, query).await,
-            Self::Postgres(postgres) => postgres.read(lane, query).await,
+            Self::Sqlite(sqlite) => sqlite.read(pool, query).await,
+            Self::Postgres(postgres) => postgres.read(pool, query).await,
         }
     }
 
-    pub(crate) async fn write(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
+    pub(crate) async fn write(&self, pool: PoolKind, query: Query) -> Result<Fetched, Error> {
         match self {
-            Self::Sqlite(sqlite) => sqlite.write(lane, query).await,
-            Self::Postgres(postgres) => postgres.write(lane, query).await,
+            Self::Sqlite(sqlite) => sqlite.write(pool, query).await,
+            Self::Postgres(postgres) => postgres.write(pool, query).await,
         }
     }
 
-    pub(crate) async fn begin(&self, lane: Lane) -> Result<(Tx, CommitHandle), Error> {
+    pub(crate) async fn begin(&self, pool: PoolKind) -> Result<(Tx, CommitHandle), Error> {
         let hooks = EndHooks::default();
         let (tx, committer) = match self {
             Self::Sqlite(sqlite) => {
-                let (lease, commit) = sqlite.begin(lane).await?;
+                let (lease, commit) = sqlite.begin(pool).await?;
                 (Tx::new(lease, &hooks), Committer::Sqlite(commit))
             }
             Self::Postgres(postgres) => {
-                let (lease, commit) = postgres.begin(lane).await?;
+                let (lease, commit) = postgres.begin(pool).await?;
                 (Tx::new(lease, &hooks), Committer::Postgres(commit))
             }
         };

@@ -47,6 +47,7 @@ mod lease;
 mod limits;
 mod migrate;
 mod pool;
+mod pool_kind;
 mod postgres;
 mod query;
 mod retry;

@@ -13,7 +13,8 @@ use tracing::Instrument as _;
 use crate::{
     Backend, Error, Record, Sql, Tx, Value,
     ambient::AmbientTransaction,
-    engine::{Engine, Lane},
+    engine::Engine,
+    pool_kind::PoolKind,
     query::{Fetch, Fetched, Query},
     stats, tx,
 };
@@ -34,8 +35,8 @@ pub struct Statement<'c> {
 
 /// Where a statement runs.
 pub(crate) enum Target<'c> {
-    Read(&'c Engine, Lane),
-    Write(&'c Engine, Lane),
+    Read(&'c Engine, PoolKind),
+    Write(&'c Engine, PoolKind),
     Tx(&'c mut Tx),
 }
 
@@ -120,15 +121,15 @@ pub(crate) async fn run_at(target: Target<'_>, query: Query) -> Result<Fetched, 
 
 async fn run_unobserved(target: Target<'_>, query: Query) -> Result<Fetched, Error> {
     match target {
-        Target::Read(engine, lane) => match ambient(engine, lane) {
+        Target::Read(engine, pool) => match ambient(engine, pool) {
             Some(ambient) => ambient.read(query).await,
-            None => engine.read(lane, query).await,
+            None => engine.read(pool, query).await,
         },
-        Target::Write(engine, lane) => {
+        Target::Write(engine, pool) => {
             tx::refuse_nested()?;
-            match ambient(engine, lane) {
+            match ambient(engine, pool) {
                 Some(ambient) => ambient.write(query).await,
-                None => engine.write(lane, query).await,
+                None => engine.write(pool, query).await,
             }
         }
         Target::Tx(tx) => tx.run(query).await,
@@ -136,13 +137,18 @@ async fn run_unobserved(target: Target<'_>, query: Query) -> Result<Fetched, Err
 }
 
 /// The ambient transaction that a statement belongs to. Reserved connections belong to none.
-fn ambient(engine: &Engine, lane: Lane) -> Option<Arc<AmbientTransaction>> {
-    if lane == Lane::Shared { AmbientTransaction::current(engine) } else { None }
+fn ambient(engine: &Engine, pool: PoolKind) -> Option<Arc<AmbientTransaction>> {
+    if pool == PoolKind::Shared { AmbientTransaction::current(engine) } else { None }
 }
 
 impl Tx {
     /// A statement of this transaction, reading or writing.
     pub fn query(&mut self, sql: impl Into<Sql>) -> Statement<'_> {
         Statement::new(sql.into(), Target::Tx(self))
+    }
+
+    /// Runs a statement of this transaction, and counts and traces it.
+    pub(crate) async fn run_observed(&mut self, query: Query) -> Result<Fetched, Error> {
+        run_at(Target::Tx(self), query).await
     }
 }

@@ -11,7 +11,6 @@ use crate::{
     postgres,
     query::{Fetched, Query},
     sqlite::{self, TimedConnection},
-    statement::{self, Target},
 };
 
 /// What runs in a transaction; answers whether it succeeded. It may run again.
@@ -80,11 +79,6 @@ impl Tx {
             Lease::Sqlite(lease) => sqlite::run_leased(lease, query).await,
             Lease::Postgres(lease) => postgres::run_leased(lease, query).await,
         }
-    }
-
-    /// Runs a statement of this transaction, and counts and traces it.
-    pub(crate) async fn run_observed(&mut self, query: Query) -> Result<Fetched, Error> {
-        statement::run_at(Target::Tx(self), query).await
     }
 
     /// Runs a statement whose failure is no failure of the transaction.

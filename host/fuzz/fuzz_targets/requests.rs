@@ -5,7 +5,7 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use hub_fuzz::{Document, FuzzedJson, Hub, Network, Operation, Place, percent_encode};
+use hub_fuzz::{Document, FuzzedJson, Hub, Location, Network, Operation, percent_encode};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
@@ -52,15 +52,15 @@ fn request<'a>(
     let mut query = Vec::new();
     let mut request = Request::builder().method(operation.method.as_str());
     for parameter in &operation.parameters {
-        if parameter.place != Place::Path && input.ratio(1, 2)? {
+        if parameter.location != Location::Path && input.ratio(1, 2)? {
             continue;
         }
         let text = json.text(&parameter.name, &parameter.schema, input)?;
         let encoded = percent_encode(text.as_bytes());
-        match parameter.place {
-            Place::Path => path = path.replace(&format!("{{{}}}", parameter.name), &encoded),
-            Place::Query => query.push(format!("{}={encoded}", parameter.name)),
-            Place::Header => request = request.header(&parameter.name, text),
+        match parameter.location {
+            Location::Path => path = path.replace(&format!("{{{}}}", parameter.name), &encoded),
+            Location::Query => query.push(format!("{}={encoded}", parameter.name)),
+            Location::Header => request = request.header(&parameter.name, text),
         }
     }
     if !query.is_empty() {

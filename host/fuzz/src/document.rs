@@ -30,14 +30,14 @@ pub struct Parameter {
     /// Its name.
     pub name: String,
     /// Where it stands.
-    pub place: Place,
+    pub location: Location,
     /// What it may be.
     pub schema: Value,
 }
 
 /// Where a parameter stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     Path,
     Query,
     Header,
@@ -67,14 +67,14 @@ impl Document {
 
 impl Operation {
     fn read(method: &str, path: &str, operation: &Value) -> Self {
-        let place = |place: &Value| match place.as_str() {
-            Some("path") => Place::Path,
-            Some("header") => Place::Header,
-            _ => Place::Query,
+        let location = |name: &Value| match name.as_str() {
+            Some("path") => Location::Path,
+            Some("header") => Location::Header,
+            _ => Location::Query,
         };
         let parameter = |parameter: &Value| Parameter {
             name: parameter["name"].as_str().unwrap_or_default().to_owned(),
-            place: place(&parameter["in"]),
+            location: location(&parameter["in"]),
             schema: if parameter["example"].is_null() {
                 parameter["schema"].clone()
             } else {

@@ -6,6 +6,6 @@ mod hub;
 pub mod modules;
 pub mod scripted;
 
-pub use document::{Document, Operation, Parameter, Place};
+pub use document::{Document, Location, Operation, Parameter};
 pub use fuzzed_json::FuzzedJson;
 pub use hub::{Answer, Hub, NOW, Network, percent_encode};

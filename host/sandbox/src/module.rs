@@ -4,7 +4,7 @@ use crate::clock::monotonic;
 use crate::contract::{Point, interface_name};
 use crate::host::BoxFuture;
 use crate::inspect::contract_name;
-use crate::sandbox::LOCAL;
+use crate::network::LOCAL_NETWORK;
 use crate::sha256::Sha256Sum;
 use crate::state::CallState;
 use crate::versions::{self, Export, Version};
@@ -40,7 +40,7 @@ pub trait ComponentSource: Send + Sync {
 
     /// The network that the compilation counts for, and that its compiled code is kept for.
     fn network(&self) -> String {
-        LOCAL.to_owned()
+        LOCAL_NETWORK.to_owned()
     }
 }
 

@@ -9,6 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 
+/// The network of tools and tests.
+pub(crate) const LOCAL_NETWORK: &str = "local";
+
 /// Networks that are remembered before the idle ones are forgotten.
 const MAX_NETWORKS: usize = 1024;
 /// The time over which CPU usage decays.

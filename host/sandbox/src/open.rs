@@ -2,7 +2,8 @@
 
 use crate::error::PrepareError;
 use crate::module::ModuleHandle;
-use crate::sandbox::{LOCAL, Sandbox};
+use crate::network::LOCAL_NETWORK;
+use crate::sandbox::Sandbox;
 use crate::sha256::Sha256Sum;
 use crate::trial;
 use bytes::Bytes;
@@ -17,9 +18,9 @@ impl Sandbox {
     pub async fn open(&self, module: Vec<u8>) -> Result<ModuleHandle, PrepareError> {
         let internal = |error: &dyn std::error::Error| PrepareError::Internal(error.to_string());
         let id = Sha256Sum::of(&module);
-        let cached = self.load_from_disk(LOCAL, id).await.map_err(|error| internal(&error))?;
+        let cached = self.load_from_disk(LOCAL_NETWORK, id).await.map_err(|error| internal(&error))?;
         let (id, component) = if let Some(loaded) = cached {
-            trial::run(self, LOCAL, &loaded, &loaded.points()).await?;
+            trial::run(self, LOCAL_NETWORK, &loaded, &loaded.points()).await?;
             (id, Bytes::from(module))
         } else {
             let prepared = self.prepare(module).await?;

@@ -2,8 +2,9 @@
 
 use crate::error::PrepareError;
 use crate::module::Prepared;
+use crate::network::LOCAL_NETWORK;
 use crate::network::{Network, UploadPermit};
-use crate::sandbox::{LOCAL, Sandbox};
+use crate::sandbox::Sandbox;
 use crate::sha256::Sha256Sum;
 use crate::trial;
 use bytes::Bytes;
@@ -15,7 +16,7 @@ impl Sandbox {
     /// # Errors
     /// [`PrepareError::Invalid`] with a reason for the author where it is not a valid module.
     pub async fn prepare(&self, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
-        self.prepare_in(&self.0.networks.get(LOCAL), upload.into()).await
+        self.prepare_in(&self.0.networks.get(LOCAL_NETWORK), upload.into()).await
     }
 
     /// Waits until the network has fewer than four uploads in memory. Take the permit before the upload is read.

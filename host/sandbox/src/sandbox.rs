@@ -22,9 +22,6 @@ use tokio::sync::Semaphore;
 use wasmtime::Engine;
 use wasmtime::component::Linker;
 
-/// The network of tools and tests.
-pub(crate) const LOCAL: &str = "local";
-
 /// How a [`Sandbox`] is set up.
 #[derive(Clone, Debug)]
 pub struct SandboxConfig {

@@ -1,5 +1,9 @@
 //! Settings: the command line over the environment over the config file over the defaults.
 
+#[cfg(test)]
+mod tests;
+mod values;
+
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -299,14 +303,14 @@ pub struct Settings {
     /// What this hub shows the bus.
     pub bus_credentials: Option<PathBuf>,
     /// Address under which the other nodes reach this one.
-    #[serde(deserialize_with = "base_url")]
+    #[serde(deserialize_with = "values::base_url")]
     pub node_url: Option<String>,
     /// GeoIP database.
     pub geoip: Option<PathBuf>,
     /// Whether regions count in routing.
     pub geo_routing: Switch,
     /// Engine identifiers servers may have.
-    #[serde(deserialize_with = "list")]
+    #[serde(deserialize_with = "values::list")]
     pub engines: Vec<String>,
     /// Milliseconds after its last heartbeat at which a server is offline.
     pub offline_after: u64,
@@ -316,10 +320,10 @@ pub struct Settings {
     #[serde(skip)]
     pub snapshot_settings: SnapshotSettings,
     /// Address under which others reach the hub, without a slash at its end.
-    #[serde(deserialize_with = "base_url")]
+    #[serde(deserialize_with = "values::base_url")]
     pub public_url: Option<String>,
     /// Proxies whose `X-Forwarded-For` is trusted.
-    #[serde(deserialize_with = "networks")]
+    #[serde(deserialize_with = "values::networks")]
     pub trusted_proxies: Vec<IpNet>,
     /// Connections at once; absent: what the limit of open files allows.
     pub max_connections: Option<u32>,
@@ -341,7 +345,7 @@ pub struct Settings {
     /// Who mail is from.
     pub mail_from: String,
     /// Networks that webhooks may reach though they are not public.
-    #[serde(deserialize_with = "networks")]
+    #[serde(deserialize_with = "values::networks")]
     pub webhook_networks: Vec<IpNet>,
     /// Not for users.
     #[serde(skip)]
@@ -355,10 +359,10 @@ pub struct Settings {
     /// Address to serve metrics on; absent: they are off.
     pub metrics: Option<SocketAddr>,
     /// Receiver of traces; absent: none are made.
-    #[serde(deserialize_with = "base_url")]
+    #[serde(deserialize_with = "values::base_url")]
     pub otlp: Option<String>,
     /// Where what networks used is reported.
-    #[serde(deserialize_with = "web_address")]
+    #[serde(deserialize_with = "values::web_address")]
     pub usage_sink: Option<String>,
     /// Bearer token of these reports.
     pub usage_sink_token: Option<String>,
@@ -549,83 +553,5 @@ impl Settings {
             return format!("http://localhost:{port}{path}");
         }
         format!("http://{}{path}", self.listen)
-    }
-}
-
-fn base_url<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-    let text = text.trim_end_matches('/');
-    let web = text.parse::<axum::http::Uri>().is_ok_and(|uri| {
-        matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some() && uri.query().is_none()
-    });
-    if web {
-        return Ok(Some(text.to_owned()));
-    }
-    Err(serde::de::Error::custom("an address must read as https://hub.example does"))
-}
-
-fn web_address<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-    let url = reqwest::Url::parse(&text).ok();
-    if url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
-        return Ok(Some(text));
-    }
-    Err(serde::de::Error::custom("an address must read as https://billing.example/usage does"))
-}
-
-/// A list as TOML writes it, or as one comma-separated text of the environment.
-fn list<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum List {
-        Text(String),
-        Items(Vec<String>),
-    }
-    Ok(match List::deserialize(deserializer)? {
-        List::Text(text) => text.split(',').map(|item| item.trim().to_owned()).collect(),
-        List::Items(items) => items,
-    })
-}
-
-/// Networks as `10.0.0.0/8`, or single addresses.
-fn networks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
-    let network = |text: String| {
-        let network = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-        network.map_err(|_| serde::de::Error::custom(format!("{text} is no network such as 10.0.0.0/8")))
-    };
-    list(deserializer)?.into_iter().filter(|text| !text.is_empty()).map(network).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_old_option_is_refused_with_the_name_of_the_new_one() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(&file, "snapshots = \"s3://K:S@h/b\"").unwrap();
-        let storage = StorageArgs { config: Some(file.path().to_owned()), ..StorageArgs::default() };
-        let refused = Settings::of_storage(&storage).unwrap_err().to_string();
-        assert!(refused.contains("--blobs"), "{refused}");
-    }
-
-    #[test]
-    fn links_begin_where_the_hub_is_reached() {
-        let mut settings = Settings { listen: ([0, 0, 0, 0], 8080).into(), ..Settings::default() };
-        assert_eq!(settings.url("/x"), "http://localhost:8080/x");
-        settings.listen = ([10, 0, 0, 7], 80).into();
-        assert_eq!(settings.url("/x"), "http://10.0.0.7:80/x");
-        let args = ServeArgs { public_url: Some("https://hub.example/base/".to_owned()), ..ServeArgs::default() };
-        assert_eq!(Settings::of_serve(&args).unwrap().url("/x"), "https://hub.example/base/x");
-        let proxies = |text: &str| {
-            let list = text.split(',').map(str::to_owned).collect();
-            Settings::of_serve(&ServeArgs { trusted_proxies: Some(list), ..ServeArgs::default() })
-        };
-        assert_eq!(proxies("10.0.0.0/8,::1").unwrap().trusted_proxies.len(), 2);
-        assert!(proxies("localhost").is_err());
-        for bad in ["hub.example", "ftp://hub.example", "https://", "javascript:alert(1)"] {
-            let args = ServeArgs { public_url: Some(bad.to_owned()), ..ServeArgs::default() };
-            assert!(Settings::of_serve(&args).is_err(), "{bad}");
-        }
     }
 }

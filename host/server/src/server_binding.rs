@@ -1,6 +1,6 @@
 //! Keys that are bound to servers: refuses requests that name another server, in the path, the query or the body.
 //!
-//! One layer for all routes, so that none can forget it. It is outside of `idempotency`, so that a repeat is judged, too.
+//! One layer for all routes, so that none can forget it. It is outside of `idempotency`, so that a repeat is checked, too.
 
 use std::collections::HashSet;
 use std::fmt;

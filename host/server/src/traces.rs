@@ -1,7 +1,7 @@
 //! Traces by OpenTelemetry's protocol: a span for each request, statement, call of modules and publication of an event.
 //!
-//! A request's span is also in the log. The others are of a target and a level that the log does not show: without `--otlp`
-//! nobody makes them, and each costs a comparison.
+//! A request's span is also in the log. The others have a target and a level that the log does not show: without `--otlp`
+//! they are never created, and each costs a comparison.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Traces {
         Ok(Self(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build()))
     }
 
-    /// What takes the spans of a subscriber.
+    /// The layer that exports a subscriber's spans.
     pub(crate) fn layer<S: Subscriber + for<'a> LookupSpan<'a>>(&self) -> impl Layer<S> + use<S> {
         let layer = tracing_opentelemetry::layer().with_tracer(self.0.tracer("hub"));
         let layer = layer.with_location(false).with_threads(false).with_target(false);
@@ -70,7 +70,7 @@ impl Traces {
     }
 }
 
-/// Says what a request's span is of, and puts it into the caller's trace where the caller names one.
+/// Describes a request in its span, and continues the caller's trace where the request names one.
 pub(crate) fn begin_request(span: &Span, method: &Method, route: &str, headers: &HeaderMap) {
     span.record("otel.name", format_args!("{method} {route}"));
     span.record("otel.kind", "server");
@@ -106,7 +106,7 @@ pub(crate) fn inject(headers: &mut HeaderMap) {
 struct ExportClient {
     client: reqwest::Client,
     runtime: Handle,
-    /// Whether the receiver took nothing the last time.
+    /// Whether the last export failed.
     is_failing: Arc<AtomicBool>,
 }
 
@@ -119,7 +119,7 @@ impl ExportClient {
         Ok(response)
     }
 
-    /// Says once that the receiver takes nothing, and once that it does again.
+    /// Logs the first failure, and the first success after it.
     fn report(&self, result: &Result<Response<Bytes>, HttpError>) {
         let failure = match result {
             Ok(response) if response.status().is_success() => None,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { HubClient } from "network-hub-connector";
 
 export async function startHub(binary) {
-  const folder = await mkdtemp(join(tmpdir(), "hub-evening-"));
+  const folder = await mkdtemp(join(tmpdir(), "hub-example-"));
   const hub = spawn(binary, ["demo", "--listen", "127.0.0.1:0", "--data", folder], {
     stdio: ["ignore", "pipe", "inherit"],
     detached: true, // Ctrl-C ends the network first.

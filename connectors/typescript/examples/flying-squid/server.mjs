@@ -16,7 +16,7 @@ export async function startServer(client, { serverId, serverType, port }) {
   const isGame = serverType === "arena";
   const hub = new HubConnector(client, {
     server: { serverId, serverType, host: HOST, port, maxPlayers: 10, gameType: "MINECRAFT", playersToStart: isGame ? 2 : 0 },
-    namespaces: ["evening"],
+    namespaces: ["example"],
     messages: { en: { welcome: "Welcome to", muted: "You are muted" }, de: { welcome: "Willkommen auf", muted: "Du bist stumm" } },
     log: quiet,
     game: {

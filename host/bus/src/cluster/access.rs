@@ -6,7 +6,7 @@ use std::path::Path;
 use async_nats::{ConnectOptions, ServerAddr};
 use percent_encoding::percent_decode_str;
 
-use super::connection::{ClusterConfig, ClusterError};
+use super::settings::{ClusterConfig, ClusterError};
 
 /// The servers of the bus, without credentials.
 pub(super) struct Access {

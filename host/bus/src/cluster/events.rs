@@ -1,6 +1,7 @@
 //! Publishes events to the stream, and reads them back from its messages.
 
-use super::connection::{Cluster, ClusterError};
+use super::connection::Cluster;
+use super::settings::ClusterError;
 use super::watch::StreamWatch;
 use crate::event::{EventRef, NumberedEvent, PublishError};
 use async_nats::HeaderMap;
@@ -64,14 +65,14 @@ impl StreamWatch {
                     let is_taken = stored.sequence <= taken;
                     if is_taken {
                         // Its epoch ends now, or the stream was replaced.
-                        let _ = self.look(Instant::now(), Some(epoch.number)).await;
+                        let _ = self.check(Instant::now(), Some(epoch.number)).await;
                     }
                     let (current, _) = self.position();
                     if stored.sequence <= current.begin {
                         // Nobody is told of what was stored before the epoch began.
                         message_id = format!("{own_id}-{}-{}", current.number, current.begin);
                     } else if current.number == epoch.number {
-                        // A number that is still taken could not be looked at.
+                        // A number that is still taken could not be checked.
                         if is_taken {
                             return Err(PublishError::Unreachable);
                         }
@@ -83,7 +84,7 @@ impl StreamWatch {
                 Err(error) => {
                     tracing::debug!(%error, "an event was not acknowledged; retrying");
                     // It may be gone.
-                    let _ = self.look(Instant::now(), None).await;
+                    let _ = self.check(Instant::now(), None).await;
                 }
             }
             tokio::time::sleep(RETRY_DELAY).await;

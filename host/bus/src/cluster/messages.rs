@@ -1,6 +1,7 @@
 //! Messages from a node to all of them. They are never stored: a node that is away misses them.
 
-use super::connection::{Cluster, ClusterError};
+use super::connection::Cluster;
+use super::settings::ClusterError;
 use async_nats::RequestErrorKind;
 use bytes::Bytes;
 use futures_util::StreamExt;

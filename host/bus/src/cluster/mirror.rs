@@ -1,7 +1,7 @@
 //! One network's events on this node: first what the stream has stored, in its order, then everything new.
 
-use super::connection::ClusterError;
 use super::events::{decode, dropped_up_to};
+use super::settings::ClusterError;
 use super::stream::Epoch;
 use super::watch::StreamWatch;
 use crate::config::BusConfig;
@@ -138,7 +138,7 @@ impl Follower {
         }
         if sequence <= network.head() {
             // It was just read from the stream, or its number was given before.
-            self.watch.want_look();
+            self.watch.request_check();
         }
         self.note(&network, sequence, message);
         match decode(sequence, message) {
@@ -160,12 +160,12 @@ impl Follower {
         let mut in_step_on = self.in_step_on.lock().await;
         let Some(network) = self.network.upgrade() else { return Ok(()) };
         let connection = self.watch.cluster.connection();
-        self.watch.look_on(connection).await?;
+        self.watch.check_on(connection).await?;
         let stream = self.watch.cluster.event_stream().await?;
         let (epoch, state) = (Epoch::of(stream.cached_info()), &stream.cached_info().state);
         if epoch.number != network.epoch || state.last_sequence < network.head() {
             self.watch.note_head(network.epoch, network.head());
-            self.watch.want_look();
+            self.watch.request_check();
             return Err(ClusterError::Stream("its events begin anew".to_owned()));
         }
         let arrived = in_step_on.filter(|_| is_in_order).map_or(0, |connection| self.watch.arrived_on(connection));

@@ -11,9 +11,11 @@ mod messages;
 pub(crate) mod mirror;
 pub(crate) mod peers;
 mod roster;
+mod settings;
 mod stored;
 mod stream;
 pub(crate) mod watch;
 
-pub use connection::{Cluster, ClusterConfig, ClusterError};
+pub use connection::Cluster;
 pub use messages::Inbox;
+pub use settings::{ClusterConfig, ClusterError};

@@ -1,6 +1,7 @@
 //! The JetStream stream of all networks' events: its limits, and which sequence its numbers belong to.
 
-use super::connection::{Cluster, ClusterError};
+use super::connection::Cluster;
+use super::settings::ClusterError;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, Info, Republish, StorageType, Stream};
 
 /// Which sequence the events' numbers belong to. Every node finds it in the stream's description, or, of a stream that was

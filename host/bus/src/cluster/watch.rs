@@ -3,7 +3,8 @@
 //! A stream that was replaced, or whose server came back with an older store, gives numbers again that clients have. Then a
 //! new epoch begins: all streams end, and their clients resume with RESYNC.
 
-use super::connection::{Cluster, ClusterError};
+use super::connection::Cluster;
+use super::settings::ClusterError;
 use super::stored::StoredEvents;
 use super::stream::Epoch;
 use crate::registry::Registry;
@@ -17,13 +18,13 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How often the stream is looked at.
+/// How often the stream is checked.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// What was published before an answer of the stream has arrived when it answers again, this much later.
 const ARRIVAL_TIME: Duration = Duration::from_millis(900);
 /// How long the stream may fail to answer before the bus counts as unreachable.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Between two looks at a stream that seems to have lost events.
+/// From the check of a stream that seems to have lost events to its repetition.
 const CONFIRM_DELAY: Duration = Duration::from_millis(250);
 /// Connections that are remembered.
 const CONNECTIONS: usize = 64;
@@ -40,12 +41,12 @@ pub(crate) struct StreamWatch {
     known: Mutex<Known>,
     arrived: Mutex<Arrived>,
     pub(super) stored: StoredEvents,
-    /// Held by whoever looks at the stream: when the last look began, and whether the stream answered.
-    looking: tokio::sync::Mutex<Option<(Instant, bool)>>,
-    /// The latest connection over which the stream was looked at.
-    looked_on: AtomicU64,
+    /// Held by whoever checks the stream: when the last check began, and whether the stream answered.
+    last_check: tokio::sync::Mutex<Option<(Instant, bool)>>,
+    /// The latest connection over which the stream was checked.
+    checked_on: AtomicU64,
     failing_since: Mutex<Option<Instant>>,
-    wanted: Notify,
+    check_wanted: Notify,
 }
 
 struct Known {
@@ -56,7 +57,7 @@ struct Known {
     recent: BTreeMap<u64, String>,
     /// The connection over which the latest one came, and how many came over it.
     seen_on: (u64, usize),
-    /// The newest ones of connections before and the first ones after, which no look has found since: a later event may
+    /// The newest ones of connections before and the first ones after, which no check has found since: a later event may
     /// follow on a lost one.
     unconfirmed: Vec<(u64, String)>,
     /// Two events were seen with one number.
@@ -114,47 +115,47 @@ impl Known {
 /// Up to which event everything has arrived at this node, on each of its connections.
 #[derive(Default)]
 struct Arrived {
-    last_look: Option<Look>,
+    latest: Option<Check>,
     by_connection: BTreeMap<u64, u64>,
 }
 
 #[derive(Clone, Copy)]
-struct Look {
+struct Check {
     connection: u64,
     at: Instant,
     head: u64,
 }
 
 impl StreamWatch {
-    /// Of a stream that has just been looked at.
+    /// Watches a stream that has just been checked.
     pub(crate) fn new(cluster: Cluster, registry: &Arc<RwLock<Registry>>, epoch: Epoch, head: u64) -> Self {
         Self {
-            looked_on: AtomicU64::new(cluster.connection()),
+            checked_on: AtomicU64::new(cluster.connection()),
             cluster,
             registry: Arc::downgrade(registry),
             known: Mutex::new(Known::new(epoch, head)),
             arrived: Mutex::default(),
             stored: StoredEvents::default(),
-            looking: tokio::sync::Mutex::default(),
+            last_check: tokio::sync::Mutex::default(),
             failing_since: Mutex::default(),
-            wanted: Notify::new(),
+            check_wanted: Notify::new(),
         }
     }
 
-    /// Looks at the stream once a second, when the connection is back and when somebody wants it; ends with the bus.
+    /// Checks the stream once a second, when the connection is back and when a check is requested; ends with the bus.
     pub(crate) async fn run(self: Arc<Self>) {
         let mut link = self.cluster.link();
         while self.registry.strong_count() > 0 {
             tokio::select! {
                 () = tokio::time::sleep(INTERVAL) => {}
-                () = self.wanted.notified() => {}
+                () = self.check_wanted.notified() => {}
                 changed = link.changed() => if changed.is_err() { return },
             }
             let config = self.cluster.config();
             self.stored.expire(config.retention, config.network_events);
             if *link.borrow_and_update() {
-                // It says itself why it fails.
-                let _ = self.look(Instant::now(), None).await;
+                // A failure is logged there.
+                let _ = self.check(Instant::now(), None).await;
             }
         }
     }
@@ -170,7 +171,7 @@ impl StreamWatch {
         let connection = self.cluster.connection();
         let mut known = self.known.lock();
         if known.epoch.number == epoch && known.note(connection, sequence, message_id) {
-            self.want_look();
+            self.request_check();
         }
     }
 
@@ -187,9 +188,9 @@ impl StreamWatch {
         self.failing_since.lock().is_none_or(|since| since.elapsed() < PATIENCE)
     }
 
-    /// Has the stream looked at soon.
-    pub(crate) fn want_look(&self) {
-        self.wanted.notify_one();
+    /// Has the stream checked soon.
+    pub(crate) fn request_check(&self) {
+        self.check_wanted.notify_one();
     }
 
     /// Up to which event everything has arrived that was published before `connection` was lost, or a moment ago.
@@ -197,23 +198,23 @@ impl StreamWatch {
         self.arrived.lock().by_connection.get(&connection).copied().unwrap_or(0)
     }
 
-    /// Has the stream looked at over this connection before anything is read over it: it may have lost what the numbers were
-    /// given to.
-    pub(super) async fn look_on(&self, connection: u64) -> Result<(), ClusterError> {
-        if self.looked_on.load(Relaxed) >= connection { Ok(()) } else { self.look(Instant::now(), None).await }
+    /// Checks the stream over this connection before anything is read over it: it may have lost events, and given their
+    /// numbers to others.
+    pub(super) async fn check_on(&self, connection: u64) -> Result<(), ClusterError> {
+        if self.checked_on.load(Relaxed) >= connection { Ok(()) } else { self.check(Instant::now(), None).await }
     }
 
-    /// Looks whether the stream has what it had, unless somebody has done so since `since`. `proof` is the epoch in which a
+    /// Checks that the stream still has what it had, unless that was done since `since`. `proof` is the epoch in which a
     /// number came twice.
-    pub(crate) async fn look(&self, since: Instant, proof: Option<u64>) -> Result<(), ClusterError> {
-        let mut last_look = self.looking.lock().await;
-        if let Some((_, answered)) = last_look.filter(|(began, _)| proof.is_none() && *began >= since) {
+    pub(crate) async fn check(&self, since: Instant, proof: Option<u64>) -> Result<(), ClusterError> {
+        let mut last_check = self.last_check.lock().await;
+        if let Some((_, answered)) = last_check.filter(|(began, _)| proof.is_none() && *began >= since) {
             let failed = || ClusterError::Stream("it does not answer".to_owned());
             return if answered { Ok(()) } else { Err(failed()) };
         }
         let began = Instant::now();
         let examined = self.examine(proof).await;
-        *last_look = Some((began, examined.is_ok()));
+        *last_check = Some((began, examined.is_ok()));
         match examined {
             Ok(()) => {
                 *self.failing_since.lock() = None;
@@ -258,8 +259,8 @@ impl StreamWatch {
             }
         }
         if connection == self.cluster.connection() {
-            self.looked_on.store(connection, Relaxed);
-            self.arrived.lock().note(Look { connection, at: Instant::now(), head });
+            self.checked_on.store(connection, Relaxed);
+            self.arrived.lock().note(Check { connection, at: Instant::now(), head });
         }
         Ok(())
     }
@@ -288,10 +289,10 @@ async fn lacks_events(stream: &Stream, expected: &Expected) -> Result<bool, Clus
 }
 
 impl Arrived {
-    fn note(&mut self, look: Look) {
-        let last = self.last_look.filter(|last| last.connection == look.connection);
+    fn note(&mut self, check: Check) {
+        let last = self.latest.filter(|last| last.connection == check.connection);
         match last {
-            Some(last) if look.at - last.at < ARRIVAL_TIME => return,
+            Some(last) if check.at - last.at < ARRIVAL_TIME => return,
             Some(last) => {
                 self.by_connection.insert(last.connection, last.head);
                 if self.by_connection.len() > CONNECTIONS {
@@ -300,6 +301,6 @@ impl Arrived {
             }
             None => {}
         }
-        self.last_look = Some(look);
+        self.latest = Some(check);
     }
 }

@@ -1,9 +1,9 @@
 //! How nodes notice that the stream of events lost some, as a model: every order of publications, crashes, deliveries and
-//! looks is tried.
+//! checks is tried.
 //!
 //! One network, two nodes, one client. The stream numbers events from 1; a crash takes the newest ones away and breaks all
 //! connections. A node knows the highest number it has seen and its newest event, takes what is delivered, reads what it
-//! missed, and looks at the stream in two steps, so that both may begin a new epoch. The rules are those of
+//! missed, and checks the stream in two steps, so that both may begin a new epoch. The rules are those of
 //! `cluster/watch.rs` and `cluster/mirror.rs`.
 //!
 //! **Once everything has settled, the client has each acknowledged event, or was told to read everything anew after its
@@ -18,11 +18,11 @@ const NODES: usize = 2;
 struct Rules {
     publications: u8,
     crashes: u8,
-    /// A look compares the newest number.
+    /// A check compares the newest number.
     compares_numbers: bool,
-    /// A look compares events of earlier connections, and of this one.
+    /// A check compares events of earlier connections, and of this one.
     compares_events: bool,
-    /// The newest event of an earlier connection is remembered until a look has found it.
+    /// The newest event of an earlier connection is remembered until a check has found it.
     keeps_unconfirmed: bool,
 }
 
@@ -53,8 +53,8 @@ struct Node {
     head: u8,
     newest: Option<Stored>,
     unconfirmed: Vec<Stored>,
-    /// It has looked at the stream over this connection.
-    has_looked: bool,
+    /// It has checked the stream over this connection.
+    has_checked: bool,
     /// It is about to begin an epoch after this number.
     beginning: Option<u8>,
     /// Everything up to this number is in `log`.
@@ -82,7 +82,7 @@ enum Action {
     Publish(usize),
     Deliver(usize),
     CatchUp(usize),
-    Look(usize),
+    Check(usize),
     BeginEpoch(usize),
     Connect(usize),
     Crash { keeps: u8 },
@@ -103,7 +103,7 @@ impl State {
     fn adopt(&mut self, node: usize, epoch: u8, begin: u8) {
         let head = self.head();
         let it = &mut self.nodes[node];
-        *it = Node { is_connected: true, has_looked: true, epoch, begin, head, ..Node::default() };
+        *it = Node { is_connected: true, has_checked: true, epoch, begin, head, ..Node::default() };
         // It reads what is stored when somebody opens a stream.
         if self.client.at == Some(node) {
             self.client.at = None;
@@ -114,7 +114,7 @@ impl State {
     fn is_settled(&self) -> bool {
         let is_current = |node: &Node| {
             node.is_connected
-                && node.has_looked
+                && node.has_checked
                 && node.beginning.is_none()
                 && node.live.is_empty()
                 && node.epoch == self.epoch
@@ -157,8 +157,8 @@ impl Rules {
                             .any(|stored| usize::from(stored.0) <= state.stream.len() && !state.has(*stored)))
     }
 
-    /// Looks at the stream; `proof`: a number came twice.
-    fn look(&self, state: &mut State, node: usize, proof: bool) {
+    /// Checks the stream; `proof`: a number came twice.
+    fn check(&self, state: &mut State, node: usize, proof: bool) {
         let it = &state.nodes[node];
         let (epoch, begin) = (state.epoch, state.begin);
         if self.has_lost(state, it) || proof && epoch == it.epoch {
@@ -168,7 +168,7 @@ impl Rules {
         } else {
             let head = state.head();
             let it = &mut state.nodes[node];
-            it.has_looked = true;
+            it.has_checked = true;
             it.head = it.head.max(head);
             let newest = it.unconfirmed.drain(..).chain(it.newest).max();
             it.newest = newest;
@@ -187,7 +187,7 @@ impl Rules {
         }
         // No acknowledgement: the number was given before.
         if stored.0 <= before {
-            return self.look(state, node, true);
+            return self.check(state, node, true);
         }
         state.acknowledged |= 1 << event;
         state.nodes[node].note(stored);
@@ -199,7 +199,7 @@ impl Model for Rules {
     type Action = Action;
 
     fn init_states(&self) -> Vec<State> {
-        let node = Node { is_connected: true, has_looked: true, epoch: 1, ..Node::default() };
+        let node = Node { is_connected: true, has_checked: true, epoch: 1, ..Node::default() };
         let nodes = [node.clone(), node];
         let client = Client { at: Some(0), epoch: 1, ..Client::default() };
         let (stream, epoch, begin) = (vec![], 1, 0);
@@ -219,7 +219,7 @@ impl Model for Rules {
             if state.published < self.publications {
                 actions.push(Action::Publish(index));
             }
-            actions.push(Action::Look(index));
+            actions.push(Action::Check(index));
             let can_read = node.epoch == state.epoch && state.head() >= node.complete_to;
             if can_read && (node.complete_to < state.head()) {
                 actions.push(Action::CatchUp(index));
@@ -261,7 +261,7 @@ impl Model for Rules {
                     it.take(stored);
                 }
             }
-            Action::Look(node) => self.look(&mut state, node, false),
+            Action::Check(node) => self.check(&mut state, node, false),
             Action::BeginEpoch(node) => {
                 let (epoch, begin) = (state.nodes[node].epoch + 1, state.nodes[node].beginning?);
                 state.nodes[node].beginning = None;
@@ -282,7 +282,7 @@ impl Model for Rules {
                 state.crashes += 1;
                 state.stream.truncate(usize::from(keeps));
                 for it in &mut state.nodes {
-                    (it.is_connected, it.has_looked) = (false, false);
+                    (it.is_connected, it.has_checked) = (false, false);
                     it.live.clear();
                 }
             }

@@ -237,7 +237,7 @@ async fn a_line_that_was_stored_before_anybody_noticed_the_loss_is_told() {
 }
 
 #[tokio::test]
-async fn a_stream_that_opens_before_anybody_looked_gets_no_number_twice() {
+async fn a_stream_that_opens_before_any_check_gets_no_number_twice() {
     let mut nats = Nats::start().await;
     let ((one, _), (two, link)) = (node(&nats, "one").await, node(&nats, "two").await);
     let mut reader = Reader::start(&one).await;
@@ -247,7 +247,7 @@ async fn a_stream_that_opens_before_anybody_looked_gets_no_number_twice() {
     until(|| link.is_connected()).await;
     publish_all(&one, NETWORK, (5..15).map(|number| numbered(number, None)).collect()).await;
     reader.read_until(14).await;
-    // The other one has read nothing of the network; it knows the numbers by looking once a second.
+    // The other one has read nothing of the network; it knows the numbers from the check once a second.
     tokio::time::sleep(Duration::from_millis(2_200)).await;
     nats.restore(older);
     until(|| !link.is_connected()).await;
@@ -275,7 +275,7 @@ async fn numbers_that_are_given_again_while_the_connection_lasts_begin_a_new_seq
     publish_all(&one, NETWORK, (0..15).map(|number| numbered(number, None)).collect()).await;
     reader.read_until(14).await;
     // As a server of a cluster does that lost the stream, while nodes are connected to another one: the same stream by its
-    // description, and by the time that anybody looks it has more than it had.
+    // description, and by the time of the next check it has more than it had.
     let url = nats.url();
     let replacing = async move {
         let jetstream = jetstream::new(async_nats::connect(&url).await.unwrap());

@@ -16,10 +16,10 @@ use self::run::{begin, run};
 pub(crate) use self::run::{control, run_leased};
 use crate::{
     Error,
-    engine::Lane,
     lease::{LeasedConnection, TxOutcome},
     limits::TimeLimits,
     pool::{Pooled, Reusable},
+    pool_kind::PoolKind,
     query::{Fetched, Query},
     retry::Attempts,
     stats::DbStats,
@@ -97,35 +97,40 @@ impl Postgres {
         DbStats { pools: pools.map(|(name, pool)| pool.stats(name)).to_vec(), queued_writes: 0 }
     }
 
-    fn pool(&self, lane: Lane) -> &Pool {
-        match lane {
-            Lane::Shared => &self.pool,
-            Lane::Reserved => &self.reserved,
-            Lane::TimeCritical => &self.time_critical,
+    fn pool(&self, kind: PoolKind) -> &Pool {
+        match kind {
+            PoolKind::Shared => &self.pool,
+            PoolKind::Reserved => &self.reserved,
+            PoolKind::TimeCritical => &self.time_critical,
         }
     }
 
-    pub(crate) async fn read(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
-        self.run_again_if(Error::is_stale, lane, query).await
+    pub(crate) async fn read(&self, pool: PoolKind, query: Query) -> Result<Fetched, Error> {
+        self.run_again_if(Error::is_stale, pool, query).await
     }
 
-    pub(crate) async fn write(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
-        self.run_again_if(Error::is_conflict, lane, query).await
+    pub(crate) async fn write(&self, pool: PoolKind, query: Query) -> Result<Fetched, Error> {
+        self.run_again_if(Error::is_conflict, pool, query).await
     }
 
     /// Runs a statement outside any transaction, and again as long as it fails in that way.
-    async fn run_again_if(&self, is_passing: fn(&Error) -> bool, lane: Lane, query: Query) -> Result<Fetched, Error> {
+    async fn run_again_if(
+        &self,
+        is_passing: fn(&Error) -> bool,
+        pool: PoolKind,
+        query: Query,
+    ) -> Result<Fetched, Error> {
         let mut attempts = Attempts::first();
         loop {
-            match self.run_once(lane, query.clone()).await {
+            match self.run_once(pool, query.clone()).await {
                 Err(error) if is_passing(&error) => attempts.retry(error).await?,
                 result => return result,
             }
         }
     }
 
-    async fn run_once(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
-        let mut pooled = self.pool(lane).acquire().await?;
+    async fn run_once(&self, pool: PoolKind, query: Query) -> Result<Fetched, Error> {
+        let mut pooled = self.pool(pool).acquire().await?;
         // A statement is prepared in one step and run in the next, which a pooler may give to another session.
         let in_transaction = !pooled.settings().owns_session;
         if in_transaction {
@@ -141,9 +146,9 @@ impl Postgres {
 
     pub(crate) async fn begin(
         &self,
-        lane: Lane,
+        pool: PoolKind,
     ) -> Result<(LeasedConnection<Pooled<PgConnection>>, CommitHandle), Error> {
-        let mut pooled = self.pool(lane).acquire().await?;
+        let mut pooled = self.pool(pool).acquire().await?;
         begin(&mut pooled).await?;
         let (lease, returned) = LeasedConnection::new(pooled);
         Ok((lease, CommitHandle(returned)))

@@ -20,14 +20,14 @@ pub(crate) use self::connection::TimedConnection;
 use self::connection::TimedOptions;
 pub(crate) use self::durability::Durability;
 pub(crate) use self::job::CommitHandle;
-use self::queue::Turn;
+use self::queue::WriterQueue;
 use self::writer::Writer;
 use crate::{
     Error,
-    engine::Lane,
     lease::LeasedConnection,
     limits::{TimeLimits, unless_exempt},
     pool::{Limits, Pool},
+    pool_kind::PoolKind,
     query::{Fetched, PREPARED_STATEMENTS, Query},
     retry::Attempts,
     stats::DbStats,
@@ -103,10 +103,10 @@ impl Sqlite {
         &self.time_limits
     }
 
-    pub(crate) async fn read(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
-        let readers = match lane {
-            Lane::Shared => &self.readers,
-            Lane::Reserved | Lane::TimeCritical => &self.reserved,
+    pub(crate) async fn read(&self, pool: PoolKind, query: Query) -> Result<Fetched, Error> {
+        let readers = match pool {
+            PoolKind::Shared => &self.readers,
+            PoolKind::Reserved | PoolKind::TimeCritical => &self.reserved,
         };
         let mut pooled = readers.acquire().await?;
         let fetched = pooled.conn()?.run(query).await?;
@@ -114,11 +114,11 @@ impl Sqlite {
         Ok(fetched)
     }
 
-    pub(crate) async fn write(&self, lane: Lane, query: Query) -> Result<Fetched, Error> {
+    pub(crate) async fn write(&self, pool: PoolKind, query: Query) -> Result<Fetched, Error> {
         let limit = unless_exempt(self.time_limits.write);
         let mut attempts = Attempts::first();
         loop {
-            match self.writer.write(turn(lane), query.clone(), limit).await {
+            match self.writer.write(writer_queue(pool), query.clone(), limit).await {
                 // Another job of its batch ran into its time limit.
                 Err(error @ Error::Conflict) => attempts.retry(error).await?,
                 result => return result,
@@ -126,8 +126,11 @@ impl Sqlite {
         }
     }
 
-    pub(crate) async fn begin(&self, lane: Lane) -> Result<(LeasedConnection<TimedConnection>, CommitHandle), Error> {
-        self.writer.begin(turn(lane)).await
+    pub(crate) async fn begin(
+        &self,
+        pool: PoolKind,
+    ) -> Result<(LeasedConnection<TimedConnection>, CommitHandle), Error> {
+        self.writer.begin(writer_queue(pool)).await
     }
 
     /// Opens a reader beside the pool, which reads that many rows ahead of its caller.
@@ -152,10 +155,10 @@ impl Sqlite {
     }
 }
 
-fn turn(lane: Lane) -> Turn {
-    match lane {
-        Lane::Shared => Turn::Tenant(current_tenant()),
-        Lane::Reserved | Lane::TimeCritical => Turn::Reserved,
+fn writer_queue(pool: PoolKind) -> WriterQueue {
+    match pool {
+        PoolKind::Shared => WriterQueue::Tenant(current_tenant()),
+        PoolKind::Reserved | PoolKind::TimeCritical => WriterQueue::Reserved,
     }
 }
 

@@ -35,9 +35,9 @@ pub(super) struct Sender(Arc<Shared>);
 /// The writer's end. Dropped, it closes the queue and drops the jobs in it, which tells their callers.
 pub(super) struct Receiver(Arc<Shared>);
 
-/// Whose job it is.
+/// Which queue a job waits in.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Turn {
+pub(super) enum WriterQueue {
     /// A tenant's.
     Tenant(Uuid),
     /// One that must not wait behind any tenant's.
@@ -50,15 +50,15 @@ pub(super) fn channel() -> (Sender, Receiver) {
 }
 
 impl Sender {
-    pub(super) fn send(&self, turn: Turn, job: Job) -> Result<(), Error> {
+    pub(super) fn send(&self, queue: WriterQueue, job: Job) -> Result<(), Error> {
         let mut state = self.0.state.lock();
         if state.closed {
             return Err(Error::Closed);
         }
-        match turn {
-            Turn::Reserved => state.reserved.push_back(job),
-            Turn::Tenant(tenant) if state.jobs.len_of(tenant) >= MAX_QUEUED => return Err(Error::Busy),
-            Turn::Tenant(tenant) => state.jobs.push(tenant, job),
+        match queue {
+            WriterQueue::Reserved => state.reserved.push_back(job),
+            WriterQueue::Tenant(tenant) if state.jobs.len_of(tenant) >= MAX_QUEUED => return Err(Error::Busy),
+            WriterQueue::Tenant(tenant) => state.jobs.push(tenant, job),
         }
         drop(state);
         self.0.changed.notify_one();

@@ -20,7 +20,7 @@ use super::{
     connection::{TimedConnection, TimedOptions},
     durability::Durability,
     job::{CommitHandle, Job, Transaction, Write},
-    queue::{self, Turn},
+    queue::{self, WriterQueue},
 };
 use crate::{
     Error,
@@ -52,17 +52,25 @@ impl Writer {
     }
 
     /// Runs a single statement for at most that long.
-    pub(super) async fn write(&self, turn: Turn, query: Query, limit: Option<Duration>) -> Result<Fetched, Error> {
+    pub(super) async fn write(
+        &self,
+        queue: WriterQueue,
+        query: Query,
+        limit: Option<Duration>,
+    ) -> Result<Fetched, Error> {
         let (reply, result) = oneshot::channel();
-        self.queue.send(turn, Job::Write(Write { query, limit, reply }))?;
+        self.queue.send(queue, Job::Write(Write { query, limit, reply }))?;
         result.await.unwrap_or(Err(Error::Closed))
     }
 
     /// Waits until a transaction may run.
-    pub(super) async fn begin(&self, turn: Turn) -> Result<(LeasedConnection<TimedConnection>, CommitHandle), Error> {
+    pub(super) async fn begin(
+        &self,
+        queue: WriterQueue,
+    ) -> Result<(LeasedConnection<TimedConnection>, CommitHandle), Error> {
         let (to_caller, lease) = oneshot::channel();
         let (commit, end) = oneshot::channel();
-        self.queue.send(turn, Job::Transaction(Transaction { lease: to_caller, end }))?;
+        self.queue.send(queue, Job::Transaction(Transaction { lease: to_caller, end }))?;
         Ok((lease.await.unwrap_or(Err(Error::Closed))?, CommitHandle(commit)))
     }
 

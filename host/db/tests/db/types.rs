@@ -142,7 +142,7 @@ async fn a_wrong_record_is_an_error() {
     on_both(async |Fixture { db, .. }| {
         let result = db.query("SELECT 'three'").one::<(i64,)>().await;
         assert!(matches!(result, Err(Error::Driver(_))));
-        let result = db.query("SELECT nonsense FROM nowhere").execute().await;
+        let result = db.query("SELECT missing FROM nowhere").execute().await;
         assert!(matches!(result, Err(Error::Driver(_))));
     })
     .await;

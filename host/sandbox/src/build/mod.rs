@@ -6,11 +6,11 @@
 
 mod c;
 mod cargo;
+mod component_cache;
 mod embedded;
 mod error;
 mod job;
 mod js;
-mod kept;
 pub(crate) mod language;
 mod manifest;
 mod python;
@@ -45,7 +45,7 @@ pub struct Built {
     /// Of what it was built from; none where that cannot be told.
     inputs: Option<Sha256Sum>,
     /// It was built from the same before.
-    is_kept: bool,
+    is_cached: bool,
 }
 
 /// Builds the module in a folder and writes `<its name>.wasm` into it, unless that was built from the same. Installs the packages it is to be built with where
@@ -56,9 +56,9 @@ pub struct Built {
 pub fn build(folder: &Path, symbols: Symbols) -> Result<(Built, PathBuf), BuildError> {
     let built = compile(folder, symbols)?;
     let path = folder.join(&built.name).with_extension("wasm");
-    if !built.is_kept {
+    if !built.is_cached {
         embedded::write(&path, &built.component)?;
-        kept::record(folder, built.inputs, &built.component)?;
+        component_cache::record(folder, built.inputs, &built.component)?;
     }
     Ok((built, path))
 }
@@ -80,8 +80,8 @@ pub fn compile(folder: &Path, symbols: Symbols) -> Result<Built, BuildError> {
     }
     let folder = folder.canonicalize().map_err(|error| BuildError::Io { path: folder.into(), error })?;
     let tools = install(&folder, &manifest)?;
-    let inputs = kept::inputs(&folder, &manifest, symbols, &tools);
-    if let Some(component) = kept::find(&folder, &manifest.name, inputs) {
+    let inputs = component_cache::inputs(&folder, &manifest, symbols, &tools);
+    if let Some(component) = component_cache::find(&folder, &manifest.name, inputs) {
         return finish(manifest.name, &component, inputs, true);
     }
     let work = tempfile::tempdir().map_err(|error| BuildError::Io { path: "a temporary folder".into(), error })?;
@@ -89,9 +89,9 @@ pub fn compile(folder: &Path, symbols: Symbols) -> Result<Built, BuildError> {
     finish(manifest.name, &built, inputs, false)
 }
 
-fn finish(name: String, built: &[u8], inputs: Option<Sha256Sum>, is_kept: bool) -> Result<Built, BuildError> {
+fn finish(name: String, built: &[u8], inputs: Option<Sha256Sum>, is_cached: bool) -> Result<Built, BuildError> {
     let (component, info) = componentize(built).map_err(BuildError::Invalid)?;
-    Ok(Built { name, component: component.into_owned(), points: info.points, inputs, is_kept })
+    Ok(Built { name, component: component.into_owned(), points: info.points, inputs, is_cached })
 }
 
 /// Installs the packages that a module is built with where they are missing; answers the versions of the tools.

@@ -149,7 +149,7 @@ async fn exchange(limits: CompileLimits, mut child: Child, bytes: &[u8]) -> Resu
         answered.map_err(|error| internal(format!("the compiler's pipes broke: {error}")))?;
     match answer {
         Some((confinement, outcome)) if status.success() => {
-            tell(confinement);
+            warn_once(confinement);
             outcome.map_err(PrepareError::Invalid)
         }
         _ => Err(PrepareError::Invalid(exit_reason(limits, status, &error_output))),
@@ -157,10 +157,10 @@ async fn exchange(limits: CompileLimits, mut child: Child, bytes: &[u8]) -> Resu
 }
 
 /// Says once in the log what the kernel lacks.
-fn tell(confinement: Confinement) {
-    static TOLD: Once = Once::new();
+fn warn_once(confinement: Confinement) {
+    static WARNED: Once = Once::new();
     if !confinement.landlock {
-        TOLD.call_once(|| {
+        WARNED.call_once(|| {
             tracing::warn!(
                 "this kernel has no Landlock: the compiler of modules is confined by seccomp and limits alone"
             );

@@ -1,4 +1,4 @@
-//! What the audit log knows as changes. A test finds the routes that change something and write none of them.
+//! The actions that the audit log records. A test finds routes that change something and record none of them.
 
 macro_rules! actions {
     ($($variant:ident = $name:literal;)+) => {

@@ -42,13 +42,13 @@ impl Change {
     }
 }
 
-/// What the log shows of a value: nothing but its size where it is large.
+/// A value as the log shows it: its size alone where it is large.
 fn shown(value: impl Serialize) -> Value {
     let bytes = json_size(&value);
     if bytes as i64 > Limit::AuditValueBytes.bound() {
         return json!({"omittedBytes": bytes});
     }
-    // What has no JSON is nothing that a request could have brought.
+    // No value of a request fails to become JSON.
     serde_json::to_value(value).unwrap_or_default()
 }
 
@@ -72,7 +72,7 @@ pub(crate) async fn record_for_all(
 /// The same as [`record`]; answers the entry's id.
 async fn write(tx: &mut Tx, network: NetworkId, origin: &Origin, change: Change) -> Result<String, Error> {
     let now = origin.clock.now();
-    // Commands write one entry; it is the first of its millisecond.
+    // A command line writes one entry: the first of its millisecond.
     let micros = origin.order.as_ref().map_or(now.saturating_mul(1000), |order| order.next(now).saturating_add(1));
     let id = format!("{micros:015x}{}", origin.ids.token(6));
     let Change { action, target, before, after } = change;

@@ -54,7 +54,7 @@ async fn delete_until(app: &App, network: NetworkId, id: &str) -> Result<(), Err
         if store::delete_until(&app.db, network, id, BATCH).await? < BATCH as u64 {
             return Ok(());
         }
-        // Others get their turn for as long as this took.
+        // Pauses as long as this took, so that other work gets half of the time.
         let took = app.clock.now().saturating_sub(began);
         app.clock.sleep(Duration::from_millis(u64::try_from(took).unwrap_or(0))).await;
     }

@@ -41,16 +41,16 @@ struct AuditActor {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct AuditEntry {
-    /// Rises with time.
+    /// Later entries have higher ids.
     #[schema(example = "0006695bd4f9b0004fTq0Z")]
     id: String,
     #[schema(example = 1_804_680_000_000_i64)]
     at: Millis,
     actor: AuditActor,
-    /// The thing, and what became of it.
+    /// The kind of thing, and what was done with it.
     #[schema(example = "key.created")]
     action: String,
-    /// Which one.
+    /// The id or name of the thing.
     #[schema(example = "4fTq0ZkX91ab")]
     target: String,
     /// What it was, without secrets; `{"omittedBytes": n}` where that is large; null where there was nothing.
@@ -59,7 +59,7 @@ struct AuditEntry {
     after: Option<Value>,
     /// The `X-Request-Id` of the request.
     request_id: Option<String>,
-    /// Where it came from.
+    /// The address that the request came from.
     #[schema(example = "203.0.113.7")]
     address: Option<String>,
 }

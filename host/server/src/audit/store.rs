@@ -95,7 +95,7 @@ pub(super) async fn copy(tx: &mut Tx, network: NetworkId, id: &str, to: &[Networ
 
 macro_rules! select_entries {
     ($rest:literal) => {
-        // Crosses networks: no, each condition begins with the network.
+        // Crosses networks: it does not; each condition begins with the network.
         concat!(
             "SELECT id, at, actor_type, actor_id, actor_name, action, target, value_before, value_after, request_id, address
              FROM audit_log ",
@@ -189,7 +189,7 @@ pub(super) async fn targets_after(
 
 /// The networks that have entries, the one after `after` first.
 pub(super) async fn networks(db: &Db, after: NetworkId, limit: i64) -> Result<Vec<NetworkId>, Error> {
-    // Crosses networks: one loop is for all.
+    // Crosses networks: one loop serves all.
     let rows: Vec<(NetworkId,)> = db
         .query("SELECT network_id FROM networks WHERE network_id > $1 ORDER BY network_id LIMIT $2")
         .bind(after)
@@ -199,7 +199,7 @@ pub(super) async fn networks(db: &Db, after: NetworkId, limit: i64) -> Result<Ve
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
-/// The newest entry that is over the bound of `most`.
+/// The newest entry beyond the `most` newest ones.
 pub(super) async fn first_over(db: &Db, network: NetworkId, most: i64) -> Result<Option<String>, Error> {
     let row: Option<(String,)> = db
         .query("SELECT id FROM audit_log WHERE network_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2")
@@ -210,7 +210,7 @@ pub(super) async fn first_over(db: &Db, network: NetworkId, most: i64) -> Result
     Ok(row.map(|(id,)| id))
 }
 
-/// Deletes some of the entries up to this id; how many.
+/// Deletes at most `limit` entries up to this id; answers how many.
 pub(super) async fn delete_until(db: &Db, network: NetworkId, id: &str, limit: i64) -> Result<u64, Error> {
     db.write(
         "DELETE FROM audit_log WHERE network_id = $1 AND id IN (

@@ -122,10 +122,10 @@ impl Named {
     ) -> anyhow::Result<()> {
         let change = Change::new(Action::PlayerExported, self.player);
         audit::record_alone(db, network, origin, change).await?;
-        let pieces = forgetting::export(db, module_store, network, self.player, Clock::System.now()).await?;
-        let mut pieces = pin!(pieces);
-        while let Some(piece) = pieces.try_next().await? {
-            std::io::stdout().lock().write_all(&piece)?;
+        let chunks = forgetting::export(db, module_store, network, self.player, Clock::System.now()).await?;
+        let mut chunks = pin!(chunks);
+        while let Some(chunk) = chunks.try_next().await? {
+            std::io::stdout().lock().write_all(&chunk)?;
         }
         Ok(())
     }

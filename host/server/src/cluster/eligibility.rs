@@ -41,7 +41,7 @@ pub(super) fn fit(mut nodes: Vec<LiveNode>) -> Vec<LiveNode> {
 
 /// Nodes that all reach each other, in the order of `nodes`. Those with the most broken links are left out first; of the
 /// two ends of one link the one that is not reached, then the one with fewer `shards`. Every node comes to the same
-/// result, because all judge by what is in the database.
+/// result, because all read it from the database.
 pub(super) fn connected(mut nodes: Vec<LiveNode>, shards: impl Fn(&str) -> usize) -> Vec<String> {
     loop {
         let others = |node: &LiveNode| nodes.iter().filter(|other| other.name != node.name).collect::<Vec<_>>();

@@ -1,7 +1,7 @@
-//! The clocks of this node: the database's, which judges everything that ends, and the machine's own, which must agree
+//! The clocks of this node: the database's, which decides what has ended, and the machine's own, which must agree
 //! with it roughly.
 //!
-//! What a node judges by its own clock (leases of worlds, transfers, punishments, presence) would end early or late for
+//! What a node decides by its own clock (leases of worlds, transfers, punishments, presence) would end early or late for
 //! everybody when that clock is off. So a node of a cluster reads the database's clock every second and shows that one.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -15,12 +15,12 @@ use crate::clock::{Clock, DatabaseClock, Millis, Uptime, millis};
 use crate::cluster::store;
 use crate::config::Settings;
 
-/// How far a machine's clock may be off the database's. Certificates and signatures of others are judged by it.
+/// How far a machine's clock may be off the database's. Certificates and signatures of others are checked by it.
 const MAX_OFFSET: Duration = Duration::from_secs(1);
 /// How many readings in a row must show that it is off, so that one step of the machine's clock moves no shard.
 const READINGS: u32 = 3;
 
-/// The clock that this node judges by: the database's for one of several nodes. Fails where the machine's is off.
+/// The clock that this node goes by: the database's for one of several nodes. Fails where the machine's is off.
 pub(crate) async fn clock_of(settings: &Settings, clock: Clock, db: &Db) -> anyhow::Result<Clock> {
     if settings.bus.is_none() || db.backend() == Backend::Sqlite || !matches!(clock, Clock::System) {
         return Ok(clock);
@@ -91,7 +91,7 @@ pub(super) struct ClockWatch {
 }
 
 impl ClockWatch {
-    /// Corrects the node's clock by a reading, and judges the machine's.
+    /// Corrects the node's clock by a reading, and checks the machine's.
     pub(super) fn observe(&self, clock: &Clock, reading: &Reading) {
         if let Clock::Database(clock) = clock {
             clock.correct(reading.database, reading.at, reading.uncertainty);

@@ -1,4 +1,4 @@
-//! Until when a certificate is good.
+//! When a certificate expires.
 
 use jiff::civil;
 

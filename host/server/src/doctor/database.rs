@@ -1,4 +1,4 @@
-//! The database, and what it tells of the hub.
+//! Checks of the database, and of what it says about the hub.
 
 use hub_db::{Backend, Db};
 
@@ -13,7 +13,7 @@ use crate::networks;
 const MAX_DRIFT: i64 = 1_000;
 /// A node that was silent for longer is stale, in milliseconds.
 const STALE: i64 = 60_000;
-/// Breakers that opened in this time are told of, in milliseconds.
+/// Breakers that opened within this time are reported, in milliseconds.
 const RECENT: i64 = 10 * 60 * 1000;
 
 /// Opens the database, if it can be.

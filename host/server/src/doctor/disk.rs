@@ -9,9 +9,9 @@ use crate::config::Settings;
 use crate::data_folder;
 use crate::doctor::Check;
 
-/// What group and others may do.
+/// The permissions of group and others.
 const OTHERS: u32 = 0o077;
-/// No hub was built before: 2026-01-01.
+/// 2026-01-01: a clock before that is wrong.
 const EARLIEST: i64 = 1_767_225_600_000;
 
 /// Whether the data folder is there, can be written to, and is the hub's alone.

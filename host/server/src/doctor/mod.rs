@@ -1,6 +1,6 @@
-//! `hub doctor`: looks at everything a hub needs, and says of what is wrong what to do about it.
+//! `hub doctor`: checks everything a hub needs, and gives advice for what is wrong.
 //!
-//! It changes nothing that stays: it writes a temporary file and a temporary blob, and sends one mail.
+//! It leaves no changes: it writes a temporary file and a temporary blob, and sends one mail.
 
 mod certificate;
 mod database;
@@ -18,10 +18,10 @@ use crate::config::Settings;
 /// How long any one check may take.
 const TIME_LIMIT: Duration = Duration::from_secs(15);
 
-/// What to look at, and what is too little.
+/// What to check, and with which thresholds.
 pub(crate) struct Doctor {
     pub(crate) settings: Settings,
-    /// Who gets the mail; none: nobody, and the server is only greeted.
+    /// The recipient of a test mail; none: the server is only greeted.
     pub(crate) mail_to: Option<String>,
     /// Free disk space that is enough, in MiB.
     pub(crate) min_free: u64,
@@ -39,7 +39,7 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Check {
     pub(crate) name: &'static str,
@@ -73,7 +73,7 @@ async fn in_time(name: &'static str, advice: &str, check: impl Future<Output = C
 }
 
 impl Doctor {
-    /// Looks at everything.
+    /// Runs all checks.
     pub(crate) async fn examine(&self) -> Vec<Check> {
         let settings = &self.settings;
         let mut checks = vec![disk::permissions(settings), disk::space(settings, self.min_free), disk::clock()];

@@ -1,4 +1,4 @@
-//! What the hub needs of others: the bus, the store of blobs, the mail server, its public address.
+//! Checks of other services: the bus, the blob store, the mail server, the public address.
 
 use std::time::Duration;
 
@@ -134,7 +134,7 @@ fn cause(error: &anyhow::Error) -> String {
     error.chain().last().map(|cause| format!(" ({cause})")).unwrap_or_default()
 }
 
-/// What the hub that serves here says of itself.
+/// What the running hub answers at `/readyz`.
 pub(super) async fn readiness(settings: &Settings) -> Check {
     #[derive(Deserialize)]
     struct Readiness {

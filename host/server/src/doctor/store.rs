@@ -1,10 +1,10 @@
-//! What the database tells of its tables.
+//! SQL of the checks.
 
 use hub_db::{Db, Error};
 
 /// The number of the last migration that was applied.
 pub(super) async fn schema_version(db: &Db) -> Result<i64, Error> {
-    // Crosses networks: the tables are those of all.
+    // Crosses networks: the schema is the same for all.
     let (version,) = db.query("SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations").one().await?;
     Ok(version)
 }

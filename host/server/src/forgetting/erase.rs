@@ -16,7 +16,7 @@ use crate::{modules, worlds};
 
 /// Rows that are read at a time: a document has up to 256 KiB.
 pub(super) const BATCH: usize = 100;
-/// How long a claim holds that is not renewed.
+/// How long a claim lasts unless it is renewed.
 pub(super) const CLAIM: Millis = 60_000;
 const RENEW_EVERY: Duration = Duration::from_secs(15);
 /// How long other nodes take to read who is to be forgotten, names included, before those are deleted.
@@ -38,7 +38,7 @@ struct Erasure<'a> {
     player: &'a ForgottenPlayer,
     subject: Subject,
     renewed: Instant,
-    /// Another node is at it, or the network is gone.
+    /// Another node has the claim, or the network was deleted.
     is_lost: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn tables() -> impl Iterator<Item = &'static Table> {
 }
 
 impl Eraser<'_> {
-    /// Deletes all of a player that this process has claimed; false where somebody else took over.
+    /// Deletes all data of a claimed player; false where another process took over.
     pub(crate) async fn run(&self, player: &ForgottenPlayer) -> Result<bool, hub_db::Error> {
         let began = Instant::now();
         let subject = store::subject(self.db, player.network_id, player.player_uuid).await?;
@@ -100,7 +100,7 @@ impl Erasure<'_> {
                 return Ok(());
             }
             after = rows.last().map(|row| table.key_of(row).to_vec());
-            // Others get their turn for as long as this took.
+            // Pauses as long as this took, so that other work gets half of the time.
             tokio::time::sleep(began.elapsed()).await;
         }
     }

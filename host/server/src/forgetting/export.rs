@@ -16,7 +16,7 @@ use crate::forgetting::store;
 use crate::forgetting::subject::Subject;
 use crate::values::{NetworkId, PlayerId};
 
-/// What is left to be written.
+/// The state of an export that is being written.
 struct Export {
     db: Db,
     module_store: Db,
@@ -33,7 +33,7 @@ struct Export {
     is_done: bool,
 }
 
-/// The export as it is read, in pieces.
+/// The export as it is read, in chunks.
 pub(crate) async fn export(
     db: &Db,
     module_store: &Db,
@@ -67,7 +67,7 @@ pub(crate) async fn export(
 }
 
 impl Export {
-    /// The next piece of text, which may be empty; none at the end.
+    /// The next chunk of text, which may be empty; none at the end.
     async fn next(&mut self) -> Result<Option<String>, Error> {
         let Some(table) = self.tables.last().copied() else {
             if self.is_done {

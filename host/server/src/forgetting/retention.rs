@@ -24,7 +24,7 @@ struct Aging {
     /// The column that tells how old a row is.
     at: &'static str,
     days: fn(&RetentionDays) -> Option<i64>,
-    /// Values of a column that rows keep for good.
+    /// A column and the value for which rows are kept for good.
     except: Option<(&'static str, &'static str)>,
 }
 
@@ -89,7 +89,7 @@ async fn delete_before(app: &App, network: NetworkId, aging: &Aging, before: Mil
             return Ok(());
         }
         after = rows.last().map(|row| table.key_of(row).to_vec());
-        // Others get their turn for as long as this took.
+        // Pauses as long as this took, so that other work gets half of the time.
         tokio::time::sleep(began.elapsed()).await;
     }
 }

@@ -43,8 +43,8 @@ async fn export(
     let network = caller.network;
     let change = Change::new(Action::PlayerExported, player);
     audit::record_alone(&app.db, network, &caller.origin(&app), change).await?;
-    let pieces = super::export(&app.db, &app.module_store, network, player, app.clock.now()).await?;
-    Ok(([(CONTENT_TYPE, "application/json")], Body::from_stream(pieces)).into_response())
+    let chunks = super::export(&app.db, &app.module_store, network, player, app.clock.now()).await?;
+    Ok(([(CONTENT_TYPE, "application/json")], Body::from_stream(chunks)).into_response())
 }
 
 /// Forget a player

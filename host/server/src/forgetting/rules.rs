@@ -7,7 +7,7 @@ use crate::clock::Millis;
 use crate::forgetting::subject::Subject;
 use crate::idempotency;
 
-/// Tables in which nothing is of players, and why. In all others every row is read.
+/// Tables without data of players, and why. In all others every row is read.
 pub(super) const WITHOUT_PLAYERS: &[(&str, &str)] = &[
     ("networks", "a name and secrets of the owner's"),
     ("api_keys", "names and hashes of keys"),
@@ -51,7 +51,7 @@ const PROSE: &[(&str, &str)] = &[
     ("imports", "error"),
 ];
 
-/// UUIDs of staff, each with the name beside it: the row is about somebody else.
+/// Columns with the UUID and the name of staff: such a row is about somebody else.
 const STAFF: &[(&str, &str)] = &[("issuer_uuid", "issuer_name"), ("revoker_uuid", "revoker_name")];
 
 const REMOVED_LINE: &str = "(removed: it was about a player who is forgotten)";
@@ -114,14 +114,14 @@ fn names_player(cell: &Cell, subject: &Subject) -> bool {
     }
 }
 
-/// Judges a row. `replacement` takes the place of the player's UUID where the row stays.
+/// Decides what becomes of a row. `replacement` takes the place of the player's UUID where the row stays.
 pub(super) fn examine(table: &Table, cells: &[Cell], subject: &Subject, replacement: Uuid, now: Millis) -> Finding {
     let row = RowRef { table, cells };
     match table.name {
         "currency_ledger" => ledger(&row, subject, replacement),
         "server_log_lines" => log_line(&row, subject, replacement),
         "punishments" if is_punished_by_name(&row, subject) => Finding::Own(Change::Delete),
-        // It is the proof that the player's wish was fulfilled, and holds nothing but the UUID.
+        // The proof that the player was forgotten; it holds nothing but the UUID.
         "audit_log" if row.text("action").starts_with("player.") => Finding::Unrelated,
         "worlds" if cells.iter().any(|cell| names_player(cell, subject)) => Finding::Own(Change::Delete),
         "idempotency_keys" => kept_answer(&row, subject, replacement),
@@ -152,7 +152,7 @@ fn any_row(row: &RowRef<'_>, subject: &Subject, replacement: Uuid, now: Millis) 
         return Finding::Unrelated;
     }
     match row.table.name {
-        // Who read the version before must not write the UUID back.
+        // A caller who read the data before must not write the UUID back.
         "player_data" => {
             raise(row, &mut after, "version");
             set(row, &mut after, "updated_at", Cell::Integer(now));
@@ -181,7 +181,7 @@ fn redacted(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Vec<Cell>
     row.columns().map(cell).collect()
 }
 
-/// The books keep their rows, under another owner.
+/// Ledger entries stay, under another owner.
 fn ledger(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     let after = redacted(row, subject, replacement);
     if after == row.cells {

@@ -22,11 +22,11 @@ use crate::values::{NetworkId, PlayerId};
 const INTERVAL: Duration = Duration::from_secs(1);
 /// How long a request waits until all is deleted; the rest is done in the background.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// For how long nodes look whether they know of somebody who was forgotten.
+/// How recent a deletion must be for nodes to drop the player from memory.
 const RECENT: Millis = 10 * 60 * 1000;
 const MAX_RECENT: i64 = 1_000;
 
-/// Goes on with what other nodes or earlier runs left, and has this node forget whom others forget.
+/// Starts the background work: resumes interrupted deletions, and drops from memory whom other nodes forget.
 pub(crate) fn start(app: &App) {
     let known = Arc::new(Mutex::new(HashSet::new()));
     every(app, INTERVAL, "forget players", move |app| run(app, Arc::clone(&known)));
@@ -76,7 +76,7 @@ async fn forget_claimed(app: &App, player: &ForgottenPlayer) -> Result<bool, Err
     hub_db::with_tenant(player.network_id.0, eraser.run(player)).await
 }
 
-/// Records that a player is to be forgotten. Whoever calls this does the work.
+/// Records that a player is to be forgotten. The caller then deletes.
 pub(crate) async fn record(
     db: &Db,
     origin: &Origin,
@@ -114,9 +114,9 @@ pub(crate) async fn record_again(db: &Db, origin: &Origin, forgotten: &[Position
     Ok(count)
 }
 
-/// Deletes all players whose deletion is recorded and not done, where no hub runs that would.
+/// Completes all recorded deletions while no hub runs.
 pub(crate) async fn erase_unfinished(eraser: &Eraser<'_>, ids: &Ids) -> Result<(), Error> {
-    // No other process is at it.
+    // No other process works on it.
     let (now, until) = (Millis::MAX, eraser.clock.now().saturating_add(CLAIM));
     while let Some(player) = store::claim_next(eraser.db, ids.uuid(), now, until).await? {
         eraser.run(&player).await?;
@@ -132,7 +132,7 @@ pub(super) async fn forget(app: &App, origin: &Origin, network: NetworkId, playe
     let (done, finished) = oneshot::channel();
     let worker = app.clone();
     app.spawn(async move {
-        // It is recorded: a failure is tried again once the claim has run out.
+        // The deletion is recorded: after a failure it is resumed once the claim has expired.
         if let Err(error) = forget_claimed(&worker, &recorded).await {
             tracing::warn!(%error, "could not forget a player; trying again later");
         }

@@ -75,14 +75,14 @@ pub(crate) async fn record_again(
     Ok(rows > 0)
 }
 
-/// Claims the work of somebody that no node is at.
+/// Claims an unfinished deletion that no node works on.
 pub(crate) async fn claim_next(
     db: &Db,
     replacement: Uuid,
     now: Millis,
     until: Millis,
 ) -> Result<Option<ForgottenPlayer>, Error> {
-    // Crosses networks: one loop is for all.
+    // Crosses networks: one loop serves all.
     db.write(
         "UPDATE forgotten_players SET claimed_until = $2, replacement = COALESCE(replacement, $3)
          WHERE finished_at IS NULL AND claimed_until <= $1 AND (network_id, player_uuid) IN (
@@ -97,7 +97,7 @@ pub(crate) async fn claim_next(
     .await
 }
 
-/// Renews the claim; false where the work was asked for again, or is of nobody any more.
+/// Renews the claim; false where another request took it, or the record was deleted.
 pub(super) async fn renew(db: &Db, player: &ForgottenPlayer, until: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
@@ -113,7 +113,7 @@ pub(super) async fn renew(db: &Db, player: &ForgottenPlayer, until: Millis) -> R
     Ok(rows > 0)
 }
 
-/// Notes that all is done. From then on nothing tells whose the kept rows were.
+/// Notes that all is deleted, and drops the random UUID: from then on nothing links the kept rows with the player.
 pub(super) async fn finish(db: &Db, player: &ForgottenPlayer, now: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
@@ -165,7 +165,7 @@ pub(crate) async fn after(db: &Db, (at, network, player): Position, limit: i64) 
     .await
 }
 
-/// The statements that find a player's names, as they were said and as they are compared.
+/// The statements that find a player's names, as written and as compared.
 const NAMES: [&str; 5] = [
     "SELECT username FROM players WHERE network_id = $1 AND player_uuid = $2 AND username IS NOT NULL",
     "SELECT name_folded FROM player_names WHERE network_id = $1 AND player_uuid = $2",

@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use crate::values::PlayerId;
 
-/// Shorter names are words of their own in too many texts.
+/// Shorter names are ordinary words in too many texts.
 const SHORTEST_NAME: usize = 3;
-/// What stands in texts for the names of players who are forgotten.
+/// Replaces the names of forgotten players in texts.
 const REMOVED_NAME: &str = "(forgotten)";
 
 /// A player with the names and addresses that the network knows of them.
@@ -18,7 +18,7 @@ pub(crate) struct Subject {
     pub(super) player: PlayerId,
     /// The UUID with hyphens and without, in lower case.
     ids: [String; 2],
-    /// As they were said and as they are compared.
+    /// Each as written and as compared.
     names: Vec<String>,
     addresses: Vec<String>,
 }

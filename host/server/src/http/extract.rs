@@ -210,7 +210,7 @@ pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, A
     read.map(Collected::to_bytes).map_err(|error| unreadable(&*error, limit))
 }
 
-/// Reads a body of many megabytes. Puts the pieces together as they come: at their end that would take a millisecond for
+/// Reads a body of many megabytes. Puts the chunks together as they come: at their end that would take a millisecond for
 /// each megabyte.
 pub async fn read_large(request: Request, limit: usize) -> Result<Vec<u8>, ApiError> {
     // Memory that nothing was written to is only a number.
@@ -261,8 +261,8 @@ mod tests {
             let read = read_large(Request::new(body), 9).await;
             read.map_err(|error| error.into_response().status().as_u16())
         };
-        let pieces = || stream::iter(["abc", "de"]).map(Ok::<_, Infallible>);
-        assert_eq!(read(Body::from_stream(pieces())).await, Ok(b"abcde".to_vec()));
-        assert_eq!(read(Body::from_stream(pieces().chain(pieces()))).await, Err(413));
+        let chunks = || stream::iter(["abc", "de"]).map(Ok::<_, Infallible>);
+        assert_eq!(read(Body::from_stream(chunks())).await, Ok(b"abcde".to_vec()));
+        assert_eq!(read(Body::from_stream(chunks().chain(chunks()))).await, Err(413));
     }
 }

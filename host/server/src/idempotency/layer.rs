@@ -88,7 +88,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     };
     let announced = at_most(&request, route.max_body);
     let (mut parts, body) = request.into_parts();
-    // A repeat is judged as its first request was.
+    // A repeat is checked as its first request was.
     let caller = authorize.check(&mut parts, &state.app).await?;
     let key = key_of(&parts)?;
     announced?;

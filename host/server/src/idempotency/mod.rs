@@ -2,7 +2,7 @@
 //!
 //! Invariants: the first final response under a key is the response to every repeat for 24 hours; where the effect is in the
 //! database (routes that are `transactional`), the key is written in the same transaction, so that neither is ever there
-//! without the other; a repeat is judged like a first request (key, scopes, bindings) before it gets the response; a
+//! without the other; a repeat is checked like a first request (key, scopes, bindings) before it gets the response; a
 //! response to a temporary failure (5xx, a missing permission, too many requests) is not stored, and the request may be
 //! tried again; a route that is `read_only` stores nothing, and of a response over 64 KiB only that it was given (a repeat
 //! is 409).

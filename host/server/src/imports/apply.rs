@@ -1,5 +1,5 @@
-//! Writes what a file says, a batch of records at a time. First it is worked out what becomes of each, outside of any
-//! transaction; then what changes is written in one, with how far the import came.
+//! Writes the records of a file in batches. What each record changes is worked out first, outside of any transaction; one
+//! transaction then writes the changes and the import's position.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ use crate::values::PlayerId;
 /// Why a batch could not be written.
 #[derive(Debug, Error)]
 pub(super) enum ApplyError {
-    /// The network has as much as it may have.
+    /// The network's limit is reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The database failed; it is tried again.
@@ -83,10 +83,10 @@ pub(super) struct Plan<'i> {
     new_balances: i64,
 }
 
-/// The most targets whose counts are kept in mind.
+/// The most targets whose counts are kept in memory.
 const MOST_TARGETS: usize = 200_000;
 
-/// How many punishments targets have, as far as the import has asked: a dry run counts on by itself.
+/// How many punishments targets have, read once per target. A dry run adds its own to them.
 #[derive(Debug, Default)]
 pub(super) struct TargetCounts(HashMap<String, i64>);
 
@@ -131,7 +131,7 @@ fn balance_key(import: &Import, player: PlayerId) -> SourceKey {
     SourceKey { source: format!("balances:{currency}"), key: player.to_string() }
 }
 
-/// What was made of these records before, by source and key.
+/// What earlier imports made of these records, by source and key.
 async fn known(app: &App, import: &Import, items: &[Item]) -> Result<HashMap<(String, String), i64>, hub_db::Error> {
     let mut by_source = HashMap::<String, Vec<String>>::new();
     for item in items {
@@ -155,11 +155,11 @@ struct Planner<'p> {
     app: &'p App,
     import: &'p Import,
     known: HashMap<(String, String), i64>,
-    /// How many punishments targets have, those of this batch included.
+    /// How many punishments targets have, this batch included.
     targets: &'p mut HashMap<String, i64>,
 }
 
-/// A record that one of the hub's bounds for single things refuses is skipped; all else fails.
+/// Skips a record that exceeds a limit of its own target; any other error fails the batch.
 fn skip_over_bound(
     result: Result<Imported, PermissionsError>,
     subject: impl std::fmt::Display,
@@ -199,7 +199,7 @@ impl Planner<'_> {
         skip_over_bound(planned, format_args!("user {player}"))
     }
 
-    /// Which of the punishments that were revoked where they come from are open here.
+    /// Which punishments that were revoked in the source are still active here.
     async fn open_punishments(&self, items: &[Item]) -> Result<Vec<i64>, hub_db::Error> {
         let revoked = items.iter().filter_map(|item| match &item.record {
             Record::Punishment { key, punishment } if punishment.revocation.is_some() => self.known(key),
@@ -223,7 +223,7 @@ impl Planner<'_> {
             plan.changes.push(Change::Revocation { id, revocation });
             return Ok(Outcome::Imported(Imported::Changed));
         }
-        // A file that says it twice.
+        // So that a record that the file has twice is written once.
         self.known.insert((key.source.clone(), key.key.clone()), 0);
         let target = match &punishment.target {
             Target::Player { id, .. } => id.to_string(),
@@ -280,7 +280,7 @@ impl Planner<'_> {
 }
 
 impl Plan<'_> {
-    /// Refuses what the network may not have.
+    /// Checks the network's limits.
     pub(super) async fn check(&self, app: &App, import: &Import) -> Result<(), ApplyError> {
         permissions::check_new_nodes(app, import.network, self.new_nodes).await?;
         punishments::check_new(app, import.network, self.new_punishments).await?;

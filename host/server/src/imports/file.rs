@@ -17,7 +17,7 @@ use crate::imports::model::{Import, ImportKind, Scopes};
 use crate::imports::record::{ParseError, Sink};
 use crate::imports::{balances, luckperms};
 
-/// The most bytes of what a packed file holds.
+/// The most bytes that a packed file may unpack to.
 const MOST_UNPACKED: u64 = 1024 * 1024 * 1024;
 const GZIP: &[u8] = &[0x1F, 0x8B];
 const ZIP: &[u8] = b"PK\x03\x04";
@@ -30,7 +30,7 @@ pub(super) fn folder(app: &App) -> PathBuf {
     app.settings.data.join("imports")
 }
 
-/// Copies a file out of the blob store; none where it is not there any more.
+/// Copies a file out of the blob store; none where it was deleted.
 pub(super) async fn fetch(app: &App, key: &BlobKey) -> Result<Option<NamedTempFile>, BlobError> {
     let Some(blob) = app.blobs.get(key).await? else { return Ok(None) };
     let folder = folder(app);
@@ -83,7 +83,7 @@ pub(super) fn read(
     }
 }
 
-/// The bytes of a file, or what they are packed from.
+/// The bytes of a file, unpacked where it is packed.
 fn unpack(file: File, is_packed: bool) -> Box<dyn BufRead> {
     const BUFFER: usize = 64 * 1024;
     let file = BufReader::with_capacity(BUFFER, file);
@@ -93,7 +93,7 @@ fn unpack(file: File, is_packed: bool) -> Box<dyn BufRead> {
     Box::new(BufReader::with_capacity(BUFFER, AtMost { source: MultiGzDecoder::new(file), left: MOST_UNPACKED }))
 }
 
-/// Fails where there is more than it may be.
+/// A reader that fails beyond a number of bytes.
 struct AtMost<R> {
     source: R,
     left: u64,

@@ -11,7 +11,7 @@ const LONGEST: usize = 1024 * 1024;
 pub(super) struct JsonGuard<R> {
     source: R,
     line: Rc<Cell<u64>>,
-    /// Bytes since the quote that began the text that is read now.
+    /// Bytes of the string that is being read, where one is.
     text: Option<usize>,
     is_escaped: bool,
 }
@@ -21,7 +21,7 @@ impl<R: BufRead> JsonGuard<R> {
         Self { source, line: Rc::new(Cell::new(1)), text: None, is_escaped: false }
     }
 
-    /// The line that is read now.
+    /// The current line.
     pub(super) fn line(&self) -> Rc<Cell<u64>> {
         Rc::clone(&self.line)
     }

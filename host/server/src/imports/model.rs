@@ -30,19 +30,19 @@ pub(super) enum ImportKind {
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE")]
 pub(super) enum ImportState {
-    /// It begins soon.
+    /// It waits to begin.
     Queued,
-    /// It is read or written.
+    /// The file is being read or written.
     Running,
-    /// All of it is done.
+    /// It is complete.
     Done,
     /// It ended with an error. Where `done` is above 0, so much of it is written.
     Failed,
-    /// Somebody ended it. What was written stays.
+    /// It was cancelled. What was written stays.
     Cancelled,
 }
 
-/// What becomes of punishments of a single server, which the hub has none of.
+/// What becomes of punishments for a single server, which the hub does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::EnumString)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE", ascii_case_insensitive)]
@@ -83,7 +83,7 @@ pub(super) struct Import {
     pub(super) kind: ImportKind,
     pub(super) dry_run: bool,
     pub(super) options: ImportOptions,
-    /// Of the file.
+    /// The hash of the file.
     pub(super) sha256: String,
     pub(super) file_size: i64,
     pub(super) state: ImportState,

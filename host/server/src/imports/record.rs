@@ -1,4 +1,4 @@
-//! What a file holds, piece by piece, in the order of the file.
+//! The records of a file, in its order.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::permissions::{GroupImport, Node};
 use crate::punishments::{ImportedPunishment, IpAddress};
 use crate::values::PlayerId;
 
-/// One thing that a file says.
+/// A record of a file.
 #[derive(Clone, Debug)]
 pub(super) enum Record {
     /// A permission group.
@@ -38,7 +38,7 @@ impl Record {
     }
 }
 
-/// What the report counts apart.
+/// What the report counts separately.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize, utoipa::ToSchema,
 )]
@@ -59,7 +59,7 @@ pub(super) enum Category {
     Balances,
 }
 
-/// The stable id of a piece where it comes from.
+/// The stable id of a record in the database that it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SourceKey {
     /// Such as `litebans_bans`.
@@ -68,7 +68,7 @@ pub(super) struct SourceKey {
     pub(super) key: String,
 }
 
-/// A piece of a file, and where it stands.
+/// A record, and where it stands in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     /// None in files without lines.
@@ -78,7 +78,7 @@ pub(super) struct Item {
     pub(super) notes: Vec<Remark>,
 }
 
-/// Something an owner should know about a piece.
+/// Something an owner should know about a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Remark {
     /// What it is about, such as `group vip: r=kit.*`.
@@ -97,7 +97,7 @@ impl Remark {
 pub(super) enum ParseError {
     /// It is not such a file; all of it is refused.
     Wrong { line: Option<u64>, message: String },
-    /// Nobody takes what is read.
+    /// The receiver has stopped, as after a cancellation.
     Stopped,
 }
 
@@ -111,5 +111,5 @@ impl ParseError {
     }
 }
 
-/// Takes what is read, one item after the other.
+/// Receives the records, one after the other.
 pub(super) type Sink<'a> = dyn FnMut(Item) -> Result<(), ParseError> + 'a;

@@ -12,7 +12,7 @@ use crate::imports::record::{Category, Item, Remark};
 const MOST_NOTES: usize = 200;
 const LONGEST: usize = 300;
 
-/// What became of the records of a file, or would.
+/// What became of the records of a file; of a dry run, what would.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Report {
     pub(super) counts: BTreeMap<Category, Counts>,

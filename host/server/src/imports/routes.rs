@@ -33,7 +33,7 @@ struct UploadQuery {
     /// Where the file comes from: `LUCKPERMS`, `LITEBANS` or `BALANCES`, in any case.
     #[param(required = true, example = "LUCKPERMS")]
     kind: Option<String>,
-    /// Whether it is only worked out what would become of the file; `false` when absent.
+    /// Whether to write nothing and only report what would be written; `false` when absent.
     #[serde(default)]
     #[param(required = false, example = true)]
     dry_run: bool,
@@ -82,7 +82,7 @@ struct ImportBody {
     /// How many there are; null until the whole file was read once.
     #[schema(example = 110_000)]
     total: Option<i64>,
-    /// Of the file, which is kept until the import ends.
+    /// The size of the file, which is kept until the import ends.
     #[schema(example = 4_821_300)]
     size_bytes: i64,
     /// When it was uploaded.

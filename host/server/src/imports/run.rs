@@ -30,20 +30,20 @@ use crate::values::NetworkId;
 
 /// How many imports run at once at one node: each reads on a thread of its own.
 const MOST_AT_ONCE: usize = 2;
-/// How many are looked at to find those of this node.
+/// How many unfinished imports are read to find those of this node.
 const MOST_WAITING: i64 = 1_000;
-/// How often is looked for imports that nobody is at, as after another node was killed.
+/// How often imports without a running node are searched for, as after a kill.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Records of the first batch, and the fewest and the most of any.
 const FIRST_BATCH: usize = 32;
 const SMALLEST_BATCH: usize = 8;
 const LARGEST_BATCH: usize = 512;
-/// How long the statements of a batch are to take, at least and at most: on SQLite all writers wait for them.
+/// The target time of a batch's statements, from and to: on SQLite all writers wait for them.
 const SQLITE_TIME: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(10));
 const POSTGRES_TIME: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(100));
-/// Records that the reader is ahead.
+/// Records that the reader may be ahead of the writer.
 const READ_AHEAD: usize = 64;
-/// Records that are read before it is asked once more whether the import was cancelled.
+/// Records between two checks whether the import was cancelled.
 const CHECK_EVERY: i64 = 50_000;
 
 /// What runs at this node.
@@ -61,7 +61,7 @@ impl Default for Imports {
 }
 
 impl Imports {
-    /// There is something to import.
+    /// Wakes the background work: there is an import to run.
     pub(super) fn wake(&self) {
         self.wake.notify_one();
     }
@@ -82,7 +82,7 @@ impl Imports {
         self.batch.store(adapted.clamp(SMALLEST_BATCH, LARGEST_BATCH), Ordering::Relaxed);
     }
 
-    /// Takes a network's place among those that run; false where it has one, or there is none.
+    /// Counts a network as running; false where it already is, or too many are.
     fn enter(&self, network: NetworkId) -> bool {
         let mut running = self.running.lock();
         running.len() < MOST_AT_ONCE && running.insert(network)
@@ -96,7 +96,7 @@ impl Imports {
 
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
-    // What a killed hub left.
+    // Files that a killed hub left.
     if let Err(error) = std::fs::remove_dir_all(file::folder(app))
         && error.kind() != std::io::ErrorKind::NotFound
     {
@@ -105,7 +105,7 @@ pub(crate) fn start(app: &App) {
     when_due(app, POLL_INTERVAL, |app| &app.imports.wake, "look for imports", run_waiting);
 }
 
-/// Starts the imports that wait; a later run is due when there are new ones alone.
+/// Starts the imports that wait. It schedules no later run: new imports wake it.
 async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
     for import in store::unfinished(&app.db, MOST_WAITING).await? {
         let network = import.network;
@@ -137,13 +137,13 @@ impl Drop for RunningGuard {
 /// Why an import ended early.
 #[derive(Debug, Error)]
 enum RunError {
-    /// It ends, and this is to be told.
+    /// The import ends with this error.
     #[error("{}", .0.message)]
     Failed(ImportFailure),
-    /// It was cancelled, or its network moved.
+    /// The import was cancelled, or another node owns its network.
     #[error("it does not run here any more")]
     Gone,
-    /// It is tried again.
+    /// A batch failed.
     #[error(transparent)]
     Apply(#[from] ApplyError),
     #[error(transparent)]
@@ -261,12 +261,12 @@ async fn check(app: &App, import: &Import, file: &Arc<NamedTempFile>) -> Result<
 
 async fn is_running(app: &App, import: &Import) -> bool {
     let stored = store::find(&app.db, import.network, &import.id).await;
-    // Where the database fails, what is next fails, too.
+    // Where the database fails, the next statement reports it.
     stored.is_ok_and(|stored| stored.is_some_and(|stored| stored.state == ImportState::Running))
         && !app.stopping().is_cancelled()
 }
 
-/// Reads the file once more and writes it, from where an earlier run came to.
+/// Reads the file again and writes it, from the position of an earlier run.
 async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Names) -> Result<(), RunError> {
     let (send, mut read) = mpsc::channel::<Item>(READ_AHEAD);
     let (reading, now) = (import.clone(), import.created_at);

@@ -15,13 +15,12 @@ use crate::imports::{run, store};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
-/// The largest file, in bytes. A number by itself: as a constant in a type, a call would need what optimised builds work out
-/// of all types.
+/// The largest file, in bytes. It is part of a type, where release builds cannot evaluate a call: so it is a literal.
 pub(super) const FILE_LIMIT: u64 = 256 * 1_024 * 1_024;
 const _: () = assert!(FILE_LIMIT == Limit::ImportBytes.bound().unsigned_abs());
 const ID_LENGTH: usize = 16;
 
-/// What can be wrong with a request about imports.
+/// Why a request about imports fails.
 #[derive(Debug, Error)]
 pub(super) enum ImportsError {
     /// No such import in the caller's network.
@@ -82,7 +81,7 @@ pub(super) async fn create(
         started_at: None,
         finished_at: None,
     };
-    // On its own: a caller who hangs up from here on has uploaded it.
+    // In a task of its own: the upload counts even if the caller hangs up from here on.
     let app = app.clone();
     let inserting = tokio::spawn(hub_db::with_tenant(network.0, async move {
         let key = BlobKey::import(network, &import.sha256, &import.id);

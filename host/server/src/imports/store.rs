@@ -201,8 +201,8 @@ pub(super) async fn set_total(db: &Db, network: NetworkId, id: &str, total: i64)
     Ok(rows > 0)
 }
 
-/// Notes how far an import came, from where it was; false where it does not run any more, or is not there. Notes are
-/// written where there are new ones.
+/// Moves an import's position from the expected one; false where it no longer runs or does not exist. The report's notes
+/// are written where there are new ones.
 pub(super) async fn advance(
     tx: &mut Tx,
     network: NetworkId,
@@ -254,8 +254,8 @@ pub(super) async fn finish(
     Ok(rows > 0)
 }
 
-/// PostgreSQL, whose statistics lag behind an import, would read all of a source for each batch: a row that is looked up
-/// for each key leaves it no choice.
+/// Looks each key up by itself: PostgreSQL, whose statistics lag behind an import, would otherwise read all of a source
+/// for each batch.
 const KNOWN: Sql = Sql {
     sqlite: "SELECT source_key, value FROM import_sources
              WHERE network_id = $1 AND source = $2 AND source_key IN (SELECT value FROM json_each($3))",
@@ -264,7 +264,7 @@ const KNOWN: Sql = Sql {
                                    WHERE network_id = $1 AND source = $2 AND source_key = keys.key LIMIT 1) AS known",
 };
 
-/// What was made of these things of a source, by their keys.
+/// What was made of these records of a source, by their keys.
 pub(super) async fn known(
     db: &Db,
     network: NetworkId,
@@ -285,7 +285,7 @@ const REMEMBER: Sql = Sql {
                ON CONFLICT (network_id, source, source_key) DO UPDATE SET value = excluded.value",
 };
 
-/// Remembers what was made of things of sources.
+/// Remembers what was made of records.
 pub(super) async fn remember(tx: &mut Tx, network: NetworkId, made: &HashMap<&SourceKey, i64>) -> Result<(), Error> {
     if made.is_empty() {
         return Ok(());

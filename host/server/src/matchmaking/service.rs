@@ -286,7 +286,7 @@ async fn owner_world(
     let Affinity { game_id: Some(game_id), owner_scope: Some(scope), owner_id: Some(owner) } = &request.affinity else {
         return Ok(None);
     };
-    let found = worlds::service::home_of(app, network, game_id, scope, owner).await?;
+    let found = worlds::service::find_live(app, network, game_id, scope, owner).await?;
     Ok(found.map(|(server_id, world_id)| Destination { server_id, world_id: Some(world_id) }))
 }
 

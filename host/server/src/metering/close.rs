@@ -11,9 +11,9 @@ use crate::metering::{hour_of, storage};
 
 /// How long an hour stays open after its end, for what nodes have counted of it and not yet stored.
 pub(super) const GRACE: Millis = 15_000;
-/// How long a node that has died keeps others from it.
+/// How long the claim of a node that has died keeps the others waiting.
 const CLAIM: Millis = 30_000;
-/// From one look at what networks store to the next.
+/// How often the storage of networks is noted.
 const STORAGE_INTERVAL: Millis = 10 * 60 * 1000;
 
 pub(super) async fn run(app: &App) -> Result<(), Error> {

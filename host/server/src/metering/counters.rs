@@ -13,7 +13,7 @@ use crate::metering::amounts::Amounts;
 use crate::metering::flush::Unsent;
 use crate::values::NetworkId;
 
-/// Maps, so that a new network copies a small part of them.
+/// The number of maps: a new network copies one of them only.
 const SHARDS: usize = 64;
 
 type Shard = ArcSwap<HashMap<NetworkId, Arc<NetworkCounters>>>;
@@ -59,7 +59,7 @@ impl Metering {
         before.get(&network).map_or(new, Arc::clone)
     }
 
-    /// Counts a request of this network unless told otherwise. The operator's are nobody's.
+    /// Counts a request of this network unless it is cancelled. Requests of the operator are not counted.
     pub(crate) fn begin_request(&self, network: NetworkId) -> CountedRequest {
         CountedRequest((network != OPERATOR_NETWORK).then(|| self.network(network)))
     }
@@ -110,7 +110,7 @@ impl NetworkCounters {
 pub(crate) struct CountedRequest(Option<Arc<NetworkCounters>>);
 
 impl CountedRequest {
-    /// It is not counted: another node does, or it was refused.
+    /// Does not count it: another node does, or it was refused.
     pub(crate) fn cancel(mut self) {
         self.0 = None;
     }

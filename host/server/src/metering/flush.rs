@@ -15,16 +15,16 @@ use crate::values::NetworkId;
 /// Rows that one transaction writes.
 const BATCH: usize = 500;
 
-/// What was taken from the counters and is not stored for certain.
+/// Counts that were taken from the counters and may not be stored yet.
 #[derive(Debug)]
 pub(crate) struct Unsent {
-    /// This process, by a name that no other has or had.
+    /// The name of this process, unique for all time.
     node: String,
     /// The number of the last batch.
     sequence: i64,
-    /// Taken, and in no batch yet.
+    /// Counts that are in no batch yet.
     waiting: BTreeMap<(NetworkId, Millis), Amounts>,
-    /// The next to be stored, oldest first. What becomes of one that failed is not known, so it stays as it is.
+    /// Batches to be stored, oldest first. One that failed may have been stored, so it is sent again unchanged.
     batches: VecDeque<Batch>,
     peaks: NotedPeaks,
 }
@@ -86,7 +86,7 @@ pub(super) async fn run(app: &App) -> Result<(), Error> {
 /// Stores what was counted until the end.
 pub(crate) async fn stop(app: &App) {
     let stored = match run(app).await {
-        // Some of it may have waited behind a batch that had failed.
+        // Counts may have waited behind a batch that had failed.
         Ok(()) => run(app).await,
         failed => failed,
     };
@@ -100,7 +100,7 @@ pub(crate) async fn stop(app: &App) {
     }
 }
 
-/// Gives up what other nodes can go on with.
+/// Releases the claims of this node.
 async fn leave(app: &App, node: &str) -> Result<(), Error> {
     progress::release(&app.db, Work::Close, node).await?;
     progress::release(&app.db, Work::Report, node).await?;

@@ -8,11 +8,11 @@ use crate::limits::Limit;
 use crate::metering::amounts::Amounts;
 use crate::values::NetworkId;
 
-/// How long a node's count of streams holds: longer than from one to the next.
+/// How long a node's count of streams is valid: longer than the interval between two.
 pub(super) const STREAMS_TTL: Millis = 8_000;
 const STREAMS_INTERVAL: Millis = 5_000;
 
-/// What was written of the peaks, so that only what is new is written.
+/// The peaks that were stored, so that only higher ones are.
 #[derive(Debug, Default)]
 pub(super) struct NotedPeaks {
     online: HashMap<NetworkId, (Millis, Amounts)>,
@@ -57,7 +57,7 @@ impl NotedPeaks {
         due
     }
 
-    /// Writes them again next time: they could not be written.
+    /// After a failure: the next call answers them all again.
     pub(super) fn forget_streams(&mut self) {
         self.streams.clear();
     }

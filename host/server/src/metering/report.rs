@@ -1,7 +1,7 @@
 //! Reports closed hours to the operator's billing, each row as one CloudEvent by HTTP POST, in their order.
 //!
-//! How far the reports have come is in the database: a hub that is killed goes on with the row that it was at, and the
-//! receiver knows one that it has already by its `source` and `id`.
+//! The position is in the database: after a kill the hub repeats the row it was sending, which the receiver recognises by
+//! `source` and `id`.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const INTERVAL: Duration = Duration::from_secs(5);
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_mins(5);
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a node that has died keeps others from it: longer than one report takes.
+/// How long the claim of a node that has died keeps the others waiting: longer than one report takes.
 const CLAIM: Millis = 30_000;
 /// Rows that are read at once.
 const BATCH: i64 = 100;

@@ -30,7 +30,7 @@ pub(super) fn start(app: &App) {
 async fn run(app: &App) -> Result<(), Error> {
     let now = app.clock.now();
     store::remove_old_nodes(&app.db, now.saturating_sub(NODES_STAY), now.saturating_sub(STREAMS_STAY)).await?;
-    // What is to be reported stays until it is.
+    // Hours stay until they are reported.
     let reported = match app.settings.usage_sink {
         Some(_) => progress::reached(&app.db, Work::Report).await?.hour,
         None => Millis::MAX,

@@ -35,7 +35,7 @@ pub(crate) struct UsageHour {
     /// Calls of modules in production, shadows included.
     #[schema(example = 310)]
     module_calls: i64,
-    /// What they have computed.
+    /// Processor time of these calls, in milliseconds.
     #[schema(example = 42)]
     module_millis: i64,
     /// WebAssembly instructions, roughly.
@@ -113,9 +113,9 @@ async fn page(app: &App, network: NetworkId, query: UsageQuery) -> Result<Json<P
 
 /// List what the network used
 ///
-/// By hours, the newest first; the running hour is among them and some seconds behind. Of what is stored, and of peaks, an
-/// hour has the most. Hours in which nothing was used and nothing is stored are left out. An hour that ended more than 15 s
-/// ago does not change any more.
+/// By hours, the newest first; the running hour is among them and some seconds behind. Stored amounts and peaks are the
+/// highest of the hour. Hours in which nothing was used and nothing is stored are left out. An hour that ended more than
+/// 15 s ago does not change any more.
 #[utoipa::path(get, path = "/api/manage/usage", operation_id = "list_usage", tag = "Usage",
     security(("apiKey" = ["network:manage"])), params(UsageQuery), responses((status = 200, body = Page<UsageHour>)))]
 async fn list(

@@ -1,4 +1,4 @@
-//! Notes what networks store. Of an hour the most counts.
+//! Notes how much networks store; the highest value of an hour counts.
 
 use hub_db::Error;
 
@@ -34,7 +34,7 @@ pub(super) async fn note(app: &App, network: NetworkId, now: Millis) -> Result<(
     store::note_stored(&app.db, &[(network, stored)], hour_of(now)).await
 }
 
-/// What the triggers have counted may be below zero until what was there before them is counted.
+/// Counts of triggers may be below zero until the rows from before the triggers are counted.
 fn stored(counts: StorageCounts) -> Stored {
     let module_store_bytes = counts.module_store_bytes.max(0);
     Stored {

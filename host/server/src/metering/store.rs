@@ -45,14 +45,14 @@ pub(super) async fn add(db: &Db, node: &str, batch: &Batch, now: Millis) -> Resu
 
 /// Whether the batch was not added before.
 async fn begin_batch(tx: &mut Tx, node: &str, sequence: i64, now: Millis) -> Result<bool, Error> {
-    // Crosses networks: a batch has rows of many.
+    // Crosses networks: a batch has rows of many networks.
     let statement = "INSERT INTO usage_nodes (node, sequence, seen_at) VALUES ($1, $2, $3)
          ON CONFLICT (node) DO UPDATE SET sequence = excluded.sequence, seen_at = excluded.seen_at
          WHERE usage_nodes.sequence < excluded.sequence";
     Ok(tx.query(statement).bind(node).bind(sequence).bind(now).execute().await? > 0)
 }
 
-/// The first hour that is not closed, and is not until the transaction ends.
+/// The first open hour; it stays open until the transaction ends.
 async fn open_from(tx: &mut Tx) -> Result<Millis, Error> {
     // Crosses networks: all have the same hours.
     let (hour,) = tx
@@ -65,9 +65,9 @@ async fn open_from(tx: &mut Tx) -> Result<Millis, Error> {
     Ok(hour)
 }
 
-/// Adds counts to their rows, in the order of the networks so that nodes do not wait for each other in a circle.
+/// Adds counts to their rows, in the order of the networks so that nodes do not deadlock.
 async fn add_rows(tx: &mut Tx, rows: &Value) -> Result<(), Error> {
-    // Crosses networks: a batch has rows of many.
+    // Crosses networks: a batch has rows of many networks.
     tx.query(Sql {
         sqlite: "INSERT INTO usage_hours (network_id, hour, requests, events, module_calls, module_micros, fuel,
                      peak_players, peak_servers)
@@ -158,14 +158,14 @@ pub(super) async fn note_streams(
 pub(super) async fn remove_node(db: &Db, node: &str) -> Result<(), Error> {
     // Crosses networks: a node has streams of many.
     db.write("DELETE FROM usage_streams WHERE node = $1").bind(node).execute().await?;
-    // Crosses networks: a node is no network's.
+    // Crosses networks: nodes belong to no network.
     db.write("DELETE FROM usage_nodes WHERE node = $1").bind(node).execute().await?;
     Ok(())
 }
 
 /// Forgets nodes that were not seen for long: batches, and streams.
 pub(super) async fn remove_old_nodes(db: &Db, batches_before: Millis, streams_before: Millis) -> Result<(), Error> {
-    // Crosses networks: nodes are no network's.
+    // Crosses networks: nodes belong to no network.
     db.write("DELETE FROM usage_nodes WHERE seen_at < $1").bind(batches_before).execute().await?;
     // Crosses networks: nodes have streams of many.
     db.write("DELETE FROM usage_streams WHERE seen_at < $1").bind(streams_before).execute().await?;

@@ -1,4 +1,4 @@
-//! Reads what the hub knows at the moment.
+//! Reads the current values of the hub's gauges.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use crate::monitoring::table::{
     SHARDS, SHARDS_GAINED, SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS, STATEMENTS_FAILED, STREAMS, USAGE_LAG,
 };
 
-/// Networks that have series of their own.
+/// The most networks with time series of their own.
 const MAX_NETWORKS: i64 = 50;
 
 /// Sets the metrics that are read, not recorded; answers those with a changing set of labels as text.
@@ -54,7 +54,7 @@ pub(super) async fn collect(app: &App) -> String {
     count(&CPU, process::cpu_millis());
     app.monitoring.gauge(&BUILD, &[env!("CARGO_PKG_VERSION"), env!("HUB_COMMIT")]).set(1.0);
     stored(app).await.unwrap_or_else(|error| {
-        // The rest counts all the more.
+        // The other metrics are still answered.
         tracing::debug!(%error, "some metrics could not be read from the database");
         String::new()
     })
@@ -75,10 +75,10 @@ fn database(app: &App) {
     app.monitoring.counter(&STATEMENT_MILLIS, &[]).absolute(millis);
 }
 
-/// What a metric says of a network's hour.
+/// Reads a metric's value from a network's hour.
 type Value = fn(&HourRow) -> i64;
 
-/// What is in the database alone.
+/// The metrics that are read from the database.
 async fn stored(app: &App) -> Result<String, hub_db::Error> {
     let waiting = crate::events::waiting_events(app).await?;
     app.monitoring.gauge(&OUTBOX, &[]).set(waiting as f64);
@@ -92,7 +92,7 @@ async fn stored(app: &App) -> Result<String, hub_db::Error> {
         (NETWORK_MODULES, |row| row.module_micros / 1_000),
     ];
     for (metric, value) in series {
-        // A string takes all that is written.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "# HELP {0} {1}\n# TYPE {0} gauge", metric.name, metric.help);
         for row in &networks {
             let _ = writeln!(text, "{}{{network=\"{}\"}} {}", metric.name, row.network_id, value(row));

@@ -1,7 +1,7 @@
 //! What the operator watches: metrics for Prometheus, at an address of their own.
 //!
-//! Nothing is recorded unless `--metrics` names an address. What the hub knows anyway is read when it is asked for; only what
-//! is over by then, such as requests, is recorded while it happens.
+//! Nothing is recorded unless `--metrics` names an address. Gauges are read when somebody asks; only what has ended by
+//! then, such as requests, is recorded while it happens.
 
 mod collect;
 mod process;

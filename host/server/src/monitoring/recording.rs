@@ -1,4 +1,4 @@
-//! Records what is over by the time that somebody asks.
+//! Records what has ended by the time that somebody asks, such as requests.
 
 use std::net::SocketAddr;
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ static METADATA: Metadata<'static> = Metadata::new("hub", Level::INFO, None);
 
 /// The hub's metrics.
 pub struct Monitoring {
-    /// None: nobody asks.
+    /// None where metrics are off.
     recorder: Option<PrometheusRecorder>,
     pub(super) address: OnceLock<SocketAddr>,
 }
@@ -28,7 +28,7 @@ impl std::fmt::Debug for Monitoring {
 }
 
 impl Monitoring {
-    /// Metrics that somebody asks for, or none.
+    /// With metrics on or off.
     pub(crate) fn new(is_on: bool) -> anyhow::Result<Self> {
         let recorder = is_on.then(|| PrometheusBuilder::new().set_buckets(&BUCKETS)).transpose()?;
         let recorder = recorder.map(PrometheusBuilder::build_recorder);
@@ -109,7 +109,7 @@ fn key(metric: &Metric, labels: &[&'static str]) -> Key {
     Key::from_parts(metric.name, labels)
 }
 
-/// The methods that labels name; a client may make others up.
+/// The methods that labels name. Clients may invent others, which would make labels without end.
 static METHODS: [Method; 7] =
     [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS];
 

@@ -123,7 +123,7 @@ pub fn document() -> String {
     let mut text = "| metric | kind | labels | what it tells |\n|---|---|---|---|\n".to_owned();
     for Metric { name, kind, labels, help } in METRICS {
         let labels: Vec<_> = labels.iter().map(|label| format!("`{label}`")).collect();
-        // A string takes all that is written.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "| `{name}` | {kind} | {} | {help} |", labels.join(", "));
     }
     text

@@ -78,7 +78,7 @@ pub(crate) async fn change(
     change: NetworkChange<'_>,
 ) -> Result<NetworkRow, NetworksError> {
     db.transaction(async |mut tx| {
-        let before = store::find_in(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
+        let before = store::find(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
         if let Some(plan) = change.plan {
             plans::service::lock(&mut tx, plan).await?;
         }
@@ -94,7 +94,7 @@ pub(crate) async fn change(
                 _ => error.into(),
             },
         )?;
-        let after = store::find_in(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
+        let after = store::find(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
         let entry = Change::new(Action::NetworkChanged, network).before(shown(&before)).after(shown(&after));
         audit::record(&mut tx, network, origin, entry).await?;
         Ok(after)
@@ -111,10 +111,10 @@ pub(crate) async fn delete(
 ) -> Result<Millis, NetworksError> {
     let delete_at = deletion::delete_at(origin.clock.now(), at_once);
     db.transaction(async |mut tx| {
-        let before = store::find_in(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
+        let before = store::find(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
         store::update(&mut tx, network, None, None, Some(true)).await?;
         store::schedule_deletion(&mut tx, network, &before.name, delete_at).await?;
-        let after = store::find_in(&mut tx, network).await?;
+        let after = store::find(&mut tx, network).await?;
         let entry = Change::new(Action::NetworkDeletionScheduled, network).before(shown(&before));
         let entry = if let Some(after) = &after { entry.after(shown(after)) } else { entry };
         audit::record(&mut tx, network, origin, entry).await?;

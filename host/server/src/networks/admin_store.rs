@@ -1,6 +1,6 @@
 //! The operator's SQL of networks, which crosses them.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Executor, Tx};
 
 use crate::auth::OPERATOR_NETWORK;
 use crate::clock::Millis;
@@ -36,19 +36,11 @@ macro_rules! select_network {
 }
 
 /// One network; none for the operator's own.
-pub(super) async fn find(db: &Db, network: NetworkId) -> Result<Option<NetworkRow>, Error> {
+pub(super) async fn find(on: impl Into<Executor<'_>>, network: NetworkId) -> Result<Option<NetworkRow>, Error> {
     if network == OPERATOR_NETWORK {
         return Ok(None);
     }
-    db.query(select_network!("WHERE n.network_id = $1")).bind(network).optional().await
-}
-
-/// The same in a transaction.
-pub(super) async fn find_in(tx: &mut Tx, network: NetworkId) -> Result<Option<NetworkRow>, Error> {
-    if network == OPERATOR_NETWORK {
-        return Ok(None);
-    }
-    tx.query(select_network!("WHERE n.network_id = $1")).bind(network).optional().await
+    on.into().query(select_network!("WHERE n.network_id = $1")).bind(network).optional().await
 }
 
 /// Oldest first, without the operator's own.

@@ -1,7 +1,7 @@
 //! People: they are invited to networks by mail, sign in, and act by the role that each network gave them.
 //!
 //! Invariants: of a password only its argon2id hash is stored, of tokens and recovery codes only their SHA-256; passwords
-//! are hashed beside the threads that serve requests, few at a time; wrong ones are counted by account, known or not, and
+//! are hashed on threads of their own, few at a time; wrong ones are counted by account, known or not, and
 //! by address; an answer tells nobody who has an account; nobody gives a role beyond their own; a password that was reset
 //! ends all sessions.
 //! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `sign_in_failures`, which are the
@@ -33,7 +33,7 @@ const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 #[derive(Debug)]
 pub(crate) struct People {
     hashing: Hashing,
-    /// Whom people sign in with, besides by passwords.
+    /// The OpenID provider, where the operator chose one.
     openid: Option<Provider>,
     /// Wakes the sender: a mail may have become due.
     wake: Notify,

@@ -1,4 +1,4 @@
-//! Persons, links, and what is sent of them.
+//! Persons, links and passwords.
 
 use serde::{Deserialize, Deserializer, de};
 use sha2::{Digest as _, Sha256};

@@ -1,4 +1,4 @@
-//! Hashing passwords: with argon2id, beside the threads that serve requests, and few at a time.
+//! Hashing passwords: with argon2id, on threads of their own, few at a time.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,9 +12,9 @@ use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::people::model::Password;
 
-/// Each takes a processor for some 30 ms, and 19 MiB.
+/// Hashes that are computed at once: each takes some 30 ms of a processor, and 19 MiB.
 const AT_ONCE: usize = 2;
-/// A second's work: who would wait for longer is told to come again.
+/// Hashes that may wait: about a second's work. Further callers are told to retry.
 const WAITING: usize = 60;
 const SALT_LENGTH: usize = 22;
 
@@ -31,7 +31,7 @@ impl Default for Hashing {
     }
 }
 
-/// One that waits or is hashed, counted until it is dropped.
+/// A password that waits or is hashed, counted until this is dropped.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -61,16 +61,16 @@ pub(super) fn hash_now(ids: &Ids, password: &str) -> Result<String, argon2::pass
     Ok(hash.to_string())
 }
 
-/// The same beside the threads that serve requests.
+/// [`hash_now`] on a thread of its own.
 pub(super) async fn hash(app: &App, password: &Password) -> Result<String, ApiError> {
     let (ids, password) = (app.ids.clone(), password.clone());
     let hashed = app.people.hashing.run(move || hash_now(&ids, password.expose())).await?;
     hashed.map_err(|error| ApiError::internal(std::io::Error::other(error.to_string())))
 }
 
-/// Whether a password is the one with this hash. Without a hash it takes as long, and is not.
+/// Whether a password has this hash. Without a hash it is false, after as much time.
 pub(super) async fn verify(app: &App, hash: Option<String>, password: &Password) -> Result<bool, ApiError> {
-    /// No password that can be sent is empty.
+    /// Compared with where there is no account: the hash of the empty password, which nobody can send.
     static NOBODYS: LazyLock<String> = LazyLock::new(|| hash_now(&Ids::System, "").unwrap_or_default());
     let password = password.clone();
     app.people

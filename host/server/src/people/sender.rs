@@ -59,7 +59,8 @@ async fn send(app: &App, link: &LinkRow) -> Result<(), hub_db::Error> {
     }
 }
 
-/// From the settings: a request's Host header is the caller's to choose, and the mail goes to somebody else.
+/// Links begin with the configured URL, never with a request's Host header: its caller chooses that, and the mail goes to
+/// somebody else.
 fn mail(app: &App, link: &LinkRow, network: Option<&str>, token: &str) -> (String, String) {
     if link.is(LinkKind::Reset) {
         let url = app.settings.url("/api/people/password/reset");

@@ -48,7 +48,7 @@ pub(super) async fn has_openid(on: impl Into<Executor<'_>>, person: &str, issuer
     Ok(rows.iter().any(|(known,)| issuer.is_none_or(|issuer| issuer == known)))
 }
 
-/// Remembers whom a provider knows as this subject. One whose person is gone may be somebody else's.
+/// Links a provider's subject with a person. A subject whose person was deleted may be linked anew.
 pub(super) async fn link_openid(
     tx: &mut Tx,
     issuer: &str,
@@ -75,7 +75,7 @@ pub(super) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<Person
     db.page(count, select_person!("ORDER BY created_at, person_id LIMIT $1 OFFSET $2"), |it| it, limit, offset).await
 }
 
-/// False where the address is somebody's.
+/// Adds a person; false where the address has an account.
 pub(super) async fn insert(tx: &mut Tx, person: &PersonRow) -> Result<bool, Error> {
     let rows = tx
         .query(
@@ -225,7 +225,7 @@ pub(super) async fn add_failure(tx: &mut Tx, email_sha256: &[u8], now: Millis) -
     Ok(())
 }
 
-/// Takes a failure back that was counted beforehand.
+/// Removes a failure that was counted beforehand.
 pub(super) async fn remove_failure(db: &Db, email_sha256: &[u8]) -> Result<(), Error> {
     db.write("UPDATE sign_in_failures SET failures = failures - 1 WHERE email_sha256 = $1 AND failures > 0")
         .bind(email_sha256)
@@ -239,7 +239,7 @@ pub(super) async fn clear_failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<(
     Ok(())
 }
 
-/// Sessions, failures and links that count no more.
+/// Deletes expired sessions, failures and links.
 pub(super) async fn delete_ended(db: &Db, now: Millis) -> Result<(), Error> {
     const DAY: Millis = 24 * 60 * 60 * 1000;
     db.write("DELETE FROM person_sessions WHERE expires_at <= $1").bind(now).execute().await?;

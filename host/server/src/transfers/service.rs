@@ -132,7 +132,7 @@ async fn is_world_open(
     let shown = app.presence.with(network, |presence| {
         presence.server(order.to_server.as_str(), now).is_none_or(|server| server.world(world).is_some())
     });
-    Ok(!shown && worlds::service::hosts(app, network, &order.to_server, world).await?)
+    Ok(!shown && worlds::service::is_live_on(app, network, &order.to_server, world).await?)
 }
 
 /// Records the transfer and sends its command.

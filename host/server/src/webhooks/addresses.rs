@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
 
-/// What is not the public internet, though it looks like it: RFC 6890 and its successors.
+/// Ranges that are not public (RFC 6890 and its successors).
 const NOT_PUBLIC_V4: &[(Ipv4Addr, u8)] = &[
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -26,7 +26,7 @@ const NOT_PUBLIC_V4: &[(Ipv4Addr, u8)] = &[
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
-/// What lies in `2000::/3`, the public addresses, and leads elsewhere.
+/// Ranges inside the public `2000::/3` that lead to other addresses.
 const NOT_PUBLIC_V6: &[(Ipv6Addr, u8)] = &[
     // Of protocols, such as Teredo's tunnels.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),

@@ -21,24 +21,24 @@ use crate::webhooks::model::{Delivery, Webhook, WebhookKind};
 use crate::webhooks::outcome::{Attempt, Verdict, quiet, verdict};
 use crate::webhooks::url;
 
-/// Who calls.
+/// The `User-Agent` of requests.
 const AGENT: &str = concat!("NetworkHub/", env!("CARGO_PKG_VERSION"), " (webhooks)");
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// For the rest of an answer whose head is there.
+/// How long the body of an answer may take once its head has arrived.
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 const BODY_LIMIT: usize = 4 * 1_024;
-/// Characters of a refusal that are kept.
+/// Characters of a refused answer's body that are stored.
 const EXCERPT: usize = 300;
 /// Names that are looked up at once: each look-up takes a thread.
 const LOOK_UPS: usize = 64;
 
-/// Sends requests to webhooks. Redirects are not followed, and a proxy of the environment is not asked.
+/// Sends requests to webhooks. It follows no redirects and ignores proxies that the environment names.
 #[derive(Debug)]
 pub(super) struct WebhookClient {
     https: reqwest::Client,
-    /// To the operator's own networks alone; none where there are none.
+    /// For plain HTTP, to the operator's own networks alone; none where there are none.
     http: Option<reqwest::Client>,
-    /// Of `https`.
+    /// Which addresses `https` may reach.
     policy: AddressPolicy,
     http_policy: AddressPolicy,
 }
@@ -81,7 +81,7 @@ impl WebhookClient {
             quiet: None,
             duration: began.elapsed(),
         };
-        // What may be reached may have changed since it was stored.
+        // The operator may have changed what is allowed since it was stored.
         let target = match self.parse_url(&webhook.url) {
             Ok(target) => target,
             Err(why) => return failed(format!("the URL {why}")),
@@ -90,7 +90,7 @@ impl WebhookClient {
             (Some(http), "http") => (http, &self.http_policy),
             _ => (&self.https, &self.policy),
         };
-        // The client looks names up by our resolver, and addresses not at all.
+        // The resolver checks names only; a URL with an address never gets there.
         if url::literal_address(&target).is_some_and(|address| !policy.allows(address)) {
             return failed(NOT_ALLOWED.to_owned());
         }
@@ -120,7 +120,7 @@ fn permits() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(LOOK_UPS))
 }
 
-/// Discord then answers whether it took the message, and not before.
+/// Makes Discord answer only once it has accepted or refused the message.
 fn with_wait(mut target: Url) -> Url {
     target.query_pairs_mut().append_pair("wait", "true");
     target
@@ -137,7 +137,7 @@ async fn read(mut response: Response) -> Vec<u8> {
     body
 }
 
-/// What of a body can be shown on a line.
+/// The start of a body as one printable line.
 fn excerpt(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     text.chars().map(|it| if it.is_control() { ' ' } else { it }).take(EXCERPT).collect()
@@ -158,10 +158,10 @@ fn describe(error: reqwest::Error) -> String {
 
 const NOT_ALLOWED: &str = "the name has no public address, so nothing was sent";
 
-/// Looks names up, and answers what may be reached alone: the client connects to exactly that.
+/// A resolver that answers allowed addresses only. The client connects to exactly these.
 struct AllowedAddresses {
     policy: AddressPolicy,
-    /// The system's where there is none.
+    /// None: the system's.
     look_up: Option<HostResolver>,
     permits: Arc<Semaphore>,
 }
@@ -184,7 +184,7 @@ impl Resolve for AllowedAddresses {
     }
 }
 
-/// Asks the system, whose answer cannot be cancelled: the permit is back when it is there.
+/// Asks the system's resolver. That cannot be cancelled, so the permit is held until it answers.
 async fn ask_system(host: String, permits: Arc<Semaphore>) -> io::Result<Vec<SocketAddr>> {
     let permit = permits.acquire_owned().await.map_err(io::Error::other)?;
     let asked = tokio::task::spawn_blocking(move || {

@@ -26,26 +26,26 @@ use crate::webhooks::store::queue;
 use crate::webhooks::store::webhooks as store;
 use crate::webhooks::{notice, schedule};
 
-/// How often is looked for what is due.
+/// How often due deliveries are searched for.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How long a webhook is claimed for each request: longer than one takes. After a kill nobody tries it for so long.
+/// How long a webhook is claimed for each request: longer than one takes. After a kill it pauses for this long.
 const CLAIM: Duration = Duration::from_secs(20);
 /// Deliveries that are read at once.
 const BATCH: i64 = 16;
-/// After so many, a webhook goes behind the others that are due.
+/// After this many deliveries, a webhook goes behind the others that are due.
 const MOST_IN_TURN: usize = 64;
 /// Webhooks that are sent to at once.
 const MOST_AT_ONCE: usize = 512;
 
-/// Why deliveries fail behind one that is given up.
+/// The error of deliveries that waited behind one that was given up.
 const NOT_TRIED: &str = "it was not tried: the one before it failed until its time was over";
 
-/// How long what has ended is kept.
+/// How long finished deliveries are kept.
 const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 const SWEEP_BATCH: i64 = 1_000;
 
-/// What webhooks need in memory.
+/// The state of deliveries in memory.
 #[derive(Debug)]
 pub(crate) struct Webhooks {
     pub(super) client: WebhookClient,
@@ -125,7 +125,7 @@ async fn start_due(app: &App) -> Result<(), Error> {
     if networks.is_empty() {
         return Ok(());
     }
-    // Another one begins each time, so that all get their share where there are too many.
+    // Each round begins with another network, so that all get their share where there are too many.
     let first = usize::try_from(app.ids.seed() % networks.len() as u64).unwrap_or(0);
     networks.rotate_left(first);
     for network in networks.into_iter().filter(|network| app.shards.owns(*network)) {
@@ -136,7 +136,7 @@ async fn start_due(app: &App) -> Result<(), Error> {
                 continue;
             }
             let task = app.clone();
-            // It ends soon after the hub is told to stop.
+            // The task ends soon after the hub is told to stop.
             app.spawn_until_done(async move {
                 let _running = RunningGuard { app: task.clone(), network, id: id.clone(), is_failing };
                 if let Err(error) = with_tenant(network.0, run(&task, network, &id)).await {
@@ -181,7 +181,7 @@ async fn run(app: &App, network: NetworkId, id: &str) -> Result<(), Error> {
             let sending = app.webhooks.client.send(&webhook, &delivery, app.clock.now());
             let attempt = tokio::select! {
                 attempt = sending => attempt,
-                // It is sent once more, by whoever is next.
+                // Whoever claims the webhook next sends it once more.
                 () = stopping.cancelled() => break 'turn,
             };
             match finish(app, &webhook, &delivery, &attempt).await? {
@@ -199,17 +199,17 @@ async fn run(app: &App, network: NetworkId, id: &str) -> Result<(), Error> {
     store::release(&app.db, network, id, (until, app.clock.now())).await
 }
 
-/// What follows an attempt; the webhook is claimed until then.
+/// What to do after an attempt; the webhook is claimed until then.
 enum Next {
-    /// The next delivery.
+    /// Send the next delivery.
     Another(Millis),
-    /// A look at the webhook, which is not as it was.
+    /// Read the webhook again: it was changed.
     Changed(Millis),
-    /// A pause, or nothing.
+    /// Stop: it pauses, or nothing is left.
     Later,
 }
 
-/// Writes down what became of an attempt.
+/// Stores the outcome of an attempt.
 async fn finish(app: &App, webhook: &Webhook, delivery: &Delivery, attempt: &Attempt) -> Result<Next, Error> {
     let (network, id, now) = (webhook.network, webhook.id.as_str(), app.clock.now());
     let claimed = now.saturating_add(millis(CLAIM));
@@ -222,7 +222,7 @@ async fn finish(app: &App, webhook: &Webhook, delivery: &Delivery, attempt: &Att
         Verdict::Retry(asked) => Some(schedule::pause(webhook.failures + 1, asked, app.ids.seed())),
         _ => attempt.quiet.map(|quiet| millis(quiet.min(schedule::LONGEST_PAUSE))),
     };
-    // A message that is refused says nothing of the next one.
+    // One refused message says nothing about the next one.
     let has_failed = matches!(attempt.verdict, Verdict::Retry(_) | Verdict::Gone);
     let next_attempt_at = pause.map_or(claimed, |pause| now.saturating_add(pause));
     let (next, disabled) = app
@@ -257,7 +257,7 @@ async fn finish(app: &App, webhook: &Webhook, delivery: &Delivery, attempt: &Att
     Ok(next)
 }
 
-/// Why an attempt was the last one, if it was.
+/// Why this attempt disables the webhook, if it does.
 fn disabled_by(attempt: &Attempt, failing_since: Option<Millis>, now: Millis) -> Option<DisabledReason> {
     let fails_for_long = |since| now - since >= millis(schedule::DISABLED_AFTER);
     match attempt.verdict {

@@ -43,7 +43,7 @@ pub(super) fn message(templates: &Templates, name: &str, event: &Value) -> Value
     let content = template.content.map(|text| cut(&fill(&text, event), CONTENT)).filter(|text| !text.trim().is_empty());
     let mut left = EMBEDS;
     let embeds: Vec<_> = template.embeds.iter().map(|template| embed(template, event, &mut left)).collect();
-    // Discord refuses an empty one, which placeholders of what an event has not may leave.
+    // Discord refuses an empty message, which placeholders without a value may leave.
     let content = content.or_else(|| embeds.is_empty().then(|| name.to_owned()));
     if let Some(content) = content {
         message["content"] = content.into();
@@ -89,7 +89,7 @@ fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// At most so many characters of a text; what is cut ends with an ellipsis.
+/// Cuts a text to this many characters, the last one an ellipsis.
 fn cut(text: &str, most: usize) -> String {
     if length(text) <= most {
         return text.to_owned();

@@ -15,7 +15,7 @@ use crate::webhooks::store::queue::{self, Backlog};
 
 const MESSAGE_ID_LENGTH: usize = 24;
 
-/// Takes events for webhooks.
+/// The consumer of the outbox that queues events for webhooks.
 pub(crate) struct FanOut;
 
 impl EventConsumer for FanOut {
@@ -27,7 +27,7 @@ impl EventConsumer for FanOut {
         events: &'a [SubscribedEvent],
     ) -> BoxFuture<'a, Result<(), Error>> {
         async move {
-            // In one order for all, so that two that queue do not wait for each other in a circle.
+            // In one order for all, so that two transactions never deadlock.
             let mut by_webhook: BTreeMap<&str, Vec<NewDelivery>> = BTreeMap::new();
             for SubscribedEvent { subscriber, name, data, created_at, .. } in events {
                 by_webhook.entry(subscriber).or_default().push(NewDelivery {
@@ -46,13 +46,13 @@ impl EventConsumer for FanOut {
     }
 }
 
-/// The id by which a receiver knows a message that it is sent twice.
+/// The id by which a receiver recognises a repeated message.
 pub(super) fn new_message_id(app: &App) -> String {
     format!("msg_{}", app.ids.token(MESSAGE_ID_LENGTH))
 }
 
-/// Queues deliveries behind those that wait; the number of the last one. Where too much waits, the oldest are dropped. None
-/// where the webhook is not enabled.
+/// Queues deliveries and answers the number of the last one; none where the webhook is not enabled. The oldest are
+/// dropped where too many wait.
 pub(super) async fn enqueue(
     app: &App,
     tx: &mut Tx,
@@ -81,7 +81,7 @@ async fn drop_excess(
     let (most, most_bytes) =
         (limits::bound(app, Limit::WebhookBacklog), limits::bound(app, Limit::WebhookBacklogBytes));
     while backlog.waiting > most || (backlog.waiting_bytes > most_bytes && backlog.waiting > 1) {
-        // A tenth at once, so that one row more does not cost a deletion each time.
+        // A tenth at once, so that not every new row costs a deletion.
         let tenth = (backlog.waiting / 10).max(1);
         let excess = (backlog.waiting - most).max(0) + tenth;
         tracing::debug!(%network, webhook, excess, "too much waits for a webhook; the oldest is dropped");

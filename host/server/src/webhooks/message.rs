@@ -51,10 +51,10 @@ fn signature_headers(webhook: &Webhook, id: &str, now: Millis, body: &str) -> Ve
     ]
 }
 
-/// A signature as Standard Webhooks says: of id, time and body, with the bytes that the secret is of.
+/// The signature of Standard Webhooks: over id, time and body, with the decoded bytes of the secret.
 fn sign(secret: &str, id: &str, timestamp: i64, body: &str) -> String {
     let key = secret.strip_prefix(SECRET_PREFIX).unwrap_or(secret);
-    // It was made here.
+    // The hub made the secret, so it is valid base64.
     let key = BASE64_STANDARD.decode(key).unwrap_or_default();
     let mac = hmac_sha256(&key, format!("{id}.{timestamp}.{body}").as_bytes());
     format!("v1,{}", BASE64_STANDARD.encode(mac))

@@ -13,10 +13,10 @@ use crate::webhooks::model::{DisabledReason, Webhook, WebhookKind};
 use crate::webhooks::store::{queue, webhooks as store};
 use crate::webhooks::url;
 
-/// Why deliveries fail that waited for a webhook that was disabled.
+/// The error of deliveries that waited for a webhook that was disabled.
 const DISABLED: &str = "the webhook was disabled";
 
-/// Fails what waits for a webhook, and subscribes it to nothing.
+/// Fails the waiting deliveries of a webhook and ends its subscriptions.
 pub(super) async fn end_deliveries(app: &App, tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
     let (network, id) = (webhook.network, webhook.id.as_str());
     events::subscribe_in(app, tx, network, id, &[]).await?;
@@ -33,7 +33,7 @@ pub(super) async fn disable(app: &App, tx: &mut Tx, webhook: &Webhook, reason: D
     audit::record(tx, webhook.network, &Origin::system(app, "webhooks"), change).await
 }
 
-/// Tells the network's owners by mail, as far as it has some. The audit log says it, too.
+/// Mails the network's owners, if it has any. The audit log says it, too.
 pub(super) async fn mail(app: &App, webhook: &Webhook, reason: DisabledReason) {
     let why = match reason {
         DisabledReason::Gone => "its receiver said that it is gone",

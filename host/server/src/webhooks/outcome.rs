@@ -12,11 +12,11 @@ use crate::webhooks::model::WebhookKind;
 pub(super) enum Verdict {
     /// It arrived.
     Delivered,
-    /// It is tried again; no sooner than the receiver asked for.
+    /// To be tried again, no sooner than the receiver asked for.
     Retry(Option<Duration>),
-    /// This message would never be taken.
+    /// The receiver will never accept this message.
     Refused,
-    /// Nothing will ever be taken there.
+    /// The receiver will never accept anything.
     Gone,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Attempt {
     pub(super) verdict: Verdict,
     pub(super) status: Option<u16>,
     pub(super) error: Option<String>,
-    /// For how long the receiver takes no more.
+    /// How long the receiver accepts no further messages.
     pub(super) quiet: Option<Duration>,
     pub(super) duration: Duration,
 }
@@ -44,7 +44,7 @@ pub(super) fn verdict(kind: WebhookKind, status: StatusCode, headers: &HeaderMap
     }
 }
 
-/// How long Discord takes no more after an answer that used up what it takes.
+/// How long Discord accepts no further messages, where this answer used up its rate limit.
 pub(super) fn quiet(kind: WebhookKind, headers: &HeaderMap) -> Option<Duration> {
     let is_used_up = headers.get("x-ratelimit-remaining").is_some_and(|left| left == "0");
     let reset = seconds(headers, "x-ratelimit-reset-after");

@@ -6,12 +6,12 @@ use crate::clock::{Millis, millis};
 
 /// How long a delivery is tried, from when it was queued.
 pub(super) const TTL: Duration = Duration::from_hours(24);
-/// How long a webhook may fail, without one success, until it is disabled.
+/// A webhook without a success for this long is disabled.
 pub(super) const DISABLED_AFTER: Duration = Duration::from_hours(5 * 24);
 /// The longest pause that a receiver may ask for.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_hours(1);
 
-/// The pause after the first failure, the second, and so on; after all others the last one.
+/// The pauses after the first failure, the second and so on; the last one repeats.
 const PAUSES: [Duration; 6] = [
     Duration::from_secs(5),
     Duration::from_secs(30),

@@ -29,7 +29,7 @@ use crate::webhooks::template::LONGEST_TEMPLATES;
 
 const ID_LENGTH: usize = 16;
 
-/// What can be wrong with a request about webhooks.
+/// Why a request about webhooks fails.
 #[derive(Debug, Error)]
 pub(super) enum WebhooksError {
     /// No such webhook in the caller's network.
@@ -38,16 +38,16 @@ pub(super) enum WebhooksError {
     /// The webhook has no such delivery, or it was forgotten.
     #[error("The webhook has no such delivery; those that have ended are forgotten after seven days.")]
     UnknownDelivery,
-    /// Nothing is sent to it.
+    /// The webhook is disabled.
     #[error("The webhook is disabled; enable it first.")]
     Disabled,
-    /// It will be sent.
+    /// The delivery still waits.
     #[error("The delivery still waits to be sent.")]
     Waiting,
     /// A value of the body is wrong.
     #[error("In the body, `{0}`: {1}.")]
     Invalid(&'static str, String),
-    /// The network has as many as it may.
+    /// The network's limit is reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The database failed.
@@ -70,7 +70,7 @@ impl From<WebhooksError> for ApiError {
     }
 }
 
-/// What is asked of a webhook; what is absent is not changed.
+/// The fields of a request; absent ones stay as they are.
 #[derive(Debug, Default)]
 pub(super) struct WebhookRequest {
     pub(super) name: Option<Identifier>,
@@ -81,7 +81,7 @@ pub(super) struct WebhookRequest {
 }
 
 impl WebhookRequest {
-    /// Checks what is asked of a webhook of this kind.
+    /// Checks the fields for a webhook of this kind.
     fn check(&self, app: &App, kind: WebhookKind) -> Result<(), WebhooksError> {
         if let Some(url) = &self.url {
             app.webhooks.client.parse_url(url).map_err(|why| WebhooksError::Invalid("url", why))?;
@@ -106,7 +106,7 @@ impl WebhookRequest {
         Ok(())
     }
 
-    /// Makes the changes. Whoever disables a webhook, or enables it, says why it is so.
+    /// Makes the changes.
     fn apply(&self, webhook: &mut Webhook) {
         if let Some(name) = &self.name {
             webhook.name = Some(name.as_str().to_owned());
@@ -206,7 +206,7 @@ pub(super) async fn list(
     Ok(store::list(&app.db, network, limit, offset).await?)
 }
 
-/// Changes a webhook. One that is enabled again begins anew; what waited for one that is disabled fails.
+/// Changes a webhook. Enabling it resets its failures; disabling it fails the deliveries that wait.
 pub(super) async fn change(
     app: &App,
     caller: &Caller,
@@ -243,7 +243,7 @@ fn wake(app: &App, tx: &Tx) {
     tx.on_end(move || wake.notify_one());
 }
 
-/// Deletes a webhook and what is kept of its deliveries.
+/// Deletes a webhook with its deliveries.
 pub(super) async fn delete(app: &App, caller: &Caller, id: &str) -> Result<(), WebhooksError> {
     let (network, origin) = (caller.network, caller.origin(app));
     app.db
@@ -280,12 +280,12 @@ pub(super) async fn rotate_secret(
     Ok((secret, until))
 }
 
-/// Sends an event that nothing happened for.
+/// Queues a test event.
 pub(super) async fn test(app: &App, caller: &Caller, id: &str) -> Result<Delivery, WebhooksError> {
     send(app, caller, id, None).await
 }
 
-/// Sends a delivery that has ended once more, behind what waits. The receiver sees the same message.
+/// Queues a finished delivery again, with the same message id.
 pub(super) async fn resend(app: &App, caller: &Caller, id: &str, seq: i64) -> Result<Delivery, WebhooksError> {
     send(app, caller, id, Some(seq)).await
 }

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// What owners may write for all messages of a webhook, as JSON.
+/// Bytes of JSON of all templates of a webhook.
 pub(super) const LONGEST_TEMPLATES: usize = 32 * 1_024;
 const MOST_EMBEDS: usize = 10;
 const MOST_FIELDS: usize = 25;
 const MAX_COLOR: u32 = 0xff_ff_ff;
-/// Behind a placeholder's name: the number is a time, and shown as one.
+/// The suffix of a placeholder whose number is shown as a time.
 const TIME: &str = ":time";
 
 /// A message in Discord. `{name}` in its texts stands for a field of the event, `{punishment.reason}` for a field of an
@@ -98,7 +98,7 @@ enum Part<'t> {
     Placeholder(&'t str),
 }
 
-/// Takes a text apart; says what is wrong with its braces.
+/// Splits a text into its parts; the error says what is wrong with its braces.
 fn parts(mut text: &str) -> Result<Vec<Part<'_>>, String> {
     let mut parts = vec![];
     while let Some(at) = text.find(['{', '}']) {
@@ -122,7 +122,7 @@ fn parts(mut text: &str) -> Result<Vec<Part<'_>>, String> {
     Ok(parts)
 }
 
-/// A text with the event's values in the place of its placeholders; what the event has not is left out.
+/// Replaces placeholders by the event's values, or by nothing where the event has none.
 pub(super) fn fill(text: &str, event: &Value) -> String {
     // It was checked when it was stored.
     let Ok(parts) = parts(text) else { return text.to_owned() };
@@ -149,7 +149,7 @@ fn value(name: &str, event: &Value) -> String {
     }
 }
 
-/// So that what players write stays text: no bold, no links, no mentions.
+/// Escapes what players write, so that it has no bold, links or mentions.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

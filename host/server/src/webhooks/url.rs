@@ -9,7 +9,7 @@ use crate::webhooks::addresses::AddressPolicy;
 const LONGEST: usize = 2_048;
 const HTTPS: u16 = 443;
 const HTTP: u16 = 80;
-/// Below it are ports of services that speak anything but HTTP.
+/// Lower ports belong to services that do not speak HTTP.
 const FIRST_FREE_PORT: u16 = 1_024;
 
 /// Reads a URL; says what is wrong with one that webhooks may not have. Names are looked up when something is sent.
@@ -46,7 +46,7 @@ pub(super) fn literal_address(url: &Url) -> Option<IpAddr> {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).parse().ok()
 }
 
-/// What may be shown of a URL whose path holds a secret, as Discord's do: all but the last part and the query.
+/// A URL without its last part and its query: the path of Discord's URLs ends with a secret.
 pub(super) fn without_token(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return String::new() };
     url.set_query(None);

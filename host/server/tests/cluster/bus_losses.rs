@@ -11,7 +11,8 @@ use serde_json::json;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::bus_proxy::Proxy;
-use crate::fleet::{Client, Fleet, uuid, wait_until};
+use crate::client::Client;
+use crate::fleet::{Fleet, uuid, wait_until};
 use crate::isolation::Link;
 use crate::stream::Events;
 

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::fleet::{Client, Fleet, wait_until};
+use crate::client::Client;
+use crate::fleet::{Fleet, wait_until};
 
 /// Variables that put a process's clock ahead by what `file` says, such as `+90`.
 fn clock_of(file: &Path) -> Vec<(&'static str, String)> {

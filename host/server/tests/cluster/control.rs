@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::fleet::{Client, Fleet};
+use crate::client::Client;
+use crate::fleet::Fleet;
 use crate::stream::Events;
 
 const POST: Method = Method::POST;

@@ -8,7 +8,8 @@ use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::fleet::{Client, Fleet, uuid, wait_until};
+use crate::client::Client;
+use crate::fleet::{Fleet, uuid, wait_until};
 
 const LINES: usize = 150;
 

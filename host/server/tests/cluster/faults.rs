@@ -9,8 +9,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
+use crate::client::Client;
 use crate::events::start_readers;
-use crate::fleet::{Client, Fleet, uuid, wait_until};
+use crate::fleet::{Fleet, uuid, wait_until};
 use crate::isolation::Link;
 
 /// Clients that pay until they are stopped, and record each balance they got.

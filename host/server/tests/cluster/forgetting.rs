@@ -5,7 +5,8 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::fleet::{Answer, Client, Fleet, uuid};
+use crate::client::{Answer, Client};
+use crate::fleet::{Fleet, uuid};
 use crate::stream::Events;
 
 async fn send(client: &Client, node: usize, method: Method, path: &str, body: Value) -> Answer {

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::fleet::{Client, Fleet, uuid, wait_until};
+use crate::client::Client;
+use crate::fleet::{Fleet, uuid, wait_until};
 
 const BANS: usize = 12_000;
 

@@ -7,7 +7,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::fleet::{Answer, Client, Fleet, ShardLease, wait_until};
+use crate::client::{Answer, Client};
+use crate::fleet::{Fleet, ShardLease, wait_until};
 
 const PAY: &str = "/api/plugin/economy/team/red/currencies/modify";
 

@@ -11,7 +11,8 @@ use reqwest::{Body, Method};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::fleet::{CURRENT, Client, Fleet};
+use crate::client::Client;
+use crate::fleet::{CURRENT, Fleet};
 use crate::stream::Events;
 
 const POST: Method = Method::POST;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::fleet::{CURRENT, Client, Fleet};
+use crate::client::Client;
+use crate::fleet::{CURRENT, Fleet};
 
 /// Enough that the stopping node owns some of them.
 const NETWORKS: usize = 9;

@@ -12,7 +12,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::fleet::{Answer, Client, Fleet, wait_until};
+use crate::client::{Answer, Client};
+use crate::fleet::{Fleet, wait_until};
 use crate::isolation::Link;
 use crate::stream::Events;
 

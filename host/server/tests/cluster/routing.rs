@@ -11,7 +11,8 @@ use hub::http_client;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::fleet::{Client, Daemon, Fleet, free_port, wait_for, wait_until};
+use crate::client::Client;
+use crate::fleet::{Daemon, Fleet, free_port, wait_for, wait_until};
 
 /// More than a window in which a shard's requests are counted, and the next one.
 const SETTLED_WITHIN: Duration = Duration::from_secs(90);

@@ -7,7 +7,8 @@ use reqwest::Method;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::fleet::{Client, Fleet, uuid};
+use crate::client::Client;
+use crate::fleet::{Fleet, uuid};
 
 const SERVERS: usize = 4;
 const SLOTS: usize = 10;

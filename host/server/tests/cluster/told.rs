@@ -8,8 +8,9 @@ use reqwest::Method;
 use serde_json::json;
 use tokio::task::JoinSet;
 
+use crate::client::Client;
 use crate::events::start_readers_of;
-use crate::fleet::{Client, Fleet, wait_until};
+use crate::fleet::{Fleet, wait_until};
 
 const KILLS: usize = 6;
 const CALLERS: usize = 6;

@@ -8,8 +8,9 @@ use reqwest::Method;
 use serde_json::json;
 use tokio::task::JoinSet;
 
+use crate::client::Client;
 use crate::events::start_readers;
-use crate::fleet::{CURRENT, Client, Fleet, uuid};
+use crate::fleet::{CURRENT, Fleet, uuid};
 use crate::stream::Events;
 
 const POST: Method = Method::POST;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::fleet::{Client, Fleet, free_port, uuid, wait_until};
+use crate::client::Client;
+use crate::fleet::{Fleet, free_port, uuid, wait_until};
 use crate::stream::Events;
 
 /// The value of a metric without labels.

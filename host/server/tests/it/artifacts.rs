@@ -59,9 +59,9 @@ on_both! {
         let link = install(&owner, artifact, "lobby-1").await;
         let link = link.expect(201);
         assert_eq!(link["expiresAt"], hub.app.clock.now() + 600_000);
-        let stranger = hub.anonymous();
+        let anonymous = hub.anonymous();
         let path = path(&hub, link);
-        let response = stranger.request(Method::GET, &path).send().await.unwrap();
+        let response = anonymous.request(Method::GET, &path).send().await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "application/octet-stream");
         assert_eq!(response.headers()["content-length"], bytes.len().to_string());
@@ -70,12 +70,12 @@ on_both! {
         assert_eq!(response.bytes().await.unwrap(), bytes);
 
         for has in [etag.clone(), format!("\"other\", W/{etag}"), "*".to_owned()] {
-            let again = stranger.send(stranger.request(Method::GET, &path).header("If-None-Match", has)).await;
+            let again = anonymous.send(anonymous.request(Method::GET, &path).header("If-None-Match", has)).await;
             assert_eq!((again.status.as_u16(), again.body), (304, Value::Null));
         }
-        let other = stranger.request(Method::GET, &path).header("If-None-Match", "\"other\"").send().await.unwrap();
+        let other = anonymous.request(Method::GET, &path).header("If-None-Match", "\"other\"").send().await.unwrap();
         assert_eq!(other.bytes().await.unwrap(), bytes);
-        let head = stranger.request(Method::HEAD, &path).send().await.unwrap();
+        let head = anonymous.request(Method::HEAD, &path).send().await.unwrap();
         assert_eq!((head.status().as_u16(), head.headers()["content-length"].to_str().unwrap()), (200, "1200000"));
     }
 
@@ -270,7 +270,7 @@ on_both! {
         let made = upload(&owner, UPLOAD, "bytes").await;
         let link = install(&owner, made.expect(201), "lobby-1").await;
         let path = path(&hub, link.expect(201));
-        let stranger = hub.anonymous();
+        let anonymous = hub.anonymous();
 
         let (claims, signature) = path.rsplit_once('/').unwrap().1.split_once('.').unwrap();
         let mut later = BASE64.decode(claims).unwrap();
@@ -286,20 +286,20 @@ on_both! {
             &format!("{later}.{signature}"), &format!("{claims}.{elsewhere}"), &format!("{claims}.{signature}x"),
             &"x".repeat(5000), "%C3%A9.%C3%A9",
         ] {
-            let answer = stranger.get(&format!("/api/artifacts/{token}")).await;
+            let answer = anonymous.get(&format!("/api/artifacts/{token}")).await;
             if token == "%00" {
                 answer.expect_error(400, "invalid_request");
             } else {
                 answer.expect_error(403, "invalid_link");
             }
         }
-        stranger.get("/api/artifacts").await.expect_error(403, "invalid_link");
-        stranger.get("/api/artifacts/").await.expect_error(403, "invalid_link");
+        anonymous.get("/api/artifacts").await.expect_error(403, "invalid_link");
+        anonymous.get("/api/artifacts/").await.expect_error(403, "invalid_link");
 
         hub.advance_ms(599_999);
-        stranger.get(&path).await.expect(200);
+        anonymous.get(&path).await.expect(200);
         hub.advance_ms(1);
-        stranger.get(&path).await.expect_error(410, "link_expired");
+        anonymous.get(&path).await.expect_error(410, "link_expired");
     }
 
     async fn a_link_of_a_suspended_network_stops_working(hub: Hub) {

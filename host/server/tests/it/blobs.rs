@@ -45,8 +45,8 @@ async fn fill(owner: &Client) -> Things {
 /// Boots a world on `islands-1`; returns its id, its fence and the link to its snapshot.
 pub async fn boot(owner: &Client) -> (String, i64, Option<String>) {
     let mut stream = owner.events(Some("islands-1"), None).await;
-    let wish = json!({"ownerScope": "party", "ownerId": "p", "gameId": "islands"});
-    let opened = owner.post("/api/plugin/worlds/open", wish).await.expect(200).clone();
+    let body = json!({"ownerScope": "party", "ownerId": "p", "gameId": "islands"});
+    let opened = owner.post("/api/plugin/worlds/open", body).await.expect(200).clone();
     let id = opened["worldInstanceId"].as_str().unwrap().to_owned();
     let told = stream.next_named("WORLD_OPEN").await.data;
     let fence = told["fence"].as_i64().unwrap();

@@ -136,8 +136,8 @@ async fn happen(hub: &Hub, client: &Client) {
     client.put("/api/plugin/permissions/groups/vip", json!({})).await.expect(204);
     post(client, "/api/manage/signing-secret/rotate", json!({})).await;
     let seed = json!({"ref": "desert", "format": "schematic", "x": 0.5, "y": 64.0, "z": -3.0});
-    let wish = json!({"gameId": "islands", "ownerScope": "party", "ownerId": "p", "seed": seed, "worldGen": "flat"});
-    let id = post(client, "/api/plugin/worlds/open", wish).await["worldInstanceId"].as_str().unwrap().to_owned();
+    let body = json!({"gameId": "islands", "ownerScope": "party", "ownerId": "p", "seed": seed, "worldGen": "flat"});
+    let id = post(client, "/api/plugin/worlds/open", body).await["worldInstanceId"].as_str().unwrap().to_owned();
     let by = json!({"nodeServerId": "islands-1", "fence": 1});
     post(client, &format!("/api/plugin/worlds/{id}/ready"), by.clone()).await;
     post(client, &format!("/api/plugin/worlds/{id}/snapshot"), json!({"reason": "BOSS"})).await;

@@ -123,7 +123,7 @@ on_both! {
     async fn who_cannot_resume_is_told_to_read_anew(hub: Hub) {
         let client = hub.network().await;
         say(&client, "before").await;
-        for unknown in ["0.0", "1.99999", "nonsense", "184467440737095516160.1", "é"] {
+        for unknown in ["0.0", "1.99999", "malformed", "184467440737095516160.1", "é"] {
             let mut events = client.events(None, Some(unknown)).await;
             let resync = events.next().await.unwrap();
             assert_eq!((resync.name.as_str(), &resync.data["type"]), ("RESYNC", &json!("RESYNC")), "{unknown}");
@@ -241,8 +241,8 @@ on_both! {
     async fn a_stream_ends_with_its_key(hub: Hub) {
         let owner = hub.network().await;
         let mut stays = owner.events(Some("stays"), None).await;
-        let make = async |wish: Value| {
-            let made = owner.post("/api/manage/keys", wish).await.expect(201).clone();
+        let make = async |body: Value| {
+            let made = owner.post("/api/manage/keys", body).await.expect(201).clone();
             let key = hub.with_key(made["apiKey"].as_str().unwrap());
             (format!("/api/manage/keys/{}", made["keyId"].as_str().unwrap()), key)
         };

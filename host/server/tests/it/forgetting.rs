@@ -180,7 +180,7 @@ on_both! {
         }
         assert_eq!(found(&hub, others, &words).await, untouched);
         let ledger = TABLES.iter().find(|table| table.name == "currency_ledger").unwrap();
-        assert_eq!(all_rows(&hub, ledger, network).await.len(), 2, "the books are not whole");
+        assert_eq!(all_rows(&hub, ledger, network).await.len(), 2, "the ledger is not whole");
 
         let list = owner.get("/api/manage/forgotten-players").await.expect(200).clone();
         let expected = json!([{"playerUuid": PLAYER, "forgottenAt": NOW, "finishedAt": NOW}]);
@@ -229,7 +229,7 @@ on_both! {
         let of_player = json!({"playerUuid": player, "playerName": "p111", "message": "me", "serverId": "lobby-1"});
         owner.post("/api/plugin/chat", of_player).await.expect(204);
         stream.next_named("CHAT").await;
-        let books = books(&hub, &owner).await;
+        let ledgers = ledgers(&hub, &owner).await;
         let calls = recorded_calls(&owner).await;
         assert!(calls.contains(&player), "{calls}");
 
@@ -248,7 +248,7 @@ on_both! {
         let text = data["data"].as_str().unwrap();
         assert!(text.contains(&uuid(3)) && !text.contains(&player), "{text}");
         assert_eq!(data["version"], 2, "who read it before must not write it back");
-        assert_eq!(self::books(&hub, &owner).await, books, "a ledger is not whole");
+        assert_eq!(self::ledgers(&hub, &owner).await, ledgers, "a ledger is not whole");
         let calls = recorded_calls(&owner).await;
         assert!(!calls.contains(&player), "{calls}");
 
@@ -338,7 +338,7 @@ async fn recorded_calls(owner: &Client) -> String {
 }
 
 /// The ledger without its owners.
-async fn books(hub: &Hub, owner: &Client) -> Vec<(i64, i64)> {
+async fn ledgers(hub: &Hub, owner: &Client) -> Vec<(i64, i64)> {
     let sql = "SELECT asked, balance FROM currency_ledger WHERE network_id = $1 ORDER BY asked, balance";
     hub.app.db.query(sql).bind(owner.network.unwrap()).all().await.unwrap()
 }

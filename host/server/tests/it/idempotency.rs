@@ -156,8 +156,8 @@ on_all! {
         let owner = hub.network().await;
         crate::servers::register(&owner, "n1", json!({"serverType": "islands"})).await;
         let _stream = owner.events(Some("n1"), None).await;
-        let wish = json!({"ownerScope": "player", "ownerId": PLAYER, "gameId": "islands"});
-        let opened = owner.post("/api/plugin/worlds/open", wish).await.expect(200).clone();
+        let body = json!({"ownerScope": "player", "ownerId": PLAYER, "gameId": "islands"});
+        let opened = owner.post("/api/plugin/worlds/open", body).await.expect(200).clone();
         let upload_url = format!("/api/plugin/worlds/{}/upload-url", opened["worldInstanceId"].as_str().unwrap());
         let upload = owner.request(reqwest::Method::POST, "/api/manage/artifacts?name=a&version=1").body("bytes");
         let artifact = owner.send(upload).await.expect(201)["artifactId"].as_str().unwrap().to_owned();
@@ -176,8 +176,8 @@ on_all! {
         let owner = hub.network().await;
         let line = json!({"playerUuid": PLAYER, "playerName": "Steve", "message": "one", "serverId": "b"});
         post(&owner, "a", "/api/plugin/chat", &line).await.expect(204);
-        let bound = async |wish: Value| {
-            let made = owner.post("/api/manage/keys", wish).await.expect(201).clone();
+        let bound = async |body: Value| {
+            let made = owner.post("/api/manage/keys", body).await.expect(201).clone();
             hub.with_key(made["apiKey"].as_str().unwrap())
         };
         let a = bound(json!({"name": "a", "scopes": ["plugin"], "servers": ["a"]})).await;

@@ -269,13 +269,13 @@ on_both! {
 
     async fn a_blank_world_key_is_400(hub: Hub) {
         let client = hub.network().await;
-        let wish = |key: Value| json!({"gameId": "g", "ownerScope": "player", "ownerId": STEVE, "worldKey": key});
+        let open_request = |key: Value| json!({"gameId": "g", "ownerScope": "player", "ownerId": STEVE, "worldKey": key});
         for blank in ["", " ", "\t"] {
-            let answer = client.post("/api/plugin/worlds/open", wish(json!(blank))).await;
+            let answer = client.post("/api/plugin/worlds/open", open_request(json!(blank))).await;
             answer.expect_error(400, "invalid_request");
             assert!(answer.body["error"].as_str().unwrap().contains("`worldKey`"), "{}", answer.body);
         }
-        client.post("/api/plugin/worlds/open", wish(Value::Null)).await.expect(200);
+        client.post("/api/plugin/worlds/open", open_request(Value::Null)).await.expect(200);
     }
 }
 

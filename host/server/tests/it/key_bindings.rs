@@ -14,10 +14,10 @@ const NO_SERVERS: [&str; 6] = ["serverType", "serverVmType", "nodeId", "node", "
 /// A key with all scopes, and with `more` in the request for it.
 #[allow(clippy::needless_pass_by_value, reason = "reads better with json!")]
 async fn make(client: &Client, more: Value) -> Answer {
-    let mut wish = json!({"name": "bound", "scopes": ["plugin", "agent", "servers:read", "servers:control",
+    let mut body = json!({"name": "bound", "scopes": ["plugin", "agent", "servers:read", "servers:control",
         "modules:write", "network:manage"]});
-    wish.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    client.post("/api/manage/keys", wish).await
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    client.post("/api/manage/keys", body).await
 }
 
 async fn bound(client: &Client, more: Value) -> Client {
@@ -177,8 +177,8 @@ on_both! {
         let owner = hub.network().await;
         crate::servers::register(&owner, "n1", json!({"serverType": "islands"})).await;
         let _stream = owner.events(Some("n1"), None).await;
-        let wish = json!({"ownerScope": "player", "ownerId": UUID, "gameId": "islands"});
-        let opened = owner.post("/api/plugin/worlds/open", wish).await.expect(200).clone();
+        let body = json!({"ownerScope": "player", "ownerId": UUID, "gameId": "islands"});
+        let opened = owner.post("/api/plugin/worlds/open", body).await.expect(200).clone();
         let path = format!("/api/plugin/worlds/{}/upload-url", opened["worldInstanceId"].as_str().unwrap());
         let of = async |server: &str| bound(&owner, json!({"servers": [server]})).await;
         of("n2").await.post(&path, Value::Null).await.expect_error(403, "forbidden_origin");

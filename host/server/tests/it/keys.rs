@@ -108,18 +108,18 @@ on_both! {
 
     async fn a_key_manages_none_that_outlives_it(hub: Hub) {
         let owner = hub.network().await;
-        let wish = |expires: Value| json!({"name": "k", "scopes": ["network:manage"], "expiresAt": expires});
-        let forever = owner.post("/api/manage/keys", wish(Value::Null)).await.expect(201).clone();
-        let brief = owner.post("/api/manage/keys", wish(json!(NOW + 60_000))).await.expect(201).clone();
+        let new_key = |expires: Value| json!({"name": "k", "scopes": ["network:manage"], "expiresAt": expires});
+        let forever = owner.post("/api/manage/keys", new_key(Value::Null)).await.expect(201).clone();
+        let brief = owner.post("/api/manage/keys", new_key(json!(NOW + 60_000))).await.expect(201).clone();
         let guest = hub.with_key(text(&brief["apiKey"]));
         for outlives in [Value::Null, json!(NOW + 60_001)] {
-            guest.post("/api/manage/keys", wish(outlives)).await.expect_error(403, "forbidden_scope");
+            guest.post("/api/manage/keys", new_key(outlives)).await.expect_error(403, "forbidden_scope");
         }
         let path = |key: &Value| format!("/api/manage/keys/{}", text(&key["keyId"]));
         guest.post(&format!("{}/roll", path(&forever)), json!({})).await.expect_error(403, "forbidden_scope");
         guest.delete(&path(&forever)).await.expect_error(403, "forbidden_scope");
         hub.with_key(text(&forever["apiKey"])).get("/api/manage/keys").await.expect(200);
-        let made = guest.post("/api/manage/keys", wish(json!(NOW + 60_000))).await.expect(201).clone();
+        let made = guest.post("/api/manage/keys", new_key(json!(NOW + 60_000))).await.expect(201).clone();
         guest.post(&format!("{}/roll", path(&made)), json!({})).await.expect(201);
         guest.delete(&path(&made)).await.expect(204);
         // Itself.

@@ -3,6 +3,7 @@
 mod author_tools;
 mod chain_swap;
 mod cli;
+mod compiling;
 mod hostile;
 mod large;
 mod limits;
@@ -14,11 +15,11 @@ mod replay;
 mod reviews;
 mod specification;
 pub mod starters;
+mod stores;
 mod templates;
 pub mod wasm;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hub::modules::service::{self, Point, Ranking};
@@ -30,7 +31,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::servers::{join, register, uuid};
-use crate::support::{Answer, Backend, Client, Hub, NOW, on_both, on_each};
+use crate::support::{Answer, Client, Hub, NOW, on_both};
 
 async fn upload(owner: &Client, name: &str, bytes: Vec<u8>) -> Answer {
     let path = format!("/api/manage/modules?name={name}");
@@ -352,7 +353,7 @@ on_both! {
             ("T: trap", "trap"),
             ("M: memory", "out_of_memory"),
             ("D: deep recursion", "trap"),
-            ("N: nonsense", "invalid_answer"),
+            ("N: invalid", "invalid_answer"),
         ] {
             assert_eq!(say(&hub, &owner, message).await.decision, Decision::Allow, "{message}");
             let logs = owner.get("/api/manage/modules/moody/logs?limit=1").await.expect(200).clone();
@@ -502,42 +503,6 @@ on_both! {
         run("nobody", chat("hello")).await.expect_error(404, "unknown_module");
     }
 
-    async fn a_modules_store_counts_expires_and_survives(hub: Hub) {
-        let owner = hub.network().await;
-        upload(&owner, "counting", wasm::counting()).await.expect(201);
-        chain(&owner, "chat", json!([{"name": "counting", "version": 1}])).await.expect(200);
-        assert_eq!(say(&hub, &owner, "one").await.decision, Decision::Allow);
-        assert_eq!(say(&hub, &owner, "two").await.decision, Decision::Allow);
-        assert_eq!(refused(&say(&hub, &owner, "three").await), "slow down");
-
-        // Another network's module of the same name counts for itself.
-        let other = hub.network().await;
-        upload(&other, "counting", wasm::counting()).await.expect(201);
-        chain(&other, "chat", json!([{"name": "counting", "version": 1}])).await.expect(200);
-        assert_eq!(say(&hub, &other, "one").await.decision, Decision::Allow);
-
-        let hub = hub.restart(Duration::from_millis(59_999)).await;
-        assert_eq!(refused(&say(&hub, &owner, "four").await), "slow down");
-        hub.advance_ms(1);
-        assert_eq!(say(&hub, &owner, "five").await.decision, Decision::Allow);
-    }
-
-    async fn a_modules_store_has_a_quota(hub: Hub) {
-        let owner = hub.network().await;
-        upload(&owner, "hoarding", wasm::hoarding()).await.expect(201);
-        chain(&owner, "chat", json!([{"name": "hoarding", "version": 1}])).await.expect(200);
-        // 16 MiB have room for 279 times 60,000 bytes with their keys.
-        for number in 0..279 {
-            assert_eq!(say(&hub, &owner, &format!("line {number}")).await.decision, Decision::Allow, "{number}");
-        }
-        assert_eq!(refused(&say(&hub, &owner, "too much").await), "full");
-        // Entries can be overwritten, and expired ones make room.
-        assert_eq!(say(&hub, &owner, "line 5").await.decision, Decision::Allow);
-        hub.advance_ms(60_000);
-        assert_eq!(say(&hub, &owner, "room again").await.decision, Decision::Allow);
-        assert_eq!(point(&owner, "chat").await["modules"][0]["failures"], 0);
-    }
-
     async fn another_networks_modules_do_not_exist(hub: Hub) {
         let (owner, other) = (hub.network().await, hub.network().await);
         upload(&owner, "moody", wasm::moody(1)).await.expect(201);
@@ -590,223 +555,4 @@ on_both! {
         assert_eq!(created, 1);
         assert_eq!(owner.get("/api/manage/modules/moody").await.expect(200)["total"], 1);
     }
-}
-
-/// An older hub kept the modules' stores in its main database.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_stores_of_an_older_hub_move() {
-    let hub = Hub::start(Backend::sqlite()).await;
-    let owner = hub.network().await;
-    upload(&owner, "counting", wasm::counting()).await.expect(201);
-    chain(&owner, "chat", json!([{"name": "counting", "version": 1}])).await.expect(200);
-    let network = owner.network.unwrap();
-    let player = b"069a79f4-44e9-4726-a5be-fca90e38aaf5".to_vec();
-    let db = &hub.app.db;
-    db.write("INSERT INTO module_store_usage (network_id, module, bytes) VALUES ($1, 'counting', 120)")
-        .bind(network)
-        .execute()
-        .await
-        .unwrap();
-    // More than are moved at once.
-    for number in 0..450_i64 {
-        let key = if number == 0 { player.clone() } else { number.to_string().into_bytes() };
-        db.write(
-            "INSERT INTO module_store (network_id, module, key, number, expires_at, size)
-             VALUES ($1, 'counting', $2, 2, $3, 120)",
-        )
-        .bind(network)
-        .bind(key)
-        .bind(NOW + 60_000)
-        .execute()
-        .await
-        .unwrap();
-    }
-    let hub = hub.restart(Duration::ZERO).await;
-    assert_eq!(refused(&say(&hub, &owner, "the third line").await), "slow down");
-    for (db, rows) in [(&hub.app.db, 0), (&hub.app.module_store, 450)] {
-        let (count,): (i64,) = db.query("SELECT count(*) FROM module_store").one().await.unwrap();
-        assert_eq!(count, rows);
-    }
-    // They move once only: later entries stay.
-    let hub = hub.restart(Duration::ZERO).await;
-    assert_eq!(refused(&say(&hub, &owner, "the fourth").await), "slow down");
-}
-
-/// A compiler that waits until the file `go` is there.
-fn waiting_compiler(folder: &std::path::Path) -> std::path::PathBuf {
-    use std::os::unix::fs::PermissionsExt as _;
-    let (script, go) = (folder.join("compiler"), folder.join("go"));
-    let hub = env!("CARGO_BIN_EXE_hub");
-    let text = format!("#!/bin/sh\nwhile [ ! -e '{}' ]; do /bin/sleep 0.02; done\nexec '{hub}' \"$@\"\n", go.display());
-    std::fs::write(&script, text).unwrap();
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
-    script
-}
-
-/// Advances the hub's clock by 20 s until the upload, which waits for that, is answered.
-async fn slow_upload(hub: &Hub, owner: &Client, name: &str, bytes: Vec<u8>) -> Answer {
-    let (owner, name) = (owner.clone(), name.to_owned());
-    let upload = tokio::spawn(async move { upload(&owner, &name, bytes).await });
-    while !upload.is_finished() {
-        hub.advance_ms(20_000);
-        tokio::task::yield_now().await;
-    }
-    upload.await.unwrap()
-}
-
-async fn until_settled(owner: &Client, path: &str) -> Value {
-    loop {
-        let module = owner.get(path).await.expect(200).clone();
-        if module["state"] != "COMPILING" {
-            return module;
-        }
-    }
-}
-
-/// Uploads that stall hold their permits.
-async fn a_network_has_four_uploads_at_once(backend: Backend) {
-    let hub = Hub::start(backend).await;
-    let (owner, other) = (hub.network().await, hub.network().await);
-    let request = format!(
-        "POST /api/manage/modules?name=stalled HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {}\r\nContent-Length: 1000\r\n\r\nhalf",
-        owner.key.as_ref().unwrap(),
-    );
-    let mut stalled = Vec::new();
-    for _ in 0..4 {
-        let mut stream = tokio::net::TcpStream::connect(hub.address()).await.unwrap();
-        tokio::io::AsyncWriteExt::write_all(&mut stream, request.as_bytes()).await.unwrap();
-        stalled.push(stream);
-    }
-    // The first ones may come before the last of these.
-    let mut tries = 0..100;
-    let refused = loop {
-        tries.next().expect("it is refused");
-        let answer = slow_upload(&hub, &owner, "moody", wasm::moody(1)).await;
-        if answer.status == 429 {
-            break answer;
-        }
-    };
-    refused.expect_error(429, "rate_limited");
-    assert!(refused.headers.contains_key("retry-after"));
-    upload(&other, "moody", wasm::moody(1)).await.expect(201);
-    stalled.pop();
-    upload(&owner, "moody", wasm::moody(2)).await.expect(201);
-}
-
-async fn a_slow_upload_is_answered_before_it_is_ready(backend: Backend) {
-    let folder = tempfile::tempdir().unwrap();
-    let compiler = waiting_compiler(folder.path());
-    let hub = Hub::start_with(backend, |settings| settings.modules.compiler = Some(compiler)).await;
-    let owner = hub.network().await;
-    let slow = slow_upload(&hub, &owner, "slow", wasm::moody(1)).await.expect(202).clone();
-    assert_eq!((&slow["state"], &slow["version"], &slow["points"]), (&json!("COMPILING"), &json!(1), &json!([])));
-    let bad = slow_upload(&hub, &owner, "bad", wasm::trapping()).await.expect(202).clone();
-    assert_eq!(bad["state"], "COMPILING");
-    assert_eq!(upload(&owner, "slow", wasm::moody(1)).await.expect(202)["version"], 1);
-    chain(&owner, "chat", json!([{"name": "slow", "version": 1}])).await.expect_error(400, "module_not_ready");
-
-    std::fs::write(folder.path().join("go"), "").unwrap();
-    let slow = until_settled(&owner, "/api/manage/modules/slow/1").await;
-    assert_eq!((&slow["state"], &slow["points"]), (&json!("READY"), &json!(["chat"])));
-    let bad = until_settled(&owner, "/api/manage/modules/bad/1").await;
-    assert_eq!(bad["state"], "REJECTED");
-    assert!(bad["reason"].as_str().unwrap().contains("trial call"), "{bad}");
-    upload(&owner, "bad", wasm::trapping()).await.expect_error(400, "invalid_module");
-    chain(&owner, "chat", json!([{"name": "bad", "version": 1}])).await.expect_error(400, "module_not_ready");
-    chain(&owner, "chat", json!([{"name": "slow", "version": 1}])).await.expect(200);
-    assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
-}
-
-async fn a_push_waits_until_the_module_is_ready(backend: Backend) {
-    let folder = tempfile::tempdir().unwrap();
-    let compiler = waiting_compiler(folder.path());
-    let hub = Hub::start_with(backend, |settings| settings.modules.compiler = Some(compiler)).await;
-    let owner = hub.network().await;
-    let file = folder.path().join("slow.wasm");
-    std::fs::write(&file, wasm::moody(1)).unwrap();
-    let arguments = ["push", file.to_str().unwrap(), "--activate", "chat"];
-    let compile = async {
-        while owner.get("/api/manage/modules/slow/1").await.status != 200 {
-            hub.advance_ms(20_000);
-        }
-        std::fs::write(folder.path().join("go"), "").unwrap();
-    };
-    let (pushed, ()) = tokio::join!(cli::succeed(&hub, &owner, &arguments), compile);
-    assert_eq!(pushed, "slow version 1 is READY\nchat: slow 1\n");
-}
-
-async fn a_compilation_interrupted_by_a_stop_is_resumed(backend: Backend) {
-    let folder = tempfile::tempdir().unwrap();
-    let compiler = waiting_compiler(folder.path());
-    let hub = Hub::start_with(backend, |settings| settings.modules.compiler = Some(compiler)).await;
-    let owner = hub.network().await;
-    slow_upload(&hub, &owner, "slow", wasm::moody(1)).await.expect(202);
-    let hub = hub.restart(Duration::from_secs(90)).await;
-    std::fs::write(folder.path().join("go"), "").unwrap();
-    let owner = hub.with_key(owner.key.as_deref().unwrap());
-    assert_eq!(until_settled(&owner, "/api/manage/modules/slow/1").await["state"], "READY");
-}
-
-/// While a module loops the hub answers all other requests, and the loop ends at its deadline.
-async fn a_looping_module_is_stopped_and_blocks_nobody(backend: Backend) {
-    let hub = Hub::start_with(backend, |settings| {
-        settings.modules.compute = Some(Duration::from_millis(200));
-        // So that each loop ends soon, also on a busy machine.
-        settings.modules.fuel = Some(5_000_000);
-    })
-    .await;
-    let owner = hub.network().await;
-    upload(&owner, "moody", wasm::moody(1)).await.expect(201);
-    chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
-    let (app, network) = (hub.app.clone(), owner.network.unwrap());
-    let open = Arc::new(AtomicBool::new(false));
-    let loops: Vec<_> = (0..16)
-        .map(|_| {
-            let (app, open, line) = (
-                app.clone(),
-                open.clone(),
-                Line {
-                    player: PlayerRef { uuid: "069a79f4-44e9-4726-a5be-fca90e38aaf5".into(), name: "Notch".into() },
-                    message: "L".into(),
-                    server_id: "lobby-1".into(),
-                    server_type: "lobby".into(),
-                    world: None,
-                    rank: None,
-                },
-            );
-            // A network's calls compute a few at a time, and the others are late. Those do not count as the module's
-            // failures, so on a busy machine it takes many calls until the breaker opens.
-            tokio::spawn(async move {
-                for _ in 0..200 {
-                    if open.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    let decision = service::call::<FilterChat>(&app, network, line.clone()).await;
-                    assert_eq!(decision.decision, Decision::Allow);
-                }
-            })
-        })
-        .collect();
-    // More loops than threads of the test's runtime, and requests are answered all the same.
-    while !loops.iter().all(tokio::task::JoinHandle::is_finished) {
-        let shown = point(&owner, "chat").await;
-        open.fetch_or(shown["modules"][0]["breaker"] == "OPEN", Ordering::Relaxed);
-    }
-    for decision in loops {
-        decision.await.unwrap();
-    }
-    let shown = point(&owner, "chat").await;
-    assert!(shown["modules"][0]["failures"].as_u64().unwrap() >= 20, "{shown}");
-    assert_eq!(shown["modules"][0]["breaker"], "OPEN");
-    let logs = owner.get("/api/manage/modules/moody/logs").await.expect(200).clone();
-    let failures: Vec<_> = logs["items"].as_array().unwrap().iter().map(|line| line["failure"].clone()).collect();
-    assert!(failures.iter().any(|code| code == "timed_out" || code == "out_of_fuel"), "{failures:?}");
-}
-
-on_each! {
-    a_slow_upload_is_answered_before_it_is_ready
-    a_network_has_four_uploads_at_once
-    a_push_waits_until_the_module_is_ready
-    a_compilation_interrupted_by_a_stop_is_resumed
-    a_looping_module_is_stopped_and_blocks_nobody
 }

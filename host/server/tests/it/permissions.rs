@@ -110,8 +110,8 @@ on_both! {
         assert_eq!(client.get(&of(STEVE)).await.expect(200), &json!([node("Fly", true), changed, bound]));
         // Removed by name, context and world alone; twice is no error.
         for _ in 0..2 {
-            let wish = json!({"node": "fly", "value": true, "context": "server=lobby", "expiresAt": 7});
-            client.post(&(of(STEVE) + "/remove"), wish).await.expect(204);
+            let body = json!({"node": "fly", "value": true, "context": "server=lobby", "expiresAt": 7});
+            client.post(&(of(STEVE) + "/remove"), body).await.expect(204);
         }
         assert_eq!(client.get(&of(STEVE)).await.expect(200), &json!([node("Fly", true), changed]));
         // One that has expired already replaces the earlier one and is never listed.

@@ -133,9 +133,9 @@ on_both! {
 
     async fn a_provisioner_says_what_it_makes(hub: Hub) {
         let owner = hub.network().await;
-        let wish = json!({"serverType": "bedwars", "displayName": "Bedwars Nine", "provider": "hetzner", "region": "eu",
+        let body = json!({"serverType": "bedwars", "displayName": "Bedwars Nine", "provider": "hetzner", "region": "eu",
             "serverVmType": "cx32", "ipv4": "203.0.113.7", "desiredState": "STOPPED"});
-        let stored = owner.put("/api/manage/provisioning/servers/bedwars-9", wish).await;
+        let stored = owner.put("/api/manage/provisioning/servers/bedwars-9", body).await;
         assert_eq!(stored.expect(200)["phase"], "PROVISIONING");
         let server = owner.get("/api/manage/servers/bedwars-9").await;
         assert_eq!(server.expect(200)["provisioning"], json!({"provider": "hetzner", "phase": "PROVISIONING",
@@ -185,8 +185,8 @@ on_both! {
             if number % 2 == 0 {
                 register(&owner, id).await;
             } else {
-                let wish = json!({"serverType": "bedwars", "region": "ASIA", "displayName": format!("Nice {id}")});
-                owner.put(&format!("/api/manage/provisioning/servers/{id}"), wish).await.expect(200);
+                let body = json!({"serverType": "bedwars", "region": "ASIA", "displayName": format!("Nice {id}")});
+                owner.put(&format!("/api/manage/provisioning/servers/{id}"), body).await.expect(200);
             }
         }
         let ids = async |query: &str| {

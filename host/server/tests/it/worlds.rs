@@ -16,14 +16,14 @@ const LEASE: u64 = 60_000;
 
 /// The request for an owner's world, with `more` over it.
 #[allow(clippy::needless_pass_by_value, reason = "reads better with json!")]
-fn wish(owner: &str, more: Value) -> Value {
+fn open_request(owner: &str, more: Value) -> Value {
     let mut body = json!({"ownerScope": "party", "ownerId": owner, "gameId": "islands"});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     body
 }
 
 async fn open(client: &Client, owner: &str) -> Value {
-    client.post("/api/plugin/worlds/open", wish(owner, json!({}))).await.expect(200).clone()
+    client.post("/api/plugin/worlds/open", open_request(owner, json!({}))).await.expect(200).clone()
 }
 
 async fn node(client: &Client, id: &str) {
@@ -111,7 +111,7 @@ on_both! {
         let mut everybody = client.events(None, None).await;
         let seed = json!({"ref": "desert", "format": "schematic", "x": 0.5, "y": 64.0, "z": -3.0});
         let more = json!({"worldKey": "main", "seed": seed, "worldGen": "flat", "persistence": "PERSISTENT"});
-        let opened = client.post("/api/plugin/worlds/open", wish("p", more)).await.expect(200).clone();
+        let opened = client.post("/api/plugin/worlds/open", open_request("p", more)).await.expect(200).clone();
         let id = opened["worldInstanceId"].clone();
         assert_eq!(opened, json!({"success": true, "status": "LOADING", "worldInstanceId": id, "errorMessage": null,
             "matchedServer": null, "transferId": null}));
@@ -120,7 +120,7 @@ on_both! {
         assert_eq!(told, json!({"type": "WORLD_OPEN", "at": NOW, "worldId": number, "fence": 1, "leaseMs": 60_000,
             "worldKey": "main", "gameId": "islands", "owner": {"scope": "party", "id": "p"}, "persistence": "PERSISTENT",
             "seed": seed, "worldGen": "flat", "blobKey": null, "snapshotUrl": null}));
-        let again = client.post("/api/plugin/worlds/open", wish("p", json!({"worldKey": "main"}))).await;
+        let again = client.post("/api/plugin/worlds/open", open_request("p", json!({"worldKey": "main"}))).await;
         assert_eq!(again.expect(200), &opened);
         hub.advance_ms(1_000);
         let answer = call(&client, &id, "ready", "n1", 1, json!({})).await;
@@ -130,7 +130,7 @@ on_both! {
         let event = everybody.next().await.unwrap();
         assert_eq!((event.name.as_str(), &event.data), ("WORLD_READY", &json!({"type": "WORLD_READY", "at": NOW + 1_000,
             "worldInstanceId": id, "server": live})));
-        let up = client.post("/api/plugin/worlds/open", wish("p", json!({"worldKey": "main"}))).await;
+        let up = client.post("/api/plugin/worlds/open", open_request("p", json!({"worldKey": "main"}))).await;
         assert_eq!(up.expect(200), &json!({"success": true, "status": "READY", "worldInstanceId": id,
             "errorMessage": null, "matchedServer": live, "transferId": null}));
         // Said again, it is not told again.
@@ -147,12 +147,12 @@ on_both! {
         for (wrong, hint) in [
             (json!({}), "ownerScope"),
             (json!({"ownerScope": "party", "ownerId": "p"}), "gameId"),
-            (wish("", json!({})), "`ownerId`"),
-            (wish("p", json!({"ownerScope": 3})), "`ownerScope`"),
-            (wish(&"x".repeat(129), json!({})), "`ownerId`"),
-            (wish("p", json!({"persistence": "MAYBE"})), "`persistence`"),
-            (wish("p", json!({"seed": {"x": "left"}})), "`seed.x`"),
-            (wish("p", json!({"worldGen": 3})), "`worldGen`"),
+            (open_request("", json!({})), "`ownerId`"),
+            (open_request("p", json!({"ownerScope": 3})), "`ownerScope`"),
+            (open_request(&"x".repeat(129), json!({})), "`ownerId`"),
+            (open_request("p", json!({"persistence": "MAYBE"})), "`persistence`"),
+            (open_request("p", json!({"seed": {"x": "left"}})), "`seed.x`"),
+            (open_request("p", json!({"worldGen": 3})), "`worldGen`"),
         ] {
             let answer = client.post("/api/plugin/worlds/open", wrong.clone()).await;
             answer.expect_error(400, "invalid_request");
@@ -201,7 +201,7 @@ on_both! {
         node(&client, "b").await;
         let _streams = (client.events(Some("a"), None).await, client.events(Some("b"), None).await);
         let host = async |owner: &str, prefer: Value| {
-            let id = client.post("/api/plugin/worlds/open", wish(owner, json!({"preferNode": prefer}))).await.expect(200)["worldInstanceId"].clone();
+            let id = client.post("/api/plugin/worlds/open", open_request(owner, json!({"preferNode": prefer}))).await.expect(200)["worldInstanceId"].clone();
             let mut holder = String::new();
             for node in ["a", "b", "c", "other", "full", "proxy"] {
                 if call(&client, &id, "ready", node, 1, json!({})).await.status == 200 {
@@ -260,7 +260,7 @@ on_both! {
         let agent = client.key_with(&["agent"]).await;
         ready(&agent, &id, "n1", 1).await;
         call(&agent, &id, "heartbeat", "n1", 1, json!({"playerCount": 3})).await.expect(200);
-        agent.post("/api/plugin/worlds/open", wish("p", json!({}))).await.expect_error(403, "forbidden_scope");
+        agent.post("/api/plugin/worlds/open", open_request("p", json!({}))).await.expect_error(403, "forbidden_scope");
         call(&client, &id, "unloaded", "n1", 1, json!({})).await.expect(200);
         // Ended, whatever the fence; the same again is the same.
         call(&client, &id, "unloaded", "n1", 1, json!({})).await.expect(200);
@@ -315,7 +315,7 @@ on_both! {
         let mut stream = client.events(Some("n1"), None).await;
         let idle = open(&client, "idle").await["worldInstanceId"].clone();
         let busy = open(&client, "busy").await["worldInstanceId"].clone();
-        let brief = client.post("/api/plugin/worlds/open", wish("brief", json!({"persistence": "EPHEMERAL"}))).await.expect(200)["worldInstanceId"].clone();
+        let brief = client.post("/api/plugin/worlds/open", open_request("brief", json!({"persistence": "EPHEMERAL"}))).await.expect(200)["worldInstanceId"].clone();
         for id in [&idle, &busy, &brief] {
             ready(&client, id, "n1", 1).await;
         }
@@ -486,8 +486,8 @@ on_both! {
         node(&client, "a").await;
         register(&client, "z", json!({"serverType": "islands"})).await;
         join(&client, "z", 9).await;
-        let wish_z = wish("p", json!({"preferNode": "z"}));
-        let id = client.post("/api/plugin/worlds/open", wish_z).await.expect(200)["worldInstanceId"].clone();
+        let on_z = open_request("p", json!({"preferNode": "z"}));
+        let id = client.post("/api/plugin/worlds/open", on_z).await.expect(200)["worldInstanceId"].clone();
         let find = async |more: Value| {
             let mut body = json!({"playerUuid": uuid(1), "serverType": "islands", "affinityGameId": "islands",
                 "affinityOwnerScope": "party", "affinityOwnerId": "p"});

@@ -46,7 +46,7 @@ impl FileFinder {
     }
 }
 
-/// The file under a name that no other network's has.
+/// The file under a name that is unique among networks.
 fn in_network(network: NetworkId, file: NamedFile) -> NamedFile {
     let rest = file.member_name.strip_prefix("files/").unwrap_or(&file.member_name);
     NamedFile { member_name: format!("files/{network}/{rest}"), ..file }

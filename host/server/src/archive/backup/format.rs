@@ -14,7 +14,7 @@ pub(super) const FORMAT: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Manifest {
-    /// The format of a backup, which other archives have not.
+    /// The format of the backup; a network's archive has no such field.
     pub(super) backup_format: u32,
     pub(super) schema: i64,
     pub(super) backup_id: String,

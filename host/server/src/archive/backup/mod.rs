@@ -3,9 +3,9 @@
 //! The file is a tar like that of a network, with whole tables: `manifest.json`; `tables/TABLE/000001.jsonl` …, whose rows
 //! begin with their network; `files/…`, where the store of blobs is a folder; `summary.json`.
 //!
-//! Invariants: rows are those of one moment, and no blob is deleted that they name until the backup is complete; a restore
-//! goes on where it was interrupted, and the database is not served before every table was read again and compared with
-//! the summary.
+//! Invariants: all rows are of one snapshot, and the blobs that they name are not deleted until the backup is complete; an
+//! interrupted restore is resumed, and the database is not served before every table was read again and compared with the
+//! summary.
 //! Tables: `backup_holds` (in `blobs`), `restores`; reads and writes all that are not [`SKIPPED`].
 
 mod files;

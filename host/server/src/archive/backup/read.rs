@@ -96,11 +96,11 @@ struct ReadState {
     /// The files that must follow.
     files: VecDeque<NamedFile>,
     left_out: Vec<NamedFile>,
-    /// Of what was read so far.
+    /// The summary of what was read so far.
     summary: Summary,
-    /// Of the current table, or of the files.
+    /// Hashes the current table, or the files.
     hasher: PartHasher,
-    /// Of the current table.
+    /// Chunks of the current table.
     chunks: u32,
     parts: i64,
 }

@@ -21,7 +21,7 @@ use crate::config::Settings;
 use crate::ids::Ids;
 use crate::values::NetworkId;
 
-/// How many parts are noted once all were compared with the summary. What comes then may change rows.
+/// Noted instead of a number of parts once all were compared with the summary: later steps may change rows.
 const VERIFIED: i64 = i64::MAX;
 
 /// Refuses to serve a database into which a backup was restored in part.
@@ -34,7 +34,7 @@ pub(crate) async fn refuse_incomplete(db: &Db) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Restores a backup, or goes on with one that was interrupted; `finally` does what comes before it is served.
+/// Restores a backup, or resumes one that was interrupted; `finally` runs before the database is served.
 pub(crate) async fn restore(
     settings: &Settings,
     db: &Db,

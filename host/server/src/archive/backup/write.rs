@@ -22,7 +22,7 @@ use crate::config::Settings;
 use crate::ids::Ids;
 
 const ID_LENGTH: usize = 24;
-/// How long a deletion of a blob takes that did not see that a backup began.
+/// How long a deletion of a blob may take that began before the backup was noted.
 const BLOB_DELETIONS: Duration = Duration::from_secs(1);
 
 /// Backs all of a hub up to a file that must not exist yet, as it is at one moment.

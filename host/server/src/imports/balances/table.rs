@@ -88,7 +88,7 @@ fn unreadable(line: u64, reason: &str) -> ParseError {
     ParseError::at(line.max(1), format!("The file can't be read: {reason}."))
 }
 
-/// Refuses a source without line ends, which would be kept in memory.
+/// Fails at a line that is too long, which would be kept in memory.
 struct Bounded<R> {
     source: R,
     length: usize,

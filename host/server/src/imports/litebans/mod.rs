@@ -29,7 +29,7 @@ const LONGEST_REASON: usize = 1_024;
 const LONGEST_NAME: usize = 255;
 /// 9999-12-31: what is later is meant to be for ever.
 const LATEST: Millis = 253_402_214_400_000;
-/// Players whose names are kept in mind while punishments are read.
+/// Players whose names are kept in memory while punishments are read.
 const MOST_NAMES: usize = 500_000;
 /// The tables, by what follows their prefix.
 const TABLES: [&str; 5] = ["bans", "mutes", "warnings", "kicks", "history"];
@@ -42,7 +42,7 @@ pub(super) struct Reading<'r> {
     /// Whether a punishment of a single server becomes one of the network.
     pub(super) widens_scopes: bool,
     pub(super) now: Millis,
-    /// The names that players bore last.
+    /// The last names of players.
     pub(super) names: &'r Names,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Reading<'r> {
 pub(super) struct Names(HashMap<PlayerId, (Millis, String)>);
 
 impl Names {
-    /// Takes note of a sighting.
+    /// Notes the name of a sighting.
     pub(super) fn note(&mut self, record: &Record) {
         let Record::Sighting { player, name: Some(name), at, .. } = record else { return };
         if self.0.len() >= MOST_NAMES && !self.0.contains_key(player) {

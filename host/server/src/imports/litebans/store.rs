@@ -1,7 +1,6 @@
 //! All SQL on the file of a SQLite database, which is not the hub's.
 //!
-//! Whoever made the file may mean ill: it is opened for reading alone, its schema is not trusted, and only tables are read,
-//! none of whose columns is computed.
+//! The file may be hostile: it is opened read-only, its schema is not trusted, and only stored columns of tables are read.
 
 use std::future::Future;
 use std::path::Path;
@@ -14,7 +13,7 @@ use super::{Reading, TABLES, no_tables};
 use crate::imports::record::{ParseError, Sink};
 use crate::imports::sql::{Cell, Row};
 
-/// What is read of a table at once.
+/// Rows that are read at once.
 const PAGE: i64 = 500;
 /// The columns that are read, if a table has them.
 const COLUMNS: [&str; 19] = [
@@ -64,7 +63,7 @@ pub(in crate::imports) fn read_database(
             }
         }
     }
-    // It was opened for reading alone: nothing is left to do where this fails.
+    // It was opened read-only, so a failure to close changes nothing.
     let _ = run(database.connection.close());
     if is_litebans { Ok(()) } else { Err(no_tables(reading.prefix)) }
 }

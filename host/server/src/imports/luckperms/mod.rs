@@ -22,7 +22,7 @@ use crate::permissions::GroupImport;
 use crate::values::{Identifier, PlayerId};
 use node::{Holder, RawNode};
 
-/// The most groups whose weights are kept in mind.
+/// The most groups whose weights are kept in memory.
 const MOST_GROUPS: usize = 100_000;
 
 /// Reads an export, which is unpacked already, at the time `now`.
@@ -46,11 +46,11 @@ pub(super) fn read(source: impl BufRead, now: Millis, sink: &mut Sink<'_>) -> Re
     })
 }
 
-/// What is read into.
+/// The receiver of what is read, with the state of reading.
 struct Reading<'r, 's> {
     line: Rc<Cell<u64>>,
     sink: RefCell<&'r mut Sink<'s>>,
-    /// Why the sink takes no more.
+    /// Why the sink stopped, where it did.
     stopped: RefCell<Option<ParseError>>,
     /// The groups' weights: they come before the users.
     weights: RefCell<HashMap<String, i64>>,

@@ -110,7 +110,7 @@ impl Holder {
         if self.nodes.len() + self.expanded.len() >= MOST_NODES {
             return self.note(&raw.key, format!("The holder has more than {MOST_NODES} nodes."));
         }
-        self.look_at(raw, &scope);
+        self.apply_meta(raw, &scope);
         // The same to LuckPerms (`WildcardProcessor`).
         let name = if raw.key == "'*'" { "*" } else { raw.key.as_str() };
         let is_membership = raw.key.to_lowercase().starts_with("group.");
@@ -130,8 +130,8 @@ impl Holder {
         }
     }
 
-    /// Takes over what a node says of its group besides a permission.
-    fn look_at(&mut self, raw: &RawNode, scope: &NodeScope) {
+    /// Applies what a node says of its holder besides a permission: weight, prefix, display name or membership.
+    fn apply_meta(&mut self, raw: &RawNode, scope: &NodeScope) {
         let key = raw.key.as_str();
         let lower = key.to_lowercase();
         if let Some(weight) = lower.strip_prefix("weight.").and_then(|weight| weight.parse::<i32>().ok()) {

@@ -1,4 +1,4 @@
-//! The words of a SQL dump.
+//! Splits a SQL dump into tokens.
 
 use std::io::BufRead;
 
@@ -9,7 +9,7 @@ const LONGEST: usize = 1024 * 1024;
 /// The beginning of a file that its dialect is guessed from.
 const BEGINNING: usize = 64 * 1024;
 
-/// A word of SQL.
+/// A token of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// A keyword, or a name without quotes.
@@ -29,7 +29,7 @@ impl Token {
     }
 }
 
-/// Splits a dump into words. It keeps one word in memory.
+/// Splits a dump into tokens. It keeps one token in memory.
 pub(super) struct Lexer<R> {
     source: R,
     line: u64,
@@ -53,7 +53,7 @@ impl<R: BufRead> Lexer<R> {
         self.line
     }
 
-    /// Whether texts are answered, or read and thrown away.
+    /// Whether texts are kept, or read and discarded.
     pub(super) fn keep_texts(&mut self, keep: bool) {
         self.keeps_texts = keep;
     }
@@ -80,7 +80,7 @@ impl<R: BufRead> Lexer<R> {
         Ok(is_there)
     }
 
-    /// The next word; none at the end.
+    /// The next token; none at the end.
     pub(super) fn next(&mut self) -> Result<Option<Token>, ParseError> {
         loop {
             let Some(byte) = self.take()? else { return Ok(None) };

@@ -23,7 +23,7 @@ impl Work {
     }
 }
 
-/// How far it has come: to this network, in this hour.
+/// The position: an hour, and a network in it.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(in crate::metering) struct Progress {
     pub(in crate::metering) hour: Millis,
@@ -38,7 +38,7 @@ pub(in crate::metering) async fn claim(
     now: Millis,
     until: Millis,
 ) -> Result<Option<Progress>, Error> {
-    // Crosses networks: all have the same hours.
+    // Crosses networks: the hours are the same for all.
     db.write(
         "UPDATE usage_progress SET claimed_by = $2, claimed_until = $4
          WHERE work = $1 AND (claimed_by = $2 OR claimed_until <= $3) RETURNING hour, last_network",
@@ -53,13 +53,13 @@ pub(in crate::metering) async fn claim(
 
 /// Gives the work up, so that another node goes on with it at once.
 pub(in crate::metering) async fn release(db: &Db, work: Work, node: &str) -> Result<(), Error> {
-    // Crosses networks: all have the same hours.
+    // Crosses networks: the hours are the same for all.
     let sql = "UPDATE usage_progress SET claimed_until = 0 WHERE work = $1 AND claimed_by = $2";
     db.write(sql).bind(work.name()).bind(node).execute().await?;
     Ok(())
 }
 
-/// Goes on to a later place; false where another node is at it by now.
+/// Moves to a later position; false where another node has the claim by now.
 pub(in crate::metering) async fn advance(
     db: &Db,
     work: Work,
@@ -67,7 +67,7 @@ pub(in crate::metering) async fn advance(
     to: &Progress,
     until: Millis,
 ) -> Result<bool, Error> {
-    // Crosses networks: all have the same hours.
+    // Crosses networks: the hours are the same for all.
     let sql = "UPDATE usage_progress SET hour = $3, last_network = $4, claimed_until = $5
                WHERE work = $1 AND claimed_by = $2";
     let rows =
@@ -77,14 +77,14 @@ pub(in crate::metering) async fn advance(
 
 /// How far some work has come, whoever does it.
 pub(in crate::metering) async fn reached(db: &Db, work: Work) -> Result<Progress, Error> {
-    // Crosses networks: all have the same hours.
+    // Crosses networks: the hours are the same for all.
     let sql = "SELECT hour, last_network FROM usage_progress WHERE work = $1";
     db.query(sql).bind(work.name()).one().await
 }
 
 /// The name of this hub in its reports, which is `new` where it has none yet.
 pub(in crate::metering) async fn source(db: &Db, new: &str) -> Result<String, Error> {
-    // Crosses networks: it is the hub's.
+    // Crosses networks: the name is the hub's.
     let sql = "UPDATE usage_progress SET source = COALESCE(source, $1) WHERE work = 'report' RETURNING source";
     let (source,) = db.write(sql).bind(new).one().await?;
     Ok(source)

@@ -141,12 +141,12 @@ pub(in crate::metering) async fn busiest(db: &Db, hour: Millis, most: i64) -> Re
 
 /// The next network that has hours.
 pub(in crate::metering) async fn next_network(db: &Db, after: NetworkId) -> Result<Option<NetworkId>, Error> {
-    // Crosses networks: one loop is for all.
+    // Crosses networks: one loop serves all.
     let sql = "SELECT network_id FROM usage_hours WHERE network_id > $1 ORDER BY network_id LIMIT 1";
     Ok(db.query(sql).bind(after).optional().await?.map(|(network,)| network))
 }
 
-/// Deletes some of the hours of a network that begin before `before`; how many.
+/// Deletes at most `limit` hours of a network that begin before `before`; answers how many.
 pub(in crate::metering) async fn delete(db: &Db, network: NetworkId, before: Millis, limit: i64) -> Result<u64, Error> {
     db.write(
         "DELETE FROM usage_hours WHERE network_id = $1 AND hour IN (

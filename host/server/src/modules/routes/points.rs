@@ -56,7 +56,7 @@ struct ActiveModule {
     #[serde(flatten)]
     link: LinkSpec,
     calls: u64,
-    /// Calls that trapped, went over a limit, answered nonsense or could not be run.
+    /// Calls that trapped, went over a limit, gave an invalid answer or could not be run.
     failures: u64,
     /// Calls whose caller waited no longer: the built-in behaviour served, and the module has not failed.
     late: u64,

@@ -1,6 +1,6 @@
 //! Signing in by OpenID Connect: the provider that the operator chose, and what a browser keeps while somebody is there.
 //!
-//! Invariants: nothing of a sign-in is kept at the hub, so that any node finishes what another began; an answer of the
+//! Invariants: no state of a sign-in is kept at the hub, so that any node finishes what another began; an answer of the
 //! provider counts in the browser that asked for it alone, for ten minutes; a person is known by the provider's subject, and
 //! by the address only until they have signed in for the first time.
 
@@ -32,7 +32,7 @@ struct OpenIdSettings {
 }
 
 impl OpenIdSettings {
-    /// None where people sign in by passwords alone.
+    /// The settings; none where people sign in by passwords alone.
     ///
     /// # Errors
     /// Where only some of the options are given, or an address is none.

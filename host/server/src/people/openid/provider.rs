@@ -30,8 +30,8 @@ const METADATA_TTL: Millis = 10 * 60 * 1000;
 const FAILURE_TTL: Millis = 5 * 1000;
 const LONGEST_NAME: usize = 255;
 
-/// Signatures that only the provider can make. Those by the client's secret, which the hub knows, too, are none, whatever
-/// the provider says of itself.
+/// Signatures that only the provider can make. Those with the client's secret, which the hub knows too, are never
+/// accepted.
 const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::RsaSsaPkcs1V15Sha256,
     Algorithm::RsaSsaPkcs1V15Sha384,
@@ -53,7 +53,7 @@ pub(crate) enum OpenIdError {
     /// It does not answer, or not as a provider does; the cause is in the log.
     #[error("The OpenID provider can't be reached, or does not answer as it should; try again.")]
     Unavailable,
-    /// It takes the code for used, expired or another's.
+    /// It says that the code is used, expired or not for this client.
     #[error("The OpenID provider refused the code: it was used already, or has expired. Sign in again.")]
     CodeRefused,
     /// What it signed is not for this sign-in.
@@ -74,7 +74,7 @@ pub(in crate::people) struct Identity {
     pub(in crate::people) name: String,
 }
 
-/// What was found out about the provider, and when; none: it did not answer.
+/// The provider's metadata and when it was read; without metadata it did not answer.
 type Known = Option<(Millis, Option<Arc<CoreProviderMetadata>>)>;
 
 /// The provider that people sign in with.
@@ -128,7 +128,7 @@ impl Provider {
         let token = answer.id_token().ok_or_else(|| OpenIdError::Untrusted("it has no ID token.".to_owned()))?;
         let nonce = Nonce::new(flow.nonce());
         let claims = match verify(&client, token, &nonce, clock) {
-            // It has new keys.
+            // The provider has new keys.
             Err(ClaimsVerificationError::SignatureVerification(SignatureVerificationError::NoMatchingKey)) => {
                 let client = self.client(&*self.refreshed(&metadata, clock.now()).await?);
                 verify(&client, token, &nonce, clock)

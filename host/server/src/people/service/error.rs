@@ -8,19 +8,19 @@ use crate::http::error::ApiError;
 use crate::limits::QuotaExceeded;
 use crate::people::openid::OpenIdError;
 
-/// What can be wrong with a request about people.
+/// Why a request about people fails.
 #[derive(Debug, Error)]
 pub(crate) enum PeopleError {
-    /// Which of them is not told.
+    /// The answer does not say whether the address or the password is wrong.
     #[error("The address, the password or the code is wrong.")]
     WrongCredentials,
     /// The password is right, or the provider knows the person.
     #[error("A code of the second factor, or a recovery code, is needed in `code`.")]
     SecondFactorNeeded,
-    /// Too many have failed for this address.
+    /// Too many attempts failed for this address; how long it has to wait.
     #[error("Signing in has failed too often for this address; try again later, or have the password reset.")]
     TooMany(Millis),
-    /// A token that no mail holds any more.
+    /// The token is used, expired or replaced.
     #[error("This code is none of the hub's, was used, or has expired.")]
     UnknownToken,
     /// A new account for an address that has one.
@@ -35,16 +35,16 @@ pub(crate) enum PeopleError {
     /// No such invitation.
     #[error("There is no invitation `{0}` here.")]
     UnknownInvitation(String),
-    /// Invited again.
+    /// The invited person is a member already.
     #[error("There is a member with this address already.")]
     AlreadyMember,
     /// A mail went out a moment ago.
     #[error("This address was just invited; try again in ten minutes.")]
     InvitedLately,
-    /// More than one's own.
+    /// The role may do more than the caller.
     #[error("A role beyond your own is not yours to give, to change or to take.")]
     RoleExceedsOwn,
-    /// What a key that ends, or is bound, makes would outlive or exceed it.
+    /// The caller's key expires or is bound, which an invitation would exceed.
     #[error("A key that expires, or is bound to servers or addresses, invites nobody: a role has no such bounds.")]
     KeyIsBound,
     /// There is a second factor.
@@ -53,7 +53,7 @@ pub(crate) enum PeopleError {
     /// There is none to confirm.
     #[error("There is no second factor that could be confirmed.")]
     SecondFactorMissing,
-    /// It has never had one.
+    /// The account has no password.
     #[error("This account has no password: it signs in by OpenID Connect. Say that the password is lost to set one.")]
     NoPassword,
     /// The operator has named no provider.
@@ -64,13 +64,13 @@ pub(crate) enum PeopleError {
         "This sign-in was begun in another browser, has ended already, or took longer than ten minutes: sign in again."
     )]
     SignInEnded,
-    /// Of another sign-in.
+    /// The state is of another sign-in.
     #[error("This answer of the OpenID provider belongs to another sign-in: sign in again.")]
     StateWrong,
     /// What the provider calls the reason.
     #[error("The OpenID provider did not sign you in: {0}.")]
     RefusedByProvider(String),
-    /// The address is an account's that the provider knows as somebody else.
+    /// The address has an account that is linked with another subject.
     #[error("Another account of the OpenID provider signs in with this address; ask the hub's operator.")]
     OtherSubject,
     /// No account, and no invitation.

@@ -177,7 +177,7 @@ pub(crate) async fn join(app: &App, who: &SignedIn, token: &str) -> Result<Netwo
         .transaction(async |mut tx| {
             let link = take_invitation(app, &mut tx, &sha256).await?;
             let person = store::find(&mut tx, &who.person).await?;
-            // A mail that was passed on gives nothing.
+            // The invitation is for another address.
             if person.is_none_or(|person| person.email_folded != link.email_folded) {
                 return Err(PeopleError::OtherAddress);
             }
@@ -220,7 +220,7 @@ pub(super) async fn enter(
             store::make_operator(tx, person).await?;
             change.after(json!({"email": link.email, "operator": true}))
         }
-        // A role of a newer hub.
+        // A role that only a newer hub knows.
         (None, _) => return Err(PeopleError::UnknownToken),
     };
     Ok(audit::record(tx, network, origin, change).await?)

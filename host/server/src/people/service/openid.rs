@@ -63,7 +63,7 @@ pub(crate) async fn finish_openid(
         return Err(PeopleError::StateWrong);
     }
     if let Some(error) = callback.error {
-        // It is shown, so nothing but a code.
+        // The text is shown to people, so only a well-formed code is taken.
         let is_code =
             (1..=64).contains(&error.len()) && error.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         return Err(PeopleError::RefusedByProvider(if is_code { error } else { "unknown".to_owned() }));
@@ -145,7 +145,7 @@ async fn admit(
             };
             let origin = origin_of_person(app, remote, &person);
             if let Some(link) = link {
-                // A mail that was passed on gives nothing.
+                // The invitation is for another address.
                 if link.email_folded != person.email_folded {
                     return Err(PeopleError::OtherAddress);
                 }

@@ -11,7 +11,7 @@ use crate::people::password;
 use crate::people::service::{PeopleError, second_factor};
 use crate::people::store;
 
-/// Wrong passwords that cost no time.
+/// Wrong passwords before an address has to wait.
 const FREE_FAILURES: i64 = 5;
 const FIRST_PAUSE: Millis = 15 * 1000;
 const LONGEST_PAUSE: Millis = 15 * 60 * 1000;
@@ -58,7 +58,7 @@ pub(super) async fn begin_attempt(app: &App, remote: IpAddr, folded: &str) -> Re
         .await
 }
 
-/// Whether the password is the person's, if there is one; as long as it takes for nobody's.
+/// Whether the password is the person's. Without a person it is false, after as much time.
 pub(super) async fn check_password(
     app: &App,
     person: Option<PersonRow>,
@@ -69,7 +69,7 @@ pub(super) async fn check_password(
     person.filter(|_| is_right).ok_or(PeopleError::WrongCredentials)
 }
 
-/// Begins a session for who knows a password, and has the second factor where there is one.
+/// Begins a session for a right password and, where the account has one, a code of the second factor.
 pub(crate) async fn sign_in(app: &App, attempt: Attempt<'_>) -> Result<Session, PeopleError> {
     let folded = attempt.email.folded();
     begin_attempt(app, attempt.remote, &folded).await?;
@@ -77,7 +77,7 @@ pub(crate) async fn sign_in(app: &App, attempt: Attempt<'_>) -> Result<Session, 
     let person = check_password(app, person, attempt.password).await?;
     if person.totp_confirmed {
         let Some(code) = attempt.code else {
-            // No guess; those of codes before it still count.
+            // This attempt was no guess; earlier wrong codes still count.
             store::remove_failure(&app.db, &hash(&folded)).await?;
             return Err(PeopleError::SecondFactorNeeded);
         };

@@ -1,4 +1,4 @@
-//! What is sent to webhooks.
+//! The deliveries of webhooks.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -34,10 +34,10 @@ pub(super) struct DeliveryBody {
     /// How often it was tried.
     #[schema(example = 1)]
     attempts: i64,
-    /// When the event was.
+    /// When the event happened.
     #[schema(example = 1_804_680_000_000_i64)]
     event_at: Millis,
-    /// From when its day counts in which it is tried.
+    /// When it was queued: it is tried for a day from then.
     #[schema(example = 1_804_680_000_000_i64)]
     queued_at: Millis,
     /// When the last attempt ended.

@@ -1,4 +1,4 @@
-//! Webhooks themselves.
+//! Creates, lists and changes webhooks.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -18,7 +18,7 @@ use crate::webhooks::notice::shown_url;
 use crate::webhooks::service::{self, WebhookRequest};
 use crate::webhooks::template::Template;
 
-/// How long the old secret is good beside the new one, where nothing is said.
+/// How long the old secret stays valid beside the new one by default.
 const OVERLAP: std::time::Duration = std::time::Duration::from_hours(24);
 
 /// A webhook.
@@ -55,7 +55,7 @@ pub(super) struct WebhookBody {
     /// Attempts that failed since the last success.
     #[schema(example = 0)]
     failures: i64,
-    /// When the first of them was.
+    /// When the first of these failures was.
     failing_since: Option<Millis>,
     last_success_at: Option<Millis>,
     last_failure_at: Option<Millis>,

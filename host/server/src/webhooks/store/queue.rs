@@ -1,4 +1,4 @@
-//! The SQL of what waits for webhooks. Each change keeps the counts of the webhook's row right, in its transaction.
+//! The SQL of waiting deliveries. Each change updates the counts in the webhook's row in the same transaction.
 
 use hub_db::{Db, Error, Sql, Tx};
 use serde_json::json as object;
@@ -10,7 +10,7 @@ use crate::webhooks::outcome::Attempt;
 use crate::webhooks::store::deliveries::{DeliveryRow, columns};
 use crate::webhooks::store::json;
 
-/// What waits for a webhook.
+/// How many deliveries wait for a webhook.
 #[derive(Clone, Copy, Debug, sqlx::FromRow)]
 pub(in crate::webhooks) struct Backlog {
     pub(in crate::webhooks) last_seq: i64,
@@ -18,8 +18,8 @@ pub(in crate::webhooks) struct Backlog {
     pub(in crate::webhooks) waiting_bytes: i64,
 }
 
-/// Makes room for deliveries in a webhook's counts; none where it is not enabled. Two that queue for one webhook wait for
-/// each other here, so that its deliveries are visible in the order of their numbers.
+/// Counts new deliveries in the webhook's row; none where it is not enabled. Transactions for one webhook wait for each
+/// other here, so that its deliveries become visible in the order of their numbers.
 pub(in crate::webhooks) async fn reserve(
     tx: &mut Tx,
     network: NetworkId,
@@ -74,7 +74,7 @@ const DROP_OLDEST: &str = "DELETE FROM webhook_deliveries
          ORDER BY seq LIMIT $3)
      RETURNING CAST(octet_length(data) AS BIGINT)";
 
-/// Deletes the oldest that wait; what is left.
+/// Deletes the oldest that wait; answers what is left.
 pub(in crate::webhooks) async fn drop_oldest(
     tx: &mut Tx,
     network: NetworkId,
@@ -113,7 +113,7 @@ pub(in crate::webhooks) async fn waiting(
     rows.into_iter().map(Delivery::try_from).collect()
 }
 
-/// Writes down an attempt; `state` is what becomes of the delivery. False where it does not wait any more.
+/// Stores an attempt and the delivery's new state. False where it does not wait any more.
 pub(in crate::webhooks) async fn note_attempt(
     tx: &mut Tx,
     network: NetworkId,
@@ -140,11 +140,11 @@ pub(in crate::webhooks) async fn note_attempt(
     Ok(rows > 0)
 }
 
-/// What is left after an attempt: when the webhook was changed, and since when it fails.
+/// Of a webhook after an attempt: when it was last changed, and since when it fails.
 pub(in crate::webhooks) type AfterAttempt = (Millis, Option<Millis>);
 
-/// Writes down in the webhook's row that an attempt was made; none where it is not enabled any more. It comes first in its
-/// transaction, as in all others: who has the row may change the deliveries.
+/// Notes an attempt in the webhook's row; none where it is not enabled any more. All transactions lock this row first,
+/// and only then change deliveries.
 pub(in crate::webhooks) async fn note_in_webhook(
     tx: &mut Tx,
     network: NetworkId,
@@ -169,7 +169,7 @@ pub(in crate::webhooks) async fn note_in_webhook(
         .await
 }
 
-/// Counts what waits no more.
+/// Subtracts deliveries that wait no longer.
 pub(in crate::webhooks) async fn count_finished(
     tx: &mut Tx,
     network: NetworkId,
@@ -193,7 +193,7 @@ const GIVE_UP: &str = "UPDATE webhook_deliveries SET state = 'FAILED', error = C
      WHERE network_id = $1 AND webhook_id = $2 AND state = 'WAITING' AND queued_at <= $3
      RETURNING CAST(octet_length(data) AS BIGINT)";
 
-/// Gives up what waits since before `queued_by`; what was not tried itself fails with `error`.
+/// Gives up deliveries queued before `queued_by`; those never tried fail with `error`.
 pub(in crate::webhooks) async fn give_up(
     tx: &mut Tx,
     network: NetworkId,
@@ -216,13 +216,13 @@ const FORGET: &str = "DELETE FROM webhook_deliveries
           WHERE d.network_id = $1 AND d.webhook_id = $2 AND d.state = 'WAITING'),
          (SELECT last_seq + 1 FROM webhooks WHERE network_id = $1 AND webhook_id = $2)) - $3";
 
-/// Forgets what has ended, but for the newest.
+/// Deletes finished deliveries but for the newest.
 pub(in crate::webhooks) async fn forget(tx: &mut Tx, network: NetworkId, id: &str, kept: i64) -> Result<(), Error> {
     tx.query(FORGET).bind(network).bind(id).bind(kept).execute().await?;
     Ok(())
 }
 
-// Crosses networks: each delivery has had its time.
+// Crosses networks: the age of a delivery alone decides.
 const FORGET_BEFORE: Sql = Sql {
     sqlite: "DELETE FROM webhook_deliveries WHERE rowid IN (
                  SELECT rowid FROM webhook_deliveries WHERE finished_at < $1 AND finished_at IS NOT NULL
@@ -232,7 +232,7 @@ const FORGET_BEFORE: Sql = Sql {
                    ORDER BY finished_at LIMIT $2))",
 };
 
-/// Forgets what ended before; how much it was.
+/// Deletes deliveries that ended before; answers how many.
 pub(in crate::webhooks) async fn forget_before(db: &Db, before: Millis, limit: i64) -> Result<u64, Error> {
     db.write(FORGET_BEFORE).bind(before).bind(limit).execute().await
 }

@@ -132,7 +132,7 @@ pub(in crate::webhooks) async fn update(tx: &mut Tx, webhook: &Webhook) -> Resul
     Ok(())
 }
 
-/// Ends the pause after a failure. `is_new` forgets the failures, too.
+/// Ends the pause after a failure. `is_new` also resets the failures.
 pub(in crate::webhooks) async fn retry(
     tx: &mut Tx,
     network: NetworkId,
@@ -197,7 +197,7 @@ pub(in crate::webhooks) async fn delete(tx: &mut Tx, network: NetworkId, id: &st
     Ok(())
 }
 
-/// Replaces the secret; the one before is good until then.
+/// Replaces the secret; the previous one stays valid until then.
 pub(in crate::webhooks) async fn rotate(
     tx: &mut Tx,
     network: NetworkId,
@@ -219,7 +219,7 @@ pub(in crate::webhooks) async fn rotate(
     Ok(())
 }
 
-/// Disables a webhook whose deliveries fail; false where it is none that is enabled.
+/// Disables a webhook whose deliveries fail; false where it is not enabled.
 pub(in crate::webhooks) async fn disable(
     tx: &mut Tx,
     network: NetworkId,
@@ -251,7 +251,7 @@ const DUE_NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
          FROM n WHERE n.network_id IS NOT NULL)
      SELECT network_id FROM n WHERE network_id IS NOT NULL";
 
-/// The networks with webhooks for which something waits that can be tried. Crosses networks: each is then served by itself.
+/// The networks that have due deliveries. Crosses networks: each is then served by itself.
 pub(in crate::webhooks) async fn due_networks(db: &Db, now: Millis) -> Result<Vec<NetworkId>, Error> {
     let rows: Vec<(NetworkId,)> = db.query(DUE_NETWORKS).bind(now).all().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
@@ -261,7 +261,7 @@ const DUE: &str = "SELECT webhook_id, failures FROM webhooks
      WHERE network_id = $1 AND state = 'ENABLED' AND waiting > 0 AND next_attempt_at <= $2
      ORDER BY next_attempt_at LIMIT $3";
 
-/// A network's webhooks that can be tried, and how often they failed lately; the longest due first.
+/// A network's due webhooks, and how often they failed lately; the longest due first.
 pub(in crate::webhooks) async fn due(
     db: &Db,
     network: NetworkId,
@@ -271,7 +271,7 @@ pub(in crate::webhooks) async fn due(
     db.query(DUE).bind(network).bind(now).bind(limit).all().await
 }
 
-/// Takes a webhook that can be tried, so that no other node does until `until`.
+/// Claims a due webhook, so that no other node sends to it until `until`.
 pub(in crate::webhooks) async fn claim(
     db: &Db,
     network: NetworkId,
@@ -294,7 +294,7 @@ pub(in crate::webhooks) async fn claim(
     row.map(Webhook::try_from).transpose()
 }
 
-/// Gives a webhook back that was claimed until `until`.
+/// Ends the claim on a webhook that was made until `until`.
 pub(in crate::webhooks) async fn release(
     db: &Db,
     network: NetworkId,

@@ -5,7 +5,7 @@ mod callbacks;
 mod drain;
 mod error;
 mod forget;
-mod home;
+mod location;
 mod open;
 mod snapshots;
 
@@ -24,7 +24,7 @@ pub(super) use boot::{WorldOpen, boot_waiting};
 pub(super) use callbacks::{SavedSnapshot, WorldReady, heartbeat, ready, release_all, unloaded};
 pub(super) use drain::{WorldOrder, ask_snapshot, drain_idle, release};
 pub(crate) use forget::forget_world;
-pub(crate) use home::{home_of, hosts};
+pub(crate) use location::{find_live, is_live_on};
 pub(super) use open::{Opened, open};
 pub(super) use snapshots::{mint, read, receive};
 

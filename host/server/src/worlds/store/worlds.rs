@@ -103,7 +103,7 @@ pub(in crate::worlds) async fn get(
 }
 
 /// Where the owner's world that was opened last is up: its node and the lease.
-pub(in crate::worlds) async fn home(
+pub(in crate::worlds) async fn find_live(
     db: &Db,
     network: NetworkId,
     game_id: &Identifier,

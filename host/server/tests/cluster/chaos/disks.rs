@@ -32,7 +32,7 @@ impl Disk {
         let file = std::fs::File::create(self.filler()).unwrap();
         let zeros = vec![0; 1 << 20];
         while std::io::Write::write_all(&mut &file, &zeros).is_ok() {}
-        // What is smaller than one piece.
+        // The rest, byte by byte.
         while std::io::Write::write_all(&mut &file, &zeros[..1]).is_ok() {}
     }
 

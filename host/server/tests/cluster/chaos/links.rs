@@ -28,7 +28,7 @@ pub enum LinkState {
     Cut,
     /// Connections stay open and nothing passes.
     Stalled,
-    /// Each piece is held back this long.
+    /// Each chunk is held back this long.
     Slow(Duration),
 }
 

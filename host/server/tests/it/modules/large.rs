@@ -119,17 +119,17 @@ async fn an_upload_has_its_place_until_it_is_stored() {
     let owner = hub.network().await;
     upload(&owner, "large", wasm::moody(0)).await.expect(201);
     let (app, network) = (hub.app.clone(), owner.network.unwrap());
-    let (held, go_on) = (CancellationToken::new(), CancellationToken::new());
+    let (held, released) = (CancellationToken::new(), CancellationToken::new());
     // Nobody takes a number for a version while this goes on.
     let hold = tokio::spawn({
-        let (held, go_on) = (held.clone(), go_on.clone());
+        let (held, released) = (held.clone(), released.clone());
         async move {
             app.db
                 .transaction(async |mut tx| {
                     let names = "UPDATE module_names SET last_version = last_version WHERE network_id = $1";
                     tx.query(names).bind(network).execute().await?;
                     held.cancel();
-                    go_on.cancelled().await;
+                    released.cancelled().await;
                     Ok::<_, hub_db::Error>(())
                 })
                 .await
@@ -165,7 +165,7 @@ async fn an_upload_has_its_place_until_it_is_stored() {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     fifth.await.unwrap().expect_error(429, "rate_limited");
-    go_on.cancel();
+    released.cancel();
     hold.await.unwrap().unwrap();
     for upload in stored {
         // 202 where it was not quite prepared when the hub's clock went on.

@@ -175,7 +175,7 @@ fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
 
 async fn nothing_stays_of_a_refused_module(backend: Backend) {
     let folder = tempfile::tempdir().unwrap();
-    let compiler = super::waiting_compiler(folder.path());
+    let compiler = super::compiling::waiting_compiler(folder.path());
     std::fs::write(folder.path().join("go"), "").unwrap();
     let hub = Hub::start_with(backend, |settings| settings.modules.compiler = Some(compiler)).await;
     let owner = hub.network().await;
@@ -201,7 +201,7 @@ async fn nothing_stays_of_a_refused_module(backend: Backend) {
     uploading.await.unwrap().expect(202);
     assert_eq!(hub.blobs().len(), 1);
     std::fs::write(folder.path().join("go"), "").unwrap();
-    let settled = super::until_settled(&owner, "/api/manage/modules/bad/1").await;
+    let settled = super::compiling::until_settled(&owner, "/api/manage/modules/bad/1").await;
     assert_eq!(settled["state"], "REJECTED");
     Hub::eventually("its bytes are gone", async || hub.blobs().is_empty()).await;
     assert_eq!(cached(), Vec::<std::path::PathBuf>::new());

@@ -46,7 +46,7 @@ fn text(imports: &str, data: &str, body: &str) -> String {
 }
 
 /// Prefers the last candidate and wants no other; refuses everybody who looks for a type that begins with `R`, loops
-/// for ever for one that begins with `L` and answers nonsense for one that begins with `N`.
+/// for ever for one that begins with `L` and gives an invalid answer for one that begins with `N`.
 pub fn last_first() -> Vec<u8> {
     let rank = |name: &str| {
         format!(
@@ -74,7 +74,7 @@ pub fn last_first() -> Vec<u8> {
 
 /// Acts on the first letter of a line: `W` rewrites it to `polite`, `R` refuses it with `rude`, `U` refuses it and mutes
 /// its sender for a minute, `L` loops for ever, `T` traps, `M` takes memory until there is no more, `D` recurses for
-/// ever, `N` answers nonsense, `G` logs the line. All else is allowed. `version` tells apart modules that do the same.
+/// ever, `N` gives an invalid answer, `G` logs the line. All else is allowed. `version` tells apart modules that do the same.
 pub fn moody(version: u32) -> Vec<u8> {
     let imports = r#"(import "network-hub:module/log@1.0.0" "write" (func $log (param i32 i32 i32)))"#;
     let data = format!(

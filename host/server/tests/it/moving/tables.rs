@@ -18,7 +18,7 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("network_imports", "imports under way"),
     ("imports", "of files that only this hub has; what they brought is exported"),
     ("network_usage", "counted by triggers"),
-    ("usage_hours", "the operator's books of this hub"),
+    ("usage_hours", "the operator's record of this hub"),
     ("usage_nodes", "the hub's nodes"),
     ("usage_progress", "the operator's"),
     ("usage_streams", "streams of this hub"),

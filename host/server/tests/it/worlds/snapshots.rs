@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::{call, node, open, ready, state, wish};
+use super::{call, node, open, open_request, ready, state};
 use crate::servers::beat;
 use crate::support::{Answer, Backend, Client, Hub, on_both};
 
@@ -100,8 +100,8 @@ on_both! {
             node(&client, other).await;
         }
         for busy in 0..2 {
-            let wish = json!({"gameId": "islands", "ownerScope": "party", "ownerId": format!("b{busy}"), "preferNode": "n1"});
-            client.post("/api/plugin/worlds/open", wish).await.expect(200);
+            let body = json!({"gameId": "islands", "ownerScope": "party", "ownerId": format!("b{busy}"), "preferNode": "n1"});
+            client.post("/api/plugin/worlds/open", body).await.expect(200);
             stream.next_named("WORLD_OPEN").await;
         }
         let id = open(&client, "p").await["worldInstanceId"].clone();
@@ -114,8 +114,8 @@ on_both! {
         put(&hub, &upload, "in the hub").await.expect(200);
         call(&client, &id, "unloaded", "n1", 2, json!({"blobKey": upload["blobKey"]})).await.expect(200);
         let mut other = client.events(Some("n2"), None).await;
-        let wish = json!({"gameId": "islands", "ownerScope": "party", "ownerId": "p", "preferNode": "n2"});
-        client.post("/api/plugin/worlds/open", wish).await.expect(200);
+        let body = json!({"gameId": "islands", "ownerScope": "party", "ownerId": "p", "preferNode": "n2"});
+        client.post("/api/plugin/worlds/open", body).await.expect(200);
         let told = other.next_named("WORLD_OPEN").await.data;
         assert_eq!(told["blobKey"], upload["blobKey"]);
         assert_eq!(bytes(&hub, &told["snapshotUrl"]).await, "in the hub");
@@ -144,7 +144,7 @@ on_both! {
         let id = open(&client, "q").await["worldInstanceId"].clone();
         let path = format!("/api/plugin/worlds/{}/snapshot", id.as_str().unwrap());
         client.post(&path, json!({})).await.expect_error(400, "world_not_ready");
-        let brief = wish("brief", json!({"persistence": "EPHEMERAL"}));
+        let brief = open_request("brief", json!({"persistence": "EPHEMERAL"}));
         let id = client.post("/api/plugin/worlds/open", brief).await.expect(200)["worldInstanceId"].clone();
         for what in ["snapshot", "upload-url"] {
             let path = format!("/api/plugin/worlds/{}/{what}", id.as_str().unwrap());

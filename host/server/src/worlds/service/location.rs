@@ -1,4 +1,4 @@
-//! Where worlds are, for other components.
+//! Finds live worlds, for other components.
 
 use crate::app::App;
 use crate::values::{Identifier, NetworkId};
@@ -6,19 +6,19 @@ use crate::worlds::model::LeaseState;
 use crate::worlds::store;
 
 /// Where an owner's world is up: its node, and what it is called there. Of several, the one that was opened last.
-pub(crate) async fn home_of(
+pub(crate) async fn find_live(
     app: &App,
     network: NetworkId,
     game_id: &Identifier,
     owner_scope: &Identifier,
     owner_id: &Identifier,
 ) -> Result<Option<(Identifier, Identifier)>, hub_db::Error> {
-    let home = store::worlds::home(&app.db, network, game_id, owner_scope, owner_id, app.clock.now()).await?;
-    Ok(home.and_then(|(node, id)| Some((node, Identifier::try_from(id.to_string()).ok()?))))
+    let found = store::worlds::find_live(&app.db, network, game_id, owner_scope, owner_id, app.clock.now()).await?;
+    Ok(found.and_then(|(node, id)| Some((node, Identifier::try_from(id.to_string()).ok()?))))
 }
 
 /// Whether that world was opened on that server and is up, be it in the server's heartbeat yet or not.
-pub(crate) async fn hosts(
+pub(crate) async fn is_live_on(
     app: &App,
     network: NetworkId,
     server: &Identifier,

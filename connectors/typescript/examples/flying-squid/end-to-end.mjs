@@ -1,8 +1,8 @@
-// An evening on the network: what its players do, and what each of them has to see.
+// The end-to-end scenario: what the players do, and what each of them has to see.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Bot } from "./bot.mjs";
 
-export async function playEvening({ owner }, port, tell) {
+export async function playScenario({ owner }, port, tell) {
   const join = async (name) => {
     const bot = new Bot(name, port, tell);
     await bot.sees("Welcome to lobby");

@@ -91,7 +91,7 @@ pub(super) fn find(folder: &Path, name: &str, inputs: Option<Sha256Sum>) -> Opti
     (record == Record::new(inputs?, &component)).then_some(component)
 }
 
-/// Writes down what the component in a folder was built from.
+/// Records what the component in a folder was built from.
 pub(super) fn record(folder: &Path, inputs: Option<Sha256Sum>, component: &[u8]) -> Result<(), BuildError> {
     let Some(inputs) = inputs else { return Ok(()) };
     let text = serde_json::to_vec(&Record::new(inputs, component)).unwrap_or_default();

@@ -1,7 +1,7 @@
-// Plays the evening and looks at what the players saw, and where the hub says they are.
+// Plays the scenario and checks what the players saw, and where the hub says they are.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { playEvening } from "./evening.mjs";
+import { playScenario } from "./end-to-end.mjs";
 import { startHub } from "./hub.mjs";
 import { startNetwork } from "./network.mjs";
 
@@ -10,13 +10,13 @@ after(async () => {
   for (const stop of cleanUp.reverse()) await stop();
 });
 
-test("an evening on the network", { timeout: 300_000 }, async () => {
+test("players connect, chat, play and come back, end to end", { timeout: 300_000 }, async () => {
   const hub = await startHub(process.env.HUB_BINARY ?? "hub");
   cleanUp.push(hub.stop);
   const network = await startNetwork(hub);
   cleanUp.push(network.stop);
   const seen = [];
-  const { ann, ben, cat, benAgain, catAgain, output } = await playEvening(hub, network.port, (line) => seen.push(line));
+  const { ann, ben, cat, benAgain, catAgain, output } = await playScenario(hub, network.port, (line) => seen.push(line));
   cleanUp.push(() => [ann, catAgain].forEach((bot) => bot.leave()));
 
   // What the filter refused, and what was said while muted, came to nobody.

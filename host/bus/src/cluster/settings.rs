@@ -1,0 +1,69 @@
+//! What a node needs to join its bus, and why it may fail to.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How nodes find each other: nodes with the same bus and prefix form one hub.
+#[derive(Clone)]
+pub struct ClusterConfig {
+    /// `nats://host:port` or `tls://host:port`, comma-separated where there are several, with `user:password@` or `token@`
+    /// (percent-encoded) where the server requires it.
+    pub url: String,
+    /// The authority that signed the servers' certificates, in PEM; none: the system's authorities. With it, the connection
+    /// is by TLS or not at all.
+    pub ca: Option<PathBuf>,
+    /// NATS credentials or the seed of an nkey.
+    pub credentials: Option<PathBuf>,
+    /// Prefixes the hub's subjects and its stream, so that several hubs can share a bus.
+    pub prefix: String,
+    /// This node's name, of letters, digits and hyphens: unique among the nodes that run at the same time.
+    pub node: String,
+    /// How long an event can be resumed from.
+    pub retention: Duration,
+    /// Bytes stored for all networks together; beyond it the oldest events are dropped early.
+    pub max_bytes: u64,
+    /// The newest events stored for one network.
+    pub network_events: u64,
+    /// Bytes stored for one network; beyond it, half of them are dropped early.
+    pub network_bytes: u64,
+    /// Copies of the events where the bus is itself a cluster of servers.
+    pub replicas: usize,
+}
+
+impl ClusterConfig {
+    /// Defaults: 2 minutes or 1 GiB, of one network 10,000 events or 64 MiB; one copy.
+    pub fn new(url: &str, node: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            ca: None,
+            credentials: None,
+            prefix: "hub".to_owned(),
+            node: node.to_owned(),
+            retention: Duration::from_mins(2),
+            max_bytes: 1 << 30,
+            network_events: 10_000,
+            network_bytes: 64 << 20,
+            replicas: 1,
+        }
+    }
+}
+
+/// The bus between nodes could not be set up. No message shows its password.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// Its address is none.
+    #[error("the address of the bus can't be used: {0}")]
+    Address(&'static str),
+    /// A file that its connection needs can't be used.
+    #[error("the bus can't be reached: {0}: {1}")]
+    File(String, std::io::Error),
+    /// No bus at the address, or it refuses this hub.
+    #[error("the bus at {0} can't be reached: {1}")]
+    Connect(String, async_nats::ConnectError),
+    /// It has no JetStream, or refuses the stream of events.
+    #[error("the bus does not keep events (is JetStream on?): {0}")]
+    Stream(String),
+    /// It takes no subscription.
+    #[error("the bus took no subscription: {0}")]
+    Subscribe(String),
+}
