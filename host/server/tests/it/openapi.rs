@@ -243,7 +243,7 @@ on_both! {
         for (path, methods) in document["paths"].as_object().unwrap() {
             for operation in methods.as_object().unwrap().values() {
                 let example = &operation["requestBody"]["content"]["application/json"]["example"];
-                let text = example.to_string();
+                let text = format!("{example} {}", operation["parameters"]);
                 let is_of_modules = operation["tags"][0] == "Modules";
                 // What stands where a field has no example, and one that is of modules alone.
                 if text.contains("\"text\"") || !is_of_modules && text.contains("\"region-first\"") {
