@@ -33,6 +33,8 @@ fn field_examples() -> Vec<(&'static str, &'static str, Value)> {
         ("HeartbeatPlayer", "name", json!("Notch")),
         ("InvitationAcceptance", "name", json!("Alex")),
         ("LocaleSettings", "displayName", json!("Deutsch")),
+        ("Match", "errorMessage", json!(null)),
+        ("Match", "success", json!(true)),
         ("Module", "reason", json!(null)),
         ("ModuleFailure", "message", json!("The module used all of its fuel.")),
         ("ModuleLogLine", "message", json!("nobody is near, sent to EUROPE")),

@@ -246,7 +246,8 @@ on_both! {
                 let text = format!("{example} {}", operation["parameters"]);
                 let is_of_modules = operation["tags"][0] == "Modules";
                 // What stands where a field has no example, and one that is of modules alone.
-                if text.contains("\"text\"") || !is_of_modules && text.contains("\"region-first\"") {
+                let stands_in = text.contains(":\"text\"") || text.contains("[\"text\"");
+                if stands_in || !is_of_modules && text.contains("\"region-first\"") {
                     wrong.push(format!("{path}: {text}"));
                 }
             }
