@@ -257,14 +257,14 @@ def punishment(
 
 
 def test_who_was_never_checked_is_taken_for_muted() -> None:
-    cache = PunishmentCache()
+    cache = PunishmentCache(HubClock())
     assert cache.is_muted(ANN)
     cache.checked(ANN, "Ann", None, [], time.monotonic())
     assert not cache.is_muted(ANN)
 
 
 def test_punishments_match_players_names_and_addresses() -> None:
-    cache = PunishmentCache()
+    cache = PunishmentCache(HubClock())
     cache.checked(ANN, "Ann", "10.0.0.1", [], time.monotonic())
     cache.update(punishment(1, "MUTE", None, "ANN"), True)
     assert cache.is_muted(ANN)
@@ -282,7 +282,7 @@ def test_punishments_match_players_names_and_addresses() -> None:
 
 
 def test_what_an_event_told_of_is_not_undone_by_an_older_answer() -> None:
-    cache = PunishmentCache()
+    cache = PunishmentCache(HubClock())
     asked_at = time.monotonic()
     mute, ban = punishment(1, "MUTE", ANN), punishment(2, "BAN", ANN)
     cache.update(mute, False)
@@ -298,7 +298,7 @@ def test_what_an_event_told_of_is_not_undone_by_an_older_answer() -> None:
 
 
 def test_a_punishment_ends_by_itself_and_before_a_gap_nothing_is_current() -> None:
-    cache = PunishmentCache()
+    cache = PunishmentCache(HubClock())
     cache.checked(ANN, "Ann", "10.0.0.1", [punishment(1, "MUTE", ANN, end=local_ms() - 1)], time.monotonic())
     assert not cache.is_muted(ANN)
     assert cache.is_current(ANN, "10.0.0.1")
@@ -309,3 +309,15 @@ def test_a_punishment_ends_by_itself_and_before_a_gap_nothing_is_current() -> No
     cache.update(punishment(2, "BAN", ANN), True)
     cache.gap()
     assert cache.ban(ANN) is not None
+
+
+def test_a_punishment_ends_by_the_hubs_clock() -> None:
+    clock = HubClock()
+    cache = PunishmentCache(clock)
+    cache.checked(ANN, "Ann", None, [punishment(1, "BAN", ANN, end=local_ms() - 60_000)], time.monotonic())
+    assert cache.ban(ANN) is None
+    clock.ping(local_ms() - 120_000)
+    assert cache.ban(ANN) is not None, "this machine's clock is two minutes ahead"
+    for _ in range(4):
+        clock.ping(local_ms())
+    assert cache.ban(ANN) is None

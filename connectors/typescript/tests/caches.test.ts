@@ -5,6 +5,7 @@ import { change, PlayerOutbox } from "../src/connector/outbox.js";
 import { PermissionCache } from "../src/connector/permission-cache.js";
 import { playerId } from "../src/connector/player-id.js";
 import { PunishmentCache } from "../src/connector/punishment-cache.js";
+import { HubClock } from "../src/connector/time.js";
 import { HubClient, sign, TransferVerifier, type Punishment } from "../src/index.js";
 
 const [ann, ben] = ["00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"] as const;
@@ -63,6 +64,17 @@ test("a ban is found by player, name and address", () => {
     cache.update(ban(3, facts), false);
     assert.equal(cache.ban(ann), undefined);
   }
+});
+
+test("a punishment ends by the hub's clock", () => {
+  const clock = new HubClock();
+  const cache = new PunishmentCache(clock);
+  cache.checked(ann, "Ann", undefined, [ban(1, { playerUuid: ann, expiresAt: Date.now() - 60_000 })], performance.now());
+  assert.equal(cache.ban(ann), undefined);
+  clock.ping(Date.now() - 120_000);
+  assert.equal(cache.ban(ann)?.id, 1, "this machine's clock is two minutes ahead");
+  for (let ping = 0; ping < 4; ping += 1) clock.ping(Date.now());
+  assert.equal(cache.ban(ann), undefined);
 });
 
 test("what an event told while an answer was on its way is not undone by it", () => {

@@ -95,8 +95,9 @@ const OWN_EVENTS = [
  * Promises are rejected with a `HubError`. Times are milliseconds since the Unix epoch.
  */
 export class HubConnector {
+  private readonly clock = new HubClock();
   /** The punishments that are known. */
-  readonly punishments = new PunishmentCache();
+  readonly punishments = new PunishmentCache(this.clock);
   /** What players may do. */
   readonly permissions: PermissionCache;
   /** Messages and languages. */
@@ -104,7 +105,6 @@ export class HubConnector {
   /** Verifies commands that another server has handed to this one. */
   readonly transferVerifier = new TransferVerifier();
   private readonly log: Logger;
-  private readonly clock = new HubClock();
   private readonly online = new Set<string>();
   private readonly listeners = new Map<string, ((event: never) => void)[]>();
   private readonly configs: CachedConfig<unknown>[] = [];

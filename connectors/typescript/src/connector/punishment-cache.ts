@@ -1,6 +1,6 @@
 import type { Punishment, PunishmentKind } from "../generated/schemas.js";
 import { playerId } from "./player-id.js";
-import { now } from "./time.js";
+import { HubClock, now } from "./time.js";
 
 const CAPACITY = 50_000;
 /** More events than come while an answer is on its way. */
@@ -23,6 +23,9 @@ export class PunishmentCache {
   private recent: { punishment: Punishment; isActive: boolean; at: number }[] = [];
   /** The checks before this time no longer count: events may have been missed. */
   private gapAt = now();
+
+  /** @internal */
+  constructor(private readonly clock = new HubClock()) {}
 
   /** The ban that keeps a checked player out, if there is one. */
   ban(player: string): Punishment | undefined {
@@ -52,8 +55,9 @@ export class PunishmentCache {
 
   /** @internal */
   find(player: string, name: string | undefined, ip: string | undefined, type: PunishmentKind): Punishment | undefined {
+    const hubNow = this.clock.now();
     for (const punishment of this.active.values()) {
-      const isOver = punishment.expiresAt !== null && punishment.expiresAt <= Date.now();
+      const isOver = punishment.expiresAt !== null && punishment.expiresAt <= hubNow;
       if (punishment.type === type && !isOver && concerns(punishment, player, name, ip)) return punishment;
     }
     return undefined;

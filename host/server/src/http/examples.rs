@@ -74,6 +74,16 @@ fn example(name: &str) -> Option<Value> {
         "key" => json!("welcome"),
         "value" => json!("Welcome!"),
         "locale" => json!("en"),
+        "context" => json!("server=lobby"),
+        "chatPrefix" => json!("[VIP] "),
+        "chatPrefixColor" | "chatNameColor" => json!("gold"),
+        "blobKey" => json!("islands/17/3"),
+        "preferNode" => json!("island-node-1"),
+        "provider" => json!("hetzner"),
+        "serverVmType" => json!("cx32"),
+        "source" => json!("website"),
+        "statisticName" => json!("kills"),
+        "errorMessage" => json!("The server is full."),
         "currency" | "currencyName" => json!("coins"),
         "ownerType" => json!("player"),
         "ownerKey" | "ownerId" => json!("069a79f4-44e9-4726-a5be-fca90e38aaf5"),
@@ -153,8 +163,12 @@ impl ScalarSchemas {
 
     fn complete_parameters(&self, operation: &mut Operation) {
         for parameter in operation.parameters.iter_mut().flatten() {
-            if let RefOr::T(Parameter { name, parameter_in, required, schema: Some(schema), .. }) = parameter {
+            if let RefOr::T(Parameter { name, parameter_in, required, example, schema: Some(schema), .. }) = parameter {
                 self.complete(name, schema);
+                if let (Some(_), RefOr::T(Schema::Object(object))) = (example, &mut *schema) {
+                    // The parameter's own stands.
+                    object.examples.clear();
+                }
                 if let (ParameterIn::Query, Required::False, RefOr::T(Schema::Object(object))) =
                     (parameter_in, required, schema)
                 {

@@ -9,6 +9,7 @@ pub mod error;
 pub mod error_code;
 mod examples;
 pub mod extract;
+mod field_examples;
 pub(crate) mod hub_url;
 pub(crate) mod json;
 pub(crate) mod layers;

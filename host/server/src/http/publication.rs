@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
+use crate::http::field_examples::set_field_examples;
 use crate::http::parameters::describe_parameters;
 use crate::http::sent_fields::require_sent_fields;
 
@@ -22,6 +23,7 @@ pub(crate) fn publish(document: &OpenApi) -> Value {
     name_free_objects(&mut document);
     require_sent_fields(&mut document);
     remove_unused_schemas(&mut document);
+    set_field_examples(&mut document);
     add_body_examples(&mut document);
     document
 }
@@ -250,7 +252,11 @@ pub(crate) fn asyncapi(document: &Value, any_event: &str) -> Value {
     let (mut messages, mut of_channel, mut of_operation) = (Map::new(), Map::new(), vec![]);
     for title in &titles {
         let payload = json!({"$ref": format!("{SCHEMAS}{title}")});
-        let example = example_of(document, &payload, 0);
+        let mut example = example_of(document, &payload, 0);
+        if let Some("PLAYER_JOINED" | "PLAYER_LEFT") = example["type"].as_str() {
+            // Only who switches comes from another server.
+            example["previousServerId"] = Value::Null;
+        }
         messages.insert(
             title.clone(),
             json!({

@@ -212,12 +212,12 @@ async fn create_key_by(db: &Db, origin: &Origin, network: NetworkId, new: NewKey
 
 /// Creates a key for a caller, who cannot grant more than it has and whose bindings pass to the key.
 pub(super) async fn create_key_for(app: &App, caller: &Caller, new: NewKey) -> Result<MintedKey, NetworksError> {
-    if new.scopes.iter().any(|scope| scope == Scope::Operator) {
-        return Err(NetworksError::OperatorScope);
-    }
     let network = caller.network;
     let new = NewKey { bindings: caller.bindings.pass_to(new.bindings), ..new };
     require_within(caller, new.scopes, new.expires_at, &new.bindings)?;
+    if new.scopes.iter().any(|scope| scope == Scope::Operator) {
+        return Err(NetworksError::OperatorScope);
+    }
     create_key_within_limit(app, network, new, &caller.origin(app)).await
 }
 

@@ -89,6 +89,7 @@ pub(super) async fn put_group(app: &App, network: NetworkId, mut group: Group) -
 /// What of a network's permissions changed.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"groupId": "vip", "revision": 42}))]
 pub(crate) struct PermissionsChange {
     /// The group that was put or deleted: what all players may do may have changed.
     #[serde(skip_serializing_if = "Option::is_none")]

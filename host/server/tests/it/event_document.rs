@@ -209,6 +209,8 @@ on_both! {
             assert!(message["summary"].as_str().is_some_and(|text| text.len() > 10), "{title}");
             let example = &message["examples"][0]["payload"];
             assert_eq!(example["type"], message["name"], "{title}");
+            assert_eq!(example["previousServerId"].is_string(), title == "PlayerSwitchedEvent", "{title}");
+            assert!(example.get("groupId").is_none() || example.get("playerUuid").is_none(), "{title}");
             let found = problems(&document, &message["payload"], example, title);
             assert!(found.is_empty(), "{found:#?}\n{example}");
         }

@@ -76,7 +76,7 @@ on_both! {
         let more = json!({"name": "k", "scopes": ["plugin"]});
         manager.post("/api/manage/keys", more).await.expect_error(403, "forbidden_scope");
         let operator = json!({"name": "k", "scopes": ["operator"]});
-        owner.post("/api/manage/keys", operator).await.expect_error(400, "operator_scope");
+        owner.post("/api/manage/keys", operator).await.expect_error(403, "forbidden_scope");
         // Rolling a key reveals its secret.
         let strong = owner.post("/api/manage/keys", json!({"name": "k", "scopes": ["plugin"]})).await;
         let path = format!("/api/manage/keys/{}/roll", text(&strong.expect(201)["keyId"]));

@@ -12,15 +12,21 @@ def local_ms() -> int:
 
 
 class HubClock:
-    """The hub's time, by its pings: a server's own clock may be wrong by more than a command is good for."""
+    """The hub's time, by its pings: a server's own clock may be wrong by more than a command is good for.
+
+    Any thread may ask for it.
+    """
 
     def __init__(self) -> None:
         self._offsets: deque[int] = deque(maxlen=4)
+        self._offset = 0
 
     def ping(self, sent_at: int) -> None:
         """A ping that was sent at this time came just now."""
         self._offsets.append(sent_at - local_ms())
+        # The ping that was delayed least tells best.
+        self._offset = max(self._offsets)
 
     def now(self) -> int:
-        """Milliseconds since the epoch. The ping that was delayed least tells best."""
-        return local_ms() + max(self._offsets, default=0)
+        """Milliseconds since the epoch."""
+        return local_ms() + self._offset

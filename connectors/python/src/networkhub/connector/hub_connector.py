@@ -83,7 +83,8 @@ class HubConnector:
         """What the server registers with."""
         self.options = options = options or ConnectorOptions()
         """The settings."""
-        self.punishments = PunishmentCache()
+        self._clock = HubClock()
+        self.punishments = PunishmentCache(self._clock)
         """The punishments that are known."""
         self.permissions = PermissionCache(client, options.permission_context)
         """What players may do."""
@@ -92,7 +93,6 @@ class HubConnector:
         self.transfer_verifier = TransferVerifier()
         """Verifies commands that another server has handed to this one."""
         self._game = game
-        self._clock = HubClock()
         self._online: set[UUID] = set()
         self._listeners: dict[str, list[Callable[[HubEvent], object]]] = {}
         self._configs: list[CachedConfig] = []

@@ -11,7 +11,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from ..models import Punishment, PunishmentType
-from .clock import local_ms
+from .clock import HubClock
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -54,7 +54,8 @@ class PunishmentCache:
     end, and somebody of whom nothing is known is taken for muted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: HubClock) -> None:
+        self._clock = clock
         self._lock = threading.RLock()
         self._active: _Bounded[int, Punishment] = _Bounded()
         self._checks: _Bounded[UUID, Check] = _Bounded()
@@ -86,7 +87,7 @@ class PunishmentCache:
 
     def find(self, player: UUID, name: str | None, ip: str | None, kind: PunishmentType) -> Punishment | None:
         """A punishment of this kind that is in force for a player, a name or an address."""
-        now = local_ms()
+        now = self._clock.now()
         with self._lock:
             for punishment in self._active.values():
                 is_over = punishment.expires_at is not None and punishment.expires_at <= now

@@ -87,7 +87,7 @@ fn by_player(id: PlayerId) -> Identity {
 /// Those made under the name, compared without case, and those of the player who bears it now. Newest first; at most 400,
 /// bans before all others.
 #[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}", tag = "Punishments",
-    security(("apiKey" = ["punishments:write", "plugin"])), params(("name" = String, Path), ListQuery),
+    security(("apiKey" = ["punishments:write", "plugin"])), params(("name" = String, Path, example = "Notch"), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn list_punishments_of_name(
     PunishmentsWrite(caller): PunishmentsWrite,
@@ -102,7 +102,7 @@ async fn list_punishments_of_name(
 ///
 /// The expired and the revoked ones too, newest first.
 #[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}/history", tag = "Punishments", operation_id = "list_punishment_history_of_name",
-    security(("apiKey" = ["punishments:write", "plugin"])), params(("name" = String, Path), HistoryQuery),
+    security(("apiKey" = ["punishments:write", "plugin"])), params(("name" = String, Path, example = "Notch"), HistoryQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn list_history_of_name(
     PunishmentsWrite(caller): PunishmentsWrite,

@@ -87,7 +87,7 @@ final class Transport {
         HttpRequest.BodyPublisher body = call.body == null
                 ? HttpRequest.BodyPublishers.noBody()
                 : HttpRequest.BodyPublishers.ofString(call.body.toString());
-        HttpRequest.Builder request = request(call.target()).timeout(timeout).method(call.method, body);
+        HttpRequest.Builder request = request(call.target()).method(call.method, body);
         if (call.body != null) request.header("Content-Type", "application/json");
         if (call.repeat == Call.Repeat.KEYED && !call.headers.containsKey("Idempotency-Key")) {
             request.header("Idempotency-Key", UUID.randomUUID().toString());
@@ -97,7 +97,7 @@ final class Transport {
     }
 
     private CompletableFuture<HttpResponse<String>> attempt(Call call, HttpRequest request, int attempt) {
-        return http.sendAsync(request, HttpResponse.BodyHandlers.ofString())
+        return sendInTime(request)
                 .handle((response, failure) -> {
                     HubException error = failure == null ? error(response) : unreachable(failure);
                     if (error == null) return CompletableFuture.completedFuture(response);
@@ -110,6 +110,15 @@ final class Transport {
                             .thenCompose(same -> attempt(call, same, attempt + 1));
                 })
                 .thenCompose(next -> next);
+    }
+
+    /** The time limit that a request can be given ends with the head of its answer; this one ends with the body. */
+    private CompletableFuture<HttpResponse<String>> sendInTime(HttpRequest request) {
+        CompletableFuture<HttpResponse<String>> sent = http.sendAsync(request, HttpResponse.BodyHandlers.ofString());
+        CompletableFuture<HttpResponse<String>> inTime = sent.copy().orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        // Ends what is still under way.
+        inTime.whenComplete((response, failure) -> sent.cancel(true));
+        return inTime;
     }
 
     /** Any call may be repeated that surely was not carried out; another one only if a second time has no second effect. */

@@ -1,5 +1,7 @@
 package networkhub;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -8,7 +10,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.math.BigDecimal;
+import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +20,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import networkhub.model.CollectionDefinition;
 import networkhub.model.CollectionIndex;
 import networkhub.model.DataEntry;
@@ -102,6 +107,22 @@ class ClientTest {
         assertTrue(error.isTransient());
         // Two waits, of half of 40 ms and of 80 ms at least.
         assertTrue(System.nanoTime() - start >= Duration.ofMillis(60).toNanos());
+    }
+
+    @Test
+    void anAnswerThatEndsInTheMiddleIsGivenUpInTime() throws Exception {
+        try (ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            HubClient cutOff = HubClient.builder("http://127.0.0.1:" + listener.getLocalPort(), "key")
+                    .retry(RetryPolicy.NONE).timeout(Duration.ofMillis(500)).build();
+            CompletableFuture<?> call = cutOff.permissions().groups();
+            try (Socket connection = listener.accept()) {
+                connection.getOutputStream().write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n[".getBytes(US_ASCII));
+                HubException error = HubException.of(assertThrows(ExecutionException.class, () -> call.get(10, SECONDS)));
+                assertEquals(HubException.UNREACHABLE, error.code());
+                connection.setSoTimeout(10_000);
+                while (connection.getInputStream().read() >= 0) { } // The connection is closed, too.
+            }
+        }
     }
 
     @Test

@@ -1,22 +1,26 @@
 package networkhub.connector;
 
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
 
-/** The hub's time, by its pings: a server's own clock may be wrong by more than a command is good for. Not thread-safe. */
+/** The hub's time, by its pings: a server's own clock may be wrong by more than a command is good for. Any thread may ask for it. */
 final class HubClock {
     private static final int KEPT = 4;
 
     private final Deque<Long> offsets = new ArrayDeque<>();
+    private volatile long offset;
 
-    /** A ping that was sent at this time came just now. */
+    /** A ping that was sent at this time came just now. On the connector's thread. */
     void ping(long sentAt) {
         offsets.add(sentAt - System.currentTimeMillis());
         if (offsets.size() > KEPT) offsets.poll();
+        // The ping that was delayed least tells best.
+        offset = Collections.max(offsets);
     }
 
-    /** Milliseconds since the epoch. The ping that was delayed least tells best. */
+    /** Milliseconds since the epoch. */
     long now() {
-        return System.currentTimeMillis() + offsets.stream().mapToLong(Long::longValue).max().orElse(0);
+        return System.currentTimeMillis() + offset;
     }
 }

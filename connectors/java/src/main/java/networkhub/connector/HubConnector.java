@@ -66,7 +66,7 @@ public final class HubConnector {
     private final List<CachedConfig> configs = new CopyOnWriteArrayList<>();
     private final Session session;
     private final EventStream stream;
-    private final PunishmentCache punishments = new PunishmentCache();
+    private final PunishmentCache punishments = new PunishmentCache(clock);
     private final PermissionCache permissions;
     private final LocalizationCache localization;
     private final RefreshQueue punishmentRefresh;

@@ -28,10 +28,13 @@ public final class PunishmentCache {
     private final Map<Long, Punishment> active = bounded();
     private final Map<UUID, Check> checks = bounded();
     private final Deque<Update> recent = new ArrayDeque<>();
+    private final HubClock clock;
     /** The checks before this time no longer count: events may have been missed. */
     private long gapAtNanos = System.nanoTime();
 
-    PunishmentCache() {}
+    PunishmentCache(HubClock clock) {
+        this.clock = clock;
+    }
 
     private static <K, V> Map<K, V> bounded() {
         return new LinkedHashMap<>(16, 0.75f, true) {
@@ -65,7 +68,7 @@ public final class PunishmentCache {
     }
 
     synchronized Optional<Punishment> find(UUID player, String name, String ip, PunishmentType type) {
-        long now = System.currentTimeMillis();
+        long now = clock.now();
         return active.values().stream()
                 .filter(punishment -> punishment.type() == type)
                 .filter(punishment -> punishment.expiresAt() == null || punishment.expiresAt() > now)

@@ -12,7 +12,8 @@ import networkhub.model.PunishmentType;
 import org.junit.jupiter.api.Test;
 
 class PunishmentCacheTest {
-    private final PunishmentCache cache = new PunishmentCache();
+    private final HubClock clock = new HubClock();
+    private final PunishmentCache cache = new PunishmentCache(clock);
     private final UUID ann = UUID.randomUUID();
 
     private static Punishment punishment(long id, UUID player, String name, PunishmentType type, String ip, Long expiresAt) {
@@ -74,5 +75,17 @@ class PunishmentCacheTest {
         cache.update(punishment(2, ann, "Ann", PunishmentType.BAN, null, null), true);
         cache.gap();
         assertTrue(cache.ban(ann).isPresent());
+    }
+
+    @Test
+    void aPunishmentEndsByTheHubsClock() {
+        long now = System.currentTimeMillis();
+        Punishment ban = punishment(1, ann, "Ann", PunishmentType.BAN, null, now - 60_000);
+        cache.checked(ann, "Ann", null, List.of(ban), System.nanoTime());
+        assertTrue(cache.ban(ann).isEmpty());
+        clock.ping(now - 120_000);
+        assertTrue(cache.ban(ann).isPresent(), "this machine's clock is two minutes ahead");
+        for (int ping = 0; ping < 4; ping++) clock.ping(now);
+        assertTrue(cache.ban(ann).isEmpty());
     }
 }

@@ -1,0 +1,60 @@
+//! Examples of single fields, where a field of the same name has another example elsewhere, or where those of all fields
+//! together would make something that does not happen.
+
+use serde_json::{Value, json};
+
+/// Sets the examples of fields that have none that fits.
+pub(super) fn set_field_examples(document: &mut Value) {
+    for (schema, field, example) in field_examples() {
+        let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
+        let property =
+            schemas.and_then(|it| it.get_mut(schema)?.get_mut("properties")?.get_mut(field)?.as_object_mut());
+        if let Some(property) = property {
+            property.remove("examples");
+            property.insert("example".to_owned(), example);
+        }
+    }
+}
+
+/// A schema, its field, and the field's example.
+fn field_examples() -> Vec<(&'static str, &'static str, Value)> {
+    vec![
+        ("ApiKeyRequest", "name", json!("lobby servers")),
+        ("BalanceModification", "reason", json!("quest reward")),
+        ("BalanceTransaction", "reason", json!("quest reward")),
+        ("ChainWarning", "message", json!("It failed its trial call: the configuration lacks `words`.")),
+        ("CollectionDefinition", "key", json!("id")),
+        ("CollectionIndex", "type", json!("number")),
+        ("CommandResult", "error", json!(null)),
+        ("ConsoleCommandReport", "error", json!(null)),
+        ("ConsoleCommandReport", "success", json!(true)),
+        ("ConsoleCommandResult", "error", json!(null)),
+        ("ConsoleCommandResult", "success", json!(true)),
+        ("HeartbeatPlayer", "name", json!("Notch")),
+        ("InvitationAcceptance", "name", json!("Alex")),
+        ("LocaleSettings", "displayName", json!("Deutsch")),
+        ("Match", "errorMessage", json!(null)),
+        ("Match", "success", json!(true)),
+        ("Module", "reason", json!(null)),
+        ("ModuleFailure", "message", json!("The module used all of its fuel.")),
+        ("ModuleLogLine", "message", json!("nobody is near, sent to EUROPE")),
+        ("ModuleOutputLine", "message", json!("nobody is near, sent to EUROPE")),
+        ("NewApiKey", "name", json!("lobby servers")),
+        ("PermissionGroupUpdate", "displayName", json!("VIP")),
+        ("PluginReport", "enabled", json!(true)),
+        ("PluginReport", "name", json!("BedWars")),
+        ("PluginReport", "version", json!("2.3.0")),
+        ("Punishment", "active", json!(true)),
+        ("RegisteredCollection", "key", json!("id")),
+        ("SnapshotRequest", "reason", json!("BOSS_DEFEATED")),
+        ("StatisticIncrement", "name", json!("kills")),
+        ("TransferOutcome", "errorMessage", json!(null)),
+        ("TransferOutcome", "success", json!(true)),
+        ("TransferReport", "errorMessage", json!(null)),
+        ("WebhookChange", "enabled", json!(true)),
+        ("WebhookChange", "name", json!("ban feed")),
+        ("WebhookCreation", "name", json!("ban feed")),
+        ("WorldHeartbeat", "blobKey", json!(null)),
+        ("WorldHeartbeat", "sizeBytes", json!(null)),
+    ]
+}
