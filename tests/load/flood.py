@@ -16,10 +16,10 @@ class Connection:
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setblocking(False)
-        self.unsent, self.head, self.left = b"", b"", None
+        self.unsent, self.head, self.left, self.tail = b"", b"", None, None
 
     def send(self, message):
-        self.unsent, self.head, self.left = memoryview(message), b"", None
+        self.unsent, self.head, self.left, self.tail = memoryview(message), b"", None, None
         self.flush()
 
     def flush(self):
@@ -47,9 +47,13 @@ class Connection:
                 at = fields.find(b"content-length:")
                 length = int(fields[at + 15 :].split(b"\r\n", 1)[0]) if at >= 0 else 0
                 self.left = length - (len(self.head) - end - 4)
+                self.tail = self.head[end:] if b"transfer-encoding: chunked" in fields else None
             else:
                 self.left -= count
-            if self.left <= 0:
+                if self.tail is not None:
+                    self.tail = (self.tail + bytes(BUFFER[max(0, count - 7) : count]))[-7:]
+            # Of unknown length: its last chunk is empty.
+            if self.left <= 0 if self.tail is None else self.tail.endswith(b"\r\n0\r\n\r\n"):
                 return int(self.head[9:12])
 
 

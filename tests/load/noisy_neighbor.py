@@ -2,7 +2,7 @@
 fills it and then calls it over 64 connections as fast as it can.
 
 python3 tests/load/noisy_neighbor.py HUB [--database URL] [--seconds N] [NAME …], where HUB is the hub's executable and a NAME,
-a part of an attack's name, selects attacks. Needs nothing but Python; all attacks take some 10 minutes with the default of 6
+a part of an attack's name, selects attacks. Needs nothing but Python; all attacks take some 13 minutes with the default of 6
 seconds. Prints the table of docs/measurements/noisy-neighbor.md, one row per attack: the 99th percentiles of the quiet
 network's reads, durable writes and chat without and with it, the growth of the hub's memory, and how many of the attack's
 calls the hub accepted and how many it did not. Exits with 1 where an attack was never accepted, and so shows nothing, or where
@@ -290,6 +290,73 @@ def _(hub, key):
 @attack("keys made")
 def _(hub, key):
     return [request(key, "POST", "/api/manage/keys", {"name": f"k{n}", "scopes": ["plugin"]}) for n in range(500)]
+
+
+@attack("keys, full pages")
+def _(hub, key):
+    servers = ["x" * 150 + f"{n:03}" for n in range(100)]
+    fill(hub, key, (("POST", "/api/manage/keys", {"name": f"k{n}", "scopes": ["plugin"], "servers": servers}) for n in range(400)))
+    return [request(key, "GET", "/api/manage/keys?limit=200&page=0"), request(key, "GET", "/api/manage/keys?limit=200&page=1")]
+
+
+def audited(hub, key, entries):
+    hub.expect(key, "POST", "/api/plugin/localization/defaults", {"namespace": "plugin", "locale": "en-US", "entries": {"m": "x"}})
+    fill(hub, key, (("PUT", "/api/manage/localization/messages/en-US/plugin/m", {"value": text(1_500) + str(n)}) for n in range(entries)))
+
+
+@attack("audit log, full pages")
+def _(hub, key):
+    audited(hub, key, 2_000)
+    return [request(key, "GET", f"/api/manage/audit?limit=200&page={page}") for page in range(5)]
+
+
+@attack("audit log, exported")
+def _(hub, key):
+    audited(hub, key, 2_000)
+    return [request(key, "GET", "/api/manage/audit/export")]
+
+
+@attack("players exported, large documents")
+def _(hub, key):
+    collection(hub, key, 400, 250_000)
+    return [request(key, "GET", f"/api/manage/players/{player(n)}/export") for n in range(100)]
+
+
+@attack("players forgotten, large documents")
+def _(hub, key):
+    collection(hub, key, 400, 250_000)
+    return [request(key, "DELETE", f"/api/manage/players/{player(n)}") for n in range(2_000)]
+
+
+@attack("wrong passwords", is_accepted=False)
+def _(hub, key):
+    return [request(key, "POST", "/api/people/sign-in", {"email": f"p{n}@example.org", "password": "a wrong password"}) for n in range(500)]
+
+
+@attack("people invited")
+def _(hub, key):
+    return [request(key, "POST", "/api/manage/people", {"email": f"p{n}@example.org", "role": "VIEWER"}) for n in range(500)]
+
+
+@attack("webhooks that fail, tested")
+def _(hub, key):
+    made = [
+        json.loads(hub.expect(key, "POST", "/api/manage/webhooks", {"url": f"https://hook-{n}.invalid/", "events": ["CHAT"]}))
+        for n in range(20)
+    ]
+    return [chat_request(key)[0]] + [request(key, "POST", f"/api/manage/webhooks/{hook['webhookId']}/test", {}) for hook in made]
+
+
+@attack("balances imported")
+def _(hub, key):
+    table = "uuid,balance\n" + "".join(f"{player(n)},{n}\n" for n in range(20_000))
+    path = "/api/manage/imports?kind=balances&currency=coins"
+    return [request(key, "POST", path, table.encode()).replace(b"application/json", b"text/csv        ")]
+
+
+@attack("usage")
+def _(hub, key):
+    return [request(key, "GET", "/api/manage/usage?limit=200")]
 
 
 @attack("a matchmaking module that is called")

@@ -1,22 +1,24 @@
 //! `/api/manage/audit` for owners, `/api/admin/audit` for the operator.
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::audit::service::{self, EntryRow, Filter};
 use crate::auth::{ActorType, NetworkManage, OPERATOR_NETWORK, Operator};
 use crate::clock::Millis;
+use crate::compute::{LARGE_JSON, compute_if};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
 use crate::http::page::{Limit, Page, PageNumber};
+use crate::limits;
 use crate::values::{Label, NetworkId};
 
 /// The routes of the audit log, all of which only read.
@@ -54,9 +56,11 @@ struct AuditEntry {
     #[schema(example = "4fTq0ZkX91ab")]
     target: String,
     /// What it was, without secrets; `{"omittedBytes": n}` where that is large; null where there was nothing.
-    before: Option<Value>,
+    #[schema(value_type = Option<Value>)]
+    before: Option<Box<RawValue>>,
     /// What it became; null where there is nothing any more.
-    after: Option<Value>,
+    #[schema(value_type = Option<Value>)]
+    after: Option<Box<RawValue>>,
     /// The `X-Request-Id` of the request.
     request_id: Option<String>,
     /// The address that the request came from.
@@ -66,7 +70,7 @@ struct AuditEntry {
 
 impl From<EntryRow> for AuditEntry {
     fn from(row: EntryRow) -> Self {
-        let value = |text: Option<String>| text.and_then(|text| serde_json::from_str(&text).ok());
+        let value = |text: Option<String>| text.and_then(|text| RawValue::from_string(text).ok());
         Self {
             id: row.id,
             at: row.at,
@@ -106,7 +110,7 @@ async fn page(app: &App, network: NetworkId, query: AuditQuery) -> Result<Json<P
     let filter = Filter { actor: actor.map(Label::into_string), action: action.map(Label::into_string) };
     let before = before.as_ref().map(Label::as_str);
     let (rows, total) = service::page(&app.db, network, &filter, before, limit.0, page.offset(limit)).await?;
-    Ok(Json(Page::new(rows, page, limit, total).map(AuditEntry::from)))
+    Ok(Json(compute_if(is_large(&rows), || Page::new(rows, page, limit, total).map(AuditEntry::from)).await))
 }
 
 /// Read the audit log
@@ -139,15 +143,23 @@ pub(crate) fn to_line(row: EntryRow) -> String {
 }
 
 /// All entries, one JSON object a line, read as the caller takes them.
-fn lines(app: App, network: NetworkId, query: ExportQuery) -> Response {
+async fn lines(app: App, network: NetworkId, query: ExportQuery) -> Result<Response, ApiError> {
+    let open = limits::open::<ApiError>(&app, network, limits::Limit::Exports).await?;
     let after = query.after.map_or_else(String::new, Label::into_string);
-    let body = stream::try_unfold((app, after), move |(app, after)| async move {
+    let pieces = stream::try_unfold((app, after), move |(app, after)| async move {
         let rows = service::next(&app.db, network, &after).await?;
         let Some(last) = rows.last().map(|row| row.id.clone()) else { return Ok(None) };
-        let text: String = rows.into_iter().map(to_line).collect();
+        let text: String = compute_if(is_large(&rows), || rows.into_iter().map(to_line).collect()).await;
         Ok::<_, hub_db::Error>(Some((Bytes::from(text), (app, last))))
     });
-    ([(CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(body)).into_response()
+    Ok(([(CONTENT_TYPE, "application/x-ndjson")], limits::body_of_open(open, pieces)).into_response())
+}
+
+/// Whether reading what the entries show takes a while.
+fn is_large(rows: &[EntryRow]) -> bool {
+    let bytes =
+        |row: &EntryRow| [&row.value_before, &row.value_after].into_iter().flatten().map(String::len).sum::<usize>();
+    rows.iter().map(bytes).sum::<usize>() > LARGE_JSON
 }
 
 /// Export the audit log
@@ -160,8 +172,8 @@ async fn export(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Query(query): Query<ExportQuery>,
-) -> Response {
-    lines(app, caller.network, query)
+) -> Result<Response, ApiError> {
+    lines(app, caller.network, query).await
 }
 
 /// Read the operator's audit log
@@ -187,6 +199,6 @@ async fn export_of_hub(
     Operator(_caller): Operator,
     State(app): State<App>,
     Query(query): Query<ExportQuery>,
-) -> Response {
-    lines(app, OPERATOR_NETWORK, query)
+) -> Result<Response, ApiError> {
+    lines(app, OPERATOR_NETWORK, query).await
 }

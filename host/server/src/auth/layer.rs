@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::auth::model::ActiveKey;
 use crate::auth::service::{Sent, authenticate};
+use crate::auth::session;
 use crate::http::error::ApiError;
 use crate::http::layers::Next;
 use crate::http::request_record::RequestRecord;
@@ -108,9 +109,10 @@ pub(crate) async fn identify(
     }
 }
 
-/// Counts a key that is not valid for its address, which may be refused then.
+/// Counts a key that is not valid for its address, or a session for a network that is not its person's: either costs a
+/// look-up each time. The address may be refused then.
 pub(super) fn count_wrong_key(app: &App, remote: IpAddr, error: ApiError) -> ApiError {
-    if error.status() != StatusCode::UNAUTHORIZED {
+    if error.status() != StatusCode::UNAUTHORIZED && !session::is_of_no_network(&error) {
         return error;
     }
     app.limits.addresses.count_wrong_key(remote, app.clock.now()).err().unwrap_or(error)

@@ -97,7 +97,7 @@ fn active_key(row: &KeyRow, credential: Credential, now: Millis) -> Result<Activ
     })
 }
 
-/// Which of these credentials no longer allow `scope`, in one query for all.
+/// Which of these credentials no longer allow `scope`, in few queries for all.
 pub(crate) async fn revoked(
     app: &App,
     credentials: HashSet<&Credential>,
@@ -110,14 +110,7 @@ pub(crate) async fn revoked(
     let (sessions, keys): (Vec<_>, Vec<_>) = ids.into_iter().partition(|id| session::is_session(id));
     let rows = store::find_keys(&app.db.reserved(), &keys).await?;
     let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.key_id.clone(), row)).collect();
-    for id in sessions {
-        match session::find(app, id).await {
-            Ok(row) => rows.extend(row.map(|row| (id.clone(), row))),
-            Err(error) if error.status().is_server_error() => return Err(hub_db::Error::NotFound),
-            // No member any more.
-            Err(_) => {}
-        }
-    }
+    rows.extend(session::find_all(app, &sessions).await?);
     let now = app.clock.now();
     let is_valid = |credential: &Credential| {
         rows.get(&credential.id)

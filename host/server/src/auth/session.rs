@@ -1,5 +1,6 @@
 //! Sessions of people, by bearer token or cookie, as callers like any key.
 
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
 use axum::http::header::AUTHORIZATION;
@@ -53,7 +54,7 @@ pub(crate) fn csrf_token(session_token: &str) -> String {
 /// A session's token in a request.
 #[derive(Clone, Debug)]
 pub(crate) struct SentToken {
-    text: String,
+    text: SecretText,
     is_cookie: bool,
 }
 
@@ -62,10 +63,10 @@ impl SentToken {
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         if let Some(text) = bearer.and_then(|value| value.strip_prefix("Bearer ")) {
-            return Some(Self { text: text.trim().to_owned(), is_cookie: false });
+            return Some(Self { text: text.trim().to_owned().into(), is_cookie: false });
         }
         let text = cookie::find(headers, SESSION_COOKIE)?.to_owned();
-        Some(Self { text, is_cookie: true })
+        Some(Self { text: text.into(), is_cookie: true })
     }
 
     /// The session's id, and the hash of the token.
@@ -124,15 +125,65 @@ pub(super) fn is_session(id: &KeyId) -> bool {
 
 /// A session's row as that of a key: its person is the key, a role its scopes.
 pub(super) async fn find(app: &App, id: &KeyId) -> Result<Option<KeyRow>, ApiError> {
-    let Some((session, network)) = id.0.split_once(SEPARATOR) else { return Ok(None) };
+    let Some((session, network)) = split(id) else { return Ok(None) };
     let db = app.db.reserved();
     let Some(session) = store::find_session(&db, session).await? else { return Ok(None) };
-    let network = network.parse().ok().map(NetworkId);
-    if session.is_operator && network.is_none_or(|network| network == OPERATOR_NETWORK) {
-        return Ok(Some(row(session, OPERATOR_NETWORK, Scope::Operator.as_str().to_owned(), false)));
+    if is_of_operator(&session, network) {
+        return Ok(Some(operator_row(session)));
     }
     let members = store::memberships(&db, &session.person_id, network).await?;
-    let member = match (members.as_slice(), network) {
+    row_of_member(session, network, &members).map(Some)
+}
+
+/// The same of many sessions in two queries. Those that have ended, or are for no network of their person, are left out.
+pub(super) async fn find_all(app: &App, ids: &[&KeyId]) -> Result<Vec<(KeyId, KeyRow)>, hub_db::Error> {
+    if ids.is_empty() {
+        return Ok(vec![]);
+    }
+    let db = app.db.reserved();
+    let names: HashSet<_> = ids.iter().filter_map(|id| split(id)).map(|(session, _)| session).collect();
+    let sessions: HashMap<_, _> =
+        store::find_sessions(&db, &names).await?.into_iter().map(|row| (row.session_id.clone(), row)).collect();
+    let persons: HashSet<_> = sessions.values().map(|session| session.person_id.as_str()).collect();
+    let mut members: HashMap<String, Vec<MemberRow>> = HashMap::new();
+    for member in store::memberships_of(&db, &persons).await? {
+        members.entry(member.person_id.clone()).or_default().push(member);
+    }
+    let mut rows = vec![];
+    for id in ids {
+        let Some((session, network)) = split(id) else { continue };
+        let Some(session) = sessions.get(session).cloned() else { continue };
+        if is_of_operator(&session, network) {
+            rows.push(((*id).clone(), operator_row(session)));
+            continue;
+        }
+        let all = members.get(&session.person_id).map(Vec::as_slice).unwrap_or_default();
+        let of_network = |member: &&MemberRow| network.is_none_or(|network| network == member.network_id);
+        let asked: Vec<_> = all.iter().filter(of_network).cloned().collect();
+        if let Ok(row) = row_of_member(session, network, &asked) {
+            rows.push(((*id).clone(), row));
+        }
+    }
+    Ok(rows)
+}
+
+/// The session, and the network that was named.
+fn split(id: &KeyId) -> Option<(&str, Option<NetworkId>)> {
+    let (session, network) = id.0.split_once(SEPARATOR)?;
+    Some((session, network.parse().ok().map(NetworkId)))
+}
+
+fn is_of_operator(session: &SessionRow, network: Option<NetworkId>) -> bool {
+    session.is_operator && network.is_none_or(|network| network == OPERATOR_NETWORK)
+}
+
+fn operator_row(session: SessionRow) -> KeyRow {
+    row(session, OPERATOR_NETWORK, Scope::Operator.as_str().to_owned(), false)
+}
+
+/// The row for the network that was named, or the only one there is.
+fn row_of_member(session: SessionRow, network: Option<NetworkId>, members: &[MemberRow]) -> Result<KeyRow, ApiError> {
+    let member = match (members, network) {
         ([member], _) => member,
         ([], _) => {
             let message = "You are no member of this network.";
@@ -143,10 +194,15 @@ pub(super) async fn find(app: &App, id: &KeyId) -> Result<Option<KeyRow>, ApiErr
             return Err(ApiError::bad_request("network_needed", message));
         }
     };
-    let MemberRow { network_id, role, suspended } = member;
+    let MemberRow { network_id, role, suspended, .. } = member;
     // A role of a newer hub allows nothing here.
     let scopes = role.parse::<Role>().map(|role| role.scopes().to_text()).unwrap_or_default();
-    Ok(Some(row(session, *network_id, scopes, *suspended)))
+    Ok(row(session, *network_id, scopes, *suspended))
+}
+
+/// Whether a session was refused because its person is no member of the network, or names none of several.
+pub(super) fn is_of_no_network(error: &ApiError) -> bool {
+    matches!(error.code(), "not_a_member" | "network_needed")
 }
 
 fn row(session: SessionRow, network_id: NetworkId, scopes: String, suspended: bool) -> KeyRow {

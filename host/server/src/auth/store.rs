@@ -1,5 +1,7 @@
 //! SQL of key look-ups, which cross networks: a key names its network.
 
+use std::collections::HashSet;
+
 use hub_db::{Db, Error, Sql, Tx};
 
 use crate::auth::model::{KeyId, KeyRow};
@@ -36,6 +38,7 @@ pub(super) async fn find_keys(db: &Db, ids: &[&KeyId]) -> Result<Vec<KeyRow>, Er
 /// A session with its person.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct SessionRow {
+    pub(super) session_id: String,
     pub(super) person_id: String,
     pub(super) email: String,
     pub(super) is_operator: bool,
@@ -44,38 +47,65 @@ pub(super) struct SessionRow {
     pub(super) expires_at: Millis,
 }
 
+macro_rules! select_session {
+    ($condition:literal) => {
+        concat!(
+            "SELECT s.session_id, s.person_id, p.email, p.is_operator, s.sha256, s.created_at, s.expires_at
+             FROM person_sessions s JOIN persons p ON p.person_id = s.person_id ",
+            $condition
+        )
+    };
+}
+
 pub(super) async fn find_session(db: &Db, id: &str) -> Result<Option<SessionRow>, Error> {
-    db.query(
-        "SELECT s.person_id, p.email, p.is_operator, s.sha256, s.created_at, s.expires_at
-         FROM person_sessions s JOIN persons p ON p.person_id = s.person_id WHERE s.session_id = $1",
-    )
-    .bind(id)
-    .optional()
+    db.query(select_session!("WHERE s.session_id = $1")).bind(id).optional().await
+}
+
+pub(super) async fn find_sessions(db: &Db, ids: &HashSet<&str>) -> Result<Vec<SessionRow>, Error> {
+    db.query(Sql {
+        sqlite: select_session!("WHERE s.session_id IN (SELECT value FROM json_each($1))"),
+        postgres: select_session!("WHERE s.session_id IN (SELECT jsonb_array_elements_text(CAST($1 AS JSONB)))"),
+    })
+    .bind(serde_json::json!(ids).to_string())
+    .all()
     .await
 }
 
 /// A network that a person is a member of.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct MemberRow {
+    pub(super) person_id: String,
     pub(super) network_id: NetworkId,
     pub(super) role: String,
     pub(super) suspended: bool,
 }
 
+macro_rules! select_member {
+    ($condition:literal) => {
+        concat!(
+            "SELECT m.person_id, m.network_id, m.role, n.suspended
+             FROM network_members m JOIN networks n ON n.network_id = m.network_id ",
+            $condition
+        )
+    };
+}
+
 /// The person's membership of one network, or two of all.
 pub(super) async fn memberships(db: &Db, person: &str, network: Option<NetworkId>) -> Result<Vec<MemberRow>, Error> {
     let Some(network) = network else {
-        let any = "SELECT m.network_id, m.role, n.suspended
-             FROM network_members m JOIN networks n ON n.network_id = m.network_id WHERE m.person_id = $1 LIMIT 2";
-        return db.query(any).bind(person).all().await;
+        return db.query(select_member!("WHERE m.person_id = $1 LIMIT 2")).bind(person).all().await;
     };
-    db.query(
-        "SELECT m.network_id, m.role, n.suspended
-         FROM network_members m JOIN networks n ON n.network_id = m.network_id
-         WHERE m.network_id = $1 AND m.person_id = $2",
-    )
-    .bind(network)
-    .bind(person)
+    let one = select_member!("WHERE m.network_id = $1 AND m.person_id = $2");
+    db.query(one).bind(network).bind(person).all().await
+}
+
+/// All memberships of these persons.
+pub(super) async fn memberships_of(db: &Db, persons: &HashSet<&str>) -> Result<Vec<MemberRow>, Error> {
+    db.query(Sql {
+        sqlite: select_member!("WHERE m.person_id IN (SELECT value FROM json_each($1))"),
+        postgres: select_member!("WHERE m.person_id IN (SELECT jsonb_array_elements_text(CAST($1 AS JSONB)))"),
+    })
+    .bind(serde_json::json!(persons).to_string())
     .all()
     .await
 }

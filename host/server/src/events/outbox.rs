@@ -22,6 +22,8 @@ use crate::values::NetworkId;
 
 /// How long anything waits for the relay. It is right behind, unless the bus cannot be reached.
 const SETTLE_TIMEOUT: Duration = Duration::from_millis(250);
+/// Events for subscribers that one transaction gives away: SQLite's writer waits for it.
+const MOST_GIVEN: usize = 500;
 
 /// Publishes an event with the change it reports: never if `tx` is rolled back; once it is committed, whatever becomes of
 /// the caller or of this process. To the network's streams, or to that of the server `target` alone: the fields of
@@ -106,17 +108,43 @@ pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) ->
     let Some(consumer) = app.outbox.consumer().filter(|_| !subscribed.is_empty()) else {
         return store::delete(&app.db, network, ids).await;
     };
-    app.db
-        .transaction(async |mut tx| {
-            // Another node may have been faster, and has given them away.
-            let deleted = store::delete_returning(&mut tx, network, ids).await?;
-            let taken: Vec<_> = subscribed.iter().filter(|event| deleted.contains(&event.id)).cloned().collect();
-            if taken.is_empty() {
-                return Ok(());
-            }
-            consumer.take(app, &mut tx, network, &taken).await
-        })
-        .await
+    for part in parts(ids, &subscribed) {
+        app.db
+            .transaction(async |mut tx| {
+                // Another node may have been faster, and has given them away.
+                let deleted = store::delete_returning(&mut tx, network, &part).await?;
+                let taken: Vec<_> = subscribed.iter().filter(|event| deleted.contains(&event.id)).cloned().collect();
+                if taken.is_empty() {
+                    return Ok(());
+                }
+                consumer.take(app, &mut tx, network, &taken).await
+            })
+            .await?;
+    }
+    Ok(())
+}
+
+/// The events in their order, as many together as are for [`MOST_GIVEN`] subscribers.
+fn parts(ids: &HashSet<i64>, subscribed: &[SubscribedEvent]) -> Vec<HashSet<i64>> {
+    let mut subscribers = HashMap::new();
+    for event in subscribed {
+        *subscribers.entry(event.id).or_insert(0_usize) += 1;
+    }
+    let mut ids: Vec<_> = ids.iter().copied().collect();
+    ids.sort_unstable();
+    let (mut parts, mut given) = (vec![HashSet::new()], 0);
+    for id in ids {
+        let of_event = subscribers.get(&id).copied().unwrap_or(0);
+        if given > 0 && given + of_event > MOST_GIVEN {
+            parts.push(HashSet::new());
+            given = 0;
+        }
+        given += of_event;
+        if let Some(part) = parts.last_mut() {
+            part.insert(id);
+        }
+    }
+    parts
 }
 
 /// Where more than `most` events wait, replaces the oldest by a RESYNC. Their subscribers get them all the same. Answers how

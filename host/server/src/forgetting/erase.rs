@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use crate::archive::{TABLES, UNEXPORTED_TABLES, is_of_module_store};
 use crate::blobs::Blobs;
 use crate::clock::{Clock, Millis};
+use crate::compute::compute;
 use crate::forgetting::rules::{Change, Finding, IDENTITY, examine, may_hold_players};
 use crate::forgetting::store::{self, ForgottenPlayer};
 use crate::forgetting::subject::Subject;
@@ -90,10 +91,10 @@ impl Erasure<'_> {
         loop {
             let began = Instant::now();
             let rows = db.rows_after(table, self.network().0, after.as_deref(), BATCH).await?;
-            for row in &rows {
-                if self.examine(table, row) != Finding::Unrelated {
-                    self.change(db, table, row).await?;
-                }
+            let related = |row: &&Vec<Cell>| self.examine(table, row) != Finding::Unrelated;
+            let related: Vec<_> = compute(|| rows.iter().filter(related).collect()).await;
+            for row in related {
+                self.change(db, table, row).await?;
             }
             self.renew().await?;
             if rows.len() < BATCH || self.is_lost {

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use crate::clock::Millis;
+use crate::compute::compute;
 use crate::forgetting::erase::{BATCH, database, tables};
 use crate::forgetting::rules::{Finding, examine};
 use crate::forgetting::store;
@@ -76,17 +77,20 @@ impl Export {
             self.is_done = true;
             return Ok(Some(format!("}},\"mentions\":{}}}\n", json!(self.mentions))));
         };
-        let db = database(table, &self.db, &self.module_store);
-        let reading = db.rows_after(table, self.network.0, self.after.as_deref(), BATCH);
-        let rows = hub_db::with_tenant(self.network.0, reading).await?;
+        let (db, network) = (database(table, &self.db, &self.module_store), self.network.0);
+        let reading = db.rows_after(table, network, self.after.as_deref(), BATCH);
+        let rows = hub_db::with_tenant(network, reading).await?;
         let mut text = String::new();
-        for row in &rows {
-            match examine(table, row, &self.subject, Uuid::nil(), 0) {
-                Finding::Unrelated => {}
-                Finding::Mention(_) => *self.mentions.entry(camel_case(table.name)).or_default() += 1,
-                Finding::Own(_) => self.write(table, row, &mut text),
+        let writing = compute(|| {
+            for row in &rows {
+                match examine(table, row, &self.subject, Uuid::nil(), 0) {
+                    Finding::Unrelated => {}
+                    Finding::Mention(_) => *self.mentions.entry(camel_case(table.name)).or_default() += 1,
+                    Finding::Own(_) => self.write(table, row, &mut text),
+                }
             }
-        }
+        });
+        hub_db::with_tenant(network, writing).await;
         self.after = rows.last().map(|row| table.key_of(row).to_vec());
         if rows.len() < BATCH {
             if self.has_row {

@@ -20,6 +20,7 @@ use crate::forgetting::store::{self, ForgottenPlayer};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
+use crate::limits::{self, Limit};
 use crate::values::{NetworkId, PlayerId};
 
 /// The component's routes.
@@ -41,10 +42,11 @@ async fn export(
     Path(player): Path<PlayerId>,
 ) -> Result<Response, ApiError> {
     let network = caller.network;
+    let open = limits::open::<ApiError>(&app, network, Limit::Exports).await?;
     let change = Change::new(Action::PlayerExported, player);
     audit::record_alone(&app.db, network, &caller.origin(&app), change).await?;
     let chunks = super::export(&app.db, &app.module_store, network, player, app.clock.now()).await?;
-    Ok(([(CONTENT_TYPE, "application/json")], Body::from_stream(chunks)).into_response())
+    Ok(([(CONTENT_TYPE, "application/json")], limits::body_of_open(open, chunks)).into_response())
 }
 
 /// Forget a player

@@ -16,7 +16,9 @@ use crate::clock::Millis;
 use crate::forgetting::erase::{CLAIM, Eraser};
 use crate::forgetting::store::{self, ForgottenPlayer, Position};
 use crate::forgetting::{memory, retention};
+use crate::http::error::ApiError;
 use crate::ids::Ids;
+use crate::limits::{self, Limit, OpenGuard};
 use crate::values::{NetworkId, PlayerId};
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -24,7 +26,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How recent a deletion must be for nodes to drop the player from memory.
 const RECENT: Millis = 10 * 60 * 1000;
-const MAX_RECENT: i64 = 1_000;
+const RECENT_BATCH: i64 = 1_000;
 
 /// Starts the background work: resumes interrupted deletions, and drops from memory whom other nodes forget.
 pub(crate) fn start(app: &App) {
@@ -39,17 +41,40 @@ async fn run(app: App, known: Known) -> Result<(), Error> {
     forget_in_memory(&app, &known).await?;
     let now = app.clock.now();
     while let Some(player) = store::claim_next(&app.db, app.ids.uuid(), now, now.saturating_add(CLAIM)).await? {
-        forget_claimed(&app, &player).await?;
+        // Beside those of other networks. What has no place now is claimed once more when its claim has run out.
+        let opened = limits::open::<ApiError>(&app, player.network_id, Limit::PlayersForgottenAtOnce).await;
+        if let Ok(place) = opened {
+            spawn_forgetting(&app, player, place);
+        }
     }
     Ok(())
+}
+
+/// Forgets a player in the background; the receiver is told when that has ended.
+fn spawn_forgetting(app: &App, player: ForgottenPlayer, place: OpenGuard) -> oneshot::Receiver<()> {
+    let (done, ended) = oneshot::channel();
+    let worker = app.clone();
+    app.spawn(async move {
+        // It is recorded: a failure is tried again once the claim has run out.
+        if let Err(error) = forget_claimed(&worker, &player).await {
+            tracing::warn!(%error, "could not forget a player; trying again later");
+        }
+        drop(place);
+        let _ = done.send(());
+    });
+    ended
 }
 
 async fn forget_in_memory(app: &App, known: &Known) -> Result<(), Error> {
     let since = app.clock.now().saturating_sub(RECENT);
     let first = (since, NetworkId(uuid::Uuid::nil()), PlayerId(uuid::Uuid::nil()));
-    let recent = store::after(&app.db, first, MAX_RECENT).await?;
     let position = |player: &ForgottenPlayer| (player.forgotten_at, player.network_id, player.player_uuid);
-    let recent: HashSet<Position> = recent.iter().map(position).collect();
+    let (mut recent, mut last) = (HashSet::<Position>::new(), Some(first));
+    while let Some(after) = last {
+        let batch = store::after(&app.db, after, RECENT_BATCH).await?;
+        last = batch.last().map(position).filter(|_| batch.len() as i64 == RECENT_BATCH);
+        recent.extend(batch.iter().map(position));
+    }
     let new: Vec<_> = {
         let mut known = known.lock();
         known.retain(|position| recent.contains(position));
@@ -125,20 +150,14 @@ pub(crate) async fn erase_unfinished(eraser: &Eraser<'_>, ids: &Ids) -> Result<(
 }
 
 /// Forgets a player: at once what is in memory, and within some seconds, or in the background, what is stored.
-pub(super) async fn forget(app: &App, origin: &Origin, network: NetworkId, player: PlayerId) -> Result<(), Error> {
+pub(super) async fn forget(app: &App, origin: &Origin, network: NetworkId, player: PlayerId) -> Result<(), ApiError> {
+    let place = limits::open::<ApiError>(app, network, Limit::PlayersForgottenAtOnce).await?;
+    let is_recorded = store::is_recorded(&app.db, network, player);
+    limits::check_rows::<ApiError>(app, network, store::FORGOTTEN_PLAYERS, 1, is_recorded).await?;
     let subject = store::subject(&app.db, network, player).await?;
     let recorded = record(&app.db, origin, network, player).await?;
     memory::forget(app, network, &subject).await?;
-    let (done, finished) = oneshot::channel();
-    let worker = app.clone();
-    app.spawn(async move {
-        // The deletion is recorded: after a failure it is resumed once the claim has expired.
-        if let Err(error) = forget_claimed(&worker, &recorded).await {
-            tracing::warn!(%error, "could not forget a player; trying again later");
-        }
-        let _ = done.send(());
-    });
-    let _ = tokio::time::timeout(PATIENCE, finished).await;
+    let _ = tokio::time::timeout(PATIENCE, spawn_forgetting(app, recorded, place)).await;
     Ok(())
 }
 

@@ -5,7 +5,21 @@ use uuid::Uuid;
 
 use crate::clock::Millis;
 use crate::forgetting::subject::Subject;
+use crate::limits::{Limit, Rows};
 use crate::values::{NetworkId, PlayerId};
+
+/// What a network's limit counts.
+pub(super) const FORGOTTEN_PLAYERS: Rows = Rows::many(
+    Limit::ForgottenPlayers,
+    "SELECT COUNT(*) FROM (SELECT player_uuid FROM forgotten_players WHERE network_id = $1 LIMIT $2) AS counted",
+);
+
+/// Whether the player was forgotten before.
+pub(super) async fn is_recorded(db: &Db, network: NetworkId, player: PlayerId) -> Result<bool, Error> {
+    let sql = "SELECT forgotten_at FROM forgotten_players WHERE network_id = $1 AND player_uuid = $2";
+    let row: Option<(Millis,)> = db.query(sql).bind(network).bind(player).optional().await?;
+    Ok(row.is_some())
+}
 
 /// A player who was, or is being, forgotten.
 #[derive(Clone, Debug, sqlx::FromRow)]

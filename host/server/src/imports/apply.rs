@@ -78,7 +78,8 @@ enum Change<'i> {
 pub(super) struct Plan<'i> {
     pub(super) outcomes: Vec<Outcome>,
     changes: Vec<Change<'i>>,
-    new_nodes: i64,
+    /// Nodes, and players who had none.
+    new_nodes: (i64, i64),
     new_punishments: i64,
     new_balances: i64,
 }
@@ -192,7 +193,8 @@ impl Planner<'_> {
             if different.is_empty() {
                 return Imported::Unchanged;
             }
-            plan.new_nodes += new;
+            plan.new_nodes.0 += new;
+            plan.new_nodes.1 += i64::from(outcome == Imported::Created);
             plan.changes.push(Change::Nodes { player, nodes: different });
             outcome
         });

@@ -4,8 +4,10 @@ use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
-/// The longest text in quotes.
+/// The longest text in quotes, and what is between braces or brackets that deep.
 const LONGEST: usize = 1024 * 1024;
+/// A node of a list of nodes of a holder of a section of the file: it is read as a whole.
+const DEEP: usize = 5;
 
 /// Reads a JSON text byte by byte, as `serde_json` does.
 pub(super) struct JsonGuard<R> {
@@ -14,11 +16,14 @@ pub(super) struct JsonGuard<R> {
     /// Bytes of the string that is being read, where one is.
     text: Option<usize>,
     is_escaped: bool,
+    /// How many braces and brackets are open, and the bytes since as many as [`DEEP`] are.
+    depth: usize,
+    deep: usize,
 }
 
 impl<R: BufRead> JsonGuard<R> {
     pub(super) fn new(source: R) -> Self {
-        Self { source, line: Rc::new(Cell::new(1)), text: None, is_escaped: false }
+        Self { source, line: Rc::new(Cell::new(1)), text: None, is_escaped: false, depth: 0, deep: 0 }
     }
 
     /// The current line.
@@ -36,6 +41,15 @@ impl<R: BufRead> JsonGuard<R> {
             Some(length) => Some(length + 1),
             None => (byte == b'"').then_some(0),
         };
+        match byte {
+            b'{' | b'[' if self.text.is_none() => self.depth += 1,
+            b'}' | b']' if self.text.is_none() => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+        self.deep = if self.depth < DEEP { 0 } else { self.deep + 1 };
+        if self.deep > LONGEST {
+            return Err(io::Error::other("a node has more than 1 MiB"));
+        }
         self.is_escaped = self.text.is_some() && byte == b'\\' && !self.is_escaped;
         Ok(())
     }
@@ -67,6 +81,13 @@ mod tests {
         assert!(io::copy(&mut JsonGuard::new(within.as_bytes()), &mut io::sink()).is_ok());
         let over = format!("\"{}\\\"\"", "\\\"".repeat(LONGEST / 2));
         assert!(io::copy(&mut JsonGuard::new(over.as_bytes()), &mut io::sink()).is_err());
+        let of_nodes = |node: &str, count: usize| format!("{{[[[{}]]]}}", node.repeat(count));
+        assert!(
+            io::copy(&mut JsonGuard::new(of_nodes("{\"key\": \"}\"},", LONGEST / 8).as_bytes()), &mut io::sink())
+                .is_ok()
+        );
+        let one = format!("{{{}}}", "1,".repeat(LONGEST));
+        assert!(io::copy(&mut JsonGuard::new(of_nodes(&one, 1).as_bytes()), &mut io::sink()).is_err());
         let many = "\"x\"".repeat(LONGEST);
         assert!(io::copy(&mut JsonGuard::new(many.as_bytes()), &mut io::sink()).is_ok());
     }

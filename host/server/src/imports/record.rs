@@ -26,6 +26,15 @@ pub(super) enum Record {
 }
 
 impl Record {
+    /// How many rows it is, at most.
+    pub(super) fn rows(&self) -> usize {
+        match self {
+            Self::Group(group) => group.nodes.len().max(1),
+            Self::Player { nodes, .. } => nodes.len().max(1),
+            _ => 1,
+        }
+    }
+
     pub(super) fn category(&self) -> Category {
         match self {
             Self::Group(_) => Category::Groups,

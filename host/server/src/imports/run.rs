@@ -38,11 +38,15 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 const FIRST_BATCH: usize = 32;
 const SMALLEST_BATCH: usize = 8;
 const LARGEST_BATCH: usize = 512;
+/// Rows from which on a batch is full: those of one holder's nodes come together.
+const MOST_ROWS: usize = 1_000;
 /// The target time of a batch's statements, from and to: on SQLite all writers wait for them.
 const SQLITE_TIME: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(10));
 const POSTGRES_TIME: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(100));
 /// Records that the reader may be ahead of the writer.
 const READ_AHEAD: usize = 64;
+/// Characters of what is kept of why an import failed: what parsers say may quote the file.
+const LONGEST_MESSAGE: usize = 1_000;
 /// Records between two checks whether the import was cancelled.
 const CHECK_EVERY: i64 = 50_000;
 
@@ -162,6 +166,7 @@ impl From<ParseError> for RunError {
     fn from(error: ParseError) -> Self {
         match error {
             ParseError::Wrong { line, message } => {
+                let message = message.chars().take(LONGEST_MESSAGE).collect();
                 Self::Failed(ImportFailure { line: line.and_then(|line| i64::try_from(line).ok()), message })
             }
             ParseError::Stopped => Self::Gone,
@@ -282,25 +287,21 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
     });
     let mut import = import.clone();
     let (mut items, mut targets) = (vec![], TargetCounts::default());
-    loop {
-        let most = app.imports.batch();
-        while items.len() < most {
-            match read.recv().await {
-                Some(item) => items.push(item),
-                None => break,
-            }
+    let mut is_read = false;
+    while !is_read {
+        let (most, mut rows) = (app.imports.batch(), 0);
+        while items.len() < most && rows < MOST_ROWS {
+            let Some(item) = read.recv().await else {
+                is_read = true;
+                break;
+            };
+            rows += item.record.rows();
+            items.push(item);
         }
-        if items.is_empty() {
-            break;
-        }
-        if write_batch(app, &mut import, &items, &mut targets).await?.is_break() {
+        if !items.is_empty() && write_batch(app, &mut import, &items, &mut targets).await?.is_break() {
             return Err(RunError::Gone);
         }
-        if items.len() == most {
-            items.clear();
-        } else {
-            break;
-        }
+        items.clear();
     }
     drop(read);
     Ok(reader.await.map_err(|_| RunError::failed("The hub failed to read the file."))??)

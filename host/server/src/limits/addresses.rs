@@ -1,10 +1,10 @@
-//! Limits per remote address, for what needs no key or comes with a wrong one.
+//! Limits per remote address, for what needs no key or comes with a wrong one, and of mails that networks have sent.
 //!
 //! Addresses share a fixed number of buckets, so that no number of addresses takes more memory. Each has a bucket in two
 //! tables, under different hashes, and is refused only where both are empty: that a neighbour in one of them sends too
 //! much is not its fault.
 
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use crate::clock::Millis;
 use crate::http::error::ApiError;
 use crate::limits::rates::refusal;
 use crate::limits::token_bucket::{Rate, TokenBucket};
+use crate::values::NetworkId;
 
 /// Buckets in one table.
 const BUCKETS: usize = 1 << 15;
@@ -25,12 +26,16 @@ const PUBLIC_REQUESTS: Rate = Rate::per_second(50, 500);
 const WAITLIST_JOINS: Rate = Rate::every(Duration::from_secs(30), 20);
 /// Passwords and codes of one address: people mistype; a household, or an office, has several of them.
 const SIGN_INS: Rate = Rate::every(Duration::from_secs(10), 30);
-/// Mails with links that one address asks for.
+/// Mails with links that one address asks for, and invitations of one network.
 const MAILS: Rate = Rate::every(Duration::from_secs(30), 50);
+/// Invitations of one network to one address, also where it takes them back.
+const MAILS_TO_ONE: Rate = Rate::every(Duration::from_mins(10), 3);
+/// Notices of one network to one address.
+const NOTICES_TO_ONE: Rate = Rate::every(Duration::from_mins(10), 20);
 /// Look-ups at once, over all addresses that sent too many wrong keys.
 const LOOKUPS: usize = 2;
 
-/// What is limited per remote address.
+/// What is limited per remote address, and mails.
 #[derive(Debug)]
 pub(crate) struct AddressLimits {
     wrong_keys: AddressBuckets,
@@ -81,6 +86,18 @@ impl AddressLimits {
         self.sign_ins.take(remote, now, "Too many have tried to sign in from this address; try again later.")
     }
 
+    /// Counts an invitation of a network to an address, in lower case.
+    pub(crate) fn count_invitation(&self, network: NetworkId, to: &str, now: Millis) -> Result<(), ApiError> {
+        let often = "This address was invited too often; try again later.";
+        self.mails.take_at(MAILS_TO_ONE, ("invitation", network, to), now, often)?;
+        self.mails.take_at(MAILS, network, now, "This network invites too many people; try again later.")
+    }
+
+    /// Whether a network may send a notice to an address now, which is counted.
+    pub(crate) fn may_notify(&self, network: NetworkId, to: &str, now: Millis) -> bool {
+        self.mails.take_at(NOTICES_TO_ONE, ("notice", network, to), now, "").is_ok()
+    }
+
     /// Counts a mail with a link.
     pub(crate) fn count_mail(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
         self.mails.take(remote, now, "Too many mails were asked for from this address; try again later.")
@@ -106,26 +123,30 @@ impl AddressBuckets {
         Self { name, rate, hashers: [RandomState::new(), RandomState::new()], tables: [table(), table()] }
     }
 
-    fn buckets(&self, remote: IpAddr) -> [&TokenBucket; 2] {
-        let block = address_block(remote);
-        [0, 1].map(|at| &self.tables[at][self.hashers[at].hash_one(block) as usize % BUCKETS])
+    fn buckets(&self, of: impl Hash) -> [&TokenBucket; 2] {
+        [0, 1].map(|at| &self.tables[at][self.hashers[at].hash_one(&of) as usize % BUCKETS])
     }
 
     fn has_token(&self, remote: IpAddr, now: Millis) -> bool {
-        self.buckets(remote).iter().any(|bucket| bucket.has_token(self.rate, now))
+        self.buckets(address_block(remote)).iter().any(|bucket| bucket.has_token(self.rate, now))
     }
 
     fn take(&self, remote: IpAddr, now: Millis, message: &'static str) -> Result<(), ApiError> {
-        let [Err(one), Err(other)] = self.buckets(remote).map(|bucket| bucket.take(self.rate, now)) else {
+        self.take_at(self.rate, address_block(remote), now, message)
+    }
+
+    /// Takes a token of something else than an address, at a rate of its own.
+    fn take_at(&self, rate: Rate, of: impl Hash, now: Millis, message: &'static str) -> Result<(), ApiError> {
+        let [Err(one), Err(other)] = self.buckets(of).map(|bucket| bucket.take(rate, now)) else {
             return Ok(());
         };
         let level = if one.next_in <= other.next_in { one } else { other };
-        Err(refusal(message, level.next_in, vec![self.rate.state(self.name, level)]))
+        Err(refusal(message, level.next_in, vec![rate.state(self.name, level)]))
     }
 }
 
 /// An IPv6 address stands for its /64, which one household has.
-fn address_block(remote: IpAddr) -> IpAddr {
+pub(crate) fn address_block(remote: IpAddr) -> IpAddr {
     match remote.to_canonical() {
         IpAddr::V6(address) => IpAddr::from((address.to_bits() & !u128::from(u64::MAX)).to_be_bytes()),
         v4 @ IpAddr::V4(_) => v4,
@@ -153,9 +174,27 @@ mod tests {
     }
 
     #[test]
+    fn a_network_mails_as_much_as_it_may_and_no_other_is_refused() {
+        let limits = AddressLimits::default();
+        let (one, other) = (NetworkId(uuid::Uuid::from_u128(1)), NetworkId(uuid::Uuid::from_u128(2)));
+        for _ in 0..MAILS_TO_ONE.burst() {
+            limits.count_invitation(one, "a@example.org", 0).unwrap();
+        }
+        limits.count_invitation(one, "a@example.org", 0).unwrap_err();
+        limits.count_invitation(other, "a@example.org", 0).unwrap();
+        limits.count_invitation(one, "a@example.org", 600_000).unwrap();
+        let invited =
+            (0..100).filter(|at| limits.count_invitation(one, &format!("p{at}@example.org"), 600_000).is_ok());
+        assert_eq!(invited.count() as i64, MAILS.burst() - 1);
+        limits.count_invitation(other, "p0@example.org", 600_000).unwrap();
+        let notified = (0..100).filter(|_| limits.may_notify(one, "a@example.org", 0));
+        assert_eq!(notified.count() as i64, NOTICES_TO_ONE.burst());
+    }
+
+    #[test]
     fn an_address_that_shares_one_of_its_buckets_is_served() {
         let buckets = AddressBuckets::new("test", Rate::per_second(1, 1));
-        buckets.buckets(remote("10.0.0.1"))[0].take(buckets.rate, 0).unwrap();
+        buckets.buckets(address_block(remote("10.0.0.1")))[0].take(buckets.rate, 0).unwrap();
         buckets.take(remote("10.0.0.1"), 0, "").unwrap();
         buckets.take(remote("10.0.0.1"), 0, "").unwrap_err();
     }

@@ -90,6 +90,10 @@ limits! {
     NamesPerPlayer = "namesPerPlayer", 50, "the names not seen for the longest are forgotten";
     /// Addresses that one player was seen with.
     AddressesPerPlayer = "addressesPerPlayer", 1_000, "the addresses not seen for the longest are forgotten";
+    /// Players whose data was, or is being, deleted for good.
+    ForgottenPlayers = "forgottenPlayers", 1_000_000;
+    /// Players whose data one node of the hub deletes at once.
+    PlayersForgottenAtOnce = "playersForgottenAtOnce", 20;
     /// Data namespaces of all players.
     DataEntries = "dataEntries", 50_000_000;
     /// Data namespaces of one player in one game mode.
@@ -128,6 +132,8 @@ limits! {
     NodeBytesPerPlayer = "nodeBytesPerPlayer", 512 * 1_024;
     /// Nodes of all players.
     PlayerNodes = "playerNodes", 50_000_000;
+    /// Players who have, or had, nodes of their own.
+    PlayersWithNodes = "playersWithNodes", 20_000_000;
 
     // Localization and configuration.
     /// Locales.
@@ -196,14 +202,22 @@ limits! {
     // Keys, people and requests.
     /// People who are members, and those who are invited.
     People = "people", 500;
+    /// Sessions of one person, whatever their networks, with those that ended in the last month.
+    SessionsPerPerson = "sessionsPerPerson", 50, "the oldest ones end";
     /// API keys that are neither revoked nor expired.
     Keys = "keys", 1_000;
+    /// API keys that were revoked or have expired.
+    EndedKeys = "endedKeys", 1_000, "those that ended first are forgotten";
+    /// Bytes of JSON of one API key's name, servers and addresses.
+    KeyBytes = "keyBytes", 16_000;
     /// Uses of an `Idempotency-Key` in the last day.
     IdempotencyKeys = "idempotencyKeys", 5_000_000;
     /// Bytes of an answer that is kept under an `Idempotency-Key`.
     KeptAnswerBytes = "keptAnswerBytes", 64 * 1_024, "the answer is not kept: a repeat is 409 `answer_not_kept`";
     /// Entries of the audit log.
     AuditEntries = "auditEntries", 500_000, "the oldest entries are deleted";
+    /// Exports of players and of the audit log that one node of the hub sends at once.
+    Exports = "exports", 4;
     /// Bytes of JSON that an entry of the audit log shows of what was, and of what is.
     AuditValueBytes = "auditValueBytes", 4_096, "the entry has their number instead";
     /// Documents asked for by one `mget`.

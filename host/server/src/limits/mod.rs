@@ -22,6 +22,7 @@ mod stored;
 mod token_bucket;
 mod usage;
 
+pub(crate) use addresses::address_block;
 pub use bounds::Bounds;
 pub use document::{document, to_json};
 pub use limit::Limit;
@@ -33,7 +34,7 @@ pub use state::Limits;
 pub(crate) use store::FILE_BYTES;
 pub(crate) use stored::{check_storage, row_bytes, storage_counts, storage_counts_of};
 pub use usage::Usage;
-pub(crate) use usage::{OpenGuard, Rows, check_rows, open};
+pub(crate) use usage::{OpenGuard, Rows, body_of_open, check_rows, open};
 
 use std::sync::Arc;
 use std::time::Duration;

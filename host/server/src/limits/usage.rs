@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::{Body, Bytes};
+use futures_util::{Stream, StreamExt as _};
 use hub_db::Sql;
 use moka::sync::Cache;
 use parking_lot::Mutex;
@@ -240,6 +242,17 @@ where
     count.peak = count.peak.max(count.now);
     drop(open);
     Ok(OpenGuard { open: Arc::clone(&app.usage.open), key })
+}
+
+/// The body of a response that counts as open until all of it is sent.
+pub(crate) fn body_of_open<E>(open: OpenGuard, pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static) -> Body
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    Body::from_stream(pieces.map(move |piece| {
+        let _open = &open;
+        piece
+    }))
 }
 
 impl Drop for OpenGuard {

@@ -10,6 +10,7 @@ use crate::audit::{self, Action, Change};
 use crate::auth::key::{self, KeyHash};
 use crate::auth::{Bindings, Caller, KeyId, KeyRow, OPERATOR_NETWORK, Origin, Scope, Scopes};
 use crate::clock::{Clock, Millis};
+use crate::http::answer::json_size;
 use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::limits::{self, Limit, QuotaExceeded};
@@ -102,6 +103,13 @@ pub struct NewKey {
     pub bindings: Bindings,
 }
 
+impl NewKey {
+    /// What the lists show of it, but for what is small.
+    fn bytes(&self) -> i64 {
+        json_size(&(&self.name, &self.bindings.servers, &self.bindings.addresses)) as i64
+    }
+}
+
 /// A key that was just created or rolled; the only time its text is seen.
 #[derive(Clone, Debug)]
 pub struct MintedKey {
@@ -188,10 +196,18 @@ pub async fn create_key(
     network: NetworkId,
     new: NewKey,
 ) -> Result<MintedKey, NetworksError> {
-    create_key_by(db, &Origin::command_line(clock, ids), network, new).await
+    QuotaExceeded::check(Limit::KeyBytes, Limit::KeyBytes.bound(), 0, new.bytes())?;
+    create_key_by(db, &Origin::command_line(clock, ids), network, new, Limit::EndedKeys.bound()).await
 }
 
-async fn create_key_by(db: &Db, origin: &Origin, network: NetworkId, new: NewKey) -> Result<MintedKey, NetworksError> {
+/// Creates a key, and forgets all of the network's keys that have ended but for the `kept` newest ones.
+async fn create_key_by(
+    db: &Db,
+    origin: &Origin,
+    network: NetworkId,
+    new: NewKey,
+    kept: i64,
+) -> Result<MintedKey, NetworksError> {
     let Origin { clock, ids, .. } = origin;
     let (key, sha256) = mint(ids, network, new);
     let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
@@ -203,6 +219,7 @@ async fn create_key_by(db: &Db, origin: &Origin, network: NetworkId, new: NewKey
             store::insert_network(&mut tx, network, "(operator)", &signing_secret, now).await?;
         }
         store::insert_key(&mut tx, network, &key, &sha256, now).await?;
+        store::forget_ended_keys(&mut tx, network, now, kept).await?;
         let change = Change::new(Action::KeyCreated, &key.id.0).after(key.shown());
         Ok(audit::record(&mut tx, network, origin, change).await?)
     })
@@ -230,7 +247,8 @@ pub(super) async fn create_key_within_limit(
 ) -> Result<MintedKey, NetworksError> {
     let keys = store::count_keys(&app.db, network, app.clock.now()).await?;
     limits::of(app, network).await?.check(Limit::Keys, keys, 1)?;
-    create_key_by(&app.db, origin, network, new).await
+    limits::check(app, Limit::KeyBytes, 0, new.bytes())?;
+    create_key_by(&app.db, origin, network, new, limits::bound(app, Limit::EndedKeys)).await
 }
 
 /// Refuses a key that can do, or is good for longer, than the caller's own.

@@ -111,6 +111,22 @@ pub(super) async fn count_keys(db: &Db, network: NetworkId, now: Millis) -> Resu
     Ok(count)
 }
 
+/// Forgets the network's keys that are revoked or expired but for the `kept` that ended last.
+pub(super) async fn forget_ended_keys(tx: &mut Tx, network: NetworkId, now: Millis, kept: i64) -> Result<(), Error> {
+    tx.query(
+        "DELETE FROM api_keys WHERE network_id = $1 AND key_id IN (
+             SELECT key_id FROM api_keys
+             WHERE network_id = $1 AND (revoked_at IS NOT NULL OR expires_at <= $2)
+             ORDER BY COALESCE(revoked_at, expires_at) DESC, key_id LIMIT 1000 OFFSET $3)",
+    )
+    .bind(network)
+    .bind(now)
+    .bind(kept)
+    .execute()
+    .await?;
+    Ok(())
+}
+
 pub(super) async fn live_key(tx: &mut Tx, network: NetworkId, id: &KeyId) -> Result<Option<KeyRow>, Error> {
     tx.query(select_key!("WHERE k.network_id = $1 AND k.key_id = $2 AND k.revoked_at IS NULL"))
         .bind(network)

@@ -13,9 +13,9 @@ use crate::values::NetworkId;
 /// How long an invitation can be accepted, and a lost password be reset.
 pub(super) const INVITATION_TTL: Millis = 7 * 24 * 60 * 60 * 1000;
 pub(super) const RESET_TTL: Millis = 60 * 60 * 1000;
-/// How long somebody stays signed in, and in how many places at once.
+/// How long somebody stays signed in, and for how long after that it is known from where.
 pub(super) const SESSION_TTL: Millis = 14 * 24 * 60 * 60 * 1000;
-pub(super) const MAX_SESSIONS: i64 = 50;
+pub(super) const ADDRESS_TTL: Millis = 30 * 24 * 60 * 60 * 1000;
 /// No second mail of one kind goes to one address within this time.
 pub(super) const MAIL_PAUSE: Millis = 10 * 60 * 1000;
 pub(super) const TOKEN_LENGTH: usize = 40;

@@ -4,7 +4,7 @@ use hub_db::{Db, Error, Executor, Tx};
 
 use crate::auth::{OPERATOR_NETWORK, Role, SessionToken};
 use crate::clock::Millis;
-use crate::people::model::{LinkKind, LinkRow, MemberRow, MembershipRow, PersonRow};
+use crate::people::model::{ADDRESS_TTL, LinkKind, LinkRow, MemberRow, MembershipRow, PersonRow};
 use crate::values::NetworkId;
 
 macro_rules! select_person {
@@ -108,7 +108,7 @@ pub(super) async fn set_password(tx: &mut Tx, person: &str, hash: &str) -> Resul
 
 /// Deletes a person with their sessions, codes and memberships; the networks they were a member of.
 pub(super) async fn delete(tx: &mut Tx, person: &str) -> Result<Vec<NetworkId>, Error> {
-    delete_sessions(tx, person, None).await?;
+    tx.query("DELETE FROM person_sessions WHERE person_id = $1").bind(person).execute().await?;
     set_totp(tx, person, None, false).await?;
     // Crosses networks: a person may be a member of many.
     let rows: Vec<(NetworkId,)> =
@@ -156,7 +156,20 @@ pub(super) async fn use_recovery_code(db: &Db, person: &str, sha256: &[u8]) -> R
     Ok(db.write(delete).bind(person).bind(sha256).execute().await? > 0)
 }
 
-/// Stores a session, and ends the person's oldest ones over `most`.
+/// The addresses at which a person was signed in lately.
+pub(super) async fn addresses_of_sessions(db: &Db, folded: &str) -> Result<Vec<String>, Error> {
+    let rows: Vec<(String,)> = db
+        .query(
+            "SELECT s.address FROM persons p JOIN person_sessions s ON s.person_id = p.person_id
+             WHERE p.email_folded = $1 AND s.address IS NOT NULL",
+        )
+        .bind(folded)
+        .all()
+        .await?;
+    Ok(rows.into_iter().map(|(address,)| address).collect())
+}
+
+/// Stores a session, and deletes those of the person that end first over `most`.
 pub(super) async fn insert_session(
     tx: &mut Tx,
     person: &str,
@@ -179,7 +192,7 @@ pub(super) async fn insert_session(
     .await?;
     tx.query(
         "DELETE FROM person_sessions WHERE session_id IN (
-             SELECT session_id FROM person_sessions WHERE person_id = $1 ORDER BY created_at DESC, session_id
+             SELECT session_id FROM person_sessions WHERE person_id = $1 ORDER BY expires_at DESC, session_id
              LIMIT 1000 OFFSET $2)",
     )
     .bind(person)
@@ -189,18 +202,26 @@ pub(super) async fn insert_session(
     Ok(())
 }
 
-pub(super) async fn delete_session(db: &Db, session: &str) -> Result<(), Error> {
-    db.write("DELETE FROM person_sessions WHERE session_id = $1").bind(session).execute().await?;
+/// Ends a session. From where it was stays known for a while.
+pub(super) async fn end_session(db: &Db, session: &str, now: Millis) -> Result<(), Error> {
+    db.write("UPDATE person_sessions SET expires_at = $2 WHERE session_id = $1 AND expires_at > $2")
+        .bind(session)
+        .bind(now)
+        .execute()
+        .await?;
     Ok(())
 }
 
 /// Ends all sessions of a person but one.
-pub(super) async fn delete_sessions(tx: &mut Tx, person: &str, but: Option<&str>) -> Result<(), Error> {
-    tx.query("DELETE FROM person_sessions WHERE person_id = $1 AND session_id <> $2")
-        .bind(person)
-        .bind(but.unwrap_or_default())
-        .execute()
-        .await?;
+pub(super) async fn end_sessions(tx: &mut Tx, person: &str, but: Option<&str>, now: Millis) -> Result<(), Error> {
+    tx.query(
+        "UPDATE person_sessions SET expires_at = $3 WHERE person_id = $1 AND session_id <> $2 AND expires_at > $3",
+    )
+    .bind(person)
+    .bind(but.unwrap_or_default())
+    .bind(now)
+    .execute()
+    .await?;
     Ok(())
 }
 
@@ -242,7 +263,10 @@ pub(super) async fn clear_failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<(
 /// Deletes expired sessions, failures and links.
 pub(super) async fn delete_ended(db: &Db, now: Millis) -> Result<(), Error> {
     const DAY: Millis = 24 * 60 * 60 * 1000;
-    db.write("DELETE FROM person_sessions WHERE expires_at <= $1").bind(now).execute().await?;
+    db.write("DELETE FROM person_sessions WHERE expires_at <= $1")
+        .bind(now.saturating_sub(ADDRESS_TTL))
+        .execute()
+        .await?;
     db.write("DELETE FROM sign_in_failures WHERE last_at <= $1").bind(now.saturating_sub(DAY)).execute().await?;
     // Crosses networks: links end alike in all of them.
     db.write("DELETE FROM person_links WHERE expires_at <= $1").bind(now).execute().await?;

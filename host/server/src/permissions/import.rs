@@ -113,12 +113,18 @@ pub(crate) async fn plan_nodes(
     Ok((Imported::of(!stored.is_empty(), !different.is_empty()), different, count(new)))
 }
 
-/// Refuses to add so many nodes of players where the network may not have them.
-pub(crate) async fn check_new_nodes(app: &App, network: NetworkId, new: i64) -> Result<(), PermissionsError> {
-    if new == 0 {
-        return Ok(());
+/// Refuses to add so many nodes of players, and so many players with nodes, where the network may not have them.
+pub(crate) async fn check_new_nodes(
+    app: &App,
+    network: NetworkId,
+    (nodes, players): (i64, i64),
+) -> Result<(), PermissionsError> {
+    for (rows, new) in [(store::PLAYER_NODES, nodes), (store::PLAYERS_WITH_NODES, players)] {
+        if new > 0 {
+            check_rows::<PermissionsError>(app, network, rows, new, ready(Ok(false))).await?;
+        }
     }
-    check_rows(app, network, store::PLAYER_NODES, new, ready(Ok(false))).await
+    Ok(())
 }
 
 /// Writes a player's nodes as they are planned.

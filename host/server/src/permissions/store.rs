@@ -15,6 +15,20 @@ pub(super) const PLAYER_NODES: Rows = Rows::many(
     "SELECT COUNT(*) FROM (SELECT node FROM permission_nodes WHERE network_id = $1 LIMIT $2) AS counted",
 );
 
+/// The players of a network who have, or had, nodes of their own: a revision of each stays.
+pub(super) const PLAYERS_WITH_NODES: Rows = Rows::many(
+    Limit::PlayersWithNodes,
+    "SELECT COUNT(*) FROM (
+         SELECT player_uuid FROM player_permission_revisions WHERE network_id = $1 LIMIT $2) AS counted",
+);
+
+/// Whether the player has, or had, nodes of their own.
+pub(super) async fn had_nodes(db: &Db, network: NetworkId, player: PlayerId) -> Result<bool, Error> {
+    let sql = "SELECT revision FROM player_permission_revisions WHERE network_id = $1 AND player_uuid = $2";
+    let row: Option<(i64,)> = db.query(sql).bind(network).bind(player).optional().await?;
+    Ok(row.is_some())
+}
+
 #[derive(sqlx::FromRow)]
 struct GroupRow {
     group_id: String,

@@ -81,9 +81,9 @@ async fn drop_excess(
     let (most, most_bytes) =
         (limits::bound(app, Limit::WebhookBacklog), limits::bound(app, Limit::WebhookBacklogBytes));
     while backlog.waiting > most || (backlog.waiting_bytes > most_bytes && backlog.waiting > 1) {
-        // A tenth at once, so that not every new row costs a deletion.
-        let tenth = (backlog.waiting / 10).max(1);
-        let excess = (backlog.waiting - most).max(0) + tenth;
+        // A fiftieth more at once, so that not every new row costs a deletion.
+        let more = (backlog.waiting / 50).max(1);
+        let excess = (backlog.waiting - most).max(0) + more;
         tracing::debug!(%network, webhook, excess, "too much waits for a webhook; the oldest is dropped");
         match queue::drop_oldest(tx, network, webhook, excess.min(backlog.waiting - 1)).await? {
             Some(left) => backlog = left,

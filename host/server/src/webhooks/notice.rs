@@ -51,6 +51,9 @@ pub(super) async fn mail(app: &App, webhook: &Webhook, reason: DisabledReason) {
         Err(error) => return tracing::warn!(%error, "could not look for whom to tell of a disabled webhook"),
     };
     for address in addresses {
+        if !app.limits.addresses.may_notify(webhook.network, &address, app.clock.now()) {
+            continue;
+        }
         if let Err(error) = app.mailer.send(&app.ids, &address, "A webhook is disabled", text.clone()).await {
             tracing::warn!(%error, network = %webhook.network, "could not mail that a webhook is disabled");
         }

@@ -208,6 +208,30 @@ async fn entries_stay_as_long_as_the_plan_says(backend: Backend) {
 }
 
 /// The oldest of too many go.
+/// An export counts until all of it is sent.
+async fn a_network_exports_so_much_at_once(backend: Backend) {
+    let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"exports": 1}"#).unwrap();
+    let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
+    let (owner, other) = (hub.network().await, hub.network().await);
+    // More than lies between the hub and somebody who does not read.
+    let entries =
+        "INSERT INTO audit_log (network_id, id, at, actor_type, actor_id, actor_name, action, target, value_after)
+         WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 4000)
+         SELECT $1, 'x' || CAST(x AS TEXT), 1, 'SYSTEM', 's', 's', 'a', 't', $2 FROM n";
+    let value = json!("x".repeat(4_000)).to_string();
+    hub.app.db.write(entries).bind(owner.network.unwrap()).bind(value).execute().await.unwrap();
+    let export = format!("{AUDIT}/export");
+    let unread = owner.request(Method::GET, &export).send().await.unwrap();
+    assert_eq!(unread.status(), 200);
+    let player = "/api/manage/players/069a79f4-44e9-4726-a5be-fca90e38aaf5/export";
+    for path in [export.as_str(), player] {
+        owner.get(path).await.expect_quota("exports", 1);
+        other.get(path).await.expect(200);
+    }
+    drop(unread);
+    Hub::eventually("the export has ended", async || owner.get(player).await.status == 200).await;
+}
+
 async fn a_log_does_not_grow_without_bound(backend: Backend) {
     let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"auditEntries": 3}"#).unwrap();
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
@@ -220,4 +244,4 @@ async fn a_log_does_not_grow_without_bound(backend: Backend) {
     assert_eq!(entries(&owner).await[2]["after"]["maximum"], 3);
 }
 
-on_each! { entries_stay_as_long_as_the_plan_says a_log_does_not_grow_without_bound }
+on_each! { entries_stay_as_long_as_the_plan_says a_log_does_not_grow_without_bound a_network_exports_so_much_at_once }

@@ -373,4 +373,22 @@ async fn the_command_line_forgets_too(backend: Backend) {
     assert_eq!(failed.status.code(), Some(1));
 }
 
-on_each! { the_command_line_forgets_too }
+/// Those who were forgotten are counted, and those who are being forgotten.
+async fn a_network_forgets_so_many_players(backend: Backend) {
+    let bounds: hub::limits::Bounds =
+        serde_json::from_str(r#"{"forgottenPlayers": 3, "playersForgottenAtOnce": 1}"#).unwrap();
+    let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
+    let (owner, other) = (hub.network().await, hub.network().await);
+    let forget = async |client: &Client, player: u64| client.delete(&path(uuid(player))).await;
+    let answers = futures_util::future::join_all((0..12).map(|_| forget(&owner, 1))).await;
+    let refused: Vec<_> = answers.iter().filter(|answer| answer.status != 204).collect();
+    assert!((1..12).contains(&refused.len()), "{}", refused.len());
+    refused.iter().for_each(|answer| answer.expect_quota("playersForgottenAtOnce", 1));
+    for player in [1, 2, 3, 1] {
+        forget(&owner, player).await.expect(204);
+    }
+    forget(&owner, 4).await.expect_quota("forgottenPlayers", 3);
+    forget(&other, 4).await.expect(204);
+}
+
+on_each! { the_command_line_forgets_too a_network_forgets_so_many_players }

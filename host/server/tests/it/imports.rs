@@ -85,6 +85,15 @@ on_both! {
         assert_eq!(hub.blobs(), Vec::<std::path::PathBuf>::new());
     }
 
+    async fn what_is_told_of_a_wrong_file_is_short(hub: Hub) {
+        let owner = hub.network().await;
+        let text = "x".repeat(1_000_000);
+        for file in [format!("{{\"groups\": \"{text}\"}}"), format!("{{\"groups\": {{\"{text}\": []}}}}")] {
+            let failed = import(&owner, "kind=luckperms", file).await;
+            assert!(failed.to_string().len() < 3_000, "{} bytes", failed.to_string().len());
+        }
+    }
+
     async fn a_wrong_file_is_refused_whole_with_its_line(hub: Hub) {
         let owner = hub.network().await;
         let good = "uuid,balance\n069a79f4-44e9-4726-a5be-fca90e38aaf5,5\n";

@@ -39,10 +39,14 @@ fn each_limit_has_a_test() {
         Limit::ChainLinks,
         // The tests of plans.
         Limit::StorageBytes,
-        // The tests of the audit log, and of people.
+        // The tests of the audit log, of people, and of players who are forgotten.
         Limit::AuditEntries,
         Limit::AuditValueBytes,
+        Limit::Exports,
         Limit::People,
+        Limit::SessionsPerPerson,
+        Limit::ForgottenPlayers,
+        Limit::PlayersForgottenAtOnce,
         // A test of logs.
         Limit::LogLines,
         // A test of collections.

@@ -275,4 +275,44 @@ async fn a_network_has_so_many_people(backend: Backend) {
     invite(&others, "c@example.org", "VIEWER").await.expect(201);
 }
 
-on_each! { a_network_has_so_many_people }
+/// Whoever takes an invitation back has not unsent its mail.
+async fn an_address_is_not_invited_without_end(backend: Backend) {
+    let hub = Hub::start(backend).await;
+    let (owner, other) = (hub.network().await, hub.network().await);
+    for _ in 0..3 {
+        let made = invite(&owner, "alex@example.org", "VIEWER").await.expect(201)["invitationId"].clone();
+        let path = format!("/api/manage/people/invitations/{}", made.as_str().unwrap());
+        owner.delete(&path).await.expect(204);
+    }
+    let refused = invite(&owner, "alex@example.org", "VIEWER").await;
+    assert_eq!((refused.status.as_u16(), &refused.body["code"]), (429, &json!("rate_limited")));
+    assert_eq!(owner.get("/api/manage/people/invitations").await.expect(200)["total"], 0);
+    invite(&owner, "kim@example.org", "VIEWER").await.expect(201);
+    invite(&other, "alex@example.org", "VIEWER").await.expect(201);
+    hub.advance_ms(10 * 60 * 1_000);
+    invite(&owner, "alex@example.org", "VIEWER").await.expect(201);
+}
+
+/// Each of them would be looked up.
+async fn a_session_that_asks_for_others_networks_is_slowed_down(backend: Backend) {
+    let hub = Hub::start(backend).await;
+    let owner = hub.network().await;
+    let alex = member(&hub, &owner, "alex@example.org", "OWNER").await;
+    let mut answers = vec![0, 0];
+    for network in 0..220_u128 {
+        let request = hub.anonymous().request(Method::GET, "/api/manage/servers").bearer_auth(&alex.token);
+        let network = uuid::Uuid::from_u128(network + 1).to_string();
+        match hub.anonymous().send(request.header("X-Network-Id", network)).await.status.as_u16() {
+            403 => answers[0] += 1,
+            429 => answers[1] += 1,
+            other => panic!("{other}"),
+        }
+    }
+    assert_eq!(answers, [200, 20]);
+    get(&hub, &alex.token, "/api/manage/servers").await.expect(200);
+}
+
+on_each! {
+    a_network_has_so_many_people an_address_is_not_invited_without_end
+    a_session_that_asks_for_others_networks_is_slowed_down
+}

@@ -29,8 +29,9 @@ const LONGEST_REASON: usize = 1_024;
 const LONGEST_NAME: usize = 255;
 /// 9999-12-31: what is later is meant to be for ever.
 const LATEST: Millis = 253_402_214_400_000;
-/// Players whose names are kept in memory while punishments are read.
+/// Players whose names are kept in memory while punishments are read, and the bytes of the longest.
 const MOST_NAMES: usize = 500_000;
+const LONGEST_NOTED: usize = 64;
 /// The tables, by what follows their prefix.
 const TABLES: [&str; 5] = ["bans", "mutes", "warnings", "kicks", "history"];
 
@@ -54,6 +55,9 @@ impl Names {
     /// Notes the name of a sighting.
     pub(super) fn note(&mut self, record: &Record) {
         let Record::Sighting { player, name: Some(name), at, .. } = record else { return };
+        if name.len() > LONGEST_NOTED {
+            return;
+        }
         if self.0.len() >= MOST_NAMES && !self.0.contains_key(player) {
             return;
         }

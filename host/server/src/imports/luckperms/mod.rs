@@ -68,14 +68,15 @@ impl Reading<'_, '_> {
     }
 
     fn group<E: de::Error>(&self, name: &str, line: u64, holder: Holder) -> Result<(), E> {
+        let mut notes = holder.notes;
+        let Ok(id) = name.parse::<Identifier>() else {
+            let subject = format!("group {:?}", node::short(name));
+            notes.push(Remark::new(subject, "This can't be the name of a group."));
+            return self.take(line, Record::Skipped(Category::Groups), notes);
+        };
         if self.weights.borrow().len() < MOST_GROUPS {
             self.weights.borrow_mut().insert(name.to_lowercase(), holder.weight.unwrap_or(0));
         }
-        let mut notes = holder.notes;
-        let Ok(id) = name.parse::<Identifier>() else {
-            notes.push(Remark::new(format_args!("group {name:?}"), "This can't be the name of a group."));
-            return self.take(line, Record::Skipped(Category::Groups), notes);
-        };
         let group = GroupImport {
             id,
             display_name: holder.display_name,

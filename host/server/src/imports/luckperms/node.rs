@@ -14,8 +14,8 @@ use crate::imports::record::Remark;
 use crate::permissions::{Node, PermissionContext, PermissionWorld};
 use crate::values::Identifier;
 
-/// The most nodes of one holder that are kept in memory; it is far beyond what a holder may have.
-const MOST_NODES: usize = 20_000;
+/// The most nodes of one holder that are kept in memory; it is beyond what a holder may have.
+const MOST_NODES: usize = 4_000;
 /// The most notes on one holder.
 const MOST_NOTES: usize = 100;
 /// The longest prefix or display name, in characters.
@@ -140,7 +140,7 @@ impl Holder {
         if !raw.value || !scope.is_everywhere() {
             return;
         }
-        if let Some(group) = lower.strip_prefix("group.") {
+        if let Some(group) = lower.strip_prefix("group.").filter(|group| group.chars().count() <= LONGEST_TEXT) {
             self.parents.insert(group.to_owned());
         }
         let text = |from: &str| Some(unescape(from)).filter(|text| text.chars().count() <= LONGEST_TEXT);

@@ -40,7 +40,7 @@ pub(crate) async fn me(app: &App, id: &str) -> Result<Me, PeopleError> {
 
 /// Ends this session.
 pub(crate) async fn sign_out(app: &App, who: &SignedIn) -> Result<(), PeopleError> {
-    store::delete_session(&app.db, &who.session).await?;
+    store::end_session(&app.db, &who.session, app.clock.now()).await?;
     app.keys.clear();
     Ok(())
 }
@@ -49,7 +49,7 @@ pub(crate) async fn sign_out(app: &App, who: &SignedIn) -> Result<(), PeopleErro
 pub(crate) async fn sign_out_everywhere(app: &App, who: &SignedIn) -> Result<(), PeopleError> {
     app.db
         .transaction(async |mut tx| {
-            store::delete_sessions(&mut tx, &who.person, None).await?;
+            store::end_sessions(&mut tx, &who.person, None, app.clock.now()).await?;
             let change = Change::new(Action::PersonSignedOutEverywhere, &who.person);
             audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
         })
@@ -70,7 +70,7 @@ pub(crate) async fn change_password(
     app.db
         .transaction(async |mut tx| {
             store::set_password(&mut tx, &who.person, &hashed).await?;
-            store::delete_sessions(&mut tx, &who.person, Some(&who.session)).await?;
+            store::end_sessions(&mut tx, &who.person, Some(&who.session), app.clock.now()).await?;
             let change = Change::new(Action::PersonPasswordChanged, &who.person);
             audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
         })
@@ -136,7 +136,7 @@ pub(crate) async fn reset_password(app: &App, remote: IpAddr, token: &str, new: 
             store::delete_link(&mut tx, link.network_id, &link.link_id).await?;
             let person = store::find_by_email(&mut tx, &link.email_folded).await?.ok_or(PeopleError::UnknownToken)?;
             store::set_password(&mut tx, &person.person_id, &hashed).await?;
-            store::delete_sessions(&mut tx, &person.person_id, None).await?;
+            store::end_sessions(&mut tx, &person.person_id, None, now).await?;
             store::clear_failures(&mut tx, &hash(&person.email_folded)).await?;
             let change = Change::new(Action::PersonPasswordChanged, &person.person_id);
             Ok::<_, PeopleError>(

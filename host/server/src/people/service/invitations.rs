@@ -11,7 +11,7 @@ use crate::auth::{Bindings, Caller, OPERATOR_NETWORK, Origin, Role, SignedIn};
 use crate::email::Email;
 use crate::limits::{self, Limit};
 use crate::people::model::{INVITATION_TTL, LinkKind, LinkRow, MAIL_PAUSE, Password, PersonRow, hash};
-use crate::people::service::sign_in::{Session, begin_session};
+use crate::people::service::sign_in::{Failures, Session, begin_session};
 use crate::people::service::{PeopleError, generate_id, origin_of, origin_of_person};
 use crate::people::{password, store};
 use crate::values::NetworkId;
@@ -35,10 +35,19 @@ pub(super) fn require_within(caller: &Caller, role: Role) -> Result<(), PeopleEr
 /// Invites somebody to the caller's network.
 pub(crate) async fn invite(app: &App, caller: &Caller, email: &Email, role: Role) -> Result<LinkRow, PeopleError> {
     require_within(caller, role)?;
-    app.limits.addresses.count_mail(caller.remote, app.clock.now())?;
     let origin = caller.origin(app);
     let link = new_link(app, caller.network, email, Some(role));
-    app.db.transaction(async |mut tx| invite_in(app, &mut tx, &origin, &link).await).await?;
+    app.db
+        .transaction(async |mut tx| {
+            invite_in(app, &mut tx, &origin, &link).await?;
+            // Last: what is refused for another reason does not count.
+            Ok::<_, PeopleError>(app.limits.addresses.count_invitation(
+                link.network_id,
+                &link.email_folded,
+                link.created_at,
+            )?)
+        })
+        .await?;
     Ok(link)
 }
 
@@ -165,7 +174,8 @@ pub(crate) async fn accept(app: &App, remote: IpAddr, token: &str, new: NewPerso
             Ok(person)
         })
         .await?;
-    begin_session(app, person, remote).await
+    let failures = Failures::of_account(&person.email_folded);
+    begin_session(app, person, remote, &failures).await
 }
 
 /// Makes somebody who is signed in a member.

@@ -13,7 +13,7 @@ use crate::http::error::ApiError;
 use crate::people::model::{PersonRow, hash};
 use crate::people::openid::{Flow, Identity, PENDING_TTL, Pending, Provider, ReturnPath};
 use crate::people::service::invitations::{enter, take_invitation};
-use crate::people::service::sign_in::{Session, begin_attempt, begin_session};
+use crate::people::service::sign_in::{Failures, Session, begin_attempt, begin_session};
 use crate::people::service::{PeopleError, generate_id, origin_of_person, second_factor};
 use crate::people::store;
 use crate::secrets::signing_key;
@@ -77,8 +77,9 @@ pub(crate) async fn finish_openid(
         let key = signing_key(app, Pending::PURPOSE).await?;
         return Ok(SignedInByOpenId::CodeNeeded(pending.sign(&key).map_err(ApiError::internal)?));
     }
-    let session = admit(app, remote, provider.issuer(), &identity, flow.invitation(), false).await?;
-    Ok(SignedInByOpenId::Session(Box::new(session)))
+    let person = admit(app, remote, provider.issuer(), &identity, flow.invitation(), false).await?;
+    let failures = Failures::of_account(&person.email_folded);
+    Ok(SignedInByOpenId::Session(Box::new(begin_session(app, person, remote, &failures).await?)))
 }
 
 /// Finishes a sign-in with a code of the second factor, or a recovery code.
@@ -92,11 +93,13 @@ pub(crate) async fn finish_openid_with_code(
     let key = signing_key(app, Pending::PURPOSE).await?;
     let pending = Pending::read(&key, cookie, app.clock.now()).ok_or(PeopleError::SignInEnded)?;
     let person = find(&app.db, provider.issuer(), &pending.identity).await?.ok_or(PeopleError::SignInEnded)?;
-    begin_attempt(app, remote, &person.email_folded).await?;
+    let failures = begin_attempt(app, remote, &person.email_folded).await?;
     if person.totp_confirmed {
         second_factor::check(app, &person, code).await?;
     }
-    admit(app, remote, provider.issuer(), &pending.identity, pending.invitation.as_deref(), true).await
+    let invitation = pending.invitation.as_deref();
+    let person = admit(app, remote, provider.issuer(), &pending.identity, invitation, true).await?;
+    begin_session(app, person, remote, &failures).await
 }
 
 /// The account of whom the provider has identified: that of its subject, else that of the address.
@@ -117,7 +120,7 @@ async fn find(
     Ok(Some(person))
 }
 
-/// Signs somebody in, whom their first sign-in links with the provider's subject, and an invitation makes a member.
+/// Lets somebody in, whom their first sign-in links with the provider's subject, and an invitation makes a member.
 async fn admit(
     app: &App,
     remote: IpAddr,
@@ -125,7 +128,7 @@ async fn admit(
     identity: &Identity,
     invitation: Option<&str>,
     has_code: bool,
-) -> Result<Session, PeopleError> {
+) -> Result<PersonRow, PeopleError> {
     let now = app.clock.now();
     let person = app
         .db
@@ -161,7 +164,7 @@ async fn admit(
         })
         .await?;
     app.keys.clear();
-    begin_session(app, person, remote).await
+    Ok(person)
 }
 
 /// An account without a password.

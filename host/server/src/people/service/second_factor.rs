@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::{OPERATOR_NETWORK, SignedIn};
 use crate::people::model::{Password, PersonRow, hash};
-use crate::people::service::sign_in::{begin_attempt, check_password};
+use crate::people::service::sign_in::{begin_attempt_in_session, check_password};
 use crate::people::service::{PeopleError, account, origin_of};
 use crate::people::store;
 use crate::secret_text::SecretText;
@@ -69,7 +69,7 @@ pub(crate) async fn enroll(app: &App, who: &SignedIn, password: &Password) -> Re
 /// Puts the second factor into effect and answers its recovery codes, which are seen this once.
 pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec<SecretText>, PeopleError> {
     let person = account::person(app, who).await?;
-    begin_attempt(app, who.remote, &person.email_folded).await?;
+    let failures = begin_attempt_in_session(app, who).await?;
     let secret = person.totp_secret.filter(|_| !person.totp_confirmed).ok_or(PeopleError::SecondFactorMissing)?;
     let step = step_of(&secret, code, seconds(app)).ok_or(PeopleError::WrongCredentials)?;
     if !store::use_totp_step(&app.db, &who.person, step).await? {
@@ -82,7 +82,7 @@ pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec
             for code in &codes {
                 store::insert_recovery_code(&mut tx, &who.person, &hash(code)).await?;
             }
-            store::clear_failures(&mut tx, &hash(&person.email_folded)).await?;
+            store::clear_failures(&mut tx, failures.key()).await?;
             let change = Change::new(Action::PersonSecondFactorEnabled, &who.person);
             audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
         })
@@ -117,9 +117,9 @@ pub(super) async fn with_password(app: &App, who: &SignedIn, password: &Password
     if person.password_hash.is_none() {
         return Err(PeopleError::NoPassword);
     }
-    begin_attempt(app, who.remote, &person.email_folded).await?;
+    let failures = begin_attempt_in_session(app, who).await?;
     let person = check_password(app, Some(person), password).await?;
-    store::remove_failure(&app.db, &hash(&person.email_folded)).await?;
+    store::remove_failure(&app.db, failures.key()).await?;
     Ok(person)
 }
 

@@ -3,10 +3,11 @@
 use std::net::IpAddr;
 
 use crate::app::App;
-use crate::auth::{SessionToken, csrf_token};
+use crate::auth::{SessionToken, SignedIn, csrf_token};
 use crate::clock::Millis;
 use crate::email::Email;
-use crate::people::model::{MAX_SESSIONS, Password, PersonRow, SESSION_TTL, hash};
+use crate::limits::{self, Limit, address_block};
+use crate::people::model::{Password, PersonRow, SESSION_TTL, hash};
 use crate::people::password;
 use crate::people::service::{PeopleError, second_factor};
 use crate::people::store;
@@ -32,6 +33,36 @@ pub(crate) struct Session {
     pub(crate) expires_at: Millis,
 }
 
+/// Which failures an attempt counts among.
+pub(super) struct Failures(Vec<u8>);
+
+impl Failures {
+    /// Those of an account, from anywhere.
+    pub(super) fn of_account(folded: &str) -> Self {
+        Self(hash(folded))
+    }
+
+    /// Those of an account from an address. One at which its person was signed in has its own, so that nobody keeps
+    /// people out of their accounts by guessing from elsewhere.
+    async fn at_address(app: &App, remote: IpAddr, folded: &str) -> Result<Self, hub_db::Error> {
+        let block = address_block(remote);
+        let is_block =
+            |address: &String| address.parse::<IpAddr>().is_ok_and(|address| address_block(address) == block);
+        let is_known = store::addresses_of_sessions(&app.db, folded).await?.iter().any(is_block);
+        Ok(if is_known { Self(hash(&format!("{folded} {block}"))) } else { Self::of_account(folded) })
+    }
+
+    /// Those of somebody who is signed in.
+    fn of_session(who: &SignedIn) -> Self {
+        Self(hash(&format!("session {}", who.session)))
+    }
+
+    /// Their key in the table.
+    pub(super) fn key(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 /// How long an address waits after its last failure.
 fn pause(failures: i64) -> Millis {
     if failures < FREE_FAILURES {
@@ -41,21 +72,31 @@ fn pause(failures: i64) -> Millis {
 }
 
 /// Counts an attempt as failed beforehand, so that many at once are no more guesses than one after the other; refused
-/// while the address has to wait. Whether or not it is somebody's makes no difference.
-pub(super) async fn begin_attempt(app: &App, remote: IpAddr, folded: &str) -> Result<(), PeopleError> {
+/// while the account has to wait. Whether or not it is somebody's makes no difference.
+pub(super) async fn begin_attempt(app: &App, remote: IpAddr, folded: &str) -> Result<Failures, PeopleError> {
+    app.limits.addresses.count_sign_in(remote, app.clock.now())?;
+    begin(app, Failures::at_address(app, remote, folded).await?).await
+}
+
+/// The same of somebody who is signed in.
+pub(super) async fn begin_attempt_in_session(app: &App, who: &SignedIn) -> Result<Failures, PeopleError> {
+    app.limits.addresses.count_sign_in(who.remote, app.clock.now())?;
+    begin(app, Failures::of_session(who)).await
+}
+
+async fn begin(app: &App, counted: Failures) -> Result<Failures, PeopleError> {
     let now = app.clock.now();
-    app.limits.addresses.count_sign_in(remote, now)?;
-    let account = hash(folded);
     app.db
         .transaction(async |mut tx| {
-            let (failures, last_at) = store::lock_failures(&mut tx, &account).await?;
+            let (failures, last_at) = store::lock_failures(&mut tx, counted.key()).await?;
             let until = last_at.saturating_add(pause(failures));
             if now < until {
                 return Err(PeopleError::TooMany(until - now));
             }
-            Ok(store::add_failure(&mut tx, &account, now).await?)
+            Ok(store::add_failure(&mut tx, counted.key(), now).await?)
         })
-        .await
+        .await?;
+    Ok(counted)
 }
 
 /// Whether the password is the person's. Without a person it is false, after as much time.
@@ -72,31 +113,36 @@ pub(super) async fn check_password(
 /// Begins a session for a right password and, where the account has one, a code of the second factor.
 pub(crate) async fn sign_in(app: &App, attempt: Attempt<'_>) -> Result<Session, PeopleError> {
     let folded = attempt.email.folded();
-    begin_attempt(app, attempt.remote, &folded).await?;
+    let failures = begin_attempt(app, attempt.remote, &folded).await?;
     let person = store::find_by_email(&app.db, &folded).await?;
     let person = check_password(app, person, attempt.password).await?;
     if person.totp_confirmed {
         let Some(code) = attempt.code else {
             // This attempt was no guess; earlier wrong codes still count.
-            store::remove_failure(&app.db, &hash(&folded)).await?;
+            store::remove_failure(&app.db, failures.key()).await?;
             return Err(PeopleError::SecondFactorNeeded);
         };
         second_factor::check(app, &person, code).await?;
     }
-    begin_session(app, person, attempt.remote).await
+    begin_session(app, person, attempt.remote, &failures).await
 }
 
-/// Begins a session of a person.
-pub(super) async fn begin_session(app: &App, person: PersonRow, remote: IpAddr) -> Result<Session, PeopleError> {
+/// Begins a session of a person, whose failures are forgotten.
+pub(super) async fn begin_session(
+    app: &App,
+    person: PersonRow,
+    remote: IpAddr,
+    failures: &Failures,
+) -> Result<Session, PeopleError> {
     let token = SessionToken::generate(&app.ids);
     let now = app.clock.now();
     let expires_at = now.saturating_add(SESSION_TTL);
-    let account = hash(&person.email_folded);
+    let most = limits::bound(app, Limit::SessionsPerPerson).max(1);
     app.db
         .transaction(async |mut tx| {
-            store::clear_failures(&mut tx, &account).await?;
+            store::clear_failures(&mut tx, failures.key()).await?;
             let times = (now, expires_at);
-            store::insert_session(&mut tx, &person.person_id, &token, &remote.to_string(), times, MAX_SESSIONS).await
+            store::insert_session(&mut tx, &person.person_id, &token, &remote.to_string(), times, most).await
         })
         .await?;
     Ok(Session { csrf_token: csrf_token(token.text.expose()), person, token, expires_at })

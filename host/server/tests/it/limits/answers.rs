@@ -243,6 +243,20 @@ on_both! {
         get(&client, &format!("/api/plugin/punishments/player/{}/history?limit=200", player(1))).await;
     }
 
+    async fn a_page_of_keys_is_bounded(hub: Hub) {
+        let client = hub.network().await;
+        let bound = Limit::KeyBytes.bound();
+        let make = async |servers: usize| {
+            let servers: Vec<_> = (0..servers).map(long).collect();
+            client.post("/api/manage/keys", json!({"name": "k", "scopes": ["plugin"], "servers": servers})).await
+        };
+        make(16).await.expect_quota("keyBytes", bound);
+        for _ in 0..200 {
+            make(15).await.expect(201);
+        }
+        is_full(&client, "/api/manage/keys?limit=200", 2_000_000).await;
+    }
+
     async fn a_page_of_a_log_is_bounded(hub: Hub) {
         let client = hub.network().await;
         crate::servers::register(&client, "a", json!({})).await;

@@ -50,6 +50,7 @@ async fn permissions(backend: Backend) {
         (Limit::NodesPerPlayer, 2),
         (Limit::NodeBytesPerPlayer, 400),
         (Limit::PlayerNodes, 3),
+        (Limit::PlayersWithNodes, 3),
     ];
     let hub = hub_with(backend, &bounds).await;
     let client = hub.network().await;
@@ -74,6 +75,16 @@ async fn permissions(backend: Backend) {
     give(2, "a").await.expect(204);
     give(3, "a").await.expect_quota("playerNodes", 3);
     give(1, "a").await.expect(204);
+    // Who has no nodes any more counts: the revision of their permissions stays.
+    let take = async |number: usize| {
+        let path = format!("/api/plugin/permissions/users/{}/permissions/remove", player(number));
+        client.post(&path, node("a")).await.expect(204);
+    };
+    take(2).await;
+    give(3, "a").await.expect(204);
+    take(3).await;
+    give(4, "a").await.expect_quota("playersWithNodes", 3);
+    give(2, "a").await.expect(204);
 }
 
 async fn localization(backend: Backend) {
@@ -406,14 +417,40 @@ async fn files(backend: Backend) {
 }
 
 async fn keys_and_requests(backend: Backend) {
-    let bounds = [(Limit::Keys, 2), (Limit::IdempotencyKeys, 2), (Limit::WaitlistEntries, 1)];
+    let bounds = [
+        (Limit::Keys, 2),
+        (Limit::EndedKeys, 2),
+        (Limit::KeyBytes, 300),
+        (Limit::IdempotencyKeys, 2),
+        (Limit::WaitlistEntries, 1),
+    ];
     let hub = hub_with(backend, &bounds).await;
     let client = hub.network().await;
     let create = async || client.post("/api/manage/keys", json!({"name": "k", "scopes": ["plugin"]})).await;
+    let revoke = async |key: Value| {
+        client.delete(&format!("/api/manage/keys/{}", key.as_str().unwrap())).await.expect(204);
+    };
     let key = create().await.expect(201)["keyId"].clone();
     create().await.expect_quota("keys", 2);
-    client.delete(&format!("/api/manage/keys/{}", key.as_str().unwrap())).await.expect(204);
+    let stored = async || {
+        let (keys,): (i64,) = hub
+            .app
+            .db
+            .query("SELECT COUNT(*) FROM api_keys WHERE network_id = $1")
+            .bind(client.network.unwrap())
+            .one()
+            .await
+            .unwrap();
+        keys
+    };
+    revoke(key).await;
+    for _ in 0..4 {
+        revoke(create().await.expect(201)["keyId"].clone()).await;
+    }
+    let large = json!({"name": "k", "scopes": ["plugin"], "servers": ["x".repeat(200), "y".repeat(200)]});
+    client.post("/api/manage/keys", large).await.expect_quota("keyBytes", 300);
     create().await.expect(201);
+    assert_eq!(stored().await, 4, "two that are good, and the last two of those that are not");
     let warn = json!({"playerUuid": player(1), "type": "WARN"});
     let path = "/api/plugin/punishments/create";
     for key in ["a", "b", "a"] {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use totp_rs::Builder;
 
 use super::{PASSWORD, code, get, member, send, sign_in};
-use crate::support::{Answer, Hub, NOW, on_both};
+use crate::support::{Answer, Backend, Hub, NOW, on_both, on_each};
 
 /// What an authenticator app shows.
 pub(super) fn shown(secret: &str, millis: i64) -> String {
@@ -230,3 +230,63 @@ on_both! {
         }
     }
 }
+
+/// Somebody who knows the address of an account, and guesses, keeps its person out of no place where they were before.
+async fn guesses_from_elsewhere_keep_nobody_out(backend: Backend) {
+    let hub =
+        Hub::start_with(backend, |settings| settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()]).await;
+    let owner = hub.network().await;
+    let from = async |address: &str, password: &str| {
+        let client = hub.anonymous();
+        let body = json!({"email": "alex@example.org", "password": password});
+        let request = client.request(Method::POST, "/api/people/sign-in").header("X-Forwarded-For", address);
+        client.send(request.json(&body)).await
+    };
+    let (home, elsewhere) = ("2001:db8:1::7", "203.0.113.7");
+    member(&hub, &owner, "alex@example.org", "OWNER").await;
+    let session = from(home, PASSWORD).await.expect(200)["token"].as_str().unwrap().to_owned();
+    let guess = async |address: &str| {
+        for _ in 0..5 {
+            from(address, "a wrong password").await.expect_error(401, "wrong_credentials");
+        }
+        let refused = from(address, PASSWORD).await;
+        assert_eq!(refused.status, 429, "{}", refused.body);
+    };
+    guess(elsewhere).await;
+    // From a third place as from the second: it is the account that waits.
+    assert_eq!(from("198.51.100.9", PASSWORD).await.status, 429);
+    from(home, PASSWORD).await.expect(200);
+    // The same household, signed out or not.
+    send(&hub, &session, Method::POST, "/api/people/sign-out-everywhere", json!({})).await.expect(204);
+    from("2001:db8:1::8", PASSWORD).await.expect(200);
+    assert_eq!(from(elsewhere, PASSWORD).await.status, 429, "a success at home lets no guess through");
+    // Who guesses at home is slowed down, too, and changing the password there waits for no one's guesses.
+    guess(home).await;
+    hub.advance_ms(15_000);
+    let session = from(home, PASSWORD).await.expect(200)["token"].as_str().unwrap().to_owned();
+    guess(home).await;
+    let change = json!({"current": PASSWORD, "new": "another password"});
+    send(&hub, &session, Method::POST, "/api/people/password", change).await.expect(204);
+}
+
+async fn a_person_has_so_many_sessions(backend: Backend) {
+    let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"sessionsPerPerson": 2}"#).unwrap();
+    let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
+    let owner = hub.network().await;
+    let alex = member(&hub, &owner, "alex@example.org", "OWNER").await;
+    let again = async || {
+        hub.advance_ms(1_000);
+        let session = sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await;
+        session.expect(200)["token"].as_str().unwrap().to_owned()
+    };
+    let (second, third) = (again().await, again().await);
+    get(&hub, &alex.token, "/api/people/me").await.expect_error(401, "unauthenticated");
+    send(&hub, &third, Method::POST, "/api/people/sign-out", json!({})).await.expect(204);
+    // One that has ended goes before one that has not.
+    let fourth = again().await;
+    for token in [&second, &fourth] {
+        get(&hub, token, "/api/people/me").await.expect(200);
+    }
+}
+
+on_each! { guesses_from_elsewhere_keep_nobody_out a_person_has_so_many_sessions }
