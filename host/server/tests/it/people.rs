@@ -65,7 +65,7 @@ async fn invite(client: &Client, email: &str, role: &str) -> Answer {
 }
 
 /// A member of the network with this role.
-async fn member(hub: &Hub, owner: &Client, email: &str, role: &str) -> Person {
+pub async fn member(hub: &Hub, owner: &Client, email: &str, role: &str) -> Person {
     invite(owner, email, role).await.expect(201);
     accept(hub, email).await
 }
