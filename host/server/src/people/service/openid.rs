@@ -1,7 +1,5 @@
 //! Signing in by OpenID Connect.
 
-use std::net::IpAddr;
-
 use hub_db::{Executor, Tx};
 use serde_json::json;
 
@@ -14,7 +12,7 @@ use crate::people::model::{PersonRow, hash};
 use crate::people::openid::{Flow, Identity, PENDING_TTL, Pending, Provider, ReturnPath};
 use crate::people::service::invitations::{enter, take_invitation};
 use crate::people::service::sign_in::{Session, begin_attempt, begin_session};
-use crate::people::service::{PeopleError, generate_id, origin_of_person, second_factor};
+use crate::people::service::{PeopleError, Sender, generate_id, origin_of_person, second_factor};
 use crate::people::store;
 use crate::secrets::signing_key;
 
@@ -52,13 +50,13 @@ pub(crate) enum SignedInByOpenId {
 /// Finishes a sign-in, or leaves it to a code of the second factor.
 pub(crate) async fn finish_openid(
     app: &App,
-    remote: IpAddr,
+    sender: &Sender,
     flow: Option<&Flow>,
     callback: Callback,
 ) -> Result<SignedInByOpenId, PeopleError> {
     let (provider, now) = (provider(app)?, app.clock.now());
     let flow = flow.ok_or(PeopleError::SignInEnded)?;
-    app.limits.addresses.count_sign_in(remote, now)?;
+    app.limits.addresses.count_sign_in(sender.address, now)?;
     if !callback.state.is_some_and(|state| flow.is_answered_by(&state)) {
         return Err(PeopleError::StateWrong);
     }
@@ -77,14 +75,14 @@ pub(crate) async fn finish_openid(
         let key = signing_key(app, Pending::PURPOSE).await?;
         return Ok(SignedInByOpenId::CodeNeeded(pending.sign(&key).map_err(ApiError::internal)?));
     }
-    let session = admit(app, remote, provider.issuer(), &identity, flow.invitation(), false).await?;
+    let session = admit(app, sender, provider.issuer(), &identity, flow.invitation(), false).await?;
     Ok(SignedInByOpenId::Session(Box::new(session)))
 }
 
 /// Finishes a sign-in with a code of the second factor, or a recovery code.
 pub(crate) async fn finish_openid_with_code(
     app: &App,
-    remote: IpAddr,
+    sender: &Sender,
     cookie: &str,
     code: &str,
 ) -> Result<Session, PeopleError> {
@@ -92,11 +90,11 @@ pub(crate) async fn finish_openid_with_code(
     let key = signing_key(app, Pending::PURPOSE).await?;
     let pending = Pending::read(&key, cookie, app.clock.now()).ok_or(PeopleError::SignInEnded)?;
     let person = find(&app.db, provider.issuer(), &pending.identity).await?.ok_or(PeopleError::SignInEnded)?;
-    begin_attempt(app, remote, &person.email_folded).await?;
+    begin_attempt(app, sender.address, &person.email_folded).await?;
     if person.totp_confirmed {
         second_factor::check(app, &person, code).await?;
     }
-    admit(app, remote, provider.issuer(), &pending.identity, pending.invitation.as_deref(), true).await
+    admit(app, sender, provider.issuer(), &pending.identity, pending.invitation.as_deref(), true).await
 }
 
 /// The account of whom the provider has identified: that of its subject, else that of the address.
@@ -120,7 +118,7 @@ async fn find(
 /// Signs somebody in, whom their first sign-in links with the provider's subject, and an invitation makes a member.
 async fn admit(
     app: &App,
-    remote: IpAddr,
+    sender: &Sender,
     issuer: &str,
     identity: &Identity,
     invitation: Option<&str>,
@@ -143,7 +141,7 @@ async fn admit(
                 Some(person) => person,
                 None => create(app, &mut tx, identity).await?,
             };
-            let origin = origin_of_person(app, remote, &person);
+            let origin = origin_of_person(app, sender, &person);
             if let Some(link) = link {
                 // A mail that was passed on gives nothing.
                 if link.email_folded != person.email_folded {
@@ -161,7 +159,7 @@ async fn admit(
         })
         .await?;
     app.keys.clear();
-    begin_session(app, person, remote).await
+    begin_session(app, person, sender.address).await
 }
 
 /// An account without a password.

@@ -99,7 +99,10 @@ pub(crate) async fn disable(
 ) -> Result<(), PeopleError> {
     let person = with_password(app, who, password).await?;
     if person.totp_confirmed {
-        check(app, &person, code.ok_or(PeopleError::SecondFactorNeeded)?).await?;
+        let code = code.ok_or(PeopleError::SecondFactorNeeded)?;
+        begin_attempt(app, who.remote, &person.email_folded).await?;
+        check(app, &person, code).await?;
+        store::remove_failure(&app.db, &hash(&person.email_folded)).await?;
     }
     app.db
         .transaction(async |mut tx| {
