@@ -97,12 +97,15 @@ pub(crate) async fn disable(
     password: &Password,
     code: Option<&str>,
 ) -> Result<(), PeopleError> {
-    let person = with_password(app, who, password).await?;
-    if person.totp_confirmed {
-        let code = code.ok_or(PeopleError::SecondFactorNeeded)?;
-        begin_attempt(app, who.remote, &person.email_folded).await?;
+    let person = try_password(app, who, password).await?;
+    let account = hash(&person.email_folded);
+    // A code that is wrong counts, or whoever knows the password would guess codes without end.
+    if let Some(code) = code.filter(|_| person.totp_confirmed) {
         check(app, &person, code).await?;
-        store::remove_failure(&app.db, &hash(&person.email_folded)).await?;
+    }
+    store::remove_failure(&app.db, &account).await?;
+    if person.totp_confirmed && code.is_none() {
+        return Err(PeopleError::SecondFactorNeeded);
     }
     app.db
         .transaction(async |mut tx| {
@@ -116,14 +119,19 @@ pub(crate) async fn disable(
 
 /// The person who is signed in, if this is their password.
 pub(super) async fn with_password(app: &App, who: &SignedIn, password: &Password) -> Result<PersonRow, PeopleError> {
+    let person = try_password(app, who, password).await?;
+    store::remove_failure(&app.db, &hash(&person.email_folded)).await?;
+    Ok(person)
+}
+
+/// The same; the attempt counts as failed until the caller takes that back.
+async fn try_password(app: &App, who: &SignedIn, password: &Password) -> Result<PersonRow, PeopleError> {
     let person = account::person(app, who).await?;
     if person.password_hash.is_none() {
         return Err(PeopleError::NoPassword);
     }
     begin_attempt(app, who.remote, &person.email_folded).await?;
-    let person = check_password(app, Some(person), password).await?;
-    store::remove_failure(&app.db, &hash(&person.email_folded)).await?;
-    Ok(person)
+    check_password(app, Some(person), password).await
 }
 
 #[cfg(test)]
