@@ -71,6 +71,11 @@ pub fn has_uncommitted_writes() -> bool {
     tx::is_in_transaction() || AMBIENT.try_with(is_open).unwrap_or(false)
 }
 
+/// Whether this task is in an [ambient transaction](crate::Db::ambient_transaction), begun or not.
+pub fn is_in_ambient_transaction() -> bool {
+    AMBIENT.try_with(|_| ()).is_ok()
+}
+
 impl AmbientTransaction {
     pub(crate) fn new(engine: &Arc<Engine>, on_begin: &OnBegin) -> Arc<Self> {
         Arc::new(Self {

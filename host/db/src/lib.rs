@@ -61,7 +61,7 @@ mod tenant;
 mod tx;
 mod whole;
 
-pub use ambient::{AmbientOutcome, OnBegin, has_uncommitted_writes};
+pub use ambient::{AmbientOutcome, OnBegin, has_uncommitted_writes, is_in_ambient_transaction};
 pub use bulk::{Cell, Column, ColumnType, Table};
 pub use config::{Backend, Config};
 pub use db::Db;

@@ -41,6 +41,10 @@ impl FromStr for Email {
         if text.contains(char::is_control) {
             return Err("must not contain control characters".to_owned());
         }
+        // Unicode has letters, such as the Kelvin sign, whose lower case is that of somebody else's mailbox.
+        if !text.is_ascii() && fold(text).is_ascii() {
+            return Err("must not contain letters that look like those of another address".to_owned());
+        }
         Ok(Self(address))
     }
 }
@@ -77,6 +81,15 @@ mod tests {
         for bad in
             ["", "alex", "alex@", "@example.org", "a b@example.org", "a@b\r\nRcpt-To: c@d", "a@b,c@d", "a@b c", &long]
         {
+            assert!(bad.parse::<Email>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn no_address_is_compared_as_that_of_another_mailbox() {
+        "jos\u{e9}@example.org".parse::<Email>().unwrap();
+        for bad in ["\u{212a}im@example.org", "kim@e\u{212a}ample.org"] {
+            assert!(fold(bad).is_ascii());
             assert!(bad.parse::<Email>().is_err(), "{bad:?}");
         }
     }

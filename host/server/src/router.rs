@@ -18,7 +18,7 @@ use crate::events::{self, EventSchema};
 use crate::http::error::ApiError;
 use crate::http::layers::{self, Layers, Next};
 use crate::http::{client_address, json, openapi, publication, reference, request_id};
-use crate::{answer_memory, auth, cluster, hang_up, idempotency, limits, server_binding};
+use crate::{answer_memory, audit, auth, cluster, hang_up, idempotency, limits, server_binding};
 
 fn endpoints() -> Endpoints {
     Endpoints::default()
@@ -116,6 +116,8 @@ pub fn router(app: &App) -> Router {
         // Around the transaction of a key, which must not wait for memory.
         .with(app.clone(), answer_memory::layer)
         .with(idempotency, idempotency::layer)
+        // Inside of it, so that a repeat is no other change.
+        .with(app.clone(), audit::layer)
         .with((), json::layer);
     let around_reference = Layers::default().with(app.clone(), limits::public_layer);
     let layer = |layers: Layers| from_fn_with_state(Arc::new(layers), layers::run);

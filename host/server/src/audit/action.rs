@@ -20,6 +20,7 @@ actions! {
     ChainPut = "chain.put";
     ChainRolledBack = "chain.rolled_back";
     CurrencyPut = "currency.put";
+    HubRestored = "hub.restored";
     ImportEnded = "import.ended";
     ImportStarted = "import.started";
     KeyCreated = "key.created";
@@ -40,6 +41,7 @@ actions! {
     NetworkDeleted = "network.deleted";
     NetworkDeletionScheduled = "network.deletion_scheduled";
     NetworkImported = "network.imported";
+    OperatorInvitationDeleted = "operator.invitation_deleted";
     OperatorInvited = "operator.invited";
     PersonCreated = "person.created";
     PersonDeleted = "person.deleted";
@@ -53,6 +55,7 @@ actions! {
     PlanChanged = "plan.changed";
     PlanCreated = "plan.created";
     PlanDeleted = "plan.deleted";
+    PluginCalled = "plugin.called";
     ProvisionedServerDeleted = "provisioned_server.deleted";
     ProvisionedServerPut = "provisioned_server.put";
     ServerCommanded = "server.commanded";

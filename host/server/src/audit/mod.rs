@@ -7,6 +7,7 @@
 //! Table: `audit_log`.
 
 mod action;
+mod layer;
 mod record;
 mod retention;
 mod routes;
@@ -14,6 +15,7 @@ pub(crate) mod service;
 mod store;
 
 pub(crate) use action::Action;
+pub(crate) use layer::layer;
 pub(crate) use record::{Change, record, record_alone, record_for_all};
 pub(crate) use retention::start;
 pub(crate) use routes::{router, to_line};

@@ -32,7 +32,7 @@ pub use model::{KeyId, Scope, Scopes};
 pub use origin::{Actor, ActorType, Origin};
 pub use revocation::RevocationWatch;
 pub use role::Role;
-pub(crate) use service::{flush_uses, revoked, start};
+pub(crate) use service::{flush_uses, is_by_key, revoked, start};
 pub(crate) use session::{SESSION_COOKIE, SessionToken, SignedIn, csrf_token};
 pub(crate) use store::select_key;
 

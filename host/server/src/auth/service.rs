@@ -25,6 +25,11 @@ pub(crate) fn start(app: &App) {
     background::every(app, FLUSH_INTERVAL, "store when keys were used", |app| async move { flush_uses(&app).await });
 }
 
+/// Whether it is a key, and no person, that sends a request.
+pub(crate) fn is_by_key(headers: &HeaderMap) -> bool {
+    matches!(Sent::of(headers), Some(Sent::Key(_)))
+}
+
 /// What a request says of who sends it.
 pub(super) enum Sent<'a> {
     /// The value of the header for keys.

@@ -15,6 +15,7 @@ use crate::auth::store::{self, MemberRow, SessionRow};
 use crate::auth::{OPERATOR_NETWORK, key};
 use crate::http::cookie;
 use crate::http::error::ApiError;
+use crate::http::request_id::RequestId;
 use crate::ids::Ids;
 use crate::secret_text::SecretText;
 use crate::values::{NetworkId, hex};
@@ -62,7 +63,9 @@ impl SentToken {
     /// The one that a request carries, if it does: as bearer token, else as cookie.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        if let Some(text) = bearer.and_then(|value| value.strip_prefix("Bearer ")) {
+        // The name of a scheme may be written in any case.
+        let bearer = bearer.and_then(|value| value.split_once(' ')).filter(|(it, _)| it.eq_ignore_ascii_case("bearer"));
+        if let Some((_, text)) = bearer {
             return Some(Self { text: text.trim().to_owned().into(), is_cookie: false });
         }
         let text = cookie::find(headers, SESSION_COOKIE)?.to_owned();
@@ -233,6 +236,8 @@ pub(crate) struct SignedIn {
     pub(crate) email: String,
     /// The address the request came from.
     pub(crate) remote: IpAddr,
+    /// The request's id.
+    pub(crate) request_id: Option<RequestId>,
     /// What a page of the same origin sends with changes.
     pub(crate) csrf_token: String,
 }
@@ -252,7 +257,8 @@ impl axum::extract::FromRequestParts<App> for SignedIn {
             let row = row.filter(|row| key::hashes_equal(&row.sha256, &sha256) && app.clock.now() < row.expires_at);
             let row = row.ok_or_else(|| unauthenticated("This session has ended; sign in again."))?;
             let csrf_token = csrf_token(&token.text);
-            Ok(Self { session: id, person: row.person_id, email: row.email, remote, csrf_token })
+            let request_id = parts.extensions.get::<RequestId>().cloned();
+            Ok(Self { session: id, person: row.person_id, email: row.email, remote, request_id, csrf_token })
         };
         let found: Result<Self, ApiError> = found.await;
         found.map_err(|error| super::layer::count_wrong_key(app, remote, error))

@@ -123,6 +123,7 @@ pub(super) fn examine(table: &Table, cells: &[Cell], subject: &Subject, replacem
         "punishments" if is_punished_by_name(&row, subject) => Finding::Own(Change::Delete),
         // The proof that the player was forgotten; it holds nothing but the UUID.
         "audit_log" if row.text("action").starts_with("player.") => Finding::Unrelated,
+        "audit_log" if row.text("action") == "plugin.called" => person_change(&row, subject, replacement),
         "worlds" if cells.iter().any(|cell| names_player(cell, subject)) => Finding::Own(Change::Delete),
         "idempotency_keys" => kept_answer(&row, subject, replacement),
         _ => any_row(&row, subject, replacement, now),
@@ -189,6 +190,16 @@ fn ledger(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     }
     let is_own = row.cell("owner_key").is_some_and(|cell| names_player(cell, subject));
     if is_own { Finding::Own(Change::Update(after)) } else { Finding::Mention(Change::Update(after)) }
+}
+
+/// What a person sent about the player goes; that they did is told still.
+fn person_change(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
+    let mut after = redacted(row, subject, replacement);
+    if after == row.cells {
+        return Finding::Unrelated;
+    }
+    set(row, &mut after, "value_after", Cell::Null);
+    Finding::Mention(Change::Update(after))
 }
 
 /// Lines are numbered without gaps, so one that goes leaves an empty one.

@@ -106,16 +106,19 @@ pub(super) async fn set_password(tx: &mut Tx, person: &str, hash: &str) -> Resul
     Ok(())
 }
 
-/// Deletes a person with their sessions, codes and memberships; the networks they were a member of.
-pub(super) async fn delete(tx: &mut Tx, person: &str) -> Result<Vec<NetworkId>, Error> {
+/// Deletes a person with their sessions, codes and memberships; the networks they were a member of, each with the role.
+pub(super) async fn delete(tx: &mut Tx, person: &str) -> Result<Vec<(NetworkId, String)>, Error> {
     tx.query("DELETE FROM person_sessions WHERE person_id = $1").bind(person).execute().await?;
     set_totp(tx, person, None, false).await?;
     // Crosses networks: a person may be a member of many.
-    let rows: Vec<(NetworkId,)> =
-        tx.query("DELETE FROM network_members WHERE person_id = $1 RETURNING network_id").bind(person).all().await?;
+    let rows: Vec<(NetworkId, String)> = tx
+        .query("DELETE FROM network_members WHERE person_id = $1 RETURNING network_id, role")
+        .bind(person)
+        .all()
+        .await?;
     tx.query("DELETE FROM person_openid_subjects WHERE person_id = $1").bind(person).execute().await?;
     tx.query("DELETE FROM persons WHERE person_id = $1").bind(person).execute().await?;
-    Ok(rows.into_iter().map(|(network,)| network).collect())
+    Ok(rows)
 }
 
 /// Sets the second factor, or takes it away; its recovery codes are gone.

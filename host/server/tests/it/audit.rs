@@ -1,5 +1,6 @@
 //! The audit log: every change that a management route makes is in it, and nothing takes it out again.
 
+mod by_people;
 mod walk;
 
 use std::time::Duration;

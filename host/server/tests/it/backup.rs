@@ -1,6 +1,7 @@
 //! Backups that are made while the hub serves, and restored.
 
 mod everything_lost;
+mod litestream;
 mod postgres_wal;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,6 +153,9 @@ async fn the_hub_itself_comes_back(backend: Backend) {
     let second = Hub::start(to).await;
     assert_eq!(self::counts(&second.app.db).await, counts);
     let operator = second.with_key(operator.key.as_deref().unwrap());
+    let log = operator.get("/api/admin/audit?action=hub.restored").await.expect(200)["items"][0].clone();
+    assert_eq!((&log["action"], &log["actor"]["id"]), (&json!("hub.restored"), &json!("command-line")), "{log}");
+    assert_eq!(log["target"], log["after"]["backupId"]);
     let plan = operator.get("/api/admin/plans").await.expect(200).to_string();
     assert!(plan.contains("gold"), "{plan}");
     assert!(operator.get(&deleted).await.expect(200)["deleteAt"].is_number());

@@ -65,7 +65,7 @@ async fn invite(client: &Client, email: &str, role: &str) -> Answer {
 }
 
 /// A member of the network with this role.
-async fn member(hub: &Hub, owner: &Client, email: &str, role: &str) -> Person {
+pub async fn member(hub: &Hub, owner: &Client, email: &str, role: &str) -> Person {
     invite(owner, email, role).await.expect(201);
     accept(hub, email).await
 }
@@ -121,6 +121,7 @@ on_both! {
             .expect_error(403, "not_a_member");
         let log = owner.get("/api/manage/audit?action=member.joined").await.expect(200).clone();
         let actor = json!({"type": "PERSON", "id": alex.id, "name": "Alex@Example.org"});
+        assert!(log["items"][0]["requestId"].is_string() && log["items"][0]["address"] == "127.0.0.1", "{log}");
         assert_eq!((&log["items"][0]["actor"], &log["items"][0]["target"]), (&actor, &json!(alex.id)));
     }
 
@@ -242,6 +243,48 @@ on_both! {
         assert_eq!(operator.get("/api/admin/waitlist").await.expect(200)["total"], 0);
         let waiting = owner.get("/api/manage/people/invitations").await.expect(200).clone();
         assert_eq!((&waiting["items"][0]["email"], &waiting["items"][0]["role"]), (&json!("robin@example.org"), &json!("OWNER")));
+    }
+
+    async fn the_operator_takes_back_and_removes_whatever_the_role(hub: Hub) {
+        let (operator, owner) = (hub.operator().await, hub.network().await);
+        let boss = member(&hub, &owner, "boss@example.org", "OWNER").await;
+        let people = format!("/api/admin/networks/{}/people", owner.network.unwrap());
+        assert_eq!(operator.get(&people).await.expect(200)["items"][0]["personId"], boss.id);
+        operator.post(&people, json!({"email": "tpyo@example.org", "role": "OWNER"})).await.expect(201);
+        operator.post("/api/admin/people", json!({"email": "tpyo@example.org"})).await.expect(201);
+        for path in [format!("{people}/invitations"), "/api/admin/people/invitations".to_owned()] {
+            let waiting = operator.get(&path).await.expect(200).clone();
+            assert_eq!((&waiting["total"], &waiting["items"][0]["email"]), (&json!(1), &json!("tpyo@example.org")));
+            let invitation = format!("{path}/{}", waiting["items"][0]["invitationId"].as_str().unwrap());
+            owner.delete(&invitation).await.expect_error(403, "forbidden_scope");
+            operator.delete(&invitation).await.expect(204);
+            operator.delete(&invitation).await.expect_error(404, "unknown_invitation");
+            assert_eq!(operator.get(&path).await.expect(200)["total"], 0);
+        }
+        for at in 1..=2 {
+            let token = code(&hub, "tpyo@example.org", at).await;
+            let body = json!({"token": token, "name": "x", "password": PASSWORD});
+            hub.anonymous().post("/api/people/accept", body).await.expect_error(400, "unknown_token");
+        }
+        operator.delete(&format!("{people}/{}", boss.id)).await.expect(204);
+        get(&hub, &boss.token, "/api/manage/servers").await.expect_error(403, "not_a_member");
+        let log = owner.get("/api/manage/audit?action=member.removed").await.expect(200).clone();
+        let entry = &log["items"][0];
+        assert_eq!(entry["before"], json!({"email": "boss@example.org", "role": "OWNER"}));
+        assert_eq!(entry["actor"]["type"], "OPERATOR");
+        let nowhere = format!("/api/admin/networks/{}/people", uuid::Uuid::nil());
+        operator.get(&nowhere).await.expect_error(404, "unknown_network");
+    }
+
+    async fn a_deleted_account_is_told_with_what_it_was(hub: Hub) {
+        let (operator, owner) = (hub.operator().await, hub.network().await);
+        let alex = member(&hub, &owner, "alex@example.org", "ADMIN").await;
+        operator.delete(&format!("/api/admin/people/{}", alex.id)).await.expect(204);
+        let before = async |client: &Client, path: &str| client.get(path).await.expect(200)["items"][0]["before"].clone();
+        let removed = before(&owner, "/api/manage/audit?action=member.removed").await;
+        assert_eq!(removed, json!({"email": "alex@example.org", "role": "ADMIN"}));
+        let deleted = before(&operator, "/api/admin/audit?action=person.deleted").await;
+        assert_eq!(deleted, json!({"email": "alex@example.org", "operator": false}));
     }
 
     async fn operators_are_people_too(hub: Hub) {

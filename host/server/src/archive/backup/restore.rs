@@ -15,6 +15,8 @@ use crate::archive::backup::tables::{is_of_module_store, tables};
 use crate::archive::files::{self, NamedFile};
 use crate::archive::format::Summary;
 use crate::archive::tables::Row;
+use crate::audit::{self, Action, Change};
+use crate::auth::{OPERATOR_NETWORK, Origin};
 use crate::blobs::{Blobs, mark_all_referenced};
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -61,8 +63,15 @@ pub(crate) async fn restore(
         blob.context("the backup holds no files, and the store that it was made with has not all of them")?;
     }
     finally(&blobs).await?;
-    store::finish(db, &manifest.backup_id, Clock::System.now()).await?;
-    Ok(BackupReport::new(&manifest, &contents.summary))
+    let report = BackupReport::new(&manifest, &contents.summary);
+    let origin = Origin::command_line(&Clock::System, ids);
+    db.transaction(async |mut tx| {
+        store::finish(&mut tx, &manifest.backup_id, origin.clock.now()).await?;
+        let change = Change::new(Action::HubRestored, &manifest.backup_id).after(&report);
+        audit::record(&mut tx, OPERATOR_NETWORK, &origin, change).await
+    })
+    .await?;
+    Ok(report)
 }
 
 /// How many parts of the backup are restored; an error where the database is not empty.

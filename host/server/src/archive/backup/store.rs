@@ -40,7 +40,7 @@ pub(super) async fn advance(tx: &mut Tx, backup: &str, part: i64) -> Result<(), 
 }
 
 /// Notes that a restore is complete. Crosses networks: a restore is of all.
-pub(super) async fn finish(db: &Db, backup: &str, now: Millis) -> Result<(), Error> {
-    db.write("UPDATE restores SET finished_at = $2 WHERE backup_id = $1").bind(backup).bind(now).execute().await?;
+pub(super) async fn finish(tx: &mut Tx, backup: &str, now: Millis) -> Result<(), Error> {
+    tx.query("UPDATE restores SET finished_at = $2 WHERE backup_id = $1").bind(backup).bind(now).execute().await?;
     Ok(())
 }

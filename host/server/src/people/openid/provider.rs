@@ -223,8 +223,6 @@ fn identity(
     name: Option<&LocalizedClaim<EndUserName>>,
 ) -> Result<Identity, OpenIdError> {
     let email = email.filter(|_| is_verified == Some(true)).and_then(|email| email.parse::<Email>().ok());
-    // Unicode has letters, such as the Kelvin sign, whose lower case is that of another mailbox.
-    let email = email.filter(|email| email.as_str().is_ascii() || !email.folded().is_ascii());
     let email = email.ok_or(OpenIdError::EmailUnverified)?.as_str().to_owned();
     let name = name.and_then(|name| name.get(None)).map_or("", |name| name.as_str());
     let name: String = name.chars().filter(|character| !character.is_control()).take(LONGEST_NAME).collect();

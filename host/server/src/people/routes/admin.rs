@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{Operator, Role};
+use crate::auth::{OPERATOR_NETWORK, Operator, Role};
 use crate::clock::Millis;
 use crate::email::Email;
 use crate::http::error::{ApiError, ErrorBody};
@@ -14,7 +14,7 @@ use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
 use crate::networks;
 use crate::people::model::PersonRow;
-use crate::people::routes::manage::{InvitationBody, Invite};
+use crate::people::routes::manage::{InvitationBody, Invite, MemberBody};
 use crate::people::service;
 use crate::values::NetworkId;
 
@@ -72,6 +72,109 @@ pub(super) async fn invite(
 ) -> Result<(StatusCode, Json<InvitationBody>), ApiError> {
     let link = service::invite_as_operator(&app, &caller.origin(&app), None, &body.email, Role::Owner).await?;
     Ok((StatusCode::CREATED, Json(link.into())))
+}
+
+/// List the invitations of operators
+///
+/// Those that wait to be accepted, the latest first.
+#[utoipa::path(get, path = "/api/admin/people/invitations", operation_id = "list_operator_invitations", tag = "People",
+    security(("apiKey" = ["operator"])), params(PageQuery), responses((status = 200, body = Page<InvitationBody>)))]
+pub(super) async fn list_invitations(
+    Operator(_caller): Operator,
+    State(app): State<App>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<Page<InvitationBody>>, ApiError> {
+    invitations(&app, OPERATOR_NETWORK, query).await
+}
+
+async fn invitations(app: &App, network: NetworkId, query: PageQuery) -> Result<Json<Page<InvitationBody>>, ApiError> {
+    let offset = query.page.offset(query.limit);
+    let (rows, total) = service::invitations(app, network, query.limit.0, offset).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(InvitationBody::from)))
+}
+
+/// Take the invitation of an operator back
+#[utoipa::path(delete, path = "/api/admin/people/invitations/{invitationId}", operation_id = "delete_operator_invitation",
+    tag = "People", security(("apiKey" = ["operator"])), params(("invitationId" = String, Path)),
+    responses((status = 204, description = "Taken back"),
+        (status = 404, body = ErrorBody, description = "No such invitation")))]
+pub(super) async fn delete_invitation(
+    Operator(caller): Operator,
+    State(app): State<App>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    service::delete_invitation(&app, &caller.origin(&app), OPERATOR_NETWORK, None, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// List the people of a network
+///
+/// As its owner sees them.
+#[utoipa::path(get, path = "/api/admin/networks/{id}/people", operation_id = "list_people_of_network", tag = "People",
+    security(("apiKey" = ["operator"])),
+    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), PageQuery),
+    responses((status = 200, body = Page<MemberBody>), (status = 404, body = ErrorBody, description = "No such network")))]
+pub(super) async fn list_of_network(
+    Operator(_caller): Operator,
+    State(app): State<App>,
+    Path(network): Path<NetworkId>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<Page<MemberBody>>, ApiError> {
+    networks::admin::network(&app.db, network).await?;
+    let (rows, total) = service::members(&app, network, query.limit.0, query.page.offset(query.limit)).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(MemberBody::from)))
+}
+
+/// Remove a member of a network
+///
+/// Whatever their role. The account stays.
+#[utoipa::path(delete, path = "/api/admin/networks/{id}/people/{personId}", operation_id = "remove_person_from_network",
+    tag = "People", security(("apiKey" = ["operator"])),
+    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("personId" = String, Path)),
+    responses((status = 204, description = "Removed"),
+        (status = 404, body = ErrorBody, description = "No such network, or no such member")))]
+pub(super) async fn remove_from_network(
+    Operator(caller): Operator,
+    State(app): State<App>,
+    Path((network, person)): Path<(NetworkId, String)>,
+) -> Result<StatusCode, ApiError> {
+    networks::admin::network(&app.db, network).await?;
+    service::remove(&app, &caller.origin(&app), network, None, &person).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// List the invitations of a network
+///
+/// Those that wait to be accepted, the latest first.
+#[utoipa::path(get, path = "/api/admin/networks/{id}/people/invitations", operation_id = "list_invitations_of_network",
+    tag = "People", security(("apiKey" = ["operator"])),
+    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), PageQuery),
+    responses((status = 200, body = Page<InvitationBody>),
+        (status = 404, body = ErrorBody, description = "No such network")))]
+pub(super) async fn list_invitations_of_network(
+    Operator(_caller): Operator,
+    State(app): State<App>,
+    Path(network): Path<NetworkId>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<Page<InvitationBody>>, ApiError> {
+    networks::admin::network(&app.db, network).await?;
+    invitations(&app, network, query).await
+}
+
+/// Take an invitation of a network back
+#[utoipa::path(delete, path = "/api/admin/networks/{id}/people/invitations/{invitationId}",
+    operation_id = "delete_invitation_of_network", tag = "People", security(("apiKey" = ["operator"])),
+    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("invitationId" = String, Path)),
+    responses((status = 204, description = "Taken back"),
+        (status = 404, body = ErrorBody, description = "No such network, or no such invitation")))]
+pub(super) async fn delete_invitation_of_network(
+    Operator(caller): Operator,
+    State(app): State<App>,
+    Path((network, id)): Path<(NetworkId, String)>,
+) -> Result<StatusCode, ApiError> {
+    networks::admin::network(&app.db, network).await?;
+    service::delete_invitation(&app, &caller.origin(&app), network, None, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Invite somebody to a network

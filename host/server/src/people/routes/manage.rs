@@ -135,7 +135,7 @@ pub(super) async fn remove(
     State(app): State<App>,
     Path(person): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    service::remove(&app, &caller, &person).await?;
+    service::remove(&app, &caller.origin(&app), caller.network, Some(&caller), &person).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -165,6 +165,6 @@ pub(super) async fn delete_invitation(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    service::delete_invitation(&app, &caller, &id).await?;
+    service::delete_invitation(&app, &caller.origin(&app), caller.network, Some(&caller), &id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -20,7 +20,13 @@ pub(crate) fn router() -> Endpoints {
         admin::list,
         admin::invite: transactional,
         admin::delete,
+        admin::list_invitations,
+        admin::delete_invitation,
+        admin::list_of_network,
         admin::invite_to_network: transactional,
+        admin::remove_from_network,
+        admin::list_invitations_of_network,
+        admin::delete_invitation_of_network,
     ]
 }
 

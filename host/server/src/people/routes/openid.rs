@@ -15,8 +15,8 @@ use crate::http::extract::{Json, Query};
 use crate::http::hub_url::HubUrl;
 use crate::people::model::SESSION_TTL;
 use crate::people::openid::{FLOW_TTL, Flow, PENDING_TTL, ReturnPath};
-use crate::people::routes::sign_in::{self, Remote, SessionBody, answer, secure};
-use crate::people::service::{self, Callback, PeopleError, Session, SignedInByOpenId};
+use crate::people::routes::sign_in::{self, SessionBody, answer, secure};
+use crate::people::service::{self, Callback, PeopleError, Sender, Session, SignedInByOpenId};
 use crate::values::Text;
 
 /// What the browser keeps of a sign-in that has not ended: first for the provider's answer, then for a code.
@@ -105,14 +105,14 @@ pub(super) struct FinishQuery {
         (status = 503, body = ErrorBody, description = "The provider does not answer")))]
 pub(super) async fn finish(
     State(app): State<App>,
-    Remote(remote): Remote,
+    sender: Sender,
     hub: HubUrl,
     headers: HeaderMap,
     Query(query): Query<FinishQuery>,
 ) -> Response {
     let FinishQuery { state, code, error } = query;
     let flow = cookie::find(&headers, COOKIE).and_then(|cookie| Flow::read(cookie, app.clock.now()));
-    let finished = service::finish_openid(&app, remote, flow.as_ref(), Callback { state, code, error }).await;
+    let finished = service::finish_openid(&app, &sender, flow.as_ref(), Callback { state, code, error }).await;
     let return_to = flow.as_ref().and_then(Flow::return_to);
     let (response, cookie) = match finished {
         Ok(SignedInByOpenId::Session(session)) => (signed_in(&app, &hub, *session, return_to).await, None),
@@ -161,12 +161,12 @@ pub(super) struct SecondFactor {
         (status = 429, body = ErrorBody, description = "Too many have failed; see `Retry-After`")))]
 pub(super) async fn finish_with_code(
     State(app): State<App>,
-    Remote(remote): Remote,
+    sender: Sender,
     hub: HubUrl,
     headers: HeaderMap,
     Json(body): Json<SecondFactor>,
 ) -> Result<Response, ApiError> {
     let pending = cookie::find(&headers, COOKIE).unwrap_or_default();
-    let session = service::finish_openid_with_code(&app, remote, pending, &body.code).await?;
+    let session = service::finish_openid_with_code(&app, &sender, pending, &body.code).await?;
     Ok(with_cookie(answer(&app, &hub, session, true).await?, sign_in_cookie(&hub, "", 0)))
 }

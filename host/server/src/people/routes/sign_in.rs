@@ -1,13 +1,12 @@
 //! What needs no session: signing in, accepting an invitation, a lost password.
 
 use axum::extract::{FromRequestParts, State};
-use axum::http::header::SET_COOKIE;
+use axum::http::header::{CONTENT_TYPE, SET_COOKIE};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
-use std::net::IpAddr;
 use utoipa::ToSchema;
 
 use crate::app::App;
@@ -17,20 +16,19 @@ use crate::email::Email;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::Json;
 use crate::http::hub_url::HubUrl;
+use crate::http::request_id::RequestId;
 use crate::limits;
 use crate::people::model::{MembershipRow, Password, SESSION_TTL};
-use crate::people::service::{self, Attempt, Me, NewPerson, Session};
+use crate::people::service::{self, Attempt, Me, NewPerson, Sender, Session};
 use crate::secret_text::SecretText;
 use crate::values::{Identifier, NetworkId};
 
-/// The address that a request came from.
-pub(super) struct Remote(pub(super) IpAddr);
-
-impl<S: Send + Sync> FromRequestParts<S> for Remote {
+impl<S: Send + Sync> FromRequestParts<S> for Sender {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self(limits::remote_address(&parts.extensions)))
+        let request_id = parts.extensions.get::<RequestId>().cloned();
+        Ok(Self { address: limits::remote_address(&parts.extensions), request_id })
     }
 }
 
@@ -120,6 +118,16 @@ pub(super) async fn answer(app: &App, hub: &HubUrl, session: Session, is_cookie:
     Ok(response)
 }
 
+/// Refuses to begin a session as cookie where a form of another site's page may have sent the request: it would sign the
+/// browser's user in as somebody else.
+fn require_own_page(is_cookie: bool, headers: &HeaderMap) -> Result<(), ApiError> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !is_cookie || kind.trim_start().to_ascii_lowercase().starts_with("application/json") {
+        return Ok(());
+    }
+    Err(ApiError::invalid("A session as cookie needs the header Content-Type: application/json."))
+}
+
 /// The session's cookie: no script reads it, no other site's page sends it, and it goes over TLS alone, but to a hub that
 /// is not reached by TLS.
 pub(super) fn cookie(hub: &HubUrl, token: &str, seconds: Millis) -> Option<HeaderValue> {
@@ -156,12 +164,14 @@ pub(super) struct SignIn {
         (status = 429, body = ErrorBody, description = "Too many have failed; see `Retry-After`")))]
 pub(super) async fn sign_in(
     State(app): State<App>,
-    Remote(remote): Remote,
+    sender: Sender,
     hub: HubUrl,
+    headers: HeaderMap,
     Json(body): Json<SignIn>,
 ) -> Result<Response, ApiError> {
     let SignIn { email, password, code, cookie } = body;
-    let attempt = Attempt { remote, email: &email, password: &password, code: code.as_deref() };
+    require_own_page(cookie.unwrap_or(false), &headers)?;
+    let attempt = Attempt { remote: sender.address, email: &email, password: &password, code: code.as_deref() };
     let session = service::sign_in(&app, attempt).await?;
     answer(&app, &hub, session, cookie.unwrap_or(false)).await
 }
@@ -188,12 +198,14 @@ pub(super) struct Accept {
         (status = 429, body = ErrorBody, description = "Too many attempts; see `Retry-After`")))]
 pub(super) async fn accept(
     State(app): State<App>,
-    Remote(remote): Remote,
+    sender: Sender,
     hub: HubUrl,
+    headers: HeaderMap,
     Json(body): Json<Accept>,
 ) -> Result<Response, ApiError> {
+    require_own_page(body.cookie.unwrap_or(false), &headers)?;
     let new = NewPerson { name: body.name.as_str(), password: &body.password };
-    let session = service::accept(&app, remote, &body.token, new).await?;
+    let session = service::accept(&app, &sender, &body.token, new).await?;
     answer(&app, &hub, session, body.cookie.unwrap_or(false)).await
 }
 
@@ -211,10 +223,10 @@ pub(super) struct LosePassword {
         (status = 429, body = ErrorBody, description = "Too many from one remote address; see `Retry-After`")))]
 pub(super) async fn lose_password(
     State(app): State<App>,
-    Remote(remote): Remote,
+    sender: Sender,
     Json(body): Json<LosePassword>,
 ) -> Result<StatusCode, ApiError> {
-    service::lose_password(&app, remote, &body.email)?;
+    service::lose_password(&app, sender.address, &body.email)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -235,9 +247,9 @@ pub(super) struct ResetPassword {
         (status = 429, body = ErrorBody, description = "Too many attempts; see `Retry-After`")))]
 pub(super) async fn reset_password(
     State(app): State<App>,
-    Remote(remote): Remote,
+    sender: Sender,
     Json(body): Json<ResetPassword>,
 ) -> Result<StatusCode, ApiError> {
-    service::reset_password(&app, remote, &body.token, &body.password).await?;
+    service::reset_password(&app, &sender, &body.token, &body.password).await?;
     Ok(StatusCode::NO_CONTENT)
 }

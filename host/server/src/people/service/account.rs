@@ -11,7 +11,7 @@ use crate::email::Email;
 use crate::http::error::ApiError;
 use crate::people::model::{LinkKind, LinkRow, MAIL_PAUSE, MembershipRow, Password, PersonRow, RESET_TTL, hash};
 use crate::people::service::second_factor::with_password;
-use crate::people::service::{PeopleError, generate_id, origin_of, origin_of_person};
+use crate::people::service::{PeopleError, Sender, generate_id, origin_of, origin_of_person};
 use crate::people::{password, store};
 use crate::secret_text::SecretText;
 
@@ -123,9 +123,9 @@ async fn send_reset(app: &App, folded: &str) -> Result<(), hub_db::Error> {
 }
 
 /// Sets a new password with the token of a mail, and ends all sessions.
-pub(crate) async fn reset_password(app: &App, remote: IpAddr, token: &str, new: &Password) -> Result<(), PeopleError> {
+pub(crate) async fn reset_password(app: &App, sender: &Sender, token: &str, new: &Password) -> Result<(), PeopleError> {
     let now = app.clock.now();
-    app.limits.addresses.count_sign_in(remote, now)?;
+    app.limits.addresses.count_sign_in(sender.address, now)?;
     let sha256 = hash(token.trim());
     let hashed = password::hash(app, new).await?;
     app.db
@@ -133,14 +133,16 @@ pub(crate) async fn reset_password(app: &App, remote: IpAddr, token: &str, new: 
             let link = store::find_link(&mut tx, &sha256).await?;
             let link = link.filter(|link| now < link.expires_at && link.is(LinkKind::Reset));
             let link = link.ok_or(PeopleError::UnknownToken)?;
-            store::delete_link(&mut tx, link.network_id, &link.link_id).await?;
+            if !store::delete_link(&mut tx, link.network_id, &link.link_id).await? {
+                return Err(PeopleError::UnknownToken);
+            }
             let person = store::find_by_email(&mut tx, &link.email_folded).await?.ok_or(PeopleError::UnknownToken)?;
             store::set_password(&mut tx, &person.person_id, &hashed).await?;
             store::end_sessions(&mut tx, &person.person_id, None, now).await?;
             store::clear_failures(&mut tx, &hash(&person.email_folded)).await?;
             let change = Change::new(Action::PersonPasswordChanged, &person.person_id);
             Ok::<_, PeopleError>(
-                audit::record(&mut tx, OPERATOR_NETWORK, &origin_of_person(app, remote, &person), change).await?,
+                audit::record(&mut tx, OPERATOR_NETWORK, &origin_of_person(app, sender, &person), change).await?,
             )
         })
         .await?;
@@ -175,7 +177,8 @@ pub(crate) async fn create_operator(
         if !store::insert(&mut tx, &person).await? {
             return Err(PeopleError::PersonExists);
         }
-        let change = Change::new(Action::PersonCreated, &id).after(serde_json::json!({"operator": true}));
+        let change =
+            Change::new(Action::PersonCreated, &id).after(serde_json::json!({"email": person.email, "operator": true}));
         Ok(audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?)
     })
     .await?;

@@ -1,7 +1,5 @@
 //! Invitations: made by members, keys and the operator, accepted with the token of a mail.
 
-use std::net::IpAddr;
-
 use hub_db::Tx;
 use serde_json::{Value, json};
 
@@ -12,7 +10,7 @@ use crate::email::Email;
 use crate::limits::{self, Limit};
 use crate::people::model::{INVITATION_TTL, LinkKind, LinkRow, MAIL_PAUSE, Password, PersonRow, hash};
 use crate::people::service::sign_in::{Failures, Session, begin_session};
-use crate::people::service::{PeopleError, generate_id, origin_of, origin_of_person};
+use crate::people::service::{PeopleError, Sender, generate_id, origin_of, origin_of_person};
 use crate::people::{password, store};
 use crate::values::NetworkId;
 
@@ -21,8 +19,10 @@ fn shown(link: &LinkRow) -> Value {
     json!({"email": link.email, "role": link.role, "expiresAt": link.expires_at})
 }
 
-/// Refuses a role beyond the caller's own, and a caller whose key is bounded in ways that a role is not.
-pub(super) fn require_within(caller: &Caller, role: Role) -> Result<(), PeopleError> {
+/// Refuses a role beyond the caller's own, and a caller whose key is bounded in ways that a role is not. None is the operator,
+/// whom nothing bounds.
+pub(super) fn require_within(caller: Option<&Caller>, role: Role) -> Result<(), PeopleError> {
+    let Some(caller) = caller else { return Ok(()) };
     if !caller.scopes.cover(role.scopes()) {
         return Err(PeopleError::RoleExceedsOwn);
     }
@@ -34,7 +34,8 @@ pub(super) fn require_within(caller: &Caller, role: Role) -> Result<(), PeopleEr
 
 /// Invites somebody to the caller's network.
 pub(crate) async fn invite(app: &App, caller: &Caller, email: &Email, role: Role) -> Result<LinkRow, PeopleError> {
-    require_within(caller, role)?;
+    require_within(Some(caller), role)?;
+    app.limits.addresses.count_mail(caller.remote, app.clock.now())?;
     let origin = caller.origin(app);
     let link = new_link(app, caller.network, email, Some(role));
     app.db
@@ -123,20 +124,27 @@ pub(crate) async fn invitations(
     Ok(store::invitations(&app.db, network, limit, offset).await?)
 }
 
-/// Takes an invitation back.
-pub(crate) async fn delete_invitation(app: &App, caller: &Caller, id: &str) -> Result<(), PeopleError> {
-    let origin = caller.origin(app);
+/// Takes an invitation of a network back: one that `within` may give, or any where that is none.
+pub(crate) async fn delete_invitation(
+    app: &App,
+    origin: &Origin,
+    network: NetworkId,
+    within: Option<&Caller>,
+    id: &str,
+) -> Result<(), PeopleError> {
     app.db
         .transaction(async |mut tx| {
-            let link = store::link(&mut tx, caller.network, id).await?;
+            let link = store::link(&mut tx, network, id).await?;
             let link = link.filter(|link| link.is(LinkKind::Invitation));
             let link = link.ok_or_else(|| PeopleError::UnknownInvitation(id.to_owned()))?;
             if let Some(role) = link.role() {
-                require_within(caller, role)?;
+                require_within(within, role)?;
             }
-            store::delete_link(&mut tx, caller.network, id).await?;
-            let change = Change::new(Action::MemberInvitationDeleted, id).before(shown(&link));
-            Ok(audit::record(&mut tx, caller.network, &origin, change).await?)
+            store::delete_link(&mut tx, network, id).await?;
+            let action =
+                if link.role.is_some() { Action::MemberInvitationDeleted } else { Action::OperatorInvitationDeleted };
+            let change = Change::new(action, id).before(shown(&link));
+            Ok(audit::record(&mut tx, network, origin, change).await?)
         })
         .await
 }
@@ -148,8 +156,13 @@ pub(crate) struct NewPerson<'a> {
 }
 
 /// Creates the account of somebody who was invited, makes them a member, and signs them in.
-pub(crate) async fn accept(app: &App, remote: IpAddr, token: &str, new: NewPerson<'_>) -> Result<Session, PeopleError> {
-    app.limits.addresses.count_sign_in(remote, app.clock.now())?;
+pub(crate) async fn accept(
+    app: &App,
+    sender: &Sender,
+    token: &str,
+    new: NewPerson<'_>,
+) -> Result<Session, PeopleError> {
+    app.limits.addresses.count_sign_in(sender.address, app.clock.now())?;
     let sha256 = hash(token.trim());
     let hashed = password::hash(app, new.password).await?;
     let person = app
@@ -170,12 +183,12 @@ pub(crate) async fn accept(app: &App, remote: IpAddr, token: &str, new: NewPerso
             if !store::insert(&mut tx, &person).await? {
                 return Err(PeopleError::PersonExists);
             }
-            enter(app, &mut tx, &link, &person.person_id, &origin_of_person(app, remote, &person)).await?;
+            enter(app, &mut tx, &link, &person.person_id, &origin_of_person(app, sender, &person)).await?;
             Ok(person)
         })
         .await?;
     let failures = Failures::of_account(&person.email_folded);
-    begin_session(app, person, remote, &failures).await
+    begin_session(app, person, sender.address, &failures).await
 }
 
 /// Makes somebody who is signed in a member.

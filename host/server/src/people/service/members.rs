@@ -28,23 +28,28 @@ pub(crate) async fn members(
 }
 
 /// A member whose role the caller may change: one within their own.
-async fn managed(tx: &mut hub_db::Tx, caller: &Caller, person: &str) -> Result<Member, PeopleError> {
-    let member = store::member(tx, caller.network, person).await?;
+async fn managed(
+    tx: &mut hub_db::Tx,
+    network: NetworkId,
+    within: Option<&Caller>,
+    person: &str,
+) -> Result<Member, PeopleError> {
+    let member = store::member(tx, network, person).await?;
     let member = member.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
     if let Ok(role) = member.role.parse() {
-        require_within(caller, role)?;
+        require_within(within, role)?;
     }
     Ok(member)
 }
 
 /// Gives a member another role.
 pub(crate) async fn change_role(app: &App, caller: &Caller, person: &str, role: Role) -> Result<Member, PeopleError> {
-    require_within(caller, role)?;
+    require_within(Some(caller), role)?;
     let origin = caller.origin(app);
     let changed = app
         .db
         .transaction(async |mut tx| {
-            let before = managed(&mut tx, caller, person).await?;
+            let before = managed(&mut tx, caller.network, Some(caller), person).await?;
             store::put_member(&mut tx, caller.network, person, role, app.clock.now()).await?;
             let after = Member { role: role.as_str().to_owned(), ..before.clone() };
             let change = Change::new(Action::MemberChanged, person).before(shown(&before)).after(shown(&after));
@@ -56,15 +61,20 @@ pub(crate) async fn change_role(app: &App, caller: &Caller, person: &str, role: 
     Ok(changed)
 }
 
-/// Removes a member; the account stays.
-pub(crate) async fn remove(app: &App, caller: &Caller, person: &str) -> Result<(), PeopleError> {
-    let origin = caller.origin(app);
+/// Removes a member whose role is within that of `within`, or any where that is none; the account stays.
+pub(crate) async fn remove(
+    app: &App,
+    origin: &Origin,
+    network: NetworkId,
+    within: Option<&Caller>,
+    person: &str,
+) -> Result<(), PeopleError> {
     app.db
         .transaction(async |mut tx| {
-            let before = managed(&mut tx, caller, person).await?;
-            store::delete_member(&mut tx, caller.network, person).await?;
+            let before = managed(&mut tx, network, within, person).await?;
+            store::delete_member(&mut tx, network, person).await?;
             let change = Change::new(Action::MemberRemoved, person).before(shown(&before));
-            Ok::<_, PeopleError>(audit::record(&mut tx, caller.network, &origin, change).await?)
+            Ok::<_, PeopleError>(audit::record(&mut tx, network, origin, change).await?)
         })
         .await?;
     app.keys.clear();
@@ -81,11 +91,15 @@ pub(crate) async fn delete_person(app: &App, origin: &Origin, person: &str) -> R
     app.db
         .transaction(async |mut tx| {
             let before = store::find(&mut tx, person).await?;
-            before.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
-            for network in store::delete(&mut tx, person).await? {
-                audit::record(&mut tx, network, origin, Change::new(Action::MemberRemoved, person)).await?;
+            let PersonRow { email, is_operator, .. } =
+                before.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
+            for (network, role) in store::delete(&mut tx, person).await? {
+                let change = Change::new(Action::MemberRemoved, person);
+                let change = change.before(json!({"email": email, "role": role}));
+                audit::record(&mut tx, network, origin, change).await?;
             }
             let change = Change::new(Action::PersonDeleted, person);
+            let change = change.before(json!({"email": email, "operator": is_operator}));
             Ok::<_, PeopleError>(audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?)
         })
         .await?;

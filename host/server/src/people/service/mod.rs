@@ -19,12 +19,21 @@ pub(super) use openid::{Callback, SignedInByOpenId, begin_openid, finish_openid,
 pub(super) use second_factor::{Enrollment, confirm, disable, enroll};
 pub(super) use sign_in::{Attempt, Session, sign_in};
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::app::App;
 use crate::auth::{Actor, ActorType, Origin, SignedIn};
+use crate::http::request_id::RequestId;
 use crate::ids::Ids;
 use crate::people::model::{ID_LENGTH, PersonRow};
+
+/// Where a request comes from that needs no session.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    pub(crate) address: IpAddr,
+    pub(crate) request_id: Option<RequestId>,
+}
 
 /// An id that no key has.
 fn generate_id(ids: &Ids) -> String {
@@ -34,16 +43,17 @@ fn generate_id(ids: &Ids) -> String {
 /// A person who changes something, for the audit log.
 fn origin_of(app: &App, who: &SignedIn) -> Origin {
     let actor = Actor { kind: ActorType::Person, id: who.person.clone(), name: who.email.clone() };
-    origin(app, who.remote, actor)
+    origin(app, who.remote, who.request_id.as_ref(), actor)
 }
 
 /// Somebody who holds the token of a mail to this person.
-fn origin_of_person(app: &App, remote: std::net::IpAddr, person: &PersonRow) -> Origin {
+fn origin_of_person(app: &App, sender: &Sender, person: &PersonRow) -> Origin {
     let actor = Actor { kind: ActorType::Person, id: person.person_id.clone(), name: person.email.clone() };
-    origin(app, remote, actor)
+    origin(app, sender.address, sender.request_id.as_ref(), actor)
 }
 
-fn origin(app: &App, remote: std::net::IpAddr, actor: Actor) -> Origin {
+fn origin(app: &App, remote: IpAddr, request_id: Option<&RequestId>, actor: Actor) -> Origin {
     let order = Some(Arc::clone(&app.audit_order));
-    Origin { actor, request_id: None, address: Some(remote), clock: app.clock.clone(), ids: app.ids.clone(), order }
+    let request_id = request_id.map(|id| id.as_str().to_owned());
+    Origin { actor, request_id, address: Some(remote), clock: app.clock.clone(), ids: app.ids.clone(), order }
 }

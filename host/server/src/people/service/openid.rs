@@ -1,7 +1,5 @@
 //! Signing in by OpenID Connect.
 
-use std::net::IpAddr;
-
 use hub_db::{Executor, Tx};
 use serde_json::json;
 
@@ -14,7 +12,7 @@ use crate::people::model::{PersonRow, hash};
 use crate::people::openid::{Flow, Identity, PENDING_TTL, Pending, Provider, ReturnPath};
 use crate::people::service::invitations::{enter, take_invitation};
 use crate::people::service::sign_in::{Failures, Session, begin_attempt, begin_session};
-use crate::people::service::{PeopleError, generate_id, origin_of_person, second_factor};
+use crate::people::service::{PeopleError, Sender, generate_id, origin_of_person, second_factor};
 use crate::people::store;
 use crate::secrets::signing_key;
 
@@ -52,13 +50,13 @@ pub(crate) enum SignedInByOpenId {
 /// Finishes a sign-in, or leaves it to a code of the second factor.
 pub(crate) async fn finish_openid(
     app: &App,
-    remote: IpAddr,
+    sender: &Sender,
     flow: Option<&Flow>,
     callback: Callback,
 ) -> Result<SignedInByOpenId, PeopleError> {
     let (provider, now) = (provider(app)?, app.clock.now());
     let flow = flow.ok_or(PeopleError::SignInEnded)?;
-    app.limits.addresses.count_sign_in(remote, now)?;
+    app.limits.addresses.count_sign_in(sender.address, now)?;
     if !callback.state.is_some_and(|state| flow.is_answered_by(&state)) {
         return Err(PeopleError::StateWrong);
     }
@@ -77,15 +75,15 @@ pub(crate) async fn finish_openid(
         let key = signing_key(app, Pending::PURPOSE).await?;
         return Ok(SignedInByOpenId::CodeNeeded(pending.sign(&key).map_err(ApiError::internal)?));
     }
-    let person = admit(app, remote, provider.issuer(), &identity, flow.invitation(), false).await?;
+    let person = admit(app, sender, provider.issuer(), &identity, flow.invitation(), false).await?;
     let failures = Failures::of_account(&person.email_folded);
-    Ok(SignedInByOpenId::Session(Box::new(begin_session(app, person, remote, &failures).await?)))
+    Ok(SignedInByOpenId::Session(Box::new(begin_session(app, person, sender.address, &failures).await?)))
 }
 
 /// Finishes a sign-in with a code of the second factor, or a recovery code.
 pub(crate) async fn finish_openid_with_code(
     app: &App,
-    remote: IpAddr,
+    sender: &Sender,
     cookie: &str,
     code: &str,
 ) -> Result<Session, PeopleError> {
@@ -93,13 +91,13 @@ pub(crate) async fn finish_openid_with_code(
     let key = signing_key(app, Pending::PURPOSE).await?;
     let pending = Pending::read(&key, cookie, app.clock.now()).ok_or(PeopleError::SignInEnded)?;
     let person = find(&app.db, provider.issuer(), &pending.identity).await?.ok_or(PeopleError::SignInEnded)?;
-    let failures = begin_attempt(app, remote, &person.email_folded).await?;
+    let failures = begin_attempt(app, sender.address, &person.email_folded).await?;
     if person.totp_confirmed {
         second_factor::check(app, &person, code).await?;
     }
     let invitation = pending.invitation.as_deref();
-    let person = admit(app, remote, provider.issuer(), &pending.identity, invitation, true).await?;
-    begin_session(app, person, remote, &failures).await
+    let person = admit(app, sender, provider.issuer(), &pending.identity, invitation, true).await?;
+    begin_session(app, person, sender.address, &failures).await
 }
 
 /// The account of whom the provider has identified: that of its subject, else that of the address.
@@ -123,7 +121,7 @@ async fn find(
 /// Lets somebody in, whom their first sign-in links with the provider's subject, and an invitation makes a member.
 async fn admit(
     app: &App,
-    remote: IpAddr,
+    sender: &Sender,
     issuer: &str,
     identity: &Identity,
     invitation: Option<&str>,
@@ -146,7 +144,7 @@ async fn admit(
                 Some(person) => person,
                 None => create(app, &mut tx, identity).await?,
             };
-            let origin = origin_of_person(app, remote, &person);
+            let origin = origin_of_person(app, sender, &person);
             if let Some(link) = link {
                 // The invitation is for another address.
                 if link.email_folded != person.email_folded {

@@ -97,9 +97,14 @@ pub(crate) async fn disable(
     password: &Password,
     code: Option<&str>,
 ) -> Result<(), PeopleError> {
-    let person = with_password(app, who, password).await?;
-    if person.totp_confirmed {
-        check(app, &person, code.ok_or(PeopleError::SecondFactorNeeded)?).await?;
+    let (person, failures) = try_password(app, who, password).await?;
+    // A code that is wrong counts, or whoever knows the password would guess codes without end.
+    if let Some(code) = code.filter(|_| person.totp_confirmed) {
+        check(app, &person, code).await?;
+    }
+    store::remove_failure(&app.db, failures.key()).await?;
+    if person.totp_confirmed && code.is_none() {
+        return Err(PeopleError::SecondFactorNeeded);
     }
     app.db
         .transaction(async |mut tx| {
@@ -113,14 +118,23 @@ pub(crate) async fn disable(
 
 /// The person who is signed in, if this is their password.
 pub(super) async fn with_password(app: &App, who: &SignedIn, password: &Password) -> Result<PersonRow, PeopleError> {
+    let (person, failures) = try_password(app, who, password).await?;
+    store::remove_failure(&app.db, failures.key()).await?;
+    Ok(person)
+}
+
+/// The same; the attempt counts as failed until the caller takes that back.
+async fn try_password(
+    app: &App,
+    who: &SignedIn,
+    password: &Password,
+) -> Result<(PersonRow, Failures), PeopleError> {
     let person = account::person(app, who).await?;
     if person.password_hash.is_none() {
         return Err(PeopleError::NoPassword);
     }
     let failures = begin_attempt_in_session(app, who).await?;
-    let person = check_password(app, Some(person), password).await?;
-    store::remove_failure(&app.db, failures.key()).await?;
-    Ok(person)
+    Ok((check_password(app, Some(person), password).await?, failures))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The run in `docs/operating-networks.md`, from the first plan to a lost disk.
+//! From the first plan to a lost disk, as `docs/operating-a-hub.md` does it.
 
 use reqwest::Method;
 use serde_json::json;

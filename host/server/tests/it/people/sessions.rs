@@ -24,6 +24,10 @@ on_both! {
     async fn a_session_as_cookie_needs_the_csrf_token_for_changes(hub: Hub) {
         let owner = hub.network().await;
         member(&hub, &owner, "alex@example.org", "OWNER").await;
+        // As a form of another site's page would.
+        let body = json!({"email": "alex@example.org", "password": PASSWORD, "cookie": true}).to_string();
+        let form = hub.anonymous().request(Method::POST, "/api/people/sign-in").header("Content-Type", "text/plain");
+        hub.anonymous().send(form.body(body)).await.expect_error(400, "invalid_request");
         let answer = sign_in(&hub, "alex@example.org", PASSWORD, json!({"cookie": true})).await;
         assert_eq!(answer.expect(200)["token"], Value::Null);
         let set = answer.headers["set-cookie"].to_str().unwrap().to_owned();
@@ -47,6 +51,9 @@ on_both! {
         let alex = member(&hub, &owner, "alex@example.org", "OWNER").await;
         let again = async || sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200)["token"].as_str().unwrap().to_owned();
         let (one, other) = (again().await, again().await);
+        let client = hub.anonymous();
+        let request = client.request(Method::GET, "/api/manage/keys").header("Authorization", format!("bearer {one}"));
+        client.send(request).await.expect(200);
         send(&hub, &one, Method::POST, "/api/people/sign-out", json!({})).await.expect(204);
         get(&hub, &one, "/api/manage/keys").await.expect_error(401, "unauthenticated");
         get(&hub, &other, "/api/manage/keys").await.expect(200);
@@ -156,6 +163,13 @@ on_both! {
         };
         disable(Value::Null).await.expect_error(401, "second_factor_needed");
         disable(json!("000000")).await.expect_error(401, "wrong_credentials");
+        // Nor does the right password.
+        hub.advance_ms(900_000);
+        for _ in 0..8 {
+            post(&format!("{path}/disable"), json!({"password": PASSWORD, "code": "000000"})).await;
+        }
+        let body = json!({"password": PASSWORD, "code": recovery[6]});
+        post(&format!("{path}/disable"), body).await.expect_error(429, "rate_limited");
         disable(recovery[5].clone()).await.expect(204);
         hub.advance_ms(900_000);
         sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200);
