@@ -41,6 +41,8 @@ const LARGEST_BATCH: usize = 512;
 /// How long the statements of a batch are to take, at least and at most: on SQLite all writers wait for them.
 const SQLITE_TIME: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(10));
 const POSTGRES_TIME: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(100));
+/// Records after which the database looks at what was written, for the first time; then after four times as many, and so on.
+const FIRST_ANALYSIS: i64 = 1_000;
 /// Records that the reader is ahead.
 const READ_AHEAD: usize = 64;
 /// Records that are read before it is asked once more whether the import was cancelled.
@@ -281,7 +283,7 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
         })
     });
     let mut import = import.clone();
-    let (mut items, mut targets) = (vec![], TargetCounts::default());
+    let (mut items, mut targets, mut analyze_at) = (vec![], TargetCounts::default(), FIRST_ANALYSIS);
     loop {
         let most = app.imports.batch();
         while items.len() < most {
@@ -295,6 +297,12 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
         }
         if write_batch(app, &mut import, &items, &mut targets).await?.is_break() {
             return Err(RunError::Gone);
+        }
+        if import.done >= analyze_at && !import.dry_run {
+            analyze_at = import.done.saturating_mul(4);
+            if let Err(error) = store::analyze(&app.db, import.kind).await {
+                tracing::debug!(%error, "the tables of an import could not be analyzed; it goes on, perhaps more slowly");
+            }
         }
         if items.len() == most {
             items.clear();

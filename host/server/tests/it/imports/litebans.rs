@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::files::{self, Cell, Table, h2, mysql, sqlite};
 use super::{counts, has_note, import, notes};
-use crate::support::{Client, NOW, on_both};
+use crate::support::{Client, Hub, NOW, on_both};
 
 const STEVE: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 const ALEX: &str = "ec561538-f3fd-461d-aff5-086b22154bce";
@@ -252,5 +252,12 @@ on_both! {
         assert_eq!(counts(&done, "PUNISHMENTS"), [2_000, 0, 0, 3]);
         assert_eq!(dry["report"], done["report"]);
         assert!(has_note(&done, "punishmentsPerPlayer"), "{:?}", notes(&done));
+        if hub.app.db.backend() == hub_db::Backend::Postgres {
+            let analyzed = "SELECT COUNT(*) FROM pg_stat_user_tables WHERE relname = 'punishments' AND last_analyze IS NOT NULL";
+            Hub::eventually("the database has looked at them", async || {
+                hub.app.db.query(analyzed).one::<(i64,)>().await.unwrap() == (1,)
+            })
+            .await;
+        }
     }
 }
