@@ -222,13 +222,12 @@ async fn finish(app: &App, webhook: &Webhook, delivery: &Delivery, attempt: &Att
         Verdict::Retry(asked) => Some(schedule::pause(webhook.failures + 1, asked, app.ids.seed())),
         _ => attempt.quiet.map(|quiet| millis(quiet.min(schedule::LONGEST_PAUSE))),
     };
-    // A message that is refused says nothing of the next one.
     let has_failed = matches!(attempt.verdict, Verdict::Retry(_) | Verdict::Gone);
     let next_attempt_at = pause.map_or(claimed, |pause| now.saturating_add(pause));
     let (next, disabled) = app
         .db
         .transaction(async |mut tx| {
-            let change = (has_failed, next_attempt_at);
+            let change = (attempt.verdict, next_attempt_at);
             let after = queue::note_in_webhook(&mut tx, network, id, change, now).await?;
             let Some((updated_at, failing_since)) = after else { return Ok((Next::Later, None)) };
             let noted = queue::note_attempt(&mut tx, network, (id, delivery.seq), (state, attempt), now).await?;
