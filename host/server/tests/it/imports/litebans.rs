@@ -195,6 +195,25 @@ on_both! {
         }
     }
 
+    async fn what_the_databases_themselves_wrote_is_read(hub: Hub) {
+        for (form, file) in [("MariaDB", include_bytes!("dumps/mariadb-10.11.sql").as_slice()), ("H2", include_bytes!("dumps/h2-2.1.sql").as_slice())] {
+            let owner = hub.network().await;
+            let done = import(&owner, "kind=litebans", file).await;
+            assert_eq!(done["state"], "DONE", "{form}: {done}");
+            assert_eq!((counts(&done, "PUNISHMENTS"), counts(&done, "SIGHTINGS")), ([7, 0, 0, 0], [2, 0, 0, 1]), "{form}");
+            let of_steve = history(&owner, STEVE).await;
+            let told: Vec<_> = of_steve.iter().map(|it| (it["type"].as_str().unwrap(), it["reason"].as_str(), &it["active"])).collect();
+            let (yes, no) = (json!(true), json!(false));
+            let reason = "§cIt's \\ \"griefing\"; `x` -- no\nnext\ttab";
+            for expected in [("BAN", Some(reason), &yes), ("MUTE", Some("spam"), &yes), ("WARN", None, &yes), ("KICK", Some("afk"), &no)] {
+                assert!(told.contains(&expected), "{form}: {expected:?} in {told:?}");
+            }
+            let of_alex = &history(&owner, ALEX).await[0];
+            assert_eq!((&of_alex["reason"], &of_alex["ipBased"], &of_alex["active"]), (&json!("emoji \u{1f3f0} ип"), &yes, &no), "{form}");
+            assert_eq!(active(&owner, "query?ip=198.51.100.9").await, ["BAN"], "{form}");
+        }
+    }
+
     async fn a_second_import_doubles_nothing_and_revokes_what_was_removed_since(hub: Hub) {
         let owner = hub.network().await;
         let dry = import(&owner, "kind=litebans&dryRun=true", mysql(&tables())).await;
