@@ -247,28 +247,16 @@ impl Planner<'_> {
         Ok(Outcome::Imported(Imported::Created))
     }
 
-    async fn balance(&mut self, player: PlayerId, amount: Amount, plan: &mut Plan<'_>) -> Result<Outcome, ApplyError> {
+    async fn balance(&self, player: PlayerId, amount: Amount, plan: &mut Plan<'_>) -> Result<Outcome, ApplyError> {
         let Some(currency) = &self.import.options.currency else { return Ok(Outcome::Skipped(None)) };
         let key = balance_key(self.import, player);
-        let id = (key.source.clone(), key.key.clone());
-        let skip = |reason: &str| Ok(Outcome::Skipped(Some(Remark::new(format_args!("player {player}"), reason))));
-        let imported_before = self.known.insert(id, amount.ten_thousandths());
+        let imported_before = self.known(&key);
         let wanted = BalanceImport { player, currency, amount, imported_before };
-        if plan.changes.iter().any(|change| matches!(change, Change::Balance { player: other, .. } if *other == player))
-        {
-            return skip("The file names the player twice; the first amount counts.");
-        }
         match economy::plan_balance(self.app, self.import.network, wanted).await? {
-            PlannedBalance::OutOfBounds => {
-                if let Some(before) = imported_before {
-                    self.known.insert((key.source, key.key), before);
-                } else {
-                    self.known.remove(&(key.source, key.key));
-                }
-                skip(
-                    "The balance would be outside of the bounds of its currency; define the currency with others first.",
-                )
-            }
+            PlannedBalance::OutOfBounds => Ok(Outcome::Skipped(Some(Remark::new(
+                format_args!("player {player}"),
+                "The balance would be outside of the bounds of its currency; define the currency with others first.",
+            )))),
             PlannedBalance::Add { amount: add, outcome, is_new } => {
                 let is_known = imported_before == Some(amount.ten_thousandths());
                 if !is_known {

@@ -78,8 +78,13 @@ pub(super) fn read(
             }
             litebans::read(unpack(file, is(GZIP)), &reading, sink)
         }
-        ImportKind::Balances if is(ZIP) => balances::read_essentials(BufReader::new(file), sink),
-        ImportKind::Balances => balances::read_table(unpack(file, is(GZIP)), sink),
+        ImportKind::Balances => {
+            let sink = &mut balances::first_of_each_player(sink);
+            if is(ZIP) {
+                return balances::read_essentials(BufReader::new(file), sink);
+            }
+            balances::read_table(unpack(file, is(GZIP)), sink)
+        }
     }
 }
 

@@ -43,6 +43,8 @@ const MOST_ROWS: usize = 1_000;
 /// The target time of a batch's statements, from and to: on SQLite all writers wait for them.
 const SQLITE_TIME: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(10));
 const POSTGRES_TIME: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(100));
+/// Records after which the database looks at what was written, for the first time; then after four times as many, and so on.
+const FIRST_ANALYSIS: i64 = 1_000;
 /// Records that the reader may be ahead of the writer.
 const READ_AHEAD: usize = 64;
 /// Characters of what is kept of why an import failed: what parsers say may quote the file.
@@ -286,7 +288,7 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
         })
     });
     let mut import = import.clone();
-    let (mut items, mut targets) = (vec![], TargetCounts::default());
+    let (mut items, mut targets, mut analyze_at) = (vec![], TargetCounts::default(), FIRST_ANALYSIS);
     let mut is_read = false;
     while !is_read {
         let (most, mut rows) = (app.imports.batch(), 0);
@@ -302,6 +304,12 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
             return Err(RunError::Gone);
         }
         items.clear();
+        if import.done >= analyze_at && !import.dry_run {
+            analyze_at = import.done.saturating_mul(4);
+            if let Err(error) = store::analyze(&app.db, import.kind).await {
+                tracing::debug!(%error, "the tables of an import could not be analyzed; it goes on, perhaps more slowly");
+            }
+        }
     }
     drop(read);
     Ok(reader.await.map_err(|_| RunError::failed("The hub failed to read the file."))??)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hub_db::{Db, Error, Sql, Tx};
+use hub_db::{Backend, Db, Error, Sql, Tx};
 
 use crate::auth::KeyId;
 use crate::clock::Millis;
@@ -292,6 +292,20 @@ pub(super) async fn remember(tx: &mut Tx, network: NetworkId, made: &HashMap<&So
     }
     let made: Vec<_> = made.iter().map(|(key, value)| (&key.source, &key.key, value)).collect();
     tx.query(REMEMBER).bind(network).bind(json(&made)?).execute().await?;
+    Ok(())
+}
+
+/// Has PostgreSQL look at the tables that an import fills. By itself it does so after a minute, and until then finds single
+/// rows as if the tables were empty: by reading all of the network's. Crosses networks: it reads a sample of each table.
+pub(super) async fn analyze(db: &Db, kind: ImportKind) -> Result<(), Error> {
+    let postgres = match kind {
+        ImportKind::LuckPerms => "ANALYZE permission_nodes, player_permission_revisions",
+        ImportKind::LiteBans => "ANALYZE punishments, player_names, player_addresses, import_sources",
+        ImportKind::Balances => "ANALYZE balances, currency_ledger, import_sources",
+    };
+    if db.backend() == Backend::Postgres {
+        db.write(postgres).execute().await?;
+    }
     Ok(())
 }
 

@@ -77,6 +77,11 @@ impl ContextSet {
         self.0.is_empty()
     }
 
+    /// The pairs, by key and value.
+    pub(super) fn into_pairs(self) -> Vec<(String, String)> {
+        self.0.into_iter().flat_map(|(key, values)| values.into_iter().map(move |value| (key.clone(), value))).collect()
+    }
+
     pub(super) fn contains_key(&self, key: &str) -> bool {
         self.0.contains_key(key)
     }

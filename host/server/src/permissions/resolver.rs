@@ -86,8 +86,9 @@ fn fold(name: &str) -> String {
 }
 
 /// The nodes of one holder that apply in the contexts `current`, the strongest first: those bound to contexts before those
-/// that apply everywhere, those bound to a server before others, then those bound to a world, then to more contexts;
-/// temporary before permanent, those that end sooner before later ones.
+/// that apply everywhere, those bound to a server before others, then those bound to a world, then to more contexts, and of
+/// equally many to those whose names are later in the alphabet; temporary before permanent, those that end sooner before
+/// later ones.
 fn applicable<'a>(nodes: &'a [Node], current: &ContextSet, now: Millis) -> Vec<&'a Node> {
     let live = nodes.iter().filter(|node| node.is_live(now));
     let mut found: Vec<_> = live
@@ -100,11 +101,12 @@ fn applicable<'a>(nodes: &'a [Node], current: &ContextSet, now: Millis) -> Vec<&
                     !required.contains_key("world"),
                     Reverse(required.len()),
                 );
-                ((bound, node.expires_at.is_none(), node.expires_at, node.key(), node.value), node)
+                let pairs = Reverse(required.into_pairs());
+                ((bound, pairs, node.expires_at.is_none(), node.expires_at, node.key(), node.value), node)
             })
         })
         .collect();
-    found.sort_by_key(|(strength, _)| *strength);
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
     found.into_iter().map(|(_, node)| node).collect()
 }
 

@@ -102,7 +102,7 @@ impl WebhookClient {
             Err(error) => failed(describe(error)),
             Ok(response) => {
                 let status = response.status();
-                let verdict = verdict(webhook.kind, status, response.headers());
+                let verdict = verdict(webhook.kind, status, response.headers(), now);
                 let quiet = quiet(webhook.kind, response.headers());
                 let body = timeout(BODY_TIMEOUT, read(response)).await.unwrap_or_default();
                 let error = match verdict {

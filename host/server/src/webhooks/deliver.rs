@@ -228,7 +228,7 @@ async fn finish(app: &App, webhook: &Webhook, delivery: &Delivery, attempt: &Att
     let (next, disabled) = app
         .db
         .transaction(async |mut tx| {
-            let change = (has_failed, next_attempt_at);
+            let change = (attempt.verdict, next_attempt_at);
             let after = queue::note_in_webhook(&mut tx, network, id, change, now).await?;
             let Some((updated_at, failing_since)) = after else { return Ok((Next::Later, None)) };
             let noted = queue::note_attempt(&mut tx, network, (id, delivery.seq), (state, attempt), now).await?;

@@ -8,6 +8,7 @@ use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::clock::Millis;
 use crate::events;
+use crate::limits::{self, Limit};
 use crate::people::service as people;
 use crate::webhooks::model::{DisabledReason, Webhook, WebhookKind};
 use crate::webhooks::store::{queue, webhooks as store};
@@ -16,11 +17,12 @@ use crate::webhooks::url;
 /// The error of deliveries that waited for a webhook that was disabled.
 const DISABLED: &str = "the webhook was disabled";
 
-/// Fails the waiting deliveries of a webhook and ends its subscriptions.
+/// Fails what waits for a webhook, of which only the newest is kept, and ends its subscriptions.
 pub(super) async fn end_deliveries(app: &App, tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
     let (network, id) = (webhook.network, webhook.id.as_str());
     events::subscribe_in(app, tx, network, id, &[]).await?;
-    queue::give_up(tx, network, id, (Millis::MAX, DISABLED), app.clock.now()).await
+    queue::give_up(tx, network, id, (Millis::MAX, DISABLED), app.clock.now()).await?;
+    queue::forget(tx, network, id, limits::bound(app, Limit::WebhookDeliveries)).await
 }
 
 /// Disables a webhook, and says so in the network's audit log.

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use jiff::fmt::rfc2822::DateTimeParser;
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
+use crate::clock::Millis;
 use crate::webhooks::model::WebhookKind;
 
 /// What is to be done after an attempt.
@@ -31,16 +33,15 @@ pub(super) struct Attempt {
     pub(super) duration: Duration,
 }
 
-/// What an answer means.
-pub(super) fn verdict(kind: WebhookKind, status: StatusCode, headers: &HeaderMap) -> Verdict {
+/// What an answer at `now` means.
+pub(super) fn verdict(kind: WebhookKind, status: StatusCode, headers: &HeaderMap, now: Millis) -> Verdict {
     if status.is_success() {
         return Verdict::Delivered;
     }
     match (kind, status.as_u16()) {
         (_, 410) | (WebhookKind::Discord, 401 | 403 | 404) => Verdict::Gone,
         (WebhookKind::Discord, 400 | 413) => Verdict::Refused,
-        (_, 429 | 503) => Verdict::Retry(seconds(headers, RETRY_AFTER.as_str())),
-        _ => Verdict::Retry(None),
+        _ => Verdict::Retry(seconds(headers, RETRY_AFTER.as_str()).or_else(|| time_until(headers, now))),
     }
 }
 
@@ -57,6 +58,12 @@ fn seconds(headers: &HeaderMap, name: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(text.trim().parse().ok()?).ok()
 }
 
+/// How long it is until the time that `Retry-After` names, where it names one.
+fn time_until(headers: &HeaderMap, now: Millis) -> Option<Duration> {
+    let at = DateTimeParser::new().parse_timestamp(headers.get(RETRY_AFTER)?.to_str().ok()?).ok()?;
+    u64::try_from(at.as_millisecond().saturating_sub(now)).ok().map(Duration::from_millis)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,7 +71,9 @@ mod tests {
     #[test]
     fn answers_are_understood() {
         let mut headers = HeaderMap::new();
-        let of = |kind, status: u16, headers: &HeaderMap| verdict(kind, StatusCode::from_u16(status).unwrap(), headers);
+        let of = |kind, status: u16, headers: &HeaderMap| {
+            verdict(kind, StatusCode::from_u16(status).unwrap(), headers, 1_445_412_420_000)
+        };
         let (standard, discord) = (WebhookKind::Standard, WebhookKind::Discord);
         for status in [200, 201, 204, 299] {
             assert_eq!(of(standard, status, &headers), Verdict::Delivered);
@@ -77,7 +86,11 @@ mod tests {
         assert_eq!(of(discord, 400, &headers), Verdict::Refused);
         headers.insert(RETRY_AFTER, "1.5".parse().unwrap());
         assert_eq!(of(discord, 429, &headers), Verdict::Retry(Some(Duration::from_millis(1_500))));
+        assert_eq!(of(standard, 502, &headers), Verdict::Retry(Some(Duration::from_millis(1_500))));
+        // A minute later, and a minute ago.
         headers.insert(RETRY_AFTER, "Wed, 21 Oct 2015 07:28:00 GMT".parse().unwrap());
+        assert_eq!(of(standard, 429, &headers), Verdict::Retry(Some(Duration::from_secs(60))));
+        headers.insert(RETRY_AFTER, "Wed, 21 Oct 2015 07:26:00 GMT".parse().unwrap());
         assert_eq!(of(standard, 429, &headers), Verdict::Retry(None));
         headers.insert(RETRY_AFTER, "-5".parse().unwrap());
         assert_eq!(of(standard, 503, &headers), Verdict::Retry(None));

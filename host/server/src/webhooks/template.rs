@@ -149,13 +149,13 @@ fn value(name: &str, event: &Value) -> String {
     }
 }
 
-/// Escapes what players write, so that it has no bold, links or mentions.
+/// Escapes what players write, so that it has no bold, links, mentions or invitations such as `discord.gg/x`.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if matches!(
             character,
-            '\\' | '*' | '_' | '~' | '`' | '|' | '>' | '<' | '[' | ']' | '(' | ')' | '#' | '@' | ':' | '-'
+            '\\' | '*' | '_' | '~' | '`' | '|' | '>' | '<' | '[' | ']' | '(' | ')' | '#' | '@' | ':' | '-' | '/'
         ) {
             escaped.push('\\');
         }
@@ -172,10 +172,10 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled_and_what_players_write_stays_text() {
-        let event = json!({"playerName": "_Al*ex_", "message": "@everyone <@1> [x](https://e.vil)", "at": 1_804_680_000_999_i64,
+        let event = json!({"playerName": "_Al*ex_", "message": "@everyone <@1> [x](https://e.vil) discord.gg/x", "at": 1_804_680_000_999_i64,
             "punishment": {"reason": null, "id": 7, "active": true}});
         assert_eq!(fill("{playerName} {{x}}", &event), "\\_Al\\*ex\\_ {x}");
-        assert_eq!(fill("{message}", &event), "\\@everyone \\<\\@1\\> \\[x\\]\\(https\\://e.vil\\)");
+        assert_eq!(fill("{message}", &event), "\\@everyone \\<\\@1\\> \\[x\\]\\(https\\:\\/\\/e.vil\\) discord.gg\\/x");
         assert_eq!(fill("{at:time} {at}", &event), "<t:1804680000:f> 1804680000999");
         assert_eq!(
             fill("{punishment.id} {punishment.reason}|{nothing.at.all}|{punishment.active}", &event),

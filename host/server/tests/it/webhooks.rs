@@ -300,6 +300,14 @@ async fn what_waits_and_what_is_kept_is_bounded(backend: Backend) {
         receiver.fields("namespace")[before..].iter().map(|it| it.as_str().unwrap().parse().unwrap()).collect();
     assert_eq!(arrived, (60 - waiting..60).collect::<Vec<_>>());
     assert_eq!(rows(&id).await.0, 7);
+    // Nor is more kept of what waited when it was disabled.
+    receiver.always(Reply::Status(500));
+    for number in 60..72 {
+        publish(&owner, &number.to_string()).await;
+    }
+    Hub::eventually("all wait", async || get(&owner, &id).await["waiting"] == 12).await;
+    owner.patch(&format!("{WEBHOOKS}/{id}"), json!({"enabled": false})).await.expect(200);
+    assert_eq!(rows(&id).await.0, 7);
     // And only for a while.
     hub.advance_ms(7 * 24 * 3_600_000 + 600_001);
     Hub::eventually("they are forgotten", async || rows(&id).await.0 == 0).await;

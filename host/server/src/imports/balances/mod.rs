@@ -6,8 +6,10 @@ mod table;
 pub(super) use essentials::read as read_essentials;
 pub(super) use table::read as read_table;
 
+use std::collections::HashSet;
+
 use crate::economy::Amount;
-use crate::imports::record::{Category, Item, Record, Remark};
+use crate::imports::record::{Category, Item, ParseError, Record, Remark, Sink};
 use crate::values::PlayerId;
 
 /// What a file says of one player's balance.
@@ -18,6 +20,23 @@ fn item(line: u64, subject: String, player: PlayerId, amount: &str) -> Item {
             Item { line: Some(line), record: Record::Balance { player, amount }, notes: notes.into_iter().collect() }
         }
         Err(reason) => skipped(line, subject, format!("Its amount {reason}.")),
+    }
+}
+
+/// A sink that skips what a file says of a player for the second time.
+pub(super) fn first_of_each_player(sink: &mut Sink<'_>) -> impl FnMut(Item) -> Result<(), ParseError> {
+    let mut seen = HashSet::new();
+    move |mut item| {
+        if let Record::Balance { player, .. } = item.record
+            && !seen.insert(player)
+        {
+            item.record = Record::Skipped(Category::Balances);
+            item.notes = vec![Remark::new(
+                format_args!("player {player}"),
+                "The file names the player twice; the first amount counts.",
+            )];
+        }
+        sink(item)
     }
 }
 

@@ -6,8 +6,9 @@ use crate::imports::record::ParseError;
 
 /// The longest name, number or text.
 const LONGEST: usize = 1024 * 1024;
-/// The beginning of a file that its dialect is guessed from.
+/// The beginning of a file that its dialect is guessed from, and the part of it that comes before all rows.
 const BEGINNING: usize = 64 * 1024;
+const HEADER: usize = 1024;
 
 /// A token of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +43,12 @@ impl<R: BufRead> Lexer<R> {
     pub(super) fn new(mut source: R) -> Result<Self, ParseError> {
         let beginning = source.fill_buf().map_err(|error| unreadable(1, &error))?;
         let beginning = &beginning[..beginning.len().min(BEGINNING)];
-        let has = |part: &[u8]| beginning.windows(part.len()).any(|window| window == part);
-        // H2 quotes names as standard SQL does, or not at all.
-        let is_h2 = !has(b"`") && (has(b"PUBLIC") || has(b"-- H2 ") || has(b"CREATE USER"));
+        let has = |text: &[u8], part: &[u8]| text.windows(part.len()).any(|window| window == part);
+        let header = &beginning[..beginning.len().min(HEADER)];
+        // H2 begins with its version or its users. It quotes names as standard SQL does, or not at all.
+        let is_h2 = has(header, b"-- H2 ")
+            || has(header, b"CREATE USER IF NOT EXISTS")
+            || (!has(beginning, b"`") && has(beginning, b"PUBLIC"));
         Ok(Self { source, line: 1, has_backslashes: !is_h2, keeps_texts: true })
     }
 

@@ -72,6 +72,45 @@ INSERT INTO PUBLIC.LITEBANS_HISTORY VALUES (1, TIMESTAMP '2024-01-08 10:12:11.39
 }
 
 #[test]
+fn bits_and_bytes_are_read_as_every_option_writes_them() {
+    // As it is, with --hex-blob, by phpMyAdmin, by MySQL 8, and as a number.
+    let (set, unset) =
+        (["'\u{1}'", "0x01", "b'1'", "_binary '\u{1}'", "1"], ["'\\0'", "0x00", "b'0'", "_binary '\\0'", "0"]);
+    for (bits, expected) in [(set, true), (unset, false)] {
+        for bit in bits {
+            let dump = format!(
+                "CREATE TABLE `litebans_bans` (`id` int, `b` bit(1));\nINSERT INTO `litebans_bans` VALUES (1,{bit});"
+            );
+            let mut flags = vec![];
+            read_dump(dump.as_bytes(), &|_| true, &mut |row| {
+                flags.push(row.flag("b"));
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(flags, [expected], "{bit}");
+        }
+    }
+    let dump = b"/**/INSERT IGNORE INTO `litebans`.`litebans_bans` (`id`, `reason`) VALUES (1,_utf8mb4'a\\nb\\Z'),(2,0x6869),(3,x'6869'),\
+        (4,'') ON DUPLICATE KEY UPDATE id = 1;\nREPLACE INTO `litebans_bans` (`id`, `reason`) VALUES (5,\"it's\");";
+    let reasons: Vec<_> = read(dump).unwrap().into_iter().map(|(.., cells)| cells[1].1.clone()).collect();
+    assert_eq!(reasons, [text("a\nb\u{1a}"), text("hi"), text("hi"), text(""), text("it's")]);
+}
+
+#[test]
+fn a_script_of_h2_is_known_by_its_beginning_whatever_its_rows_hold() {
+    let users = ";              \nCREATE USER IF NOT EXISTS SA SALT 'f6' HASH 'x' ADMIN;\n";
+    for header in ["-- H2 2.2.224; \n;\n", users] {
+        let dump = format!(
+            "{header}CREATE CACHED TABLE PUBLIC.LITEBANS_BANS(ID BIGINT, REASON VARCHAR(2048));\n\
+             INSERT INTO PUBLIC.LITEBANS_BANS(ID, REASON) VALUES (1, 'a `b` \\'), (2, STRINGDECODE('\\u00a7c'));\n"
+        );
+        let reasons: Vec<_> =
+            read(dump.as_bytes()).unwrap().into_iter().map(|(.., cells)| cells[1].1.clone()).collect();
+        assert_eq!(reasons, [text("a `b` \\"), text("§c")]);
+    }
+}
+
+#[test]
 fn a_wrong_dump_is_refused_with_its_line() {
     for (dump, line) in [
         ("CREATE TABLE `litebans_bans` (`id` int);\nINSERT INTO `litebans_bans` VALUES (1,2);", 2),

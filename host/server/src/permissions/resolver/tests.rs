@@ -35,7 +35,7 @@ fn contexts(context: &str, world: &str) -> ContextSet {
 }
 
 fn value(own: &[Node], groups: &[Group], name: &str) -> Option<bool> {
-    let current = contexts("server=lobby,gamemode=sky", "nether");
+    let current = contexts("server=lobby,gamemode=sky,difficulty=hard", "nether");
     resolve(own, groups, &current, NOW).check(name).map(|decision| decision.node.value)
 }
 
@@ -88,6 +88,10 @@ fn a_server_is_stronger_than_a_world_then_more_contexts_then_an_earlier_end() {
         (at(node("a", false), "world=nether"), at(node("a", true), "server=lobby")),
         (at(node("a", false), "world=nether,gamemode=sky"), at(node("a", true), "server=lobby")),
         (at(node("a", false), "gamemode=sky,gamemode=x"), at(node("a", true), "world=nether")),
+        // The later name, as LuckPerms' ContextSetComparator has it.
+        (at(node("a", false), "gamemode=sky"), at(node("a", true), "server=lobby,gamemode=sky")),
+        (until(at(node("a", false), "difficulty=hard"), 2_000), at(node("a", true), "gamemode=sky")),
+        (at(node("a", false), "gamemode=a,gamemode=sky"), at(node("a", true), "gamemode=sky,gamemode=x")),
         (node("a", false), until(node("a", true), 2_000)),
         (until(node("a", false), 3_000), until(node("a", true), 2_000)),
         (until(node("a", false), 2_000), at(node("a", true), "lobby")),
@@ -178,6 +182,10 @@ mod naive {
         }
         if x.len() != y.len() {
             return x.len() > y.len();
+        }
+        let (x, y) = (x.into_pairs(), y.into_pairs());
+        if x != y {
+            return x > y;
         }
         match (a.expires_at, b.expires_at) {
             (Some(_), None) => return true,

@@ -52,10 +52,10 @@ pub(super) struct WebhookBody {
     /// Deliveries that were dropped because too many waited.
     #[schema(example = 0)]
     dropped: i64,
-    /// Attempts that failed since the last success.
+    /// Attempts in a row that failed; each makes the pause before the next one longer.
     #[schema(example = 0)]
     failures: i64,
-    /// When the first of these failures was.
+    /// Since when nothing has arrived; null where the last delivery did.
     failing_since: Option<Millis>,
     last_success_at: Option<Millis>,
     last_failure_at: Option<Millis>,

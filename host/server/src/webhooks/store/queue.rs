@@ -6,7 +6,7 @@ use serde_json::json as object;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 use crate::webhooks::model::{Delivery, DeliveryState, NewDelivery};
-use crate::webhooks::outcome::Attempt;
+use crate::webhooks::outcome::{Attempt, Verdict};
 use crate::webhooks::store::deliveries::{DeliveryRow, columns};
 use crate::webhooks::store::json;
 
@@ -149,7 +149,7 @@ pub(in crate::webhooks) async fn note_in_webhook(
     tx: &mut Tx,
     network: NetworkId,
     id: &str,
-    (has_failed, next_attempt_at): (bool, Millis),
+    (verdict, next_attempt_at): (Verdict, Millis),
     now: Millis,
 ) -> Result<Option<AfterAttempt>, Error> {
     const SUCCESS: &str =
@@ -160,13 +160,17 @@ pub(in crate::webhooks) async fn note_in_webhook(
              failing_since = COALESCE(failing_since, $4), last_failure_at = $4
          WHERE network_id = $1 AND webhook_id = $2 AND state = 'ENABLED'
          RETURNING updated_at, failing_since";
-    tx.query(if has_failed { FAILURE } else { SUCCESS })
-        .bind(network)
-        .bind(id)
-        .bind(next_attempt_at)
-        .bind(now)
-        .optional()
-        .await
+    // It says nothing of the next message, so the webhook goes on, but nothing has arrived.
+    const REFUSAL: &str = "UPDATE webhooks SET next_attempt_at = $3, failures = 0,
+             failing_since = COALESCE(failing_since, $4), last_failure_at = $4
+         WHERE network_id = $1 AND webhook_id = $2 AND state = 'ENABLED'
+         RETURNING updated_at, failing_since";
+    let change = match verdict {
+        Verdict::Delivered => SUCCESS,
+        Verdict::Refused => REFUSAL,
+        Verdict::Retry(_) | Verdict::Gone => FAILURE,
+    };
+    tx.query(change).bind(network).bind(id).bind(next_attempt_at).bind(now).optional().await
 }
 
 /// Subtracts deliveries that wait no longer.

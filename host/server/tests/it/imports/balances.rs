@@ -76,6 +76,18 @@ on_both! {
         assert_eq!(balance(&owner, 1).await, json!(135), "30 more there are 30 more here");
     }
 
+    async fn a_player_who_is_named_twice_has_the_first_amount(hub: Hub) {
+        let owner = hub.network().await;
+        // So far apart that they are written in different batches.
+        let table = format!("{}{},x,7\n", files::balances(600), files::player(1));
+        for counted in [[600, 0, 0, 1], [0, 0, 600, 1]] {
+            let done = import(&owner, QUERY, table.clone()).await;
+            assert_eq!(counts(&done, "BALANCES"), counted, "{:?}", notes(&done));
+            assert!(has_note(&done, "602 player") && has_note(&done, "names the player twice"), "{:?}", notes(&done));
+            assert_eq!(balance(&owner, 1).await, json!(1.5));
+        }
+    }
+
     async fn bounds_of_currencies_hold(hub: Hub) {
         let owner = hub.network().await;
         owner.put("/api/manage/economy/currencies/coins", json!({"minimum": 0, "maximum": 1_000, "startingBalance": 50})).await.expect(200);

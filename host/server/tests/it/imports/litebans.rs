@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::files::{self, Cell, Table, h2, mysql, sqlite};
 use super::{counts, has_note, import, notes};
-use crate::support::{Client, NOW, on_both};
+use crate::support::{Client, Hub, NOW, on_both};
 
 const STEVE: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 const ALEX: &str = "ec561538-f3fd-461d-aff5-086b22154bce";
@@ -195,6 +195,25 @@ on_both! {
         }
     }
 
+    async fn what_the_databases_themselves_wrote_is_read(hub: Hub) {
+        for (form, file) in [("MariaDB", include_bytes!("dumps/mariadb-10.11.sql").as_slice()), ("H2", include_bytes!("dumps/h2-2.1.sql").as_slice())] {
+            let owner = hub.network().await;
+            let done = import(&owner, "kind=litebans", file).await;
+            assert_eq!(done["state"], "DONE", "{form}: {done}");
+            assert_eq!((counts(&done, "PUNISHMENTS"), counts(&done, "SIGHTINGS")), ([7, 0, 0, 0], [2, 0, 0, 1]), "{form}");
+            let of_steve = history(&owner, STEVE).await;
+            let told: Vec<_> = of_steve.iter().map(|it| (it["type"].as_str().unwrap(), it["reason"].as_str(), &it["active"])).collect();
+            let (yes, no) = (json!(true), json!(false));
+            let reason = "§cIt's \\ \"griefing\"; `x` -- no\nnext\ttab";
+            for expected in [("BAN", Some(reason), &yes), ("MUTE", Some("spam"), &yes), ("WARN", None, &yes), ("KICK", Some("afk"), &no)] {
+                assert!(told.contains(&expected), "{form}: {expected:?} in {told:?}");
+            }
+            let of_alex = &history(&owner, ALEX).await[0];
+            assert_eq!((&of_alex["reason"], &of_alex["ipBased"], &of_alex["active"]), (&json!("emoji \u{1f3f0} ип"), &yes, &no), "{form}");
+            assert_eq!(active(&owner, "query?ip=198.51.100.9").await, ["BAN"], "{form}");
+        }
+    }
+
     async fn a_second_import_doubles_nothing_and_revokes_what_was_removed_since(hub: Hub) {
         let owner = hub.network().await;
         let dry = import(&owner, "kind=litebans&dryRun=true", mysql(&tables())).await;
@@ -252,5 +271,12 @@ on_both! {
         assert_eq!(counts(&done, "PUNISHMENTS"), [2_000, 0, 0, 3]);
         assert_eq!(dry["report"], done["report"]);
         assert!(has_note(&done, "punishmentsPerPlayer"), "{:?}", notes(&done));
+        if hub.app.db.backend() == hub_db::Backend::Postgres {
+            let analyzed = "SELECT COUNT(*) FROM pg_stat_user_tables WHERE relname = 'punishments' AND last_analyze IS NOT NULL";
+            Hub::eventually("the database has looked at them", async || {
+                hub.app.db.query(analyzed).one::<(i64,)>().await.unwrap() == (1,)
+            })
+            .await;
+        }
     }
 }

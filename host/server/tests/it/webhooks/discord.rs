@@ -85,6 +85,18 @@ async fn discords_own_answers_are_understood(hub: Hub) {
     assert_eq!(states, ["DELIVERED", "FAILED", "DELIVERED"]);
     let error = deliveries(&owner, &id).await[1]["error"].as_str().unwrap().to_owned();
     assert!(error.starts_with("400"), "{error}");
+    // One whose messages are all refused is disabled in the end.
+    let (delivered_at, refused_at) = (get(&owner, &id).await["lastSuccessAt"].clone(), hub.app.clock.now() + 1_000);
+    hub.advance_ms(1_000);
+    receiver.always(Reply::Status(400));
+    publish(&owner, "refused").await;
+    Hub::eventually("it is refused", async || get(&owner, &id).await["failingSince"] == refused_at).await;
+    let webhook = get(&owner, &id).await;
+    assert_eq!((&webhook["lastSuccessAt"], &webhook["enabled"]), (&delivered_at, &json!(true)));
+    hub.advance_ms(5 * 24 * 3_600_000);
+    publish(&owner, "refused still").await;
+    Hub::eventually("it is disabled", async || get(&owner, &id).await["disabledReason"] == "FAILING").await;
+    owner.patch(&format!("{WEBHOOKS}/{id}"), json!({"enabled": true})).await.expect(200);
     receiver.always(Reply::Status(404));
     publish(&owner, "d").await;
     Hub::eventually("it is disabled", async || get(&owner, &id).await["disabledReason"] == "GONE").await;
